@@ -1,0 +1,8 @@
+//! What a text is made of: terms to find it by, tokens to pay for it, its language, the times it names.
+
+pub mod fold;
+pub mod language;
+mod stop_words;
+pub mod terms;
+pub mod tokens;
+pub mod dates;

@@ -1,0 +1,145 @@
+//! Changes to memories, and the journal that keeps every one of them.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Fingerprint, Memory, MemoryId, Scope};
+
+/// Who makes a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Actor {
+    /// A person, by command or by hand.
+    Person,
+    /// An agent, by a tool.
+    Agent,
+    /// The engine's own work: extraction, upkeep, sync, import.
+    Engine,
+}
+
+/// One change to one memory.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// Stores a new memory. Its id and uri must be new in the scope and its version 1.
+    Add(Box<Memory>),
+    /// Replaces a memory. Its version must follow the stored one.
+    Update(Box<Memory>),
+    /// Removes a memory; the journal keeps what it said.
+    Delete(MemoryId),
+    /// Removes a memory and every trace of what it said.
+    Erase(MemoryId),
+}
+
+/// A batch of changes to one scope, made by one actor for one reason.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Write {
+    /// Whose memories are changed.
+    pub scope: Scope,
+    /// Who changes them.
+    pub actor: Actor,
+    /// Why, in a word or a sentence.
+    pub cause: String,
+    /// The run this batch belongs to, so that a whole run can be undone.
+    pub run: Option<String>,
+    /// When.
+    pub at: Timestamp,
+    /// The tokens a model spent on it; 0 where none was asked.
+    pub cost: u64,
+    /// What is changed, in order.
+    pub changes: Vec<Change>,
+}
+
+/// What became of one change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The journal's number of the change.
+    pub seq: u64,
+    /// The memory that was changed.
+    pub id: MemoryId,
+    /// What an erasure removed.
+    pub erased: Option<Erased>,
+}
+
+/// The receipt of an erasure: what was removed from where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Erased {
+    /// Rows removed.
+    pub rows: usize,
+    /// Index entries (distinct terms) removed.
+    pub index_terms: usize,
+    /// Vectors removed.
+    pub vectors: usize,
+    /// Journal images whose text was removed.
+    pub journal_images: usize,
+    /// Tombstones left, one for each different text the memory ever had.
+    pub tombstones: usize,
+}
+
+/// What a change did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Op {
+    /// A memory was stored.
+    Add,
+    /// A memory was replaced.
+    Update,
+    /// A memory was removed.
+    Delete,
+    /// A memory and its traces were removed.
+    Erase,
+}
+
+/// One line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its number; numbers only rise.
+    pub seq: u64,
+    /// When the change was made.
+    pub at: Timestamp,
+    /// Who made it.
+    pub actor: Actor,
+    /// Why.
+    pub cause: String,
+    /// The run it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The tokens a model spent on it.
+    #[serde(default)]
+    pub cost: u64,
+    /// What it did.
+    pub op: Op,
+    /// The memory it changed.
+    pub id: MemoryId,
+    /// The memory before; none if there was none, or if its text was erased.
+    pub before: Option<Box<Memory>>,
+    /// The memory after; none if it was removed, or if its text was erased.
+    pub after: Option<Box<Memory>>,
+}
+
+impl Change {
+    /// The memory it is about.
+    pub fn id(&self) -> MemoryId {
+        match self {
+            Self::Add(memory) | Self::Update(memory) => memory.id,
+            Self::Delete(id) | Self::Erase(id) => *id,
+        }
+    }
+
+    /// What it does.
+    pub fn op(&self) -> Op {
+        match self {
+            Self::Add(_) => Op::Add,
+            Self::Update(_) => Op::Update,
+            Self::Delete(_) => Op::Delete,
+            Self::Erase(_) => Op::Erase,
+        }
+    }
+
+    /// The digest of the text it stores, if it stores one.
+    pub fn fingerprint(&self) -> Option<Fingerprint> {
+        match self {
+            Self::Add(memory) | Self::Update(memory) => Some(memory.fingerprint()),
+            Self::Delete(_) | Self::Erase(_) => None,
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! A memory: one stored statement, or one turn of a conversation, with all that is known about it.
+
+use std::{fmt, str::FromStr, sync::Mutex};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use uuid::{ContextV7, Uuid};
+
+use super::Scope;
+use crate::error::{Error, Result};
+
+/// A title longer than this is a text, not a title.
+pub const MAX_NAME_CHARS: usize = 200;
+
+/// The most bytes one memory may hold: far above any message, low enough that one save never stalls the writer.
+pub const MAX_CONTENT_BYTES: usize = 4 * 1024 * 1024;
+
+/// The name of a memory that never changes; ids sort by the time they were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MemoryId(Uuid);
+
+impl MemoryId {
+    /// Makes a new id at `now`.
+    pub fn new(now: Timestamp) -> Self {
+        let seconds = now.as_second().try_into().unwrap_or(0);
+        let nanos = now.subsec_nanosecond().unsigned_abs();
+        Self(Uuid::new_v7(uuid::Timestamp::from_unix(&CONTEXT, seconds, nanos)))
+    }
+
+    /// The id as 16 bytes, in sort order.
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+
+    /// The id made of these 16 bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(Uuid::from_bytes(bytes))
+    }
+}
+
+/// Ids made within one millisecond still sort in the order they were made.
+static CONTEXT: Mutex<ContextV7> = Mutex::new(ContextV7::new());
+
+impl fmt::Display for MemoryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for MemoryId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        text.parse().map(Self).map_err(|_| {
+            Error::invalid(
+                format!("`{text}` is not an id"),
+                "an id looks like 0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04",
+            )
+        })
+    }
+}
+
+/// What sort of statement a memory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", try_from = "String")]
+pub enum Kind {
+    /// Who the user is: role, preferences, habits.
+    User,
+    /// How the agent should behave, from corrections and confirmations.
+    Feedback,
+    /// What is going on: goals, decisions, constraints, progress.
+    Project,
+    /// Where something outside is to be found.
+    Reference,
+    /// A fact or a piece of a document.
+    Knowledge,
+    /// A problem, what solved it and how it ended.
+    Experience,
+    /// The summary of a conversation.
+    Session,
+    /// One message, word for word.
+    Turn,
+}
+
+impl Kind {
+    /// Every kind, in the order people meet them.
+    pub const ALL: [Self; 8] = [
+        Self::User,
+        Self::Feedback,
+        Self::Project,
+        Self::Reference,
+        Self::Knowledge,
+        Self::Experience,
+        Self::Session,
+        Self::Turn,
+    ];
+
+    /// The name used in files, uris and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Feedback => "feedback",
+            Self::Project => "project",
+            Self::Reference => "reference",
+            Self::Knowledge => "knowledge",
+            Self::Experience => "experience",
+            Self::Session => "session",
+            Self::Turn => "turn",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = Error;
+
+    /// Reads a kind; the names other systems use for the same thing are accepted too.
+    fn from_str(text: &str) -> Result<Self> {
+        let lower = text.trim().to_lowercase();
+        match lower.as_str() {
+            "preference" => return Ok(Self::User),
+            "fact" => return Ok(Self::Knowledge),
+            _ => {}
+        }
+        Self::ALL.into_iter().find(|kind| kind.as_str() == lower).ok_or_else(|| {
+            let valid: Vec<_> = Self::ALL.iter().map(|kind| kind.as_str()).collect();
+            Error::invalid(
+                format!("unknown kind `{text}`"),
+                format!(
+                    "use one of {} (preference means user, fact means knowledge)",
+                    valid.join(", ")
+                ),
+            )
+        })
+    }
+}
+
+impl TryFrom<String> for Kind {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+/// Whether a memory takes part in recall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It holds now.
+    Active,
+    /// A newer memory replaced it.
+    Superseded,
+    /// It was put away and can be restored.
+    Archived,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Self; 3] = [Self::Active, Self::Superseded, Self::Archived];
+
+    /// The name used in files and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Superseded => "superseded",
+            Self::Archived => "archived",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Status {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or_else(|| {
+            Error::invalid(format!("unknown status `{text}`"), "use active, superseded or archived")
+        })
+    }
+}
+
+/// Who spoke a turn, in the terms of chat models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The person.
+    User,
+    /// The agent.
+    Assistant,
+    /// The host's own instructions.
+    System,
+    /// The output of a tool.
+    Tool,
+}
+
+/// The way by which a memory came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Via {
+    /// Someone asked for it to be remembered.
+    Remember,
+    /// A turn was observed.
+    Observe,
+    /// It was derived from turns.
+    Extract,
+    /// It was read from a file or another system.
+    Import,
+}
+
+/// Where a memory comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// How it was written.
+    pub via: Via,
+    /// The conversation it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Who said it, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<String>,
+    /// Who said it, by role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// The turns it was derived from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<MemoryId>,
+}
+
+/// A short, keyed digest of a text: equal texts have equal fingerprints, and the text cannot be read from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fingerprint([u8; 16]);
+
+impl Fingerprint {
+    /// Digests `content` without the blanks around it.
+    pub fn of(content: &str) -> Self {
+        let digest = Sha256::new()
+            .chain_update(b"everlore/content\0")
+            .chain_update(content.trim())
+            .finalize();
+        let mut short = [0; 16];
+        short.copy_from_slice(&digest[..16]);
+        Self(short)
+    }
+
+    /// The digest as bytes.
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+/// One stored statement or turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Its name for good.
+    pub id: MemoryId,
+    /// Its place in the tree of memories: `agent://{agent}/{kind}/{category}/{slug}`; kept across edits.
+    pub uri: String,
+    /// Whose memory it is.
+    pub scope: Scope,
+    /// What sort of statement it is.
+    pub kind: Kind,
+    /// Its title; empty for turns.
+    #[serde(default)]
+    pub name: String,
+    /// One line that tells whether it matters.
+    #[serde(default)]
+    pub description: String,
+    /// The text itself.
+    pub content: String,
+    /// Keywords, as given.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// How much it matters, from 0 to 1.
+    pub importance: f64,
+    /// How sure its writer was, from 0 to 1.
+    pub confidence: f64,
+    /// Stored worth: rises with use, falls with time; 1 to begin with.
+    pub weight: f64,
+    /// Whether it takes part in recall.
+    pub status: Status,
+    /// Free data of the caller.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// Where it comes from.
+    pub source: Source,
+    /// When it was said or became true.
+    pub at: Timestamp,
+    /// When it was stored.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// When it was last put into a prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
+    /// The memory that replaced it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<MemoryId>,
+    /// Counts its changes from 1; a change made against an older version is refused.
+    pub version: u32,
+}
+
+impl Memory {
+    /// The digest of its content.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.content)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_other_systems_are_mapped() {
+        assert_eq!("preference".parse::<Kind>().unwrap(), Kind::User);
+        assert_eq!("Fact".parse::<Kind>().unwrap(), Kind::Knowledge);
+        assert_eq!("feedback".parse::<Kind>().unwrap(), Kind::Feedback);
+    }
+
+    #[test]
+    fn an_unknown_kind_is_answered_with_the_valid_ones() {
+        let error = "colour".parse::<Kind>().unwrap_err();
+        assert!(
+            error.hint().contains(
+                "user, feedback, project, reference, knowledge, experience, session, turn"
+            )
+        );
+    }
+
+    #[test]
+    fn ids_sort_in_the_order_they_were_made_even_within_a_millisecond() {
+        let now = Timestamp::from_millisecond(1_790_000_000_000).unwrap();
+        let ids: Vec<_> = (0..100).map(|_| MemoryId::new(now)).collect();
+        assert!(ids.is_sorted());
+    }
+
+    #[test]
+    fn fingerprints_ignore_blanks_around_the_text_only() {
+        assert_eq!(Fingerprint::of(" 喜欢茶\n"), Fingerprint::of("喜欢茶"));
+        assert_ne!(Fingerprint::of("likes tea"), Fingerprint::of("likes  tea"));
+    }
+}

@@ -1,0 +1,20 @@
+//! What is stored: scopes, memories, turns, changes and the journal. Plain values, no I/O.
+
+mod scope;
+mod memory;
+mod change;
+
+pub use change::{Actor, Applied, Change, Entry, Erased, Op, Write};
+pub use memory::{
+    Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, Role, Source, Status,
+    Via,
+};
+pub use scope::Scope;
+
+/// A moment, kept to the millisecond so that every backend gives back what it was given.
+pub use jiff::Timestamp;
+
+/// Cuts a moment down to the millisecond that backends keep.
+pub fn to_millisecond(at: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
+}
