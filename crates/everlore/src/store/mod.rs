@@ -1,1 +1,201 @@
-//! Where memories are kept.
+//! Where memories are kept: one interface, several backends, one suite that all of them pass.
+//!
+//! A store keeps rows, index and journal together and returns candidates; it never ranks.
+
+mod place;
+mod entry;
+mod segment;
+mod block;
+mod ram;
+pub mod sqlite;
+#[cfg(test)]
+mod conformance;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+pub use place::Place;
+pub use ram::RamStore;
+pub use segment::{Docs, FIELDS, Field, Posting, Segment};
+pub use sqlite::SqliteStore;
+
+use crate::{
+    error::{Error, Result},
+    text::terms::Term,
+    types::{Applied, Entry, Fingerprint, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
+};
+
+/// Keeps the memories of many scopes.
+///
+/// Every method is confined to the [`Scope`] it is given: nothing outside it is read, returned, counted or changed,
+/// whatever ids it is asked for.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Applies all changes or none. When it returns, they survive a power cut and are found by every reader.
+    async fn apply(&self, write: Write) -> Result<Vec<Applied>>;
+
+    /// The memories with these ids, in this order; `None` where the scope has none.
+    async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>>;
+
+    /// The memories a key fits, oldest first, at most `limit`.
+    async fn find(&self, scope: &Scope, key: &Key, limit: usize) -> Result<Vec<Memory>>;
+
+    /// The memories a filter lets through, newest first.
+    async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>>;
+
+    /// What the index knows of all memories of the scope, with the postings of `terms`: in each segment the lists
+    /// stand in the order of `terms`.
+    async fn postings(&self, scope: &Scope, terms: &[Term]) -> Result<Vec<Segment>>;
+
+    /// The memories at these places of the index, in this order; places that are gone are left out.
+    async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>>;
+
+    /// Whether each of these memories can be read back and be found through the index.
+    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>>;
+
+    /// The journal of the scope, newest first.
+    async fn journal(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<Entry>>;
+
+    /// Every memory as it was at the end of that moment, oldest first.
+    async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>>;
+
+    /// Whether each of these texts was erased from the scope.
+    async fn erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>>;
+
+    /// How many memories the scope has, by kind and status.
+    async fn count(&self, scope: &Scope) -> Result<Counts>;
+
+    /// Every scope that ever stored something. For the owner of the store, not for an agent.
+    async fn scopes(&self) -> Result<Vec<Scope>>;
+
+    /// Compares the rows of the scope with its index and journal, and says what does not agree.
+    async fn check(&self, scope: &Scope) -> Result<Vec<String>>;
+
+    /// Builds the index of the scope again from its rows and returns how many memories it holds.
+    async fn reindex(&self, scope: &Scope) -> Result<usize>;
+
+    /// Waits for work under way and lets go of files and connections. Later calls fail.
+    async fn close(&self);
+}
+
+/// An exact key of a memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Key {
+    /// The first hexadecimal digits of an id, hyphens left out.
+    IdPrefix(String),
+    /// A uri. Turns are not found by it: theirs ends with their id.
+    Uri(String),
+    /// A text, among memories that are not turns.
+    Text(Fingerprint),
+}
+
+/// Which memories are meant. An empty list means any.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Filter {
+    /// Of one of these kinds.
+    pub kinds: Vec<Kind>,
+    /// With one of these statuses.
+    pub statuses: Vec<Status>,
+    /// With all of these tags.
+    pub tags: Vec<String>,
+    /// Said at or after this moment.
+    pub since: Option<Timestamp>,
+    /// Said before this moment.
+    pub until: Option<Timestamp>,
+    /// Of this conversation.
+    pub session: Option<String>,
+}
+
+impl Filter {
+    /// Whether a memory is meant.
+    pub fn matches(&self, memory: &Memory) -> bool {
+        self.lets_through(memory.kind, memory.status, memory.at)
+            && self.tags.iter().all(|tag| memory.tags.contains(tag))
+            && self
+                .session
+                .as_ref()
+                .is_none_or(|session| memory.source.session.as_ref() == Some(session))
+    }
+
+    /// The part of [`Filter::matches`] that the index alone can answer.
+    pub fn lets_through(&self, kind: Kind, status: Status, at: Timestamp) -> bool {
+        (self.kinds.is_empty() || self.kinds.contains(&kind))
+            && (self.statuses.is_empty() || self.statuses.contains(&status))
+            && self.since.is_none_or(|since| at >= since)
+            && self.until.is_none_or(|until| at < until)
+    }
+}
+
+/// One page of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Which memories.
+    pub filter: Filter,
+    /// Only those stored before this one.
+    pub before: Option<MemoryId>,
+    /// The most to return.
+    pub limit: usize,
+}
+
+/// Which lines of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JournalQuery {
+    /// Of this memory.
+    pub id: Option<MemoryId>,
+    /// Of this run.
+    pub run: Option<String>,
+    /// Only this line.
+    pub seq: Option<u64>,
+    /// Only lines before this one.
+    pub before: Option<u64>,
+    /// The most to return; none for all.
+    pub limit: Option<usize>,
+}
+
+/// How many memories a scope has.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Counts {
+    /// By kind and status; only those that occur.
+    pub memories: Vec<(Kind, Status, usize)>,
+    /// Lines of the journal.
+    pub changes: usize,
+    /// Texts that were erased.
+    pub tombstones: usize,
+}
+
+/// A memory is written only under the scope it says it belongs to.
+fn check_scope(write: &Write, memory: &Memory) -> Result<()> {
+    if memory.scope == write.scope {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        format!("memory `{}` belongs to another agent or user", memory.id),
+        "write each memory under its own scope",
+    ))
+}
+
+/// A change must be made against the stored version and keep what never changes.
+fn check_successor(stored: &Memory, memory: &Memory) -> Result<()> {
+    if memory.version != stored.version + 1 {
+        return Err(Error::Conflict { what: format!("memory `{}`", memory.id) });
+    }
+    let same = stored.uri == memory.uri
+        && stored.source.session == memory.source.session
+        && (stored.kind == Kind::Turn) == (memory.kind == Kind::Turn);
+    if same {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        format!(
+            "memory `{}` cannot change its uri, its session or whether it is a turn",
+            memory.id
+        ),
+        "store a new memory instead",
+    ))
+}
+
+/// The answer to adding a memory whose id or uri is in use.
+fn taken(memory: &Memory) -> Error {
+    Error::Conflict { what: format!("`{}`", memory.uri) }
+}

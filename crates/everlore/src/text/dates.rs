@@ -1,1 +1,5 @@
 //! Stub.
+/// x
+pub fn mentions_time(text: &str) -> bool {
+    text.contains("yesterday")
+}

@@ -1,0 +1,237 @@
+//! What a store hands to recall: a sorted run of indexed memories with the postings of the asked terms.
+
+use crate::types::{Kind, Status, Timestamp};
+
+use super::Place;
+
+/// How many fields a memory's terms are counted in.
+pub const FIELDS: usize = 5;
+
+/// The parts of a memory whose terms are counted apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Field {
+    /// The text.
+    Content = 0,
+    /// The title.
+    Name = 1,
+    /// The line that tells whether it matters.
+    Description = 2,
+    /// The keywords.
+    Tags = 3,
+    /// Who said it.
+    Speaker = 4,
+}
+
+/// One run of memories in the order of their places.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Segment {
+    /// The memories.
+    pub docs: Docs,
+    /// For each asked term the memories that have it, in the order of `docs`.
+    pub postings: Vec<Vec<Posting>>,
+}
+
+/// That a memory has a term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Posting {
+    /// The memory, as an index into the segment's [`Docs`].
+    pub doc: u32,
+    /// How often it has the term, by [`Field`]; counts end at 255.
+    pub counts: [u8; FIELDS],
+}
+
+/// What the index knows of a run of memories, as packed records of [`RECORD_BYTES`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Docs(Vec<u8>);
+
+/// place 8, time 8, lengths 4 + 2 + 2 + 1 + 1, kind 1, status 1, flags 1.
+pub(crate) const RECORD_BYTES: usize = 29;
+
+/// The status byte of a memory that the segment still lists but the scope no longer has.
+const GONE: u8 = u8::MAX;
+
+/// The flag of memories whose text names a time.
+const NAMES_TIME: u8 = 1;
+
+/// One unpacked record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) place: Place,
+    pub(crate) at: Timestamp,
+    pub(crate) lengths: [u32; FIELDS],
+    pub(crate) kind: Kind,
+    pub(crate) status: Status,
+    pub(crate) names_time: bool,
+}
+
+impl Record {
+    /// Appends the record in its packed form; lengths that do not fit end at the largest that does.
+    pub(crate) fn pack(&self, to: &mut Vec<u8>) {
+        let [content, name, description, tags, speaker] = self.lengths;
+        to.extend(self.place.to_bits().to_le_bytes());
+        to.extend(self.at.as_millisecond().to_le_bytes());
+        to.extend(content.to_le_bytes());
+        to.extend(u16::try_from(name).unwrap_or(u16::MAX).to_le_bytes());
+        to.extend(u16::try_from(description).unwrap_or(u16::MAX).to_le_bytes());
+        to.push(u8::try_from(tags).unwrap_or(u8::MAX));
+        to.push(u8::try_from(speaker).unwrap_or(u8::MAX));
+        to.push(self.kind as u8);
+        to.push(self.status as u8);
+        to.push(if self.names_time { NAMES_TIME } else { 0 });
+    }
+}
+
+impl Docs {
+    /// Takes packed records; a damaged end is left out.
+    pub(crate) fn from_packed(mut packed: Vec<u8>) -> Self {
+        packed.truncate(packed.len() / RECORD_BYTES * RECORD_BYTES);
+        Self(packed)
+    }
+
+    /// The records in their packed form.
+    pub(crate) fn packed(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// How many memories there are, those gone included.
+    pub fn len(&self) -> usize {
+        self.0.len() / RECORD_BYTES
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Where the memory stands.
+    pub fn place(&self, doc: usize) -> Place {
+        Place::from_bits(u64::from_le_bytes(self.bytes(doc, 0)))
+    }
+
+    /// When it was said.
+    pub fn at(&self, doc: usize) -> Timestamp {
+        Timestamp::from_millisecond(i64::from_le_bytes(self.bytes(doc, 8))).unwrap_or_default()
+    }
+
+    /// How many terms a field of it has.
+    pub fn length(&self, doc: usize, field: Field) -> u32 {
+        match field {
+            Field::Content => u32::from_le_bytes(self.bytes(doc, 16)),
+            Field::Name => u16::from_le_bytes(self.bytes(doc, 20)).into(),
+            Field::Description => u16::from_le_bytes(self.bytes(doc, 22)).into(),
+            Field::Tags => self.byte(doc, 24).into(),
+            Field::Speaker => self.byte(doc, 25).into(),
+        }
+    }
+
+    /// What sort of statement it is.
+    pub fn kind(&self, doc: usize) -> Kind {
+        Kind::ALL.get(usize::from(self.byte(doc, 26))).copied().unwrap_or(Kind::Turn)
+    }
+
+    /// Whether it takes part in recall.
+    pub fn status(&self, doc: usize) -> Status {
+        Status::ALL.get(usize::from(self.byte(doc, 27))).copied().unwrap_or(Status::Archived)
+    }
+
+    /// Whether the scope no longer has it.
+    pub fn is_gone(&self, doc: usize) -> bool {
+        self.byte(doc, 27) == GONE
+    }
+
+    /// Whether its text names a time.
+    pub fn names_time(&self, doc: usize) -> bool {
+        self.byte(doc, 28) & NAMES_TIME != 0
+    }
+
+    /// The whole record of a memory.
+    pub(crate) fn record(&self, doc: usize) -> Record {
+        let fields = [Field::Content, Field::Name, Field::Description, Field::Tags, Field::Speaker];
+        Record {
+            place: self.place(doc),
+            at: self.at(doc),
+            lengths: fields.map(|field| self.length(doc, field)),
+            kind: self.kind(doc),
+            status: self.status(doc),
+            names_time: self.names_time(doc),
+        }
+    }
+
+    /// Where a place is in the run.
+    pub fn position(&self, place: Place) -> Option<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.place(middle).cmp(&place) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return Some(middle),
+            }
+        }
+        None
+    }
+
+    /// Marks a memory as no longer there.
+    pub(crate) fn mark_gone(&mut self, doc: usize) {
+        if let Some(status) = self.0.get_mut(doc * RECORD_BYTES + 27) {
+            *status = GONE;
+        }
+    }
+
+    fn byte(&self, doc: usize, offset: usize) -> u8 {
+        self.0[doc * RECORD_BYTES + offset]
+    }
+
+    fn bytes<const N: usize>(&self, doc: usize, offset: usize) -> [u8; N] {
+        let start = doc * RECORD_BYTES + offset;
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&self.0[start..start + N]);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(place: Place) -> Record {
+        Record {
+            place,
+            at: Timestamp::from_millisecond(-5).unwrap(),
+            lengths: [70_000, 3, 70_000, 300, 1],
+            kind: Kind::Feedback,
+            status: Status::Superseded,
+            names_time: true,
+        }
+    }
+
+    #[test]
+    fn a_record_comes_back_as_it_was_and_long_fields_end_at_their_limit() {
+        let mut packed = Vec::new();
+        record(Place::new(7, 9)).pack(&mut packed);
+        assert_eq!(packed.len(), RECORD_BYTES);
+        let docs = Docs::from_packed(packed);
+        assert_eq!(docs.place(0), Place::new(7, 9));
+        assert_eq!(docs.at(0).as_millisecond(), -5);
+        assert_eq!(docs.length(0, Field::Content), 70_000);
+        assert_eq!(docs.length(0, Field::Name), 3);
+        assert_eq!(docs.length(0, Field::Description), 65_535);
+        assert_eq!(docs.length(0, Field::Tags), 255);
+        assert_eq!(docs.length(0, Field::Speaker), 1);
+        assert_eq!((docs.kind(0), docs.status(0)), (Kind::Feedback, Status::Superseded));
+        assert!(docs.names_time(0) && !docs.is_gone(0));
+    }
+
+    #[test]
+    fn a_place_is_found_where_it_is_and_nowhere_else() {
+        let mut packed = Vec::new();
+        for position in [1, 4, 9] {
+            record(Place::new(1, position)).pack(&mut packed);
+        }
+        let docs = Docs::from_packed(packed);
+        assert_eq!(docs.position(Place::new(1, 4)), Some(1));
+        assert_eq!(docs.position(Place::new(1, 5)), None);
+        assert_eq!(docs.position(Place::new(2, 4)), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! Erasure: nothing of what a memory ever said stays in the file.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, params};
+
+use super::{failed, index, journal::image, rows, rows::Stored};
+use crate::{
+    error::Result,
+    store::entry::IndexEntry,
+    types::{Erased, Fingerprint, Memory},
+};
+
+/// Removes the row (if there still is one), its index entry and every image of it in the journal, whose newest line is
+/// `seq`, and leaves a tombstone for each text it ever had.
+pub(super) fn erase(
+    db: &Connection,
+    scope: i64,
+    seq: i64,
+    stored: Option<Stored>,
+) -> Result<Erased> {
+    let mut erased = Erased::default();
+    let mut texts = BTreeSet::new();
+    if let Some(Stored { memory, place, .. }) = stored {
+        texts.insert(memory.fingerprint());
+        rows::delete(db, scope, place)?;
+        erased.rows = 1;
+        erased.index_terms = index::erase(db, scope, &IndexEntry::of(&memory, place))?;
+    }
+    erased.journal_images = scrub_journal(db, scope, seq, &mut texts)?;
+    erased.tombstones = texts.len();
+    for text in texts {
+        db.execute(
+            "INSERT OR IGNORE INTO tombstones VALUES (?1, ?2)",
+            params![scope, text.as_bytes()],
+        )
+        .map_err(failed)?;
+    }
+    Ok(erased)
+}
+
+/// Whether each of these texts was erased.
+pub(super) fn erased(db: &Connection, scope: i64, texts: &[Fingerprint]) -> Result<Vec<bool>> {
+    let mut statement = db
+        .prepare_cached("SELECT 1 FROM tombstones WHERE scope = ?1 AND text = ?2")
+        .map_err(failed)?;
+    texts
+        .iter()
+        .map(|text| statement.exists(params![scope, text.as_bytes()]).map_err(failed))
+        .collect()
+}
+
+/// Walks the memory's lines from the newest and empties their images; collects what they said.
+fn scrub_journal(
+    db: &Connection,
+    scope: i64,
+    seq: i64,
+    texts: &mut BTreeSet<Fingerprint>,
+) -> Result<usize> {
+    let mut select = db
+        .prepare("SELECT prev, before FROM changes WHERE scope = ?1 AND seq = ?2")
+        .map_err(failed)?;
+    let mut update = db
+        .prepare("UPDATE changes SET before = NULL WHERE scope = ?1 AND seq = ?2")
+        .map_err(failed)?;
+    let (mut next, mut images) = (Some(seq), 0);
+    while let Some(seq) = next {
+        let (prev, before) =
+            select.query_row((scope, seq), |row| row.try_into()).map_err(failed)?;
+        let before: Option<Memory> = image(before)?;
+        if let Some(before) = before {
+            texts.insert(before.fingerprint());
+            update.execute((scope, seq)).map_err(failed)?;
+            images += 1;
+        }
+        next = prev;
+    }
+    Ok(images)
+}

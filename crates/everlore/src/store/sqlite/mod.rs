@@ -1,0 +1,206 @@
+//! Memories in one SQLite file: rows, index and journal in the same transaction, one writer that shares syncs between
+//! waiting saves, many readers that never wait for it.
+
+mod open;
+mod pool;
+mod writer;
+mod apply;
+mod rows;
+mod index;
+mod journal;
+mod erase;
+mod check;
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension};
+
+use self::{pool::Pool, writer::Writer};
+use super::{Counts, JournalQuery, Key, Page, Place, Segment, Store};
+use crate::{
+    error::{Error, Result},
+    text::terms::Term,
+    types::{Applied, Change, Entry, Fingerprint, Memory, MemoryId, Scope, Timestamp, Write},
+};
+
+pub use self::open::SCHEMA_VERSION;
+
+/// A store in one SQLite file.
+pub struct SqliteStore {
+    path: PathBuf,
+    pool: Pool,
+    writer: Writer,
+}
+
+impl SqliteStore {
+    /// Opens the file, creating or migrating it where needed. A backup is made before a migration.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        let first = blocking({
+            let path = path.clone();
+            move || open::prepare(&path)
+        })
+        .await?;
+        Ok(Self { pool: Pool::new(path.clone(), first), writer: Writer::new(path.clone()), path })
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Asks SQLite itself whether the file is sound; returns what is wrong.
+    pub async fn integrity(&self) -> Result<Vec<String>> {
+        self.pool.read(check::integrity).await
+    }
+
+    /// Runs `read` on one unchanging state of the scope; a scope that never stored anything answers the default.
+    async fn read<T, F>(&self, scope: &Scope, read: F) -> Result<T>
+    where
+        T: Default + Send + 'static,
+        F: FnOnce(&Connection, i64) -> Result<T> + Send + 'static,
+    {
+        let scope = scope.clone();
+        self.pool
+            .read(move |db| match scope_number(db, &scope)? {
+                Some(number) => read(db, number),
+                None => Ok(T::default()),
+            })
+            .await
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn apply(&self, write: Write) -> Result<Vec<Applied>> {
+        let erases = write.changes.iter().any(|change| matches!(change, Change::Erase(_)));
+        let applied = self.writer.apply(write).await?;
+        if erases && !self.writer.empty_log().await? {
+            tracing::warn!(
+                "readers kept the write-ahead log from being emptied; it is emptied when they are done"
+            );
+        }
+        Ok(applied)
+    }
+
+    async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>> {
+        let (owner, ids) = (scope.clone(), ids.to_vec());
+        let count = ids.len();
+        let mut found = self
+            .read(scope, move |db, number| {
+                ids.iter()
+                    .map(|id| Ok(rows::by_id(db, &owner, number, *id)?.map(|row| row.memory)))
+                    .collect::<Result<Vec<_>>>()
+            })
+            .await?;
+        found.resize(count, None);
+        Ok(found)
+    }
+
+    async fn find(&self, scope: &Scope, key: &Key, limit: usize) -> Result<Vec<Memory>> {
+        let (owner, key) = (scope.clone(), key.clone());
+        self.read(scope, move |db, number| rows::find(db, &owner, number, &key, limit)).await
+    }
+
+    async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>> {
+        let (owner, page) = (scope.clone(), page.clone());
+        self.read(scope, move |db, number| rows::list(db, &owner, number, &page)).await
+    }
+
+    async fn postings(&self, scope: &Scope, terms: &[Term]) -> Result<Vec<Segment>> {
+        let terms = terms.to_vec();
+        self.read(scope, move |db, number| index::postings(db, number, &terms)).await
+    }
+
+    async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {
+        let (owner, places) = (scope.clone(), places.to_vec());
+        self.read(scope, move |db, number| rows::at_places(db, &owner, number, &places)).await
+    }
+
+    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
+        let (owner, ids) = (scope.clone(), ids.to_vec());
+        let count = ids.len();
+        let mut found =
+            self.read(scope, move |db, number| check::verify(db, &owner, number, &ids)).await?;
+        found.resize(count, false);
+        Ok(found)
+    }
+
+    async fn journal(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<Entry>> {
+        let (owner, query) = (scope.clone(), query.clone());
+        self.read(scope, move |db, number| journal::read(db, &owner, number, &query)).await
+    }
+
+    async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>> {
+        let owner = scope.clone();
+        self.read(scope, move |db, number| journal::as_of(db, &owner, number, at)).await
+    }
+
+    async fn erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
+        let texts = texts.to_vec();
+        let count = texts.len();
+        let mut erased =
+            self.read(scope, move |db, number| erase::erased(db, number, &texts)).await?;
+        erased.resize(count, false);
+        Ok(erased)
+    }
+
+    async fn count(&self, scope: &Scope) -> Result<Counts> {
+        self.read(scope, rows::count).await
+    }
+
+    async fn scopes(&self) -> Result<Vec<Scope>> {
+        self.pool.read(rows::scopes).await
+    }
+
+    async fn check(&self, scope: &Scope) -> Result<Vec<String>> {
+        let owner = scope.clone();
+        self.read(scope, move |db, number| check::check(db, &owner, number)).await
+    }
+
+    async fn reindex(&self, scope: &Scope) -> Result<usize> {
+        self.writer.reindex(scope).await
+    }
+
+    async fn close(&self) {
+        self.writer.close().await;
+        self.pool.close();
+    }
+}
+
+/// The number under which the file keeps a scope.
+fn scope_number(db: &Connection, scope: &Scope) -> Result<Option<i64>> {
+    db.prepare_cached("SELECT id FROM scopes WHERE agent = ?1 AND user = ?2")
+        .map_err(failed)?
+        .query_row((scope.agent(), scope.user()), |row| row.get(0))
+        .optional()
+        .map_err(failed)
+}
+
+/// Runs blocking work away from the async threads.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(Error::store)?
+}
+
+/// Wraps a failure of SQLite.
+fn failed(error: rusqlite::Error) -> Error {
+    Error::store(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// A store in a folder of its own, which is kept for the rest of the test process.
+    async fn fresh() -> Arc<dyn Store> {
+        let folder = tempfile::tempdir().unwrap().keep();
+        Arc::new(SqliteStore::open(folder.join("everlore.db")).await.unwrap())
+    }
+
+    crate::store::conformance::suite!(fresh);
+}

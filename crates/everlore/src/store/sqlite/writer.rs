@@ -1,0 +1,239 @@
+//! The one writer of a process: waiting writes share a transaction, and so a sync; merging of the index waits until
+//! nobody does.
+
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError, mpsc},
+    thread::JoinHandle,
+};
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::oneshot;
+
+use super::{apply::Prepared, check, failed, index, open, pool::closed, scope_number};
+use crate::{
+    error::{Error, Result},
+    types::{Applied, Scope, Write},
+};
+
+/// The most changes that share a transaction: a bulk import must not make a small save wait long.
+const MAX_GROUP: usize = 4_096;
+
+/// Writes with more changes than this are analysed away from the async threads.
+const MAX_INLINE: usize = 8;
+
+/// Sends writes to a thread that is started by the first one.
+pub(super) struct Writer {
+    path: PathBuf,
+    thread: Mutex<State>,
+}
+
+enum State {
+    Idle,
+    Running(mpsc::Sender<Job>, JoinHandle<()>),
+    Closed,
+}
+
+struct Job {
+    scope: Scope,
+    /// How many changes it makes.
+    size: usize,
+    work: Box<dyn FnOnce(&Connection) -> Done + Send>,
+}
+
+/// Work that ran: whether it succeeded, and how to answer once the commit succeeded or failed.
+struct Done {
+    succeeded: bool,
+    answer: Box<dyn FnOnce(Result<()>) + Send>,
+}
+
+impl Writer {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, thread: Mutex::new(State::Idle) }
+    }
+
+    /// Applies all changes or none; returns when they are durable.
+    pub(super) async fn apply(&self, write: Write) -> Result<Vec<Applied>> {
+        let (scope, size) = (write.scope.clone(), write.changes.len());
+        let prepared = if size <= MAX_INLINE {
+            Prepared::new(write)?
+        } else {
+            super::blocking(move || Prepared::new(write)).await?
+        };
+        self.send(scope, size, move |db| prepared.apply(db)).await
+    }
+
+    /// Builds the index of a scope again.
+    pub(super) async fn reindex(&self, scope: &Scope) -> Result<usize> {
+        let owner = scope.clone();
+        let work = move |db: &Connection| match scope_number(db, &owner)? {
+            Some(number) => check::reindex(db, &owner, number),
+            None => Ok(0),
+        };
+        self.send(scope.clone(), MAX_GROUP, work).await
+    }
+
+    /// Overwrites what the write-ahead log still holds of erased texts; false if readers kept it from doing so.
+    pub(super) async fn empty_log(&self) -> Result<bool> {
+        let path = self.path.clone();
+        super::blocking(move || {
+            let db = open::writer(&path)?;
+            let busy: i64 = db
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+                .map_err(failed)?;
+            Ok(busy == 0)
+        })
+        .await
+    }
+
+    /// Ends the thread after the writes already sent.
+    pub(super) async fn close(&self) {
+        let state = std::mem::replace(&mut *self.state(), State::Closed);
+        if let State::Running(jobs, thread) = state {
+            drop(jobs);
+            // A panic of the thread was already answered to everyone who waited for it.
+            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        }
+    }
+
+    async fn send<T, F>(&self, scope: Scope, size: usize, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T> + Send + 'static,
+    {
+        let (sender, receiver) = oneshot::channel();
+        let work = Box::new(move |db: &Connection| {
+            let outcome = work(db);
+            // Whoever no longer waits needs no answer.
+            let succeeded = outcome.is_ok();
+            let answer = Box::new(move |committed: Result<()>| {
+                drop(sender.send(outcome.and_then(|value| committed.map(|()| value))))
+            });
+            Done { succeeded, answer }
+        });
+        self.jobs()?.send(Job { scope, size, work }).map_err(|_| closed())?;
+        receiver.await.map_err(|_| Error::store("the writer ended before it answered"))?
+    }
+
+    fn jobs(&self) -> Result<mpsc::Sender<Job>> {
+        let mut state = self.state();
+        if let State::Idle = *state {
+            let db = open::writer(&self.path)?;
+            let (sender, jobs) = mpsc::channel();
+            let thread = std::thread::Builder::new()
+                .name("everlore-writer".into())
+                .spawn(move || run(db, &jobs))
+                .map_err(|error| Error::io("starting the writer", error))?;
+            *state = State::Running(sender, thread);
+        }
+        match &*state {
+            State::Running(jobs, _) => Ok(jobs.clone()),
+            State::Idle | State::Closed => Err(closed()),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Commits what waits, then merges while nobody does.
+fn run(mut db: Connection, jobs: &mpsc::Receiver<Job>) {
+    let mut touched = BTreeSet::new();
+    while let Some(group) = next_group(jobs, &mut db, &mut touched) {
+        touched.extend(group.iter().map(|job| job.scope.clone()));
+        commit(&mut db, group);
+    }
+    // Large merges are left to a process that stays: a command should not make its user wait for them.
+    while let Ok(true) = merge_one(&mut db, &mut touched, index::Patience::Short) {}
+}
+
+/// The jobs of the next transaction, or `None` when no more can come.
+fn next_group(
+    jobs: &mpsc::Receiver<Job>,
+    db: &mut Connection,
+    touched: &mut BTreeSet<Scope>,
+) -> Option<Vec<Job>> {
+    let mut group = vec![first_job(jobs, db, touched)?];
+    let mut size = group[0].size;
+    while size < MAX_GROUP {
+        let Ok(job) = jobs.try_recv() else { break };
+        size += job.size;
+        group.push(job);
+    }
+    Some(group)
+}
+
+/// The next job; merges until one comes.
+fn first_job(
+    jobs: &mpsc::Receiver<Job>,
+    db: &mut Connection,
+    touched: &mut BTreeSet<Scope>,
+) -> Option<Job> {
+    loop {
+        match jobs.try_recv() {
+            Ok(job) => return Some(job),
+            Err(mpsc::TryRecvError::Disconnected) => return None,
+            Err(mpsc::TryRecvError::Empty) => match merge_one(db, touched, index::Patience::Long) {
+                Ok(true) => {}
+                // A failed merge changed nothing and is tried again after the next write.
+                Ok(false) | Err(_) => return jobs.recv().ok(),
+            },
+        }
+    }
+}
+
+/// Runs the jobs in one transaction, each all or nothing, and answers when it is durable.
+fn commit(db: &mut Connection, group: Vec<Job>) {
+    let mut done = Vec::with_capacity(group.len());
+    let committed = commit_jobs(db, group, &mut done);
+    let reason = committed.err().map(|error| error.to_string());
+    for Done { answer, .. } in done {
+        answer(reason.as_ref().map_or(Ok(()), |reason| Err(Error::store(reason.clone()))));
+    }
+}
+
+fn commit_jobs(db: &mut Connection, group: Vec<Job>, done: &mut Vec<Done>) -> Result<()> {
+    let mut tx = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    for job in group {
+        let savepoint = tx.savepoint().map_err(failed)?;
+        let outcome = (job.work)(&savepoint);
+        let succeeded = outcome.succeeded;
+        done.push(outcome);
+        if succeeded {
+            savepoint.commit().map_err(failed)?;
+        } else {
+            drop(savepoint);
+        }
+        if tx.is_autocommit() {
+            // A full disk ends the whole transaction, not only the savepoint.
+            return Err(Error::store("the transaction was rolled back"));
+        }
+    }
+    tx.commit().map_err(failed)
+}
+
+/// Merges blocks of one touched scope; false when nothing is due.
+fn merge_one(
+    db: &mut Connection,
+    touched: &mut BTreeSet<Scope>,
+    patience: index::Patience,
+) -> Result<bool> {
+    while let Some(scope) = touched.first().cloned() {
+        let number = scope_number(db, &scope)?;
+        let due = number.map(|number| index::due(db, number, patience)).transpose()?.flatten();
+        if let (Some(number), Some(_)) = (number, due) {
+            let tx =
+                db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+            // Another process may have merged meanwhile, so it is asked again under the lock.
+            if let Some(blocks) = index::due(&tx, number, patience)? {
+                index::merge(&tx, number, &blocks)?;
+            }
+            tx.commit().map_err(failed)?;
+            return Ok(true);
+        }
+        touched.remove(&scope);
+    }
+    Ok(false)
+}
