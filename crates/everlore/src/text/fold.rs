@@ -1,1 +1,173 @@
-//! Stub.
+//! Brings different spellings of the same text together: width, composition and case.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::{decompose_compatible, is_combining_mark};
+
+/// Unicode NFKC and lower case, without invisible characters; every control character becomes a space.
+///
+/// Folding twice is folding once.
+pub fn fold(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(is_folded_byte) {
+        return Cow::Borrowed(text);
+    }
+    if text.is_ascii() {
+        return Cow::Owned(text.chars().map(|c| without_control(c).to_ascii_lowercase()).collect());
+    }
+    let lower = settle(text).chars().flat_map(lower_case).map(without_control).collect::<String>();
+    // Some letters compose only in lower case, for example j and a caron.
+    Cow::Owned(settle(&lower).into_owned())
+}
+
+/// Unicode NFKC with invisible characters removed and the case kept.
+pub(super) fn settle(text: &str) -> Cow<'_, str> {
+    match text.chars().map(settled).max() {
+        None | Some(Settled::Yes) => Cow::Borrowed(text),
+        Some(Settled::Wide) => Cow::Owned(text.chars().map(narrow).collect()),
+        Some(Settled::Unknown) => {
+            Cow::Owned(text.chars().filter(|&c| !is_invisible(c)).nfkc().collect())
+        }
+    }
+}
+
+/// The lower case of `c`, with one small sigma.
+pub(super) fn lower_case(c: char) -> impl Iterator<Item = char> {
+    c.to_lowercase().map(|lower| if lower == 'ς' { 'σ' } else { lower })
+}
+
+/// Calls `each` with the letters of a Latin `c` in lower case and without diacritics: `É` is `e`, `ß` is `ss`.
+pub(super) fn plain_latin(c: char, each: &mut impl FnMut(char)) {
+    if c.is_ascii() {
+        return each(c.to_ascii_lowercase());
+    }
+    if c == '’' {
+        return each('\'');
+    }
+    decompose_compatible(c, |part| {
+        if !is_combining_mark(part) {
+            part.to_lowercase().for_each(|lower| spelled_out(lower, each));
+        }
+    });
+}
+
+/// Letters that Unicode does not decompose but people type in plain letters.
+fn spelled_out(c: char, each: &mut impl FnMut(char)) {
+    let plain = match c {
+        'ß' => "ss",
+        'æ' => "ae",
+        'œ' => "oe",
+        'þ' => "th",
+        'ø' => "o",
+        'đ' | 'ð' => "d",
+        'ł' => "l",
+        'ı' => "i",
+        _ if is_combining_mark(c) => "",
+        _ => return each(c),
+    };
+    plain.chars().for_each(each);
+}
+
+/// How much work NFKC has with a character.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Settled {
+    /// It stays as it is, whatever stands before it.
+    Yes,
+    /// It is the full-width form of an ASCII character.
+    Wide,
+    /// The tables must be asked.
+    Unknown,
+}
+
+/// A cheap answer for the characters that make up nearly all text.
+fn settled(c: char) -> Settled {
+    match c {
+        '\0'..='\x7f' | 'À'..='ÿ' | '一'..='鿿' => Settled::Yes,
+        'ぁ'..='ゖ' | 'ァ'..='ヺ' | 'ー' | '가'..='힣' => Settled::Yes,
+        '、' | '。' | '〈'..='】' | '‘' | '’' | '“' | '”' | '–' | '—' => {
+            Settled::Yes
+        }
+        '\u{3000}' | '！'..='～' => Settled::Wide,
+        _ => Settled::Unknown,
+    }
+}
+
+/// The ASCII character of a full-width one.
+fn narrow(c: char) -> char {
+    match c {
+        '\u{3000}' => ' ',
+        '！'..='～' => char::from((u32::from(c) - u32::from('！')) as u8 + b'!'),
+        _ => c,
+    }
+}
+
+/// Soft hyphens, word joiners, marks of direction, variation selectors and the byte order mark.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}'
+        | '\u{2066}'..='\u{2069}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+fn is_folded_byte(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !byte.is_ascii_uppercase()
+}
+
+fn without_control(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn width_case_and_composition_do_not_matter() {
+        assert_eq!(fold("ＡＢＣ　１２３"), "abc 123");
+        assert_eq!(fold("Cafe\u{301}"), "café");
+        assert_eq!(fold("ﾊﾟﾝ"), "パン");
+        assert_eq!(fold("한글"), "한글");
+        assert_eq!(fold("ΟΔΟΣ"), fold("οδος"));
+    }
+
+    #[test]
+    fn folded_text_is_not_copied() {
+        assert!(matches!(fold("plain words, 42%"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn control_characters_separate() {
+        assert_eq!(fold("a\0b\u{7}C"), "a b c");
+    }
+
+    #[test]
+    fn invisible_characters_vanish() {
+        assert_eq!(fold("co\u{ad}operate\u{feff}"), "cooperate");
+    }
+
+    #[test]
+    fn the_shortcut_agrees_with_the_tables() {
+        for c in ('\0'..=char::MAX).filter(|&c| settled(c) != Settled::Unknown) {
+            let text = c.to_string();
+            assert_eq!(settle(&text), text.nfkc().collect::<String>(), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn folding_any_character_twice_is_folding_it_once() {
+        // Nothing beyond the ideographic planes has a case or a composition.
+        for c in '\0'..='\u{3ffff}' {
+            let once = fold(c.encode_utf8(&mut [0; 4])).into_owned();
+            assert_eq!(fold(&once), once, "{c:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn folding_twice_is_folding_once(text in "(\\PC|[A-Za-z]|\\p{M}|\\p{Hangul}){0,40}") {
+            let once = fold(&text).into_owned();
+            prop_assert_eq!(fold(&once), once.clone());
+        }
+    }
+}

@@ -3,6 +3,7 @@
 pub mod fold;
 pub mod language;
 mod stop_words;
+mod words;
 pub mod terms;
 pub mod tokens;
 pub mod dates;

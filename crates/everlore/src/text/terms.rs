@@ -1,24 +1,186 @@
-//! Stub.
-/// x
+//! The terms a text is found by, the same when it is saved and when it is asked for.
+//!
+//! Latin words lose case, accents, possessive and ending; identifiers stay whole and come in parts too. Chinese, Japanese
+//! and Korean give single characters and overlapping pairs. Stop words, and characters and pairs that only serve
+//! grammar, give nothing: a query made of nothing else has no terms, and finds nothing.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::fold::settle;
+use super::language::{Script, is_cjk, script_of};
+use super::stop_words::is_function_character;
+use super::words::{Words, compound_end, last_run, run_end};
+
+/// Raised whenever any text gets other terms or another [`Term`]; a store that was written by another version indexes
+/// its texts again.
+pub const TERMS_VERSION: u32 = 1;
+
+/// Longer terms are cut: nobody types them, and an index entry should stay small.
+pub const MAX_TERM_CHARS: usize = 64;
+
+/// A family of eight is the longest picture that people use.
+const MAX_JOINED_EMOJI: usize = 8;
+
+/// The number a term is stored under.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
 pub struct Term(pub u64);
-/// x
-pub const TERMS_VERSION: u32 = 1;
+
 impl Term {
-    /// x
-    pub fn of(s: &str) -> Self {
-        Self(xxhash_rust::xxh3::xxh3_64(s.as_bytes()))
+    /// The number of a term as [`terms`] gives it.
+    pub fn of(term: &str) -> Self {
+        Self(xxh3_64(term.as_bytes()))
     }
 }
-/// x
-pub fn for_each_term(text: &str, each: &mut dyn FnMut(&str)) {
-    for w in text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
-        each(&w.to_lowercase())
-    }
-}
-/// x
+
+/// The terms of `text` in the order they are met, repeated as often as they occur.
 pub fn terms(text: &str) -> Vec<String> {
-    let mut v = vec![];
-    for_each_term(text, &mut |t| v.push(t.to_owned()));
-    v
+    let mut terms = Vec::new();
+    for_each_term(text, &mut |term| terms.push(term.to_owned()));
+    terms
 }
+
+/// Calls `each` with every term of `text`, in the order of [`terms`].
+pub fn for_each_term(text: &str, each: &mut dyn FnMut(&str)) {
+    let text = settle(text);
+    let mut words = Words::new(each);
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        at = match script_of(first) {
+            Script::Latin => latin(&text, at, &mut words),
+            Script::Cjk => cjk(&text, at, &mut words),
+            Script::Dense => dense(&text, at, &mut words),
+            Script::Other => other(&text, at, &mut words),
+            Script::Emoji => emoji(&text, at, &mut words),
+            Script::Mark | Script::None => at + first.len_utf8(),
+        };
+    }
+}
+
+/// Whether `term` is a single Chinese, Japanese or Korean character: it says less than a pair.
+pub fn is_single_cjk(term: &str) -> bool {
+    let mut chars = term.chars();
+    chars.next().is_some_and(is_cjk) && chars.next().is_none()
+}
+
+/// Emits the compound at `start` with what joins it to its neighbours, and returns where it ends.
+fn latin(text: &str, start: usize, words: &mut Words<'_>) -> usize {
+    let (before, rest) = text.split_at(start);
+    let compound = &rest[..compound_end(rest)];
+    let end = start + compound.len();
+    if starts_with_dot(before, compound) {
+        words.whole(&text[start - 1..end]);
+    }
+    words.compound(compound);
+    if let Some(len) = symbols_len(compound, &text[end..]) {
+        words.whole(&text[start..end + len]);
+    }
+    if let Some(c) = before.chars().next_back().filter(|&c| joins_latin(c)) {
+        words.whole(&text[start - c.len_utf8()..start + run_end(rest)]);
+    }
+    if let Some(c) = text[end..].chars().next().filter(|&c| joins_latin(c)) {
+        words.whole(&text[end - last_run(compound).len()..end + c.len_utf8()]);
+    }
+    end
+}
+
+/// `.net` and `.env`, but not the end of an ellipsis or a sentence.
+fn starts_with_dot(before: &str, compound: &str) -> bool {
+    let mut before = before.chars().rev();
+    before.next() == Some('.')
+        && before.next().is_none_or(|c| c != '.' && script_of(c) == Script::None)
+        && compound.starts_with(|c: char| c.is_alphabetic())
+}
+
+/// The length of the `++` of `C++` or the `#` of `C#` at the beginning of `after`.
+fn symbols_len(compound: &str, after: &str) -> Option<usize> {
+    let symbols = ["++", "#"].into_iter().find(|symbols| after.starts_with(symbols))?;
+    let ends = after[symbols.len()..].chars().next().is_none_or(|c| !c.is_ascii_alphanumeric());
+    (ends && (symbols == "++" || compound.len() == 1)).then_some(symbols.len())
+}
+
+/// `C盘` is one thing, `C的` is not.
+fn joins_latin(c: char) -> bool {
+    is_cjk(c) && !is_function_character(c)
+}
+
+/// Emits the characters and pairs of the run at `start` and returns where it ends.
+fn cjk(text: &str, start: usize, words: &mut Words<'_>) -> usize {
+    let mut end = start;
+    let mut before = None;
+    for c in text[start..].chars().take_while(|&c| is_cjk(c)) {
+        let at = end;
+        end += c.len_utf8();
+        let function = is_function_character(c);
+        if !function {
+            words.exact(&text[at..end]);
+        }
+        if let Some((before_at, before_function)) = before.replace((at, function))
+            && !(function && before_function)
+        {
+            words.exact(&text[before_at..end]);
+        }
+    }
+    end
+}
+
+/// Emits the pairs of letters of the run at `start`, or its only letter, and returns where it ends.
+fn dense(text: &str, start: usize, words: &mut Words<'_>) -> usize {
+    let run = run(text, start, |script| script == Script::Dense);
+    let mut letters = run.char_indices().map(|(at, c)| at..at + c.len_utf8());
+    let Some(mut before) = letters.next() else { return start };
+    if before.end == run.len() {
+        words.exact(run);
+    }
+    for letter in letters {
+        words.exact(&run[before.start..letter.end]);
+        before = letter;
+    }
+    start + run.len()
+}
+
+/// Emits the word at `start` and returns where it ends.
+fn other(text: &str, start: usize, words: &mut Words<'_>) -> usize {
+    let word = run(text, start, |script| matches!(script, Script::Other | Script::Mark));
+    words.foreign(word);
+    start + word.len()
+}
+
+/// The characters from `start` on whose script is `wanted`.
+fn run(text: &str, start: usize, wanted: fn(Script) -> bool) -> &str {
+    let rest = &text[start..];
+    rest.find(|c| !wanted(script_of(c))).map_or(rest, |len| &rest[..len])
+}
+
+/// Emits the picture at `start` without the colour of its skin and returns where it ends.
+fn emoji(text: &str, start: usize, words: &mut Words<'_>) -> usize {
+    let mut end = start;
+    let mut term = String::new();
+    let mut joined = true;
+    for c in text[start..].chars() {
+        match c {
+            '\u{1f3fb}'..='\u{1f3ff}' if !term.is_empty() => {}
+            '\u{200d}' => joined = true,
+            _ if script_of(c) == Script::Emoji && (joined || completes_flag(&term, c)) => {
+                term.push(c);
+                joined = false;
+            }
+            _ => break,
+        }
+        end += c.len_utf8();
+        if term.chars().count() == MAX_JOINED_EMOJI {
+            break;
+        }
+    }
+    words.exact(&term);
+    end
+}
+
+/// Whether `c` is the second letter of a flag.
+fn completes_flag(term: &str, c: char) -> bool {
+    let is_flag_letter = |c| matches!(c, '\u{1f1e6}'..='\u{1f1ff}');
+    is_flag_letter(c) && term.chars().all(is_flag_letter) && term.chars().count() == 1
+}
+
+#[cfg(test)]
+#[path = "terms_tests.rs"]
+mod tests;

@@ -1,0 +1,399 @@
+//! The terms of Latin text: words cut to their stems, and identifiers, whole and in parts.
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use super::fold::{lower_case, plain_latin};
+use super::language::{Script, script_of};
+use super::stop_words::is_stop_word;
+use super::terms::MAX_TERM_CHARS;
+
+/// The characters that hold an identifier together, from the loosest to the tightest.
+const JOINERS: [&[char]; 4] =
+    [&['/', '\\', ':', '@', '&', '#'], &['.'], &['_', '-', '+'], &['\'', '’']];
+
+/// Hashes and base64 change between letters and digits more often than anything a person would search by part.
+const MAX_DIGIT_CHANGES: usize = 4;
+
+/// What an apostrophe leaves over of a contraction.
+const CONTRACTED: [&str; 8] = ["s", "t", "d", "m", "ll", "ve", "re", "n"];
+
+/// Where the run of Latin letters, digits and joiners that begins `text` ends.
+pub(super) fn compound_end(text: &str) -> usize {
+    let mut end = 0;
+    loop {
+        end += run_end(&text[end..]);
+        match joiner_len(&text[..end], &text[end..]) {
+            0 => return end,
+            joiner => end += joiner,
+        }
+    }
+}
+
+/// Where the run of Latin letters and digits that begins `text` ends.
+pub(super) fn run_end(text: &str) -> usize {
+    let ascii = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    if text[ascii..].bytes().next().is_none_or(|next| next.is_ascii()) {
+        return ascii;
+    }
+    let more = text[ascii..].find(|c| !matches!(script_of(c), Script::Latin | Script::Mark));
+    more.map_or(text.len(), |len| ascii + len)
+}
+
+/// The last run of Latin letters and digits of a compound.
+pub(super) fn last_run(compound: &str) -> &str {
+    let start = compound.char_indices().rev().find(|&(_, c)| is_joiner(c) || c == ',');
+    start.map_or(compound, |(at, c)| &compound[at + c.len_utf8()..])
+}
+
+/// Turns the words and identifiers of a text into terms, with room that is used again.
+pub(super) struct Words<'a> {
+    each: &'a mut dyn FnMut(&str),
+    stemmer: Stemmer,
+    term: String,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(each: &'a mut dyn FnMut(&str)) -> Self {
+        Self { each, stemmer: Stemmer::create(Algorithm::English), term: String::new() }
+    }
+
+    /// Emits `term` as it is.
+    pub(super) fn exact(&mut self, term: &str) {
+        (self.each)(term);
+    }
+
+    /// Emits a compound: a word, or an identifier whole and in parts.
+    pub(super) fn compound(&mut self, compound: &str) {
+        let compound = without_possessive(compound);
+        if compound.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            self.word(compound);
+        } else {
+            self.split(compound, 0);
+        }
+    }
+
+    /// Emits all of `piece` in lower case, unless it is too long to be asked for.
+    pub(super) fn whole(&mut self, piece: &str) {
+        if self.read(piece) {
+            (self.each)(&self.term);
+        }
+    }
+
+    /// Emits a word of a script that has neither stems nor stop words here.
+    pub(super) fn foreign(&mut self, word: &str) {
+        self.term.clear();
+        let visible = word.chars().filter(|c| !matches!(c, '\u{200c}' | '\u{200d}'));
+        self.term.extend(visible.flat_map(lower_case).take(MAX_TERM_CHARS));
+        if !self.term.is_empty() {
+            (self.each)(&self.term);
+        }
+    }
+
+    /// Splits `piece` at the joiners of `level`, then each part at the tighter ones.
+    fn split(&mut self, piece: &str, level: usize) {
+        let Some(joiners) = JOINERS.get(level) else { return self.split_digits(piece) };
+        if !piece.contains(*joiners) || parts(piece, joiners).nth(1).is_none() {
+            return self.split(piece, level + 1);
+        }
+        if self.says_something(piece, joiners) {
+            self.whole(piece);
+            parts(piece, joiners).for_each(|part| self.split(part, level + 1));
+        }
+    }
+
+    /// Whether `piece` is more than a contraction or a choice of stop words, like `don't` and `and/or`.
+    fn says_something(&mut self, piece: &str, joiners: &[char]) -> bool {
+        self.read(piece);
+        !is_stop_word(&self.term) && !parts(piece, joiners).all(|part| self.is_empty_part(part))
+    }
+
+    fn is_empty_part(&mut self, part: &str) -> bool {
+        self.read(part);
+        is_stop_word(&self.term) || CONTRACTED.contains(&self.term.as_str())
+    }
+
+    /// Splits `piece` where letters and digits meet.
+    fn split_digits(&mut self, piece: &str) {
+        match changes(piece, meets_digit).take(MAX_DIGIT_CHANGES + 1).count() {
+            0 => self.split_case(piece),
+            1..=MAX_DIGIT_CHANGES => {
+                self.whole(piece);
+                between(piece, meets_digit).for_each(|part| self.part(part));
+            }
+            _ => self.run(piece),
+        }
+    }
+
+    /// A part without a letter of its own, like the `v` of `v2`, is left to the whole.
+    fn part(&mut self, part: &str) {
+        if part.len() > 1 || part.bytes().all(|byte| byte.is_ascii_digit()) {
+            self.split_case(part);
+        }
+    }
+
+    /// Splits `piece` where the case changes; the whole is a word too, because people write it in one case.
+    fn split_case(&mut self, piece: &str) {
+        self.word(piece);
+        if changes(piece, meets_capital).next().is_none() || is_plural_acronym(piece) {
+            return;
+        }
+        for part in between(piece, meets_capital).filter(|part| part.chars().nth(1).is_some()) {
+            self.word(part);
+        }
+    }
+
+    /// Emits the stem of a word, or a number; a stop word only where it is a name.
+    fn word(&mut self, word: &str) {
+        self.read(word);
+        if self.term.is_empty() || is_stop_word(&self.term) && !is_name(word) {
+            return;
+        }
+        self.term.retain(|c| c != ',');
+        (self.each)(stem(&self.stemmer, &self.term).as_ref());
+    }
+
+    /// Emits the beginning of a run that has no parts.
+    fn run(&mut self, piece: &str) {
+        self.read(piece);
+        (self.each)(&self.term);
+    }
+
+    /// Reads at most one term's length of `piece` into the room for terms and says whether it all fitted.
+    fn read(&mut self, piece: &str) -> bool {
+        self.term.clear();
+        if piece.is_ascii() {
+            self.term.push_str(&piece[..piece.len().min(MAX_TERM_CHARS)]);
+            self.term.make_ascii_lowercase();
+            return piece.len() <= MAX_TERM_CHARS;
+        }
+        let mut len = 0;
+        for c in piece.chars().take(2 * MAX_TERM_CHARS) {
+            plain_latin(c, &mut |plain| {
+                len += 1;
+                if len <= MAX_TERM_CHARS {
+                    self.term.push(plain);
+                }
+            });
+        }
+        len <= MAX_TERM_CHARS
+    }
+}
+
+/// The Snowball stem of an ASCII word; short words and other letters stay as they are.
+fn stem<'a>(stemmer: &Stemmer, word: &'a str) -> std::borrow::Cow<'a, str> {
+    // No English suffix that is ever cut or changed ends in one of these letters.
+    let fixed = word.ends_with(['a', 'b', 'f', 'h', 'j', 'k', 'o', 'p', 'u', 'v', 'w', 'x', 'z']);
+    if fixed || word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return word.into();
+    }
+    stemmer.stem(word)
+}
+
+/// The length of the joiner between `before` and `after`, or 0 where the compound ends.
+fn joiner_len(before: &str, after: &str) -> usize {
+    let Some(joiner) = after.chars().next() else { return 0 };
+    let len = match joiner {
+        ',' if groups_thousands(before, &after[1..]) => 1,
+        ':' => 1 + after[1..].bytes().take(2).take_while(|b| b":/\\".contains(b)).count(),
+        '_' => after.bytes().take_while(|&b| b == b'_').count(),
+        _ if is_joiner(joiner) => joiner.len_utf8(),
+        _ => return 0,
+    };
+    let joined = after[len..].chars().next().is_some_and(|c| script_of(c) == Script::Latin);
+    if joined { len } else { 0 }
+}
+
+/// Whether a comma between `before` and `after` groups the digits of one number, as in `1,000`.
+fn groups_thousands(before: &str, after: &str) -> bool {
+    before.ends_with(|c: char| c.is_ascii_digit())
+        && after.bytes().take(4).take_while(u8::is_ascii_digit).count() == 3
+}
+
+fn is_joiner(c: char) -> bool {
+    JOINERS.iter().any(|joiners| joiners.contains(&c))
+}
+
+/// `Ann's` is `Ann`.
+fn without_possessive(word: &str) -> &str {
+    let cut = ["'s", "’s", "'S", "’S"].iter().find_map(|ending| word.strip_suffix(ending));
+    cut.unwrap_or(word)
+}
+
+/// The parts of `piece` between `joiners`; a decimal point, a clock's colon and a comma in a number join nothing.
+fn parts<'p>(piece: &'p str, joiners: &'p [char]) -> impl Iterator<Item = &'p str> {
+    let bytes = piece.as_bytes();
+    let digit = move |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let mut at = 0;
+    let splits = move |c: char| {
+        let here = at;
+        at += c.len_utf8();
+        let in_number = matches!(c, '.' | ':') && here > 0 && digit(here - 1) && digit(here + 1);
+        joiners.contains(&c) && !in_number
+    };
+    piece.split(splits).filter(|part| !part.is_empty())
+}
+
+/// Where in `piece` two neighbours, with the one after them, make a boundary.
+fn changes(
+    piece: &str,
+    boundary: fn(char, char, Option<char>) -> bool,
+) -> impl Iterator<Item = usize> {
+    let mut rest = piece.char_indices().skip(1).peekable();
+    let mut before = piece.chars().next();
+    std::iter::from_fn(move || {
+        loop {
+            let (at, here) = rest.next()?;
+            let left = before.replace(here)?;
+            if boundary(left, here, rest.peek().map(|&(_, c)| c)) {
+                return Some(at);
+            }
+        }
+    })
+}
+
+/// The parts of `piece` between its boundaries.
+fn between(
+    piece: &str,
+    boundary: fn(char, char, Option<char>) -> bool,
+) -> impl Iterator<Item = &str> {
+    let mut start = 0;
+    changes(piece, boundary)
+        .chain(std::iter::once(piece.len()))
+        .map(move |end| &piece[std::mem::replace(&mut start, end)..end])
+}
+
+/// `iphone|15`, `1.2.3|rc`: the separators of a number belong to it.
+fn meets_digit(left: char, here: char, _: Option<char>) -> bool {
+    in_number(left) != in_number(here)
+}
+
+/// `camel|Case`, `HTTP|Server`.
+fn meets_capital(left: char, here: char, next: Option<char>) -> bool {
+    here.is_uppercase()
+        && (left.is_lowercase() || left.is_uppercase() && next.is_some_and(char::is_lowercase))
+}
+
+fn in_number(c: char) -> bool {
+    c.is_ascii_digit() || matches!(c, '.' | ':' | ',')
+}
+
+/// `APIs` and `IDs` are words in the plural, not `AP` and `Is`.
+fn is_plural_acronym(piece: &str) -> bool {
+    piece.strip_suffix('s').is_some_and(|acronym| acronym.chars().all(char::is_uppercase))
+}
+
+/// Stop words that are names when written like this.
+fn is_name(word: &str) -> bool {
+    matches!(word, "US" | "IT" | "WHO" | "May")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn emitted(compound: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        Words::new(&mut |term| terms.push(term.to_owned())).compound(compound);
+        terms
+    }
+
+    #[test]
+    fn a_compound_ends_where_nothing_more_is_joined() {
+        for (text, compound) in [
+            ("src/store/mod.rs, then", "src/store/mod.rs"),
+            ("std::vec::Vec<u8>", "std::vec::Vec"),
+            ("https://docs.rs/serde?x=1", "https://docs.rs/serde"),
+            (r"C:\Users\ann ", r"C:\Users\ann"),
+            ("1,000,000 and", "1,000,000"),
+            ("1,2,3", "1"),
+            ("the end.", "the"),
+            ("end. Next", "end"),
+            ("don’t!", "don’t"),
+            ("C盘", "C"),
+            ("naïveté…", "naïveté"),
+        ] {
+            assert_eq!(&text[..compound_end(text)], compound);
+        }
+    }
+
+    #[test]
+    fn identifiers_are_split_at_case_changes() {
+        assert_eq!(emitted("parseHttpHeader"), ["parsehttphead", "pars", "http", "header"]);
+        assert_eq!(emitted("HTTPServer"), ["httpserver", "http", "server"]);
+        assert_eq!(emitted("JavaScript"), ["javascript", "java", "script"]);
+        assert_eq!(emitted("iPhone15"), ["iphone15", "iphon", "phone", "15"]);
+    }
+
+    #[test]
+    fn a_name_in_mixed_case_is_found_in_lower_case() {
+        for name in ["iPhone", "GitHub", "JavaScript", "APIs", "McDonalds"] {
+            assert!(emitted(name).contains(&emitted(&name.to_lowercase())[0]), "{name}");
+        }
+    }
+
+    #[test]
+    fn identifiers_are_split_at_their_joiners() {
+        assert_eq!(emitted("max_retry_count"), ["max_retry_count", "max", "retri", "count"]);
+        assert_eq!(emitted("ERR_CONN_RESET"), ["err_conn_reset", "err", "conn", "reset"]);
+        assert_eq!(
+            emitted("src/store/mod.rs"),
+            ["src/store/mod.rs", "src", "store", "mod.rs", "mod", "rs"]
+        );
+        assert_eq!(emitted("std::vec::Vec"), ["std::vec::vec", "std", "vec", "vec"]);
+        assert_eq!(
+            emitted("ann@mail.example.com"),
+            ["ann@mail.example.com", "ann", "mail.example.com", "mail", "exampl", "com"]
+        );
+    }
+
+    #[test]
+    fn numbers_keep_their_points_and_lose_their_commas() {
+        assert_eq!(emitted("3.14"), ["3.14"]);
+        assert_eq!(emitted("9:30"), ["9:30"]);
+        assert_eq!(emitted("1,000"), ["1000"]);
+        assert_eq!(emitted("v1.2.3"), ["v1.2.3", "1.2.3"]);
+        assert_eq!(emitted("E0382"), ["e0382", "0382"]);
+        assert_eq!(emitted("2026-03-02"), ["2026-03-02", "2026", "03", "02"]);
+    }
+
+    #[test]
+    fn contractions_and_choices_of_stop_words_are_dropped() {
+        for nothing in ["don't", "I’m", "they’ll", "and/or", "who's"] {
+            assert_eq!(emitted(nothing), [""; 0], "{nothing}");
+        }
+        assert_eq!(emitted("Ann's"), ["ann"]);
+        assert_eq!(emitted("O'Brien"), ["o'brien", "o", "brien"]);
+    }
+
+    #[test]
+    fn accents_do_not_matter_in_latin_words() {
+        assert_eq!(emitted("Café"), emitted("cafe"));
+        assert_eq!(emitted("Straße"), emitted("strasse"));
+        assert_eq!(emitted("smørrebrød"), emitted("smorrebrod"));
+    }
+
+    #[test]
+    fn the_month_and_the_country_are_not_stop_words() {
+        assert_eq!(emitted("May"), ["may"]);
+        assert_eq!(emitted("may"), [""; 0]);
+        assert_eq!(emitted("US"), ["us"]);
+    }
+
+    #[test]
+    fn hashes_are_kept_whole_and_long_runs_are_cut() {
+        assert_eq!(emitted("3f9a1c7e2b"), ["3f9a1c7e2b"]);
+        assert_eq!(emitted(&"x".repeat(100)), ["x".repeat(64)]);
+        assert_eq!(emitted(&"ab/".repeat(40)[..119]), ["ab"; 40]);
+    }
+
+    #[test]
+    fn the_letters_taken_for_fixed_are() {
+        let stemmer = Stemmer::create(Algorithm::English);
+        for start in ["nation", "yell", "commun", "generous", "hopp", "by"] {
+            for end in ["a", "b", "f", "h", "j", "k", "o", "p", "u", "v", "w", "x", "z"] {
+                let word = format!("{start}{end}");
+                assert_eq!(stemmer.stem(&word), word);
+            }
+        }
+    }
+}
