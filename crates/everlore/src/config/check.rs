@@ -27,7 +27,7 @@ impl Display for Problem {
 /// Complains when `value` is outside `range`. Not-a-number is outside every range.
 pub(super) fn within<T>(key: &'static str, value: T, range: RangeInclusive<T>) -> Option<Problem>
 where
-    T: PartialOrd + Display,
+    T: PartialOrd + Display + Copy,
 {
     let (low, high) = range.into_inner();
     let inside = low <= value && value <= high;
