@@ -1,0 +1,139 @@
+//! Settings of `[memory]`: what is remembered and how much of it reaches the prompt.
+
+use serde::{Deserialize, Serialize};
+
+use super::check::{Problem, within};
+
+/// What is remembered and how much of it reaches the prompt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MemoryConfig {
+    /// Whether anything is remembered and recalled at all. When false, nothing is stored and nothing is injected.
+    pub enabled: bool,
+    /// How many of the latest messages of a conversation are sent to the model again. From 0 to 10000. Not used by this version.
+    pub max_history: usize,
+    /// The latest exchanges.
+    pub short_term: ShortTermConfig,
+    /// What lasts.
+    pub long_term: LongTermConfig,
+    /// What is put into the prompt.
+    pub inject: InjectConfig,
+}
+
+/// Short-term memory: the latest exchanges of a conversation, one item each. Not used by this version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ShortTermConfig {
+    /// How many items are kept; the oldest goes first. From 1 to 10000.
+    pub max_items: usize,
+    /// An item of more tokens than this is kept in a compressed form. From 16 to 1000000.
+    pub compression_threshold: usize,
+}
+
+/// Long-term memory: what lasts beyond a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LongTermConfig {
+    /// Whether memories are kept and recalled beyond the conversation they come from.
+    pub enabled: bool,
+    /// Whether memories are also indexed by meaning, so that they are found when no word matches.
+    /// Not used by this version.
+    pub vector_index: bool,
+    /// The most memories one recall returns, however many are asked for. From 1 to 1000.
+    pub max_return: usize,
+    /// A memory whose weight falls below this is archived: kept, but left out of recall. A fresh memory weighs 1.
+    /// From 0 to 1; 0 archives nothing. Not used by this version.
+    pub archive_threshold: f64,
+}
+
+/// What is put into the prompt before the model answers, and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InjectConfig {
+    /// Whether the first message of a conversation gets no memories.
+    pub first_round_empty: bool,
+    /// How many short-term items are injected. From 0 to 1000. Not used by this version.
+    pub short_term_count: usize,
+    /// When long-term memories are injected: "always", "keywords" (only for messages that ask about the past or name
+    /// something technical) or "never".
+    pub long_term_trigger: Trigger,
+    /// A message of fewer characters gets no memories. From 0 to 1000.
+    pub min_query_length: usize,
+    /// The most tokens that injected memories may take. From 50 to 1000000.
+    pub token_budget: usize,
+    /// The most long-term memories that are injected. From 0 to 1000.
+    pub limit: usize,
+}
+
+/// When long-term memories are injected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// For every message.
+    #[default]
+    Always,
+    /// For messages that ask about the past or name something technical.
+    Keywords,
+    /// For no message.
+    Never,
+}
+
+impl MemoryConfig {
+    pub(super) fn check(&self) -> Vec<Problem> {
+        let Self { short_term, long_term, inject, .. } = self;
+        let checks = [
+            within("memory.max_history", self.max_history, 0..=10_000),
+            within("memory.short_term.max_items", short_term.max_items, 1..=10_000),
+            within(
+                "memory.short_term.compression_threshold",
+                short_term.compression_threshold,
+                16..=1_000_000,
+            ),
+            within("memory.long_term.max_return", long_term.max_return, 1..=1_000),
+            within("memory.long_term.archive_threshold", long_term.archive_threshold, 0.0..=1.0),
+            within("memory.inject.short_term_count", inject.short_term_count, 0..=1_000),
+            within("memory.inject.min_query_length", inject.min_query_length, 0..=1_000),
+            within("memory.inject.token_budget", inject.token_budget, 50..=1_000_000),
+            within("memory.inject.limit", inject.limit, 0..=1_000),
+        ];
+        checks.into_iter().flatten().collect()
+    }
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            max_history: 50,
+            short_term: ShortTermConfig::default(),
+            long_term: LongTermConfig::default(),
+            inject: InjectConfig::default(),
+        }
+    }
+}
+
+impl Default for ShortTermConfig {
+    fn default() -> Self {
+        Self { max_items: 20, compression_threshold: 500 }
+    }
+}
+
+impl Default for LongTermConfig {
+    fn default() -> Self {
+        Self { enabled: true, vector_index: true, max_return: 100, archive_threshold: 0.1 }
+    }
+}
+
+impl Default for InjectConfig {
+    /// Two characters are the shortest message worth a search: in Chinese they are a word.
+    fn default() -> Self {
+        Self {
+            first_round_empty: false,
+            short_term_count: 5,
+            long_term_trigger: Trigger::Always,
+            min_query_length: 2,
+            token_budget: 2_000,
+            limit: 5,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Settings of `[memory_agent]`: the language model that reads conversations and writes memories.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::check::{Problem, within};
+
+/// What stands in for a secret wherever settings are shown.
+const HIDDEN: &str = "[hidden]";
+
+/// The language model that reads conversations and proposes memories. Checked, but
+/// not used by this version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MemoryAgentConfig {
+    /// Whether a language model is used. When false, no model is ever called.
+    pub enabled: bool,
+    /// Who serves the model: "openai" (and everything that speaks its protocol), "anthropic", "gemini" or "ollama".
+    pub provider: String,
+    /// The model's name, as its provider spells it.
+    pub model: String,
+    /// The key that the provider asks for. Better set by EVERLORE_MEMORY_AGENT__API_KEY than written here. It is
+    /// never shown.
+    pub api_key: Secret,
+    /// The address of the provider; empty for the provider's own.
+    pub base_url: String,
+    /// How long to wait for an answer, such as "30s" or "2m". From 1 second to 1 hour.
+    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+    pub timeout: Duration,
+    /// How memories are drawn from a conversation.
+    pub extract: ExtractConfig,
+    /// How long conversations are shortened.
+    pub summarize: SummarizeConfig,
+}
+
+/// How memories are drawn from a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExtractConfig {
+    /// After how many exchanges memories are drawn from them. From 1 to 100.
+    pub batch_size: usize,
+    /// The most memories taken from one batch. From 1 to 1000.
+    pub max_facts: usize,
+    /// How sure the model must be of a memory for it to be kept. From 0 to 1.
+    pub min_confidence: f64,
+    /// Whether memories get tags from the model.
+    pub auto_tag: bool,
+}
+
+/// How long conversations are shortened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SummarizeConfig {
+    /// Whether long conversations are summarised.
+    pub enabled: bool,
+    /// How many tokens a conversation must have to be summarised. From 100 to 10000000.
+    pub trigger_tokens: usize,
+}
+
+/// A text that is never shown: printing it or writing it out gives a stand-in.
+#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps `text` from being shown.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for the one place that must send it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    fn shown(&self) -> &'static str {
+        if self.0.is_empty() { "" } else { HIDDEN }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.shown())
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.shown())
+    }
+}
+
+impl MemoryAgentConfig {
+    pub(super) fn check(&self) -> Vec<Problem> {
+        let Self { extract, summarize, .. } = self;
+        let checks = [
+            self.check_model(),
+            self.check_key(),
+            self.check_timeout(),
+            within("memory_agent.extract.batch_size", extract.batch_size, 1..=100),
+            within("memory_agent.extract.max_facts", extract.max_facts, 1..=1_000),
+            within("memory_agent.extract.min_confidence", extract.min_confidence, 0.0..=1.0),
+            within(
+                "memory_agent.summarize.trigger_tokens",
+                summarize.trigger_tokens,
+                100..=10_000_000,
+            ),
+        ];
+        checks.into_iter().flatten().collect()
+    }
+
+    fn check_model(&self) -> Option<Problem> {
+        let missing = self.enabled && (self.provider.is_empty() || self.model.is_empty());
+        missing.then(|| {
+            Problem::new(
+                "memory_agent.model",
+                "must be set, and `provider` too, when `enabled` is true",
+            )
+        })
+    }
+
+    fn check_timeout(&self) -> Option<Problem> {
+        let usable = (1..=3_600).contains(&self.timeout.as_secs());
+        (!usable).then(|| Problem::new("memory_agent.timeout", "must be from 1 second to 1 hour"))
+    }
+
+    /// Shown settings that are read back carry the stand-in: no provider would accept it.
+    fn check_key(&self) -> Option<Problem> {
+        let stand_in = self.api_key.reveal() == HIDDEN;
+        stand_in.then(|| {
+            Problem::new("memory_agent.api_key", "is the stand-in for a hidden key, not a key")
+        })
+    }
+}
+
+impl Default for MemoryAgentConfig {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            provider: "openai".into(),
+            model: String::new(),
+            api_key: Secret::default(),
+            base_url: String::new(),
+            timeout: Duration::from_secs(30),
+            extract: ExtractConfig::default(),
+            summarize: SummarizeConfig::default(),
+        }
+    }
+}
+
+impl Default for ExtractConfig {
+    fn default() -> Self {
+        Self { batch_size: 5, max_facts: 10, min_confidence: 0.6, auto_tag: true }
+    }
+}
+
+impl Default for SummarizeConfig {
+    fn default() -> Self {
+        Self { enabled: true, trigger_tokens: 8_000 }
+    }
+}

@@ -1,0 +1,126 @@
+//! Every setting, its default and its limits, in one tree of structs.
+//!
+//! The comments here are what people read: `config.example.toml` and `docs/configuration.md` are made from them by
+//! a test. File < environment < flags: [`Config::parse`] reads a file's text, [`Config::with_env`] lays variables
+//! over it, and the caller lays its flags over both. Nothing in this module opens a file or reads the environment.
+
+mod memory;
+mod memory_agent;
+mod recall;
+mod check;
+mod read;
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::types::Scope;
+
+pub use check::Problem;
+pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
+pub use memory_agent::{ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
+pub use read::{Place, Warning};
+pub use recall::RecallConfig;
+
+use read::Reader;
+
+/// All settings of Everlore.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Config {
+    /// Who is talking, and in which language.
+    pub general: GeneralConfig,
+    /// What is remembered and how much of it reaches the prompt.
+    pub memory: MemoryConfig,
+    /// How recall ranks.
+    pub recall: RecallConfig,
+    /// The language model that reads conversations.
+    pub memory_agent: MemoryAgentConfig,
+}
+
+/// Whose memory is used when a command names nobody, and the language of what Everlore writes itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GeneralConfig {
+    /// The agent whose memory is used.
+    pub agent: String,
+    /// The user whom the memory is about.
+    pub user: String,
+    /// The language of guides and notes put into prompts: "auto" follows the conversation, "en" is English, "zh" is
+    /// Chinese.
+    pub language: LanguageChoice,
+}
+
+/// Which language Everlore writes in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LanguageChoice {
+    /// The language of the conversation.
+    #[default]
+    Auto,
+    /// English.
+    En,
+    /// Chinese.
+    Zh,
+}
+
+impl Config {
+    /// Reads the text of a TOML file over the defaults.
+    ///
+    /// A setting that does not exist is reported and ignored, so that a file written for another version still works.
+    /// A value of the wrong type is an error that names the line.
+    pub fn parse(text: &str) -> Result<(Self, Vec<Warning>)> {
+        let mut reader = Reader::new(&Self::default())?;
+        reader.file(text)?;
+        reader.finish()
+    }
+
+    /// Lays environment variables over these settings: `EVERLORE_MEMORY__INJECT__LIMIT=3` sets `memory.inject.limit`.
+    ///
+    /// An empty variable counts as not set. An `EVERLORE_` variable that names no setting is reported.
+    pub fn with_env(
+        &self,
+        vars: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<(Self, Vec<Warning>)> {
+        let mut reader = Reader::new(self)?;
+        reader.variables(vars)?;
+        reader.finish()
+    }
+
+    /// Lists every value that is out of range or contradicts another one.
+    pub fn check(&self) -> Vec<Problem> {
+        let mut problems = self.general.check();
+        problems.extend(self.memory.check());
+        problems.extend(self.recall.check());
+        problems.extend(self.memory_agent.check());
+        problems
+    }
+
+    /// Writes all settings as TOML, with the key of the language model hidden.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("settings are sections of plain values")
+    }
+}
+
+impl GeneralConfig {
+    fn check(&self) -> Vec<Problem> {
+        let agent =
+            Scope::new(&self.agent, "default").err().map(|cause| unusable("general.agent", &cause));
+        let user =
+            Scope::new("default", &self.user).err().map(|cause| unusable("general.user", &cause));
+        agent.into_iter().chain(user).collect()
+    }
+}
+
+fn unusable(key: &'static str, cause: &Error) -> Problem {
+    Problem::new(key, format!("cannot be used: {cause}"))
+}
+
+impl Default for GeneralConfig {
+    fn default() -> Self {
+        Self { agent: "default".into(), user: "default".into(), language: LanguageChoice::Auto }
+    }
+}

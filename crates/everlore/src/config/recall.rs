@@ -1,0 +1,112 @@
+//! Settings of `[recall]`: every constant of the ranking formula.
+
+use serde::{Deserialize, Serialize};
+
+use super::check::{Problem, within};
+
+/// How recall ranks. The defaults were chosen by measuring; change them only with a measurement at hand.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecallConfig {
+    /// How many memories a recall returns when it is not told. From 1 to 1000.
+    pub limit: usize,
+    /// How much a word that is repeated in a memory adds (BM25's k1). From 0 to 10; 0 counts each word once.
+    pub k1: f64,
+    /// How much long memories are held back (BM25's b). From 0 to 1; 0 ignores length.
+    pub b: f64,
+    /// What a word is worth in a memory's name. From 0 to 100.
+    pub name: f64,
+    /// What a word is worth in a memory's description. From 0 to 100.
+    pub description: f64,
+    /// What a word is worth in a memory's content. From 0 to 100.
+    pub content: f64,
+    /// What a word is worth in a memory's tags. From 0 to 100.
+    pub tags: f64,
+    /// What a word is worth in the name of the speaker of a turn. From 0 to 100.
+    pub speaker: f64,
+    /// What a word of a neighbouring turn is worth, divided by its distance. From 0 to 1; 0 ignores neighbours.
+    pub neighbour: f64,
+    /// How many turns before and after count as neighbours. From 0 to 10.
+    pub neighbour_span: usize,
+    /// What a single Chinese, Japanese or Korean character is worth beside pairs of them. From 0 to 1.
+    pub single_character: f64,
+    /// What a synonym is worth beside the word itself. From 0 to 1; 0 ignores synonyms.
+    pub synonym: f64,
+    /// Added to turns of the one speaker whom the query names. From 0 to 100.
+    pub speaker_boost: f64,
+    /// Added to texts that name a time, when the query asks when. From 0 to 100.
+    pub when_boost: f64,
+    /// Added to texts of the time that the query names. From 0 to 100.
+    pub date_boost: f64,
+    /// The share of a session's best score that its other turns receive. From 0 to 1.
+    pub session_prior: f64,
+    /// After how many days a memory's freshness is halved. From 1 to 36500.
+    pub recency_half_life_days: f64,
+    /// The most of a score that freshness may move. From 0 to 1.
+    pub recency_share: f64,
+    /// The most of a score that the stored weight may move. From 0 to 1.
+    pub weight_share: f64,
+    /// The most of a score that importance may move. From 0 to 1.
+    pub importance_share: f64,
+    /// How sure recall must be that a memory answers the query for it to be injected. From 0 to 1; 0 injects anything
+    /// that matches.
+    pub min_confidence: f64,
+}
+
+impl RecallConfig {
+    /// Lists every value that is out of range.
+    pub fn check(&self) -> Vec<Problem> {
+        let checks = [
+            within("recall.limit", self.limit, 1..=1_000),
+            within("recall.k1", self.k1, 0.0..=10.0),
+            within("recall.b", self.b, 0.0..=1.0),
+            within("recall.name", self.name, 0.0..=100.0),
+            within("recall.description", self.description, 0.0..=100.0),
+            within("recall.content", self.content, 0.0..=100.0),
+            within("recall.tags", self.tags, 0.0..=100.0),
+            within("recall.speaker", self.speaker, 0.0..=100.0),
+            within("recall.neighbour", self.neighbour, 0.0..=1.0),
+            within("recall.neighbour_span", self.neighbour_span, 0..=10),
+            within("recall.single_character", self.single_character, 0.0..=1.0),
+            within("recall.synonym", self.synonym, 0.0..=1.0),
+            within("recall.speaker_boost", self.speaker_boost, 0.0..=100.0),
+            within("recall.when_boost", self.when_boost, 0.0..=100.0),
+            within("recall.date_boost", self.date_boost, 0.0..=100.0),
+            within("recall.session_prior", self.session_prior, 0.0..=1.0),
+            within("recall.recency_half_life_days", self.recency_half_life_days, 1.0..=36_500.0),
+            within("recall.recency_share", self.recency_share, 0.0..=1.0),
+            within("recall.weight_share", self.weight_share, 0.0..=1.0),
+            within("recall.importance_share", self.importance_share, 0.0..=1.0),
+            within("recall.min_confidence", self.min_confidence, 0.0..=1.0),
+        ];
+        checks.into_iter().flatten().collect()
+    }
+}
+
+impl Default for RecallConfig {
+    fn default() -> Self {
+        Self {
+            limit: 10,
+            k1: 0.9,
+            b: 0.4,
+            name: 2.0,
+            description: 1.5,
+            content: 1.0,
+            tags: 2.0,
+            speaker: 1.0,
+            neighbour: 0.5,
+            neighbour_span: 2,
+            single_character: 0.5,
+            synonym: 0.3,
+            speaker_boost: 2.0,
+            when_boost: 0.7,
+            date_boost: 2.0,
+            session_prior: 0.2,
+            recency_half_life_days: 90.0,
+            recency_share: 0.1,
+            weight_share: 0.1,
+            importance_share: 0.1,
+            min_confidence: 0.5,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Makes `config.example.toml` and `docs/configuration.md` from the comments on the structs, and fails when the
+//! files differ from them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::Value;
+
+use super::{Config, Secret};
+
+/// The files whose structs are settings.
+const SOURCES: [&str; 4] = [
+    include_str!("mod.rs"),
+    include_str!("memory.rs"),
+    include_str!("memory_agent.rs"),
+    include_str!("recall.rs"),
+];
+
+const EXAMPLE_HEAD: &str = "\
+# Every setting of Everlore at its default. Copy what you want to change to config.toml in the home folder.
+# Made from the comments in crates/everlore/src/config; do not edit by hand.
+";
+
+const DOCS_HEAD: &str = "\
+# Configuration
+
+<!-- Made from the comments in crates/everlore/src/config. Update with: UPDATE_DOCS=1 cargo test -p everlore config -->
+
+Settings are read from `config.toml` in the home folder (`~/.everlore` unless `EVERLORE_HOME` or `--home` says otherwise).
+Every setting has a default, so the file may be empty or absent. Flags beat environment variables, which beat the file.
+
+A variable sets any value: its name is `EVERLORE_`, then the sections and the setting in capitals with two underscores
+between them. `EVERLORE_MEMORY__INJECT__TOKEN_BUDGET=1000` sets `token_budget` in `[memory.inject]`. An empty
+variable counts as not set. `EVERLORE_HOME`, `EVERLORE_CONFIG`, `EVERLORE_AGENT` and `EVERLORE_USER` are read by the
+command line itself.
+
+A setting that does not exist is reported, with its line and the name that was probably meant, and ignored. A value of
+the wrong type or out of range is an error that names the line or the setting.
+
+[`config.example.toml`](../config.example.toml) has all of this as a file to copy from.
+";
+
+/// One `[section]` with the settings directly in it.
+struct Section {
+    path: String,
+    about: String,
+    settings: Vec<Setting>,
+}
+
+struct Setting {
+    name: String,
+    default: Value,
+    about: String,
+}
+
+#[test]
+fn the_example_file_is_up_to_date() {
+    let parts = sections().iter().map(example_section).collect::<String>();
+    assert_up_to_date("config.example.toml", &format!("{EXAMPLE_HEAD}{parts}"));
+}
+
+#[test]
+fn the_configuration_reference_is_up_to_date() {
+    let parts = sections().iter().map(docs_section).collect::<String>();
+    assert_up_to_date("docs/configuration.md", &format!("{DOCS_HEAD}{parts}"));
+}
+
+#[test]
+fn the_example_file_is_the_default_config_and_names_every_setting() {
+    let text = fs::read_to_string(root().join("config.example.toml")).unwrap();
+    let (config, warnings) = Config::parse(&text).unwrap();
+    assert_eq!((config, warnings), (Config::default(), vec![]));
+    let named = toml::from_str::<Value>(&text).unwrap();
+    let all = Value::try_from(Config::default()).unwrap();
+    assert_eq!(named, all, "a setting is missing from config.example.toml");
+}
+
+#[test]
+fn the_defaults_pass_their_own_checks() {
+    assert_eq!(Config::default().check(), []);
+}
+
+#[test]
+fn no_secret_has_a_default() {
+    assert_eq!(Config::default().memory_agent.api_key, Secret::default());
+}
+
+fn assert_up_to_date(name: &str, expected: &str) {
+    let path = root().join(name);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, expected).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    let advice =
+        "is out of date: run `UPDATE_DOCS=1 cargo test -p everlore config` and commit the result";
+    assert!(found == expected, "{name} {advice}");
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn example_section(section: &Section) -> String {
+    let settings = section.settings.iter().map(|setting| {
+        format!("\n{}{} = {}\n", commented(&setting.about), setting.name, setting.default)
+    });
+    format!("\n{}[{}]\n{}", commented(&section.about), section.path, settings.collect::<String>())
+}
+
+fn docs_section(section: &Section) -> String {
+    let rows = section.settings.iter().map(|setting| {
+        format!("| `{}` | `{}` | {} |\n", setting.name, setting.default, setting.about)
+    });
+    format!(
+        "\n## `[{}]`\n\n{}\n\n| setting | default | what it does |\n|---|---|---|\n{}",
+        section.path,
+        section.about,
+        rows.collect::<String>()
+    )
+}
+
+/// Breaks a text into comment lines of at most 110 characters.
+fn commented(text: &str) -> String {
+    let mut lines = vec![String::from("#")];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.len() + word.len() < 110 => *line += &format!(" {word}"),
+            _ => lines.push(format!("# {word}")),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// All sections in the order of the structs.
+fn sections() -> Vec<Section> {
+    let defaults = Value::try_from(Config::default()).unwrap();
+    let mut all = Vec::new();
+    collect("", "Config", &defaults, &mut all);
+    all
+}
+
+fn collect(path: &str, type_name: &str, defaults: &Value, all: &mut Vec<Section>) {
+    let (about, fields) = documented(type_name);
+    let (inner, own): (Vec<Field>, Vec<Field>) =
+        fields.into_iter().partition(|field| defaults[&field.name].is_table());
+    let settings = own.into_iter().map(|field| Setting {
+        default: defaults[&field.name].clone(),
+        name: field.name,
+        about: field.about,
+    });
+    if !path.is_empty() {
+        all.push(Section { path: path.to_owned(), about, settings: settings.collect() });
+    }
+    for field in inner {
+        let path =
+            if path.is_empty() { field.name.clone() } else { format!("{path}.{}", field.name) };
+        collect(&path, &field.type_name, &defaults[&field.name], all);
+    }
+}
+
+struct Field {
+    name: String,
+    type_name: String,
+    about: String,
+}
+
+/// The comment on a struct and its documented fields, read from our own source.
+fn documented(type_name: &str) -> (String, Vec<Field>) {
+    let opening = format!("pub struct {type_name} {{\n");
+    let (above, body) = SOURCES.iter().find_map(|source| source.split_once(&opening)).unwrap();
+    let body = &body[..body.find("\n}\n").unwrap()];
+    let comments = above.lines().rev().skip_while(|line| line.starts_with("#["));
+    let mut about: Vec<&str> = comments.map_while(|line| line.strip_prefix("/// ")).collect();
+    about.reverse();
+    (about.join(" "), fields(body))
+}
+
+fn fields(body: &str) -> Vec<Field> {
+    let mut fields = Vec::new();
+    let mut about: Vec<&str> = Vec::new();
+    for line in body.lines().map(str::trim) {
+        if let Some(text) = line.strip_prefix("/// ") {
+            about.push(text);
+        } else if let Some(field) = line.strip_prefix("pub ") {
+            let (name, type_name) = field.trim_end_matches(',').split_once(": ").unwrap();
+            let about = std::mem::take(&mut about).join(" ");
+            fields.push(Field { name: name.to_owned(), type_name: type_name.to_owned(), about });
+        }
+    }
+    fields
+}
