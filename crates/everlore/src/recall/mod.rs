@@ -1,1 +1,147 @@
-//! The read path.
+//! The read path: what should the model know now?
+//!
+//! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `score` weighs what a
+//! memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt.
+
+mod analyze;
+mod synonyms;
+pub mod intent;
+mod identity;
+mod small_talk;
+mod gather;
+mod lexical;
+mod fuse;
+mod score;
+mod abstain;
+mod pack;
+mod escape;
+mod tiers;
+mod why_not;
+
+use jiff::Zoned;
+use serde::Serialize;
+
+pub use analyze::{Intent, QueryTerm, analyze};
+pub use fuse::Signals;
+pub use pack::{Block, BlockEntry, Tier, pack};
+pub use score::Factors;
+pub use tiers::{Age, one_line, overview};
+pub use why_not::WhyNot;
+
+use crate::{
+    config::RecallConfig,
+    error::Result,
+    store::{Filter, Place, Store},
+    types::{Memory, MemoryId, Scope, Status},
+};
+
+/// Candidates whose rows are read: bounded factors cannot lift a memory from below this rank into the first ten.
+const LOADED: usize = 64;
+
+/// What to look for, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecallRequest {
+    /// Whose memories.
+    pub scope: Scope,
+    /// What the agent is about to answer.
+    pub query: String,
+    /// Which memories may be returned. Without statuses, only active ones.
+    pub filter: Filter,
+    /// The most hits.
+    pub limit: usize,
+    /// Hits with a lower score are left out.
+    pub min_score: f64,
+    /// How sure recall must be that the best hit answers the query; below, nothing is returned.
+    pub min_confidence: f64,
+}
+
+impl RecallRequest {
+    /// Asks for the best memories of `scope` by `config`'s limit, whatever the confidence.
+    pub fn new(scope: Scope, query: impl Into<String>, config: &RecallConfig) -> Self {
+        Self {
+            scope,
+            query: query.into(),
+            filter: Filter::default(),
+            limit: config.limit,
+            min_score: 0.0,
+            min_confidence: 0.0,
+        }
+    }
+
+    /// The filter with its default spelled out.
+    fn effective_filter(&self) -> Filter {
+        let mut filter = self.filter.clone();
+        if filter.statuses.is_empty() {
+            filter.statuses.push(Status::Active);
+        }
+        filter
+    }
+}
+
+/// The answer to a [`RecallRequest`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recall {
+    /// How the query was understood.
+    pub intent: Intent,
+    /// What was found, best first.
+    pub hits: Vec<Hit>,
+    /// How probable it is that the best hit answers the query, from 0 to 1.
+    pub confidence: f64,
+    /// Whether something was found but judged not good enough, or nothing was found at all.
+    pub abstained: bool,
+    /// How many memories had anything in common with the query.
+    pub candidates: usize,
+}
+
+/// A memory chosen for a query, with every number that made its score.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hit {
+    /// The memory.
+    pub memory: Memory,
+    /// Its worth for this query, from 0 to 1.
+    pub score: f64,
+    /// What the index said.
+    pub signals: Signals,
+    /// What its stored worth and age made of it.
+    pub factors: Factors,
+    /// Where it stands, to look it up again.
+    #[serde(skip)]
+    pub place: Place,
+}
+
+/// Finds what is worth knowing for `request`, best first.
+pub async fn recall(store: &dyn Store, request: &RecallRequest, config: &RecallConfig, now: &Zoned) -> Result<Recall> {
+    let (intent, ranked, candidates) = rank(store, request, config, now).await?;
+    let confidence = abstain::confidence(&intent, &ranked);
+    let mut hits = abstain::abstain(ranked, confidence, request);
+    hits.truncate(request.limit);
+    Ok(Recall { intent, abstained: hits.is_empty(), hits, confidence, candidates })
+}
+
+/// Says what kept a memory out of the answer, or that nothing did.
+pub async fn why_not(
+    store: &dyn Store,
+    request: &RecallRequest,
+    id: MemoryId,
+    config: &RecallConfig,
+    now: &Zoned,
+) -> Result<WhyNot> {
+    why_not::why_not(store, request, id, config, now).await
+}
+
+/// Everything up to the decision what to leave out.
+async fn rank(
+    store: &dyn Store,
+    request: &RecallRequest,
+    config: &RecallConfig,
+    now: &Zoned,
+) -> Result<(Intent, Vec<Hit>, usize)> {
+    let intent = analyze(&request.query, config, now);
+    let gathered = gather::gather(store, request, &intent).await?;
+    let mut fused = fuse::fuse(&gathered, &intent, config);
+    let candidates = fused.len();
+    fused.truncate(LOADED.max(request.limit));
+    let places: Vec<_> = fused.iter().map(|candidate| candidate.place).collect();
+    let loaded = store.at_places(&request.scope, &places).await?;
+    Ok((intent.clone(), score::score(fused, loaded, &intent, config, now.timestamp()), candidates))
+}

@@ -38,9 +38,12 @@ impl IndexEntry {
         counting.add(Field::Description, &memory.description);
         for tag in &memory.tags {
             counting.add(Field::Tags, tag);
-            counting.terms.entry(tag_term(tag)).or_default()[Field::Tags as usize] = 1;
+            counting.exact("tag", tag);
         }
         counting.add(Field::Speaker, memory.source.speaker.as_deref().unwrap_or_default());
+        if let Some(session) = &memory.source.session {
+            counting.exact("session", session);
+        }
         let record = Record {
             place,
             at: memory.at,
@@ -78,9 +81,9 @@ impl IndexEntry {
     }
 }
 
-/// The exact term of a whole tag, which no word of a text can equal: terms never contain a NUL.
-pub(crate) fn tag_term(tag: &str) -> Term {
-    Term::of(&format!("tag\0{tag}"))
+/// The term of a whole tag or session name, which no word of a text can equal: words never contain a NUL.
+pub(crate) fn exact_term(what: &str, value: &str) -> Term {
+    Term::of(&format!("{what}\0{value}"))
 }
 
 /// Appends counts: a byte that tells the fields and, if any count is above one, a byte for each field told.
@@ -128,6 +131,11 @@ impl Counting {
             *count = count.saturating_add(1);
             *length = length.saturating_add(1);
         });
+    }
+
+    /// Counts a value that is only looked up whole; it adds nothing to lengths.
+    fn exact(&mut self, what: &str, value: &str) {
+        self.terms.entry(exact_term(what, value)).or_default()[Field::Tags as usize] = 1;
     }
 
     fn sorted(self) -> Vec<(Term, Counts)> {

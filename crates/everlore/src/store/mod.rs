@@ -118,7 +118,13 @@ impl Filter {
                 .is_none_or(|session| memory.source.session.as_ref() == Some(session))
     }
 
-    /// The part of [`Filter::matches`] that the index alone can answer.
+    /// The terms that every memory meant has: with them and [`Filter::lets_through`] the index alone can answer.
+    pub fn terms(&self) -> Vec<Term> {
+        let tags = self.tags.iter().map(|tag| entry::exact_term("tag", tag));
+        tags.chain(self.session.iter().map(|session| entry::exact_term("session", session))).collect()
+    }
+
+    /// The part of [`Filter::matches`] that a record of the index can answer.
     pub fn lets_through(&self, kind: Kind, status: Status, at: Timestamp) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&kind))
             && (self.statuses.is_empty() || self.statuses.contains(&status))

@@ -1,0 +1,116 @@
+//! Understanding the query: its terms, what it is after, the times and sessions it names.
+
+use jiff::Zoned;
+use serde::Serialize;
+
+use super::{
+    identity::{Identity, identity_of},
+    intent::{Aim, aim_of},
+    small_talk::is_small_talk,
+    synonyms::synonyms_in,
+};
+use crate::{
+    config::RecallConfig,
+    text::{
+        dates::{SessionOrdinal, asks_when, find_session_ordinal, find_times},
+        language::{Language, language_of},
+        terms::{Term, is_single_cjk, terms},
+    },
+    types::Timestamp,
+};
+
+/// More different terms than this are a document, not a question; the rest of it is not looked up.
+const MAX_TERMS: usize = 64;
+
+/// A query, understood.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Intent {
+    /// The language it is written in.
+    pub language: Language,
+    /// What to look up.
+    pub terms: Vec<QueryTerm>,
+    /// What it is after.
+    pub aim: Aim,
+    /// Whether it asks who the user is.
+    pub identity: Identity,
+    /// Whether it needs no memory: a greeting, thanks, a nod.
+    pub small_talk: bool,
+    /// Whether it asks for a time.
+    pub asks_when: bool,
+    /// The times it names, as half-open ranges.
+    pub times: Vec<(Timestamp, Timestamp)>,
+    /// The session it names.
+    pub session: Option<SessionOrdinal>,
+}
+
+/// A term of the query with what may stand for it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QueryTerm {
+    /// As it is looked up.
+    pub text: String,
+    /// What it is worth beside other terms.
+    pub weight: f64,
+    /// Other terms of the same meaning, with what they are worth.
+    pub synonyms: Vec<(String, f64)>,
+}
+
+impl QueryTerm {
+    /// The terms to look up, the word itself first, with what a match is worth.
+    pub(crate) fn variants(&self) -> impl Iterator<Item = (Term, f64)> {
+        let synonyms = self.synonyms.iter().map(|(text, weight)| (Term::of(text), *weight));
+        std::iter::once((Term::of(&self.text), 1.0)).chain(synonyms)
+    }
+}
+
+/// Understands a query asked at `now`.
+pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
+    Intent {
+        language: language_of(query),
+        terms: query_terms(query, config),
+        aim: aim_of(query),
+        identity: identity_of(query),
+        small_talk: is_small_talk(query),
+        asks_when: asks_when(query),
+        times: find_times(query, now).into_iter().map(|mention| (mention.start, mention.end)).collect(),
+        session: find_session_ordinal(query),
+    }
+}
+
+fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
+    let mut found: Vec<String> = Vec::new();
+    for term in terms(query) {
+        if !found.contains(&term) && found.len() < MAX_TERMS {
+            found.push(term);
+        }
+    }
+    // Beside pairs, a single character says little; alone, it is all there is.
+    let has_more = found.iter().any(|term| !is_single_cjk(term));
+    let weight = |term: &str| if has_more && is_single_cjk(term) { config.single_character } else { 1.0 };
+    let mut terms: Vec<_> =
+        found.into_iter().map(|text| QueryTerm { weight: weight(&text), text, synonyms: Vec::new() }).collect();
+    if config.synonym > 0.0 {
+        add_synonyms(query, &mut terms, config.synonym);
+    }
+    terms
+}
+
+/// Gives each term the synonyms of the word it came from.
+fn add_synonyms(query: &str, query_terms: &mut [QueryTerm], worth: f64) {
+    for (word, others) in synonyms_in(query) {
+        let Some(main) = main_terms(&word).into_iter().next() else { continue };
+        let Some(term) = query_terms.iter_mut().find(|term| term.text == main) else { continue };
+        for other in others {
+            let parts = main_terms(other);
+            let share = worth / parts.len().max(1) as f64;
+            term.synonyms.extend(parts.into_iter().map(|part| (part, share)));
+        }
+        term.synonyms.retain(|(text, _)| *text != main);
+    }
+}
+
+/// The terms that carry a word: its pairs rather than its single characters.
+fn main_terms(word: &str) -> Vec<String> {
+    let all = terms(word);
+    let more: Vec<_> = all.iter().filter(|term| !is_single_cjk(term)).cloned().collect();
+    if more.is_empty() { all } else { more }
+}

@@ -1,0 +1,86 @@
+//! What a memory is worth for the query: its relevance, moved within bounds by its age, weight and importance.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::{Hit, Intent, fuse::Candidate, intent::Strategy};
+use crate::{
+    config::RecallConfig,
+    store::Place,
+    types::{Memory, Timestamp},
+};
+
+/// A day in milliseconds.
+const DAY: f64 = 86_400_000.0;
+
+/// Numbers near 1 that relevance is multiplied with.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Factors {
+    /// The signals as one positive number: ln(1 + e^fused).
+    pub relevance: f64,
+    /// Newer is better.
+    pub recency: f64,
+    /// Often used is better.
+    pub weight: f64,
+    /// Important is better.
+    pub importance: f64,
+    /// The kind the query is after is better.
+    pub kind: f64,
+}
+
+/// Weighs the candidates whose rows were read, best first.
+pub(super) fn score(
+    candidates: Vec<Candidate>,
+    loaded: Vec<(Place, Memory)>,
+    intent: &Intent,
+    config: &RecallConfig,
+    now: Timestamp,
+) -> Vec<Hit> {
+    let strategy = intent.aim.strategy();
+    let mut rows: HashMap<Place, Memory> = loaded.into_iter().collect();
+    let mut hits: Vec<Hit> = candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let memory = rows.remove(&candidate.place)?;
+            let factors = factors(&candidate, &memory, &strategy, config, now);
+            Some(Hit { score: total(&factors), memory, signals: candidate.signals, factors, place: candidate.place })
+        })
+        .collect();
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.place.cmp(&b.place)));
+    hits
+}
+
+/// The product of all factors, brought between 0 and 1 without changing the order.
+fn total(factors: &Factors) -> f64 {
+    let product = factors.relevance * factors.recency * factors.weight * factors.importance * factors.kind;
+    product / (1.0 + product)
+}
+
+fn factors(candidate: &Candidate, memory: &Memory, strategy: &Strategy, config: &RecallConfig, now: Timestamp) -> Factors {
+    let half_life = config.recency_half_life_days.min(strategy.recency_days);
+    Factors {
+        relevance: softplus(candidate.signals.fused),
+        recency: around_one(freshness(memory.at, now, half_life), config.recency_share),
+        // A weight of 1 is where every memory begins; twice that is as good as it gets.
+        weight: around_one((memory.weight / 2.0).clamp(0.0, 1.0), config.weight_share),
+        importance: around_one(memory.importance.clamp(0.0, 1.0), config.importance_share),
+        kind: if strategy.kinds.contains(&candidate.kind) { strategy.kind_boost } else { 1.0 },
+    }
+}
+
+/// ln(1 + e^x), which is positive, keeps the order, and is x itself for large x.
+fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+/// From 1 - share/2 to 1 + share/2 as `value` goes from 0 to 1.
+fn around_one(value: f64, share: f64) -> f64 {
+    1.0 + share * (value - 0.5)
+}
+
+/// 1 for now, a half after each half life.
+fn freshness(at: Timestamp, now: Timestamp, half_life_days: f64) -> f64 {
+    let days = (now.as_millisecond() - at.as_millisecond()) as f64 / DAY;
+    (-days.max(0.0) / half_life_days).exp2()
+}

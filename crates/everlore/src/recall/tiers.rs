@@ -1,0 +1,101 @@
+//! Shorter forms of a memory, and how old it is in words.
+
+use jiff::{Zoned, civil::Date};
+use serde::Serialize;
+
+use crate::{text::tokens::estimate, types::Memory};
+
+/// About this many tokens for a line, and for an overview.
+const LINE_TOKENS: usize = 30;
+const OVERVIEW_TOKENS: usize = 120;
+
+/// How long ago something was, by the calendar of whoever asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Age {
+    /// The day it was said.
+    pub day: Date,
+    /// How many days ago; 0 for today and for the future.
+    pub days: i64,
+}
+
+impl Age {
+    /// The age of a memory at `now`.
+    pub fn of(memory: &Memory, now: &Zoned) -> Self {
+        let day = memory.at.to_zoned(now.time_zone().clone()).date();
+        let days = now.date().since(day).map_or(0, |span| i64::from(span.get_days())).max(0);
+        Self { day, days }
+    }
+
+    /// Whether it should be verified before it is relied on: anything older than a day.
+    pub fn is_stale(self) -> bool {
+        self.days > 1
+    }
+}
+
+/// The memory in one line: its description, or its first sentence.
+pub fn one_line(memory: &Memory) -> String {
+    let text = if memory.description.trim().is_empty() { &memory.content } else { &memory.description };
+    let first = sentences(text).next().unwrap_or_default();
+    shorten(&first.split_whitespace().collect::<Vec<_>>().join(" "), LINE_TOKENS)
+}
+
+/// The beginning of the memory, whole sentences as far as they fit.
+pub fn overview(memory: &Memory) -> String {
+    let mut text = String::new();
+    let mut tokens = 0;
+    for sentence in sentences(&memory.content) {
+        tokens += estimate(sentence);
+        if tokens > OVERVIEW_TOKENS {
+            break;
+        }
+        text.push_str(sentence);
+    }
+    if text.is_empty() { shorten(&memory.content, OVERVIEW_TOKENS) } else { text.trim().to_owned() }
+}
+
+/// Sentences with what separates them, in both languages.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text.trim();
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (sentence, tail) = rest.split_at(sentence_end(rest));
+        rest = tail;
+        Some(sentence)
+    })
+}
+
+fn sentence_end(text: &str) -> usize {
+    let mut characters = text.char_indices().peekable();
+    while let Some((_, c)) = characters.next() {
+        let next = characters.peek().copied();
+        let ends = match c {
+            '。' | '！' | '？' | '\n' => true,
+            '.' | '!' | '?' => next.is_none_or(|(_, next)| next.is_whitespace()),
+            _ => false,
+        };
+        if ends {
+            // The blanks after a sentence go with it.
+            let blank = |(_, c): &(usize, char)| c.is_whitespace();
+            while characters.next_if(blank).is_some() {}
+            return characters.peek().map_or(text.len(), |(index, _)| *index);
+        }
+    }
+    text.len()
+}
+
+/// Cuts a text that is too long at a word, with a mark.
+fn shorten(text: &str, max_tokens: usize) -> String {
+    if estimate(text) <= max_tokens {
+        return text.to_owned();
+    }
+    let mut ends: Vec<usize> = text.char_indices().map(|(index, _)| index).take(max_tokens * 8).collect();
+    // The longest beginning that fits, mark included; estimates grow with the text.
+    let fits = |end: usize| estimate(&text[..end]) < max_tokens;
+    let count = ends.partition_point(|end| fits(*end));
+    ends.truncate(count);
+    let end = ends.last().copied().unwrap_or(0);
+    let at_word = text[..end].rfind(char::is_whitespace).filter(|word| *word > end / 2).unwrap_or(end);
+    format!("{}…", text[..at_word].trim_end())
+}

@@ -1,0 +1,131 @@
+//! Why a memory is not in the answer: which filter, term, score, gate or limit kept it out.
+
+use jiff::Zoned;
+use serde::Serialize;
+
+use super::{Hit, RecallRequest, abstain, rank};
+use crate::{
+    config::RecallConfig,
+    error::{Error, Result},
+    store::{Filter, Store},
+    text::terms::{Term, terms},
+    types::{Memory, MemoryId},
+};
+
+/// What kept a memory out of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum WhyNot {
+    /// Nothing: it is in the answer.
+    Returned {
+        /// Its place in the answer, from 1.
+        rank: usize,
+        /// The hit with its numbers.
+        hit: Box<Hit>,
+    },
+    /// The filter keeps it out.
+    Filter {
+        /// Which part of the filter: kind, status, tags, since, until or session.
+        by: &'static str,
+        /// What the memory has there.
+        has: String,
+    },
+    /// It has none of the query's terms, nor has a neighbouring turn, nor does its time or kind speak for it.
+    NoTerm {
+        /// What the query was looked up by.
+        query_terms: Vec<String>,
+        /// Some of what the memory is found by.
+        memory_terms: Vec<String>,
+    },
+    /// Others scored higher than the limit lets through.
+    Rank {
+        /// Its place among all candidates, from 1; none if it is not even among those that were weighed.
+        rank: Option<usize>,
+        /// How many are returned.
+        limit: usize,
+        /// The lowest score that is returned.
+        lowest: f64,
+        /// The hit with its numbers, if it was weighed.
+        hit: Option<Box<Hit>>,
+    },
+    /// Its score is below the request's bar.
+    Score {
+        /// The bar.
+        min_score: f64,
+        /// The hit with its numbers.
+        hit: Box<Hit>,
+    },
+    /// Recall judged that nothing stored answers the query.
+    Gate {
+        /// How sure it was.
+        confidence: f64,
+        /// How sure it had to be.
+        min_confidence: f64,
+    },
+}
+
+/// Runs the recall again and looks for the memory at every step.
+pub(super) async fn why_not(
+    store: &dyn Store,
+    request: &RecallRequest,
+    id: MemoryId,
+    config: &RecallConfig,
+    now: &Zoned,
+) -> Result<WhyNot> {
+    let memory = store.get(&request.scope, &[id]).await?.pop().flatten();
+    let memory = memory.ok_or_else(|| Error::not_found("memory", id))?;
+    if let Some(reason) = filtered(&request.effective_filter(), &memory) {
+        return Ok(reason);
+    }
+    let everything = RecallRequest { limit: usize::MAX, ..request.clone() };
+    let (intent, ranked, _) = rank(store, &everything, config, now).await?;
+    let Some(index) = ranked.iter().position(|hit| hit.memory.id == id) else {
+        let query_terms = intent.terms.iter().map(|term| term.text.clone()).collect();
+        return Ok(WhyNot::NoTerm { query_terms, memory_terms: some_terms(&memory) });
+    };
+    let confidence = abstain::confidence(&intent, &ranked);
+    if confidence < request.min_confidence {
+        return Ok(WhyNot::Gate { confidence, min_confidence: request.min_confidence });
+    }
+    Ok(judge(request, &ranked, index))
+}
+
+fn judge(request: &RecallRequest, ranked: &[Hit], index: usize) -> WhyNot {
+    let hit = Box::new(ranked[index].clone());
+    if hit.score < request.min_score {
+        return WhyNot::Score { min_score: request.min_score, hit };
+    }
+    if index >= request.limit {
+        let lowest = request.limit.checked_sub(1).map_or(1.0, |last| ranked[last].score);
+        return WhyNot::Rank { rank: Some(index + 1), limit: request.limit, lowest, hit: Some(hit) };
+    }
+    WhyNot::Returned { rank: index + 1, hit }
+}
+
+fn filtered(filter: &Filter, memory: &Memory) -> Option<WhyNot> {
+    let only = |part: Filter| !part.matches(memory);
+    let any = Filter::default;
+    let parts = [
+        ("kind", only(Filter { kinds: filter.kinds.clone(), ..any() }), memory.kind.to_string()),
+        ("status", only(Filter { statuses: filter.statuses.clone(), ..any() }), memory.status.to_string()),
+        ("tags", only(Filter { tags: filter.tags.clone(), ..any() }), memory.tags.join(", ")),
+        ("since", only(Filter { since: filter.since, ..any() }), memory.at.to_string()),
+        ("until", only(Filter { until: filter.until, ..any() }), memory.at.to_string()),
+        (
+            "session",
+            only(Filter { session: filter.session.clone(), ..any() }),
+            memory.source.session.clone().unwrap_or_default(),
+        ),
+    ];
+    parts.into_iter().find(|(_, kept_out, _)| *kept_out).map(|(by, _, has)| WhyNot::Filter { by, has })
+}
+
+/// The first different terms of a memory: enough to see by what words it could be found.
+fn some_terms(memory: &Memory) -> Vec<String> {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut all = terms(&format!("{}\n{}", memory.name, memory.content));
+    all.retain(|term| seen.insert(Term::of(term)));
+    // A screenful; the rest is in the text itself.
+    all.truncate(40);
+    all
+}
