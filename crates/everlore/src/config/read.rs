@@ -133,6 +133,10 @@ impl Reader {
     fn variable(&mut self, name: String, text: String) -> Result<()> {
         let path = name[PREFIX.len()..].to_ascii_lowercase().replace("__", ".");
         let value = match find(&mut self.settings, &path) {
+            Some(Value::Table(_)) => {
+                self.unknown(Place::Variable(name), path);
+                return Ok(());
+            }
             Some(Value::Boolean(_)) => {
                 text.parse().map(Value::Boolean).unwrap_or(Value::String(text))
             }
@@ -148,8 +152,7 @@ impl Reader {
     /// Sets one setting and checks at once that the whole still fits the structs: a failure is this setting's.
     fn set(&mut self, place: Place, path: String, value: Value) -> Result<()> {
         let Some(slot) = find(&mut self.settings, &path) else {
-            let nearest = nearest(&self.settings, &path);
-            self.warnings.push(Warning { place, key: path, nearest });
+            self.unknown(place, path);
             return Ok(());
         };
         let found = kind(&value);
@@ -160,6 +163,11 @@ impl Reader {
                 Err(does_not_fit(&place, &path, expected(&before), found, cause.message()))
             }
         }
+    }
+
+    fn unknown(&mut self, place: Place, key: String) {
+        let nearest = nearest(&self.settings, &key);
+        self.warnings.push(Warning { place, key, nearest });
     }
 }
 
@@ -177,6 +185,7 @@ fn nearest(settings: &Table, path: &str) -> Option<String> {
     let most = (name.chars().count() / 3).max(1);
     paths(settings, "")
         .into_iter()
+        .filter(|known| known != path)
         .map(|known| {
             (strsim::osa_distance(name, last(&known)), strsim::osa_distance(path, &known), known)
         })

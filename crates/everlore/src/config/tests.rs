@@ -128,6 +128,7 @@ fn a_value_of_the_wrong_type_names_line_setting_and_what_was_expected() {
         ("[recall]\nb = \"x\"\n", "line 2: `recall.b`: expected a number, found text"),
         ("[general]\nuser = 5\n", "line 2: `general.user`: expected text, found a whole number"),
         ("memory = 5\n", "line 1: `memory`: expected a section, found a whole number"),
+        ("[[memory]]\n", "line 1: `memory`: expected a section, found a list"),
         ("[recall.b]\nx = 1\n", "line 1: `recall.b`: expected a number, found a section"),
     ];
     for (text, message) in cases {
@@ -195,6 +196,16 @@ fn an_unknown_variable_is_reported_with_the_nearest_setting() {
     assert_eq!(
         warnings[0].to_string(),
         "EVERLORE_RECALL__LIMITS: there is no setting `recall.limits`, so it is ignored; did you mean `recall.limit`?"
+    );
+}
+
+#[test]
+fn a_variable_that_names_a_whole_section_is_reported() {
+    let (config, warnings) = with_env(&[("EVERLORE_RECALL", "on")]).unwrap();
+    assert_eq!(config, Config::default());
+    assert_eq!(
+        warnings[0].to_string(),
+        "EVERLORE_RECALL: there is no setting `recall`, so it is ignored"
     );
 }
 

@@ -1,0 +1,71 @@
+# Everything a developer does, by name. `make help` lists it.
+
+CARGO ?= cargo
+# Tools that are not part of the Rust toolchain are built here, never into the home folder.
+TOOLS := $(CURDIR)/.tools
+WITH_TOOLS := PATH="$(TOOLS)/bin:$$PATH"
+
+# What `make bench` measures; see `cargo run -p everlore-eval -- help`.
+BENCH ?= scale
+# Which fuzz targets run, and for how long each.
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+FUZZ_SECONDS ?= 60
+# The least share of the engine's lines that tests must run.
+MIN_COVERAGE ?= 80
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint unit doctest bench fuzz coverage docs deny clean
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## build the release binary and run the demo
+	$(CARGO) run --locked --release -p everlore-cli -- demo
+
+test: lint unit doctest ## check format and lints, run all tests
+
+lint: ## check format and lints
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+# nextest reports better; plain `cargo test` runs the same tests, so a fresh machine builds nothing extra.
+unit:
+	@if $(WITH_TOOLS) $(CARGO) nextest --version >/dev/null 2>&1; then \
+		$(WITH_TOOLS) $(CARGO) nextest run --locked --workspace; \
+	else \
+		$(CARGO) test --locked --workspace --all-targets; \
+	fi
+
+doctest:
+	$(CARGO) test --locked --workspace --doc
+
+bench: ## measure speed and quality: BENCH=scale, BENCH=retrieval …
+	$(CARGO) run --locked --release -p everlore-eval -- $(BENCH)
+
+fuzz: $(TOOLS)/bin/cargo-fuzz ## fuzz each parser: FUZZ_SECONDS=60 FUZZ_TARGETS="terms analyze"
+	@rustc +nightly --version >/dev/null 2>&1 || \
+		{ echo "fuzzing needs a nightly compiler: rustup toolchain install nightly --profile minimal" >&2; exit 1; }
+	@for target in $(FUZZ_TARGETS); do \
+		mkdir -p fuzz/corpus/$$target && \
+		$(WITH_TOOLS) $(CARGO) +nightly fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
+			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -verbosity=0 -print_final_stats=1 || exit 1; \
+	done
+
+# The llvm engine of tarpaulin reads the profiles itself: no llvm-tools, and no right to trace processes.
+coverage: $(TOOLS)/bin/cargo-tarpaulin ## print which lines of the engine the tests run
+	$(WITH_TOOLS) $(CARGO) tarpaulin --locked -p everlore --engine llvm --skip-clean --target-dir target/coverage \
+		--include-files 'crates/everlore/src/*' --out Stdout --fail-under $(MIN_COVERAGE)
+
+docs: ## bring generated documents up to date and build the API reference
+	UPDATE_DOCS=1 $(CARGO) test --locked --workspace --quiet
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
+
+deny: $(TOOLS)/bin/cargo-deny ## check licences, known holes and sources of dependencies
+	$(WITH_TOOLS) $(CARGO) deny --locked check
+
+clean: ## delete what was built, tools included
+	$(CARGO) clean
+	rm -rf $(TOOLS) fuzz/target fuzz/corpus fuzz/artifacts
+
+$(TOOLS)/bin/cargo-%:
+	$(CARGO) install --locked --root $(TOOLS) cargo-$*
