@@ -69,8 +69,8 @@ pub enum Error {
 
 impl Error {
     /// Says that `what` called `id` is not in the scope.
-    pub fn not_found(what: &'static str, id: impl ToString) -> Self {
-        Self::NotFound { what, id: id.to_string() }
+    pub fn not_found(what: &'static str, id: impl std::fmt::Display) -> Self {
+        Self::NotFound { what, id: format!("{id}") }
     }
 
     /// Says what is wrong with an input and what to do instead.

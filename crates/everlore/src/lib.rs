@@ -6,9 +6,16 @@
 
 pub mod error;
 pub mod types;
+pub mod config;
 pub mod text;
 pub mod store;
+pub mod ingest;
 pub mod recall;
-pub mod config;
+pub mod engine;
 
+pub use config::Config;
+pub use engine::Engine;
 pub use error::{Error, Result};
+pub use ingest::{Edit, Remember, Turn};
+pub use recall::{Block, Hit, Recall, RecallRequest};
+pub use types::{Kind, Memory, MemoryId, Scope, Status};

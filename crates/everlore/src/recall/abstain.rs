@@ -13,7 +13,8 @@ pub(super) fn confidence(intent: &Intent, ranked: &[Hit]) -> f64 {
     if intent.small_talk {
         return 0.0;
     }
-    if intent.identity == Identity::Strong && best.signals.identity > 0.0 || best.signals.date > 0.0 {
+    if intent.identity == Identity::Strong && best.signals.identity > 0.0 || best.signals.date > 0.0
+    {
         return 1.0;
     }
     let coverage = ranked.iter().take(3).map(|hit| hit.signals.coverage).fold(0.0, f64::max);

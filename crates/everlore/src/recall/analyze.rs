@@ -71,7 +71,10 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
         identity: identity_of(query),
         small_talk: is_small_talk(query),
         asks_when: asks_when(query),
-        times: find_times(query, now).into_iter().map(|mention| (mention.start, mention.end)).collect(),
+        times: find_times(query, now)
+            .into_iter()
+            .map(|mention| (mention.start, mention.end))
+            .collect(),
         session: find_session_ordinal(query),
     }
 }
@@ -85,9 +88,12 @@ fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
     }
     // Beside pairs, a single character says little; alone, it is all there is.
     let has_more = found.iter().any(|term| !is_single_cjk(term));
-    let weight = |term: &str| if has_more && is_single_cjk(term) { config.single_character } else { 1.0 };
-    let mut terms: Vec<_> =
-        found.into_iter().map(|text| QueryTerm { weight: weight(&text), text, synonyms: Vec::new() }).collect();
+    let weight =
+        |term: &str| if has_more && is_single_cjk(term) { config.single_character } else { 1.0 };
+    let mut terms: Vec<_> = found
+        .into_iter()
+        .map(|text| QueryTerm { weight: weight(&text), text, synonyms: Vec::new() })
+        .collect();
     if config.synonym > 0.0 {
         add_synonyms(query, &mut terms, config.synonym);
     }

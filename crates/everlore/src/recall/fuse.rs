@@ -85,7 +85,10 @@ pub(super) fn fuse(gathered: &Gathered, intent: &Intent, config: &RecallConfig) 
     add_boosts(&mut offered, gathered, intent, config);
     add_identity(&mut offered, gathered, intent);
     add_session(&mut offered, gathered, config);
-    let mut ranked: Vec<_> = offered.into_iter().filter(|((segment, doc), _)| gathered.lets_through(*segment, *doc)).collect();
+    let mut ranked: Vec<_> = offered
+        .into_iter()
+        .filter(|((segment, doc), _)| gathered.lets_through(*segment, *doc))
+        .collect();
     ranked.sort_by(|(a, x), (b, y)| {
         let places = || place(gathered, *a).cmp(&place(gathered, *b));
         y.fused.total_cmp(&x.fused).then_with(places)
@@ -104,7 +107,8 @@ pub(super) fn fuse(gathered: &Gathered, intent: &Intent, config: &RecallConfig) 
 
 /// The documents that any source offers: by terms, by time, or because the query asks about the user.
 fn offers(gathered: &Gathered, intent: &Intent, scores: &Scores) -> HashMap<Doc, Signals> {
-    let mut offered: HashMap<Doc, Signals> = scores.matched.iter().map(|doc| (*doc, Signals::default())).collect();
+    let mut offered: HashMap<Doc, Signals> =
+        scores.matched.iter().map(|doc| (*doc, Signals::default())).collect();
     let timed = !intent.times.is_empty() || intent.session.is_some();
     if !timed && intent.identity == Identity::None {
         return offered;
@@ -128,8 +132,9 @@ fn offers(gathered: &Gathered, intent: &Intent, scores: &Scores) -> HashMap<Doc,
 
 /// The newest documents of any kind, when too little is known about the user.
 fn broad(gathered: &Gathered) -> Vec<Doc> {
-    let mut all: Vec<Doc> =
-        docs(gathered).flat_map(|(segment, docs)| (0..docs.len()).map(move |doc| (segment, doc))).collect();
+    let mut all: Vec<Doc> = docs(gathered)
+        .flat_map(|(segment, docs)| (0..docs.len()).map(move |doc| (segment, doc)))
+        .collect();
     all.retain(|(segment, doc)| gathered.lets_through(*segment, *doc));
     let kind = |(segment, doc): &Doc| gathered.segments[*segment].docs.kind(*doc);
     if all.iter().filter(|doc| kind(doc) == Kind::User).count() >= ENOUGH_ABOUT_USER {
@@ -145,17 +150,24 @@ fn broad(gathered: &Gathered) -> Vec<Doc> {
 fn add_lexical(offered: &mut HashMap<Doc, Signals>, scores: &Scores, count: usize) {
     let all = || scores.matched.iter().map(|(segment, doc)| f64::from(scores.bm25[*segment][*doc]));
     let mean = all().sum::<f64>() / count.max(1) as f64;
-    let variance = all().map(|score| score * score).sum::<f64>() / count.max(1) as f64 - mean * mean;
+    let variance =
+        all().map(|score| score * score).sum::<f64>() / count.max(1) as f64 - mean * mean;
     let deviation = variance.max(0.0).sqrt();
     for ((segment, doc), signals) in offered {
         signals.bm25 = f64::from(scores.bm25[*segment][*doc]);
         // In a scope where everything matches alike, the score itself is as good as any standard.
-        signals.lexical = if deviation > 1e-9 { (signals.bm25 - mean) / deviation } else { signals.bm25 };
+        signals.lexical =
+            if deviation > 1e-9 { (signals.bm25 - mean) / deviation } else { signals.bm25 };
         signals.fused += signals.lexical;
     }
 }
 
-fn add_boosts(offered: &mut HashMap<Doc, Signals>, gathered: &Gathered, intent: &Intent, config: &RecallConfig) {
+fn add_boosts(
+    offered: &mut HashMap<Doc, Signals>,
+    gathered: &Gathered,
+    intent: &Intent,
+    config: &RecallConfig,
+) {
     let speaker = named_speaker(gathered);
     let last_session = last_session(gathered);
     for ((segment, doc), signals) in offered {
@@ -192,7 +204,8 @@ fn named_speaker(gathered: &Gathered) -> Option<usize> {
 }
 
 fn is_by(list: &[Posting], doc: usize) -> bool {
-    list.binary_search_by_key(&(doc as u32), |posting| posting.doc).is_ok_and(|index| speaks(&list[index]))
+    list.binary_search_by_key(&(doc as u32), |posting| posting.doc)
+        .is_ok_and(|index| speaks(&list[index]))
 }
 
 fn speaks(posting: &Posting) -> bool {
@@ -203,9 +216,12 @@ fn is_in_time(docs: &Docs, doc: usize, intent: &Intent, last_session: u32) -> bo
     let session = match intent.session {
         None => None,
         Some(SessionOrdinal::First(number)) => Some(number),
-        Some(SessionOrdinal::Last(number)) => Some(last_session.saturating_sub(number.saturating_sub(1))),
+        Some(SessionOrdinal::Last(number)) => {
+            Some(last_session.saturating_sub(number.saturating_sub(1)))
+        }
     };
-    let in_session = session.is_some_and(|session| session > 0 && docs.place(doc).session() == session);
+    let in_session =
+        session.is_some_and(|session| session > 0 && docs.place(doc).session() == session);
     let at = docs.at(doc);
     in_session || intent.times.iter().any(|(start, end)| *start <= at && at < *end)
 }
@@ -241,7 +257,14 @@ fn add_session(offered: &mut HashMap<Doc, Signals>, gathered: &Gathered, config:
     }
 }
 
-fn explain(doc: Doc, signals: &mut Signals, corpus: &Corpus<'_>, scores: &Scores, gathered: &Gathered, intent: &Intent) {
+fn explain(
+    doc: Doc,
+    signals: &mut Signals,
+    corpus: &Corpus<'_>,
+    scores: &Scores,
+    gathered: &Gathered,
+    intent: &Intent,
+) {
     let (mut covered, mut total) = (0.0, 0.0);
     for ((term, variants), idf) in intent.terms.iter().zip(&gathered.lists).zip(&scores.idf) {
         let frequency = corpus.frequency(doc, variants);
@@ -250,7 +273,12 @@ fn explain(doc: Doc, signals: &mut Signals, corpus: &Corpus<'_>, scores: &Scores
         if frequency > 0.0 {
             covered += worth;
             let score = worth * f64::from(corpus.saturate(frequency, doc));
-            signals.terms.push(TermSignal { term: term.text.clone(), idf, frequency: frequency.into(), score });
+            signals.terms.push(TermSignal {
+                term: term.text.clone(),
+                idf,
+                frequency: frequency.into(),
+                score,
+            });
         }
     }
     signals.coverage = if total > 0.0 { covered / total } else { 0.0 };

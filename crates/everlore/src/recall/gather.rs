@@ -18,13 +18,19 @@ pub(super) struct Gathered {
 }
 
 /// Looks up every variant of every term, and what the filter requires.
-pub(super) async fn gather(store: &dyn Store, request: &RecallRequest, intent: &Intent) -> Result<Gathered> {
+pub(super) async fn gather(
+    store: &dyn Store,
+    request: &RecallRequest,
+    intent: &Intent,
+) -> Result<Gathered> {
     let filter = request.effective_filter();
     let mut asked: Vec<Term> = Vec::new();
     let lists = intent
         .terms
         .iter()
-        .map(|term| term.variants().map(|(term, worth)| (position_of(term, &mut asked), worth)).collect())
+        .map(|term| {
+            term.variants().map(|(term, worth)| (position_of(term, &mut asked), worth)).collect()
+        })
         .collect();
     let first_required = asked.len();
     asked.extend(filter.terms());
@@ -43,8 +49,12 @@ impl Gathered {
     /// Whether the filter lets a document of a segment through.
     pub(super) fn lets_through(&self, segment: usize, doc: usize) -> bool {
         let Segment { docs, postings } = &self.segments[segment];
-        let has = |list: usize| postings[list].binary_search_by_key(&(doc as u32), |posting| posting.doc).is_ok();
-        !docs.is_gone(doc) && record_passes(docs, doc, &self.filter) && self.required.clone().all(has)
+        let has = |list: usize| {
+            postings[list].binary_search_by_key(&(doc as u32), |posting| posting.doc).is_ok()
+        };
+        !docs.is_gone(doc)
+            && record_passes(docs, doc, &self.filter)
+            && self.required.clone().all(has)
     }
 }
 

@@ -40,7 +40,9 @@ struct Frequencies {
 
 impl<'a> Corpus<'a> {
     pub(super) fn new(segments: &'a [Segment], config: &RecallConfig) -> Self {
-        let places = segments.iter().map(|segment| (0..segment.docs.len()).map(|doc| segment.docs.place(doc)).collect());
+        let places = segments
+            .iter()
+            .map(|segment| (0..segment.docs.len()).map(|doc| segment.docs.place(doc)).collect());
         let mut corpus = Self {
             segments,
             places: places.collect(),
@@ -59,7 +61,11 @@ impl<'a> Corpus<'a> {
 
     /// Scores all documents for the terms whose lists and weights are given.
     pub(super) fn score(&self, lists: &[Vec<(usize, f64)>], weights: &[f64]) -> Scores {
-        let mut scores = Scores { bm25: self.zeros(), matched: Vec::new(), idf: Vec::with_capacity(lists.len()) };
+        let mut scores = Scores {
+            bm25: self.zeros(),
+            matched: Vec::new(),
+            idf: Vec::with_capacity(lists.len()),
+        };
         let mut frequencies = Frequencies { tf: self.zeros(), touched: Vec::new() };
         for (variants, weight) in lists.iter().zip(weights) {
             let known = self.count_term(variants, &mut frequencies);
@@ -81,10 +87,12 @@ impl<'a> Corpus<'a> {
     pub(super) fn frequency(&self, (segment, doc): Doc, variants: &[(usize, f64)]) -> f32 {
         let mut total = 0.0;
         for (list, worth) in variants {
-            let own = find(&self.segments[segment].postings[*list], doc).map_or(0.0, |posting| self.own(posting));
+            let own = find(&self.segments[segment].postings[*list], doc)
+                .map_or(0.0, |posting| self.own(posting));
             let mut around = 0.0;
             self.for_each_neighbour((segment, doc), |(segment, doc), share| {
-                around += find(&self.segments[segment].postings[*list], doc).map_or(0.0, |posting| share * content(posting));
+                around += find(&self.segments[segment].postings[*list], doc)
+                    .map_or(0.0, |posting| share * content(posting));
             });
             total += *worth as f32 * (own + around);
         }
@@ -93,7 +101,11 @@ impl<'a> Corpus<'a> {
 
     /// What a frequency is worth in a document, before the term's rarity: it rises ever less.
     pub(super) fn saturate(&self, tf: f32, (segment, doc): Doc) -> f32 {
-        let length = if self.average_length > 0.0 { self.lengths[segment][doc] / self.average_length } else { 1.0 };
+        let length = if self.average_length > 0.0 {
+            self.lengths[segment][doc] / self.average_length
+        } else {
+            1.0
+        };
         tf * (self.k1 + 1.0) / (tf + self.k1 * (1.0 - self.b + self.b * length))
     }
 
@@ -129,7 +141,12 @@ impl<'a> Corpus<'a> {
     }
 
     fn own(&self, posting: &Posting) -> f32 {
-        posting.counts.iter().zip(self.weights).map(|(&count, weight)| f32::from(count) * weight).sum()
+        posting
+            .counts
+            .iter()
+            .zip(self.weights)
+            .map(|(&count, weight)| f32::from(count) * weight)
+            .sum()
     }
 
     /// Calls `each` with the turns around a turn and their share: the neighbour weight divided by the distance.
@@ -150,18 +167,24 @@ impl<'a> Corpus<'a> {
     fn find_near(&self, (segment, doc): Doc, target: Place, step: i32) -> Option<Doc> {
         let places = &self.places[segment];
         for offset in 1..=step.abs() {
-            let Some(index) = doc.checked_add_signed((offset * step.signum()) as isize) else { break };
+            let Some(index) = doc.checked_add_signed((offset * step.signum()) as isize) else {
+                break;
+            };
             if places.get(index) == Some(&target) && !self.segments[segment].docs.is_gone(index) {
                 return Some((segment, index));
             }
         }
-        self.places.iter().enumerate().filter(|(other, _)| *other != segment).find_map(|(other, places)| {
-            if places.first().is_none_or(|first| *first > target) || places.last().is_none_or(|last| *last < target) {
-                return None;
-            }
-            let index = places.binary_search(&target).ok()?;
-            (!self.segments[other].docs.is_gone(index)).then_some((other, index))
-        })
+        self.places.iter().enumerate().filter(|(other, _)| *other != segment).find_map(
+            |(other, places)| {
+                if places.first().is_none_or(|first| *first > target)
+                    || places.last().is_none_or(|last| *last < target)
+                {
+                    return None;
+                }
+                let index = places.binary_search(&target).ok()?;
+                (!self.segments[other].docs.is_gone(index)).then_some((other, index))
+            },
+        )
     }
 
     /// Measures every document: its own fields by weight, and its neighbours' content by share.
@@ -172,7 +195,8 @@ impl<'a> Corpus<'a> {
             for doc in (0..segment.docs.len()).filter(|&doc| !segment.docs.is_gone(doc)) {
                 let mut length = self.own_length(segment, doc);
                 self.for_each_neighbour((index, doc), |(segment, doc), share| {
-                    length += share * self.segments[segment].docs.length(doc, Field::Content) as f32;
+                    length +=
+                        share * self.segments[segment].docs.length(doc, Field::Content) as f32;
                 });
                 lengths[index][doc] = length;
                 total += f64::from(length);
@@ -185,7 +209,10 @@ impl<'a> Corpus<'a> {
 
     fn own_length(&self, segment: &Segment, doc: usize) -> f32 {
         let fields = [Field::Content, Field::Name, Field::Description, Field::Tags, Field::Speaker];
-        fields.iter().map(|&field| segment.docs.length(doc, field) as f32 * self.weights[field as usize]).sum()
+        fields
+            .iter()
+            .map(|&field| segment.docs.length(doc, field) as f32 * self.weights[field as usize])
+            .sum()
     }
 
     fn zeros(&self) -> Vec<Vec<f32>> {

@@ -110,7 +110,12 @@ pub struct Hit {
 }
 
 /// Finds what is worth knowing for `request`, best first.
-pub async fn recall(store: &dyn Store, request: &RecallRequest, config: &RecallConfig, now: &Zoned) -> Result<Recall> {
+pub async fn recall(
+    store: &dyn Store,
+    request: &RecallRequest,
+    config: &RecallConfig,
+    now: &Zoned,
+) -> Result<Recall> {
     let (intent, ranked, candidates) = rank(store, request, config, now).await?;
     let confidence = abstain::confidence(&intent, &ranked);
     let mut hits = abstain::abstain(ranked, confidence, request);

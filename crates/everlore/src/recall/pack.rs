@@ -160,7 +160,9 @@ fn age_note(age: Age, words: &Words) -> String {
     match age.days {
         0 => words.today.to_owned(),
         1 => words.yesterday.to_owned(),
-        days if std::ptr::eq(words, &CHINESE) => format!("{}，{days} 天前，{}", age.day, words.verify),
+        days if std::ptr::eq(words, &CHINESE) => {
+            format!("{}，{days} 天前，{}", age.day, words.verify)
+        }
         days => format!("{}, {days} days ago, {}", age.day, words.verify),
     }
 }

@@ -44,7 +44,13 @@ pub(super) fn score(
         .filter_map(|candidate| {
             let memory = rows.remove(&candidate.place)?;
             let factors = factors(&candidate, &memory, &strategy, config, now);
-            Some(Hit { score: total(&factors), memory, signals: candidate.signals, factors, place: candidate.place })
+            Some(Hit {
+                score: total(&factors),
+                memory,
+                signals: candidate.signals,
+                factors,
+                place: candidate.place,
+            })
         })
         .collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.place.cmp(&b.place)));
@@ -53,11 +59,18 @@ pub(super) fn score(
 
 /// The product of all factors, brought between 0 and 1 without changing the order.
 fn total(factors: &Factors) -> f64 {
-    let product = factors.relevance * factors.recency * factors.weight * factors.importance * factors.kind;
+    let product =
+        factors.relevance * factors.recency * factors.weight * factors.importance * factors.kind;
     product / (1.0 + product)
 }
 
-fn factors(candidate: &Candidate, memory: &Memory, strategy: &Strategy, config: &RecallConfig, now: Timestamp) -> Factors {
+fn factors(
+    candidate: &Candidate,
+    memory: &Memory,
+    strategy: &Strategy,
+    config: &RecallConfig,
+    now: Timestamp,
+) -> Factors {
     let half_life = config.recency_half_life_days.min(strategy.recency_days);
     Factors {
         relevance: softplus(candidate.signals.fused),

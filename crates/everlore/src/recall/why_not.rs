@@ -97,7 +97,12 @@ fn judge(request: &RecallRequest, ranked: &[Hit], index: usize) -> WhyNot {
     }
     if index >= request.limit {
         let lowest = request.limit.checked_sub(1).map_or(1.0, |last| ranked[last].score);
-        return WhyNot::Rank { rank: Some(index + 1), limit: request.limit, lowest, hit: Some(hit) };
+        return WhyNot::Rank {
+            rank: Some(index + 1),
+            limit: request.limit,
+            lowest,
+            hit: Some(hit),
+        };
     }
     WhyNot::Returned { rank: index + 1, hit }
 }
@@ -107,7 +112,11 @@ fn filtered(filter: &Filter, memory: &Memory) -> Option<WhyNot> {
     let any = Filter::default;
     let parts = [
         ("kind", only(Filter { kinds: filter.kinds.clone(), ..any() }), memory.kind.to_string()),
-        ("status", only(Filter { statuses: filter.statuses.clone(), ..any() }), memory.status.to_string()),
+        (
+            "status",
+            only(Filter { statuses: filter.statuses.clone(), ..any() }),
+            memory.status.to_string(),
+        ),
         ("tags", only(Filter { tags: filter.tags.clone(), ..any() }), memory.tags.join(", ")),
         ("since", only(Filter { since: filter.since, ..any() }), memory.at.to_string()),
         ("until", only(Filter { until: filter.until, ..any() }), memory.at.to_string()),
@@ -117,7 +126,10 @@ fn filtered(filter: &Filter, memory: &Memory) -> Option<WhyNot> {
             memory.source.session.clone().unwrap_or_default(),
         ),
     ];
-    parts.into_iter().find(|(_, kept_out, _)| *kept_out).map(|(by, _, has)| WhyNot::Filter { by, has })
+    parts
+        .into_iter()
+        .find(|(_, kept_out, _)| *kept_out)
+        .map(|(by, _, has)| WhyNot::Filter { by, has })
 }
 
 /// The first different terms of a memory: enough to see by what words it could be found.

@@ -103,15 +103,7 @@ fn edited(memory: &Memory, content: &str) -> Memory {
 }
 
 fn write(owner: &Scope, second: i64, changes: Vec<Change>) -> Write {
-    Write {
-        scope: owner.clone(),
-        actor: Actor::Person,
-        cause: "test".into(),
-        run: None,
-        at: time(second),
-        cost: 0,
-        changes,
-    }
+    Write::new(owner, Actor::Person, "test", time(second), changes)
 }
 
 fn add(memory: &Memory) -> Change {
@@ -123,7 +115,8 @@ fn update(memory: &Memory) -> Change {
 }
 
 async fn all(store: &Shared, owner: &Scope) -> Vec<Memory> {
-    let page = Page { filter: Filter::default(), before: None, limit: 10_000 };
+    let page =
+        Page { filter: Filter::default(), after: None, order: Order::NewestFirst, limit: 10_000 };
     store.list(owner, &page).await.unwrap()
 }
 
@@ -277,7 +270,7 @@ pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: Shared) {
     memories[1].tags = vec!["work".into(), "标签".into()];
     store.apply(write(&owner, 1, memories.iter().map(add).collect())).await.unwrap();
     let list = async |filter: Filter| {
-        let page = Page { filter, before: None, limit: 10 };
+        let page = Page { filter, after: None, order: Order::NewestFirst, limit: 10 };
         let found = store.list(&owner, &page).await.unwrap();
         found.into_iter().map(|memory| memory.content).collect::<Vec<_>>()
     };
@@ -291,8 +284,11 @@ pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: Shared) {
     assert_eq!(list(Filter { tags: vec!["work".into(), "标签".into()], ..any() }).await, ["two"]);
     assert_eq!(list(Filter { since: Some(time(2)), until: Some(time(3)), ..any() }).await, ["two"]);
     assert_eq!(list(Filter { session: Some("monday".into()), ..any() }).await, ["three"]);
-    let page = Page { filter: any(), before: Some(memories[2].id), limit: 1 };
+    let page =
+        Page { filter: any(), after: Some(memories[2].id), order: Order::NewestFirst, limit: 1 };
     assert_eq!(store.list(&owner, &page).await.unwrap(), [memories[1].clone()]);
+    let page = Page { after: Some(memories[0].id), order: Order::OldestFirst, limit: 5, ..page };
+    assert_eq!(store.list(&owner, &page).await.unwrap(), memories[1..]);
     let counts = store.count(&owner).await.unwrap();
     let expected = [
         (Kind::User, Status::Active, 1),
@@ -399,6 +395,11 @@ pub(crate) async fn erasing_leaves_no_text_anywhere(store: Shared) {
     assert_eq!(store.as_of(&owner, time(1)).await.unwrap(), [other]);
     let texts = [one.fingerprint(), two.fingerprint(), Fingerprint::of("alpha")];
     assert_eq!(store.erased(&owner, &texts).await.unwrap(), [true, true, false]);
+    assert_eq!(store.tombstones(&owner).await.unwrap().len(), 2);
+    let elsewhere =
+        Write { erased_texts: vec![Fingerprint::of("elsewhere")], ..write(&owner, 3, vec![]) };
+    store.apply(elsewhere).await.unwrap();
+    assert_eq!(store.erased(&owner, &[Fingerprint::of("elsewhere")]).await.unwrap(), [true]);
     assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
 }
 

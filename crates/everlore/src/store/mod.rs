@@ -40,7 +40,7 @@ pub trait Store: Send + Sync {
     /// The memories a key fits, oldest first, at most `limit`.
     async fn find(&self, scope: &Scope, key: &Key, limit: usize) -> Result<Vec<Memory>>;
 
-    /// The memories a filter lets through, newest first.
+    /// The memories a filter lets through, in the order asked for.
     async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>>;
 
     /// What the index knows of all memories of the scope, with the postings of `terms`: in each segment the lists
@@ -61,6 +61,9 @@ pub trait Store: Send + Sync {
 
     /// Whether each of these texts was erased from the scope.
     async fn erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>>;
+
+    /// Every erased text of the scope.
+    async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>>;
 
     /// How many memories the scope has, by kind and status.
     async fn count(&self, scope: &Scope) -> Result<Counts>;
@@ -121,7 +124,8 @@ impl Filter {
     /// The terms that every memory meant has: with them and [`Filter::lets_through`] the index alone can answer.
     pub fn terms(&self) -> Vec<Term> {
         let tags = self.tags.iter().map(|tag| entry::exact_term("tag", tag));
-        tags.chain(self.session.iter().map(|session| entry::exact_term("session", session))).collect()
+        tags.chain(self.session.iter().map(|session| entry::exact_term("session", session)))
+            .collect()
     }
 
     /// The part of [`Filter::matches`] that a record of the index can answer.
@@ -138,10 +142,22 @@ impl Filter {
 pub struct Page {
     /// Which memories.
     pub filter: Filter,
-    /// Only those stored before this one.
-    pub before: Option<MemoryId>,
+    /// Where the last page ended: only memories after this one in the order.
+    pub after: Option<MemoryId>,
+    /// In which order.
+    pub order: Order,
     /// The most to return.
     pub limit: usize,
+}
+
+/// The order of a list, by when memories were stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// The newest first.
+    #[default]
+    NewestFirst,
+    /// The oldest first.
+    OldestFirst,
 }
 
 /// Which lines of the journal.

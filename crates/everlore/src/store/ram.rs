@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 
 use super::{
-    Counts, JournalQuery, Key, Page, Place, Segment, Store,
+    Counts, JournalQuery, Key, Order, Page, Place, Segment, Store,
     entry::{IndexEntry, segment_of},
 };
 use crate::{
@@ -69,6 +69,7 @@ impl Store for RamStore {
             .iter()
             .map(|change| shelf.apply(&write, change))
             .collect::<Result<_>>()?;
+        shelf.tombstones.extend(&write.erased_texts);
         shelves.insert(write.scope, shelf);
         Ok(applied)
     }
@@ -90,10 +91,17 @@ impl Store for RamStore {
 
     async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>> {
         let fits = |memory: &&Memory| {
-            page.before.is_none_or(|before| memory.id < before) && page.filter.matches(memory)
+            page.after.is_none_or(|after| match page.order {
+                Order::NewestFirst => memory.id < after,
+                Order::OldestFirst => memory.id > after,
+            }) && page.filter.matches(memory)
         };
         Ok(self.read(scope, |shelf| {
-            shelf.by_age().into_iter().rev().filter(fits).take(page.limit).cloned().collect()
+            let mut all = shelf.by_age();
+            if page.order == Order::NewestFirst {
+                all.reverse();
+            }
+            all.into_iter().filter(fits).take(page.limit).cloned().collect()
         }))
     }
 
@@ -149,6 +157,10 @@ impl Store for RamStore {
         Ok(self.read(scope, |shelf| {
             texts.iter().map(|text| shelf.tombstones.contains(text)).collect()
         }))
+    }
+
+    async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>> {
+        Ok(self.read(scope, |shelf| shelf.tombstones.iter().copied().collect()))
     }
 
     async fn count(&self, scope: &Scope) -> Result<Counts> {

@@ -3,7 +3,8 @@
 use unicode_normalization::char::is_combining_mark;
 
 /// The language a text is treated as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Language {
     /// Mostly Latin letters.
     English,

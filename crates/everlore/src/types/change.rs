@@ -47,6 +47,22 @@ pub struct Write {
     pub cost: u64,
     /// What is changed, in order.
     pub changes: Vec<Change>,
+    /// Texts that were erased elsewhere and must not come back here either.
+    pub erased_texts: Vec<Fingerprint>,
+}
+
+impl Write {
+    /// A batch without a run, a cost or erased texts.
+    pub fn new(
+        scope: &Scope,
+        actor: Actor,
+        cause: impl Into<String>,
+        at: Timestamp,
+        changes: Vec<Change>,
+    ) -> Self {
+        let (scope, cause) = (scope.clone(), cause.into());
+        Self { scope, actor, cause, run: None, at, cost: 0, changes, erased_texts: Vec::new() }
+    }
 }
 
 /// What became of one change.

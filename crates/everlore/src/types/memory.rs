@@ -255,6 +255,11 @@ impl Fingerprint {
         Self(short)
     }
 
+    /// The digest made of these bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
     /// The digest as bytes.
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.0

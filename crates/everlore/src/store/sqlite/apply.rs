@@ -39,6 +39,7 @@ impl Prepared {
         for (change, entry) in self.write.changes.iter().zip(self.entries) {
             applied.push(applying.change(&self.write, change, entry)?);
         }
+        erase::bury(db, applying.scope, self.write.erased_texts)?;
         applying.finish()?;
         Ok(applied)
     }

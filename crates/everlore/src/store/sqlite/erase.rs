@@ -29,13 +29,7 @@ pub(super) fn erase(
     }
     erased.journal_images = scrub_journal(db, scope, seq, &mut texts)?;
     erased.tombstones = texts.len();
-    for text in texts {
-        db.execute(
-            "INSERT OR IGNORE INTO tombstones VALUES (?1, ?2)",
-            params![scope, text.as_bytes()],
-        )
-        .map_err(failed)?;
-    }
+    bury(db, scope, texts)?;
     Ok(erased)
 }
 
@@ -48,6 +42,33 @@ pub(super) fn erased(db: &Connection, scope: i64, texts: &[Fingerprint]) -> Resu
         .iter()
         .map(|text| statement.exists(params![scope, text.as_bytes()]).map_err(failed))
         .collect()
+}
+
+/// Leaves a tombstone for each text.
+pub(super) fn bury(
+    db: &Connection,
+    scope: i64,
+    texts: impl IntoIterator<Item = Fingerprint>,
+) -> Result<()> {
+    for text in texts {
+        db.execute(
+            "INSERT OR IGNORE INTO tombstones VALUES (?1, ?2)",
+            params![scope, text.as_bytes()],
+        )
+        .map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Every erased text.
+pub(super) fn tombstones(db: &Connection, scope: i64) -> Result<Vec<Fingerprint>> {
+    let mut statement = db
+        .prepare_cached("SELECT text FROM tombstones WHERE scope = ?1 ORDER BY text")
+        .map_err(failed)?;
+    let rows = statement
+        .query_map([scope], |row| row.get(0).map(Fingerprint::from_bytes))
+        .map_err(failed)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
 /// Walks the memory's lines from the newest and empties their images; collects what they said.

@@ -146,6 +146,10 @@ impl Store for SqliteStore {
         Ok(erased)
     }
 
+    async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>> {
+        self.read(scope, erase::tombstones).await
+    }
+
     async fn count(&self, scope: &Scope) -> Result<Counts> {
         self.read(scope, rows::count).await
     }

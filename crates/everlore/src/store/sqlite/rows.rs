@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::failed;
 use crate::{
     error::{Error, Result},
-    store::{Counts, Filter, Key, Page, Place},
+    store::{Counts, Filter, Key, Order, Page, Place},
     types::{Kind, Memory, MemoryId, Scope, Source, Status, Timestamp},
 };
 
@@ -172,16 +172,20 @@ fn id_range(prefix: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     (prefix.len() <= 32).then(|| Some((bytes('0')?, bytes('f')?)))?
 }
 
-/// The memories a filter lets through, newest first.
+/// The memories a filter lets through, in the order asked for.
 pub(super) fn list(db: &Connection, owner: &Scope, scope: i64, page: &Page) -> Result<Vec<Memory>> {
     let mut sql = format!("SELECT {COLUMNS} FROM memories WHERE scope = ?");
     let mut values = vec![Value::Integer(scope)];
-    if let Some(before) = page.before {
-        sql.push_str(" AND id < ?");
-        values.push(Value::Blob(before.as_bytes().to_vec()));
+    let (beyond, order) = match page.order {
+        Order::NewestFirst => ("<", "DESC"),
+        Order::OldestFirst => (">", "ASC"),
+    };
+    if let Some(after) = page.after {
+        sql.push_str(&format!(" AND id {beyond} ?"));
+        values.push(Value::Blob(after.as_bytes().to_vec()));
     }
     push_filter(&page.filter, &mut sql, &mut values);
-    sql.push_str(" ORDER BY id DESC");
+    sql.push_str(&format!(" ORDER BY id {order}"));
     select(db, owner, &sql, values, |memory| page.filter.matches(memory), page.limit)
 }
 

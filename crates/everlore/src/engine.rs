@@ -1,0 +1,363 @@
+//! The engine: owns the store, the settings and the clock, and is the way in for everything else.
+
+use std::{io, sync::Arc};
+
+use jiff::{Zoned, tz::TimeZone};
+use serde::Serialize;
+
+use crate::{
+    config::Config,
+    error::{Error, Result},
+    ingest::{self, Edit, Header, ImportOptions, ImportReport, Line, Remember, Saved, Turn, Undo},
+    recall::{self, Block, Recall, RecallRequest, WhyNot},
+    store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
+    types::{
+        Actor, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
+        to_millisecond,
+    },
+};
+
+/// Memories read at a time by an export: bounds what it holds.
+const EXPORT_PAGE: usize = 1_000;
+
+/// Memory for agents, on any store.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> everlore::Result<()> {
+/// use std::sync::Arc;
+/// use everlore::{Engine, RecallRequest, Remember, Scope, store::RamStore};
+///
+/// let engine = Engine::new(Arc::new(RamStore::default()));
+/// let scope = Scope::new("assistant", "wang")?;
+/// engine.remember(&scope, Remember { content: "我喜欢喝龙井茶".into(), ..Remember::default() }).await?;
+/// let answer = engine.recall(&engine.request(&scope, "喝什么茶？")).await?;
+/// assert_eq!(answer.hits[0].memory.content, "我喜欢喝龙井茶");
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Engine {
+    store: Arc<dyn Store>,
+    config: Config,
+    clock: fn() -> Timestamp,
+    zone: TimeZone,
+}
+
+/// What an erasure did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Forgotten {
+    /// The memory that is gone.
+    pub id: MemoryId,
+    /// The journal's number of the erasure.
+    pub seq: u64,
+    /// What was removed from where.
+    pub removed: Erased,
+}
+
+/// What an export wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Exported {
+    /// Memories.
+    pub memories: usize,
+    /// Lines of the journal.
+    pub changes: usize,
+    /// Tombstones.
+    pub tombstones: usize,
+}
+
+impl Engine {
+    /// An engine with default settings that tells days by UTC.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, config: Config::default(), clock: Timestamp::now, zone: TimeZone::UTC }
+    }
+
+    /// The same with these settings.
+    #[must_use]
+    pub fn with_config(self, config: Config) -> Self {
+        Self { config, ..self }
+    }
+
+    /// The same in the time zone of the user, by which "yesterday" is told.
+    #[must_use]
+    pub fn with_zone(self, zone: TimeZone) -> Self {
+        Self { zone, ..self }
+    }
+
+    /// The same with another clock, for tests and for replaying the past.
+    #[must_use]
+    pub fn with_clock(self, clock: fn() -> Timestamp) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Its settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Its store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The time, in the zone of the user.
+    pub fn now(&self) -> Zoned {
+        to_millisecond((self.clock)()).to_zoned(self.zone.clone())
+    }
+
+    /// Stores a statement, or renews it if the same is known.
+    pub async fn remember(&self, scope: &Scope, request: Remember) -> Result<Saved> {
+        ingest::remember(&*self.store, scope, request, Actor::Person, self.now().timestamp()).await
+    }
+
+    /// Stores what was said, word for word, all or nothing.
+    pub async fn observe(&self, scope: &Scope, turns: Vec<Turn>) -> Result<Vec<Saved>> {
+        ingest::observe(&*self.store, scope, turns, self.now().timestamp()).await
+    }
+
+    /// A request for the best memories, by the settings.
+    pub fn request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
+        RecallRequest::new(scope.clone(), query, &self.config.recall)
+    }
+
+    /// Finds what is worth knowing, best first.
+    pub async fn recall(&self, request: &RecallRequest) -> Result<Recall> {
+        recall::recall(&*self.store, request, &self.config.recall, &self.now()).await
+    }
+
+    /// Finds what was worth knowing at a moment, among what was known then.
+    pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
+        let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
+        recall::recall(&then, request, &self.config.recall, &at.to_zoned(self.zone.clone())).await
+    }
+
+    /// Finds what is worth telling the model and packs it into at most `budget` tokens; empty if nothing is.
+    pub async fn context(&self, request: &RecallRequest, budget: usize) -> Result<Block> {
+        let now = self.now();
+        let found = recall::recall(&*self.store, request, &self.config.recall, &now).await?;
+        Ok(recall::pack(&found.hits, found.intent.language, budget, &now))
+    }
+
+    /// A request for a context block: few hits, and only if recall is sure enough.
+    pub fn context_request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
+        RecallRequest {
+            limit: self.config.memory.inject.limit,
+            min_confidence: self.config.recall.min_confidence,
+            ..self.request(scope, query)
+        }
+    }
+
+    /// Says what kept a memory out of an answer.
+    pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
+        recall::why_not(&*self.store, request, id, &self.config.recall, &self.now()).await
+    }
+
+    /// The id that a whole id, a unique beginning of one, or a uri names.
+    pub async fn resolve(&self, scope: &Scope, name: &str) -> Result<MemoryId> {
+        if name.contains("://") {
+            return self.resolve_uri(scope, name).await;
+        }
+        let digits = name.trim().replace('-', "").to_lowercase();
+        if digits.is_empty() || !digits.chars().all(|c| c.is_ascii_hexdigit()) {
+            return Err(Error::invalid(
+                format!("`{name}` is not an id"),
+                "give an id, the beginning of one, or a uri",
+            ));
+        }
+        // A third match would change nothing.
+        let found = self.store.find(scope, &Key::IdPrefix(digits), 100).await?;
+        match &found[..] {
+            [] => Err(Error::not_found("memory", name)),
+            [memory] => Ok(memory.id),
+            more => Err(Error::Ambiguous { prefix: name.to_owned(), count: more.len() }),
+        }
+    }
+
+    async fn resolve_uri(&self, scope: &Scope, uri: &str) -> Result<MemoryId> {
+        let found = self.store.find(scope, &Key::Uri(uri.to_owned()), 1).await?;
+        if let Some(memory) = found.first() {
+            return Ok(memory.id);
+        }
+        // The uri of a turn ends with its id.
+        let id = uri.rsplit('/').next().and_then(|last| last.parse().ok());
+        let id: MemoryId = id.ok_or_else(|| Error::not_found("memory", uri))?;
+        let memory = self.store.get(scope, &[id]).await?.pop().flatten();
+        memory
+            .filter(|memory| memory.uri == uri)
+            .map(|_| id)
+            .ok_or_else(|| Error::not_found("memory", uri))
+    }
+
+    /// A memory.
+    pub async fn get(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
+        self.store
+            .get(scope, &[id])
+            .await?
+            .pop()
+            .flatten()
+            .ok_or_else(|| Error::not_found("memory", id))
+    }
+
+    /// The memories a filter lets through.
+    pub async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>> {
+        self.store.list(scope, page).await
+    }
+
+    /// How many memories there are.
+    pub async fn count(&self, scope: &Scope) -> Result<Counts> {
+        self.store.count(scope).await
+    }
+
+    /// Changes a memory and returns it as it is now.
+    pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
+        ingest::edit(&*self.store, scope, id, edit, self.now().timestamp()).await
+    }
+
+    /// Puts a memory away: kept, but left out of recall.
+    pub async fn archive(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
+        ingest::set_status(&*self.store, scope, id, Status::Archived, self.now().timestamp()).await
+    }
+
+    /// Brings an archived or superseded memory back.
+    pub async fn restore(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
+        ingest::set_status(&*self.store, scope, id, Status::Active, self.now().timestamp()).await
+    }
+
+    /// Marks a memory as replaced by another.
+    pub async fn supersede(&self, scope: &Scope, id: MemoryId, by: MemoryId) -> Result<Memory> {
+        ingest::supersede(&*self.store, scope, id, by, self.now().timestamp()).await
+    }
+
+    /// Removes a memory; the journal keeps it, so that this can be undone. Returns the journal's number.
+    pub async fn delete(&self, scope: &Scope, id: MemoryId) -> Result<u64> {
+        let write = Write::new(
+            scope,
+            Actor::Person,
+            "delete",
+            self.now().timestamp(),
+            vec![Change::Delete(id)],
+        );
+        Ok(self.store.apply(write).await?[0].seq)
+    }
+
+    /// Removes a memory and every trace of what it said, for good.
+    pub async fn forget(&self, scope: &Scope, id: MemoryId) -> Result<Forgotten> {
+        let write = Write::new(
+            scope,
+            Actor::Person,
+            "forget",
+            self.now().timestamp(),
+            vec![Change::Erase(id)],
+        );
+        let applied = self.store.apply(write).await?.remove(0);
+        Ok(Forgotten { id, seq: applied.seq, removed: applied.erased.unwrap_or_default() })
+    }
+
+    /// What happened, newest first.
+    pub async fn history(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<Entry>> {
+        self.store.journal(scope, query).await
+    }
+
+    /// Takes changes back and returns their numbers.
+    pub async fn undo(&self, scope: &Scope, what: &Undo) -> Result<Vec<u64>> {
+        ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
+    }
+
+    /// Archives memories whose weight fell below `threshold` and returns them; with `dry_run`, only finds them.
+    pub async fn clean(&self, scope: &Scope, threshold: f64, dry_run: bool) -> Result<Vec<Memory>> {
+        let active = Filter { statuses: vec![Status::Active], ..Filter::default() };
+        let mut page =
+            Page { filter: active, after: None, order: Order::OldestFirst, limit: EXPORT_PAGE };
+        let mut archived = Vec::new();
+        loop {
+            let memories = self.store.list(scope, &page).await?;
+            let Some(last) = memories.last() else { return Ok(archived) };
+            page.after = Some(last.id);
+            for memory in memories.into_iter().filter(|memory| memory.weight < threshold) {
+                archived.push(if dry_run {
+                    memory
+                } else {
+                    self.archive(scope, memory.id).await?
+                });
+            }
+        }
+    }
+
+    /// Writes every memory of the scope, or with `journal` every change, as lines; calls `progress` with how many.
+    pub async fn export<W: io::Write + Send>(
+        &self,
+        scope: &Scope,
+        journal: bool,
+        to: &mut W,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<Exported> {
+        write_line(to, &Line::Header(Header::new(scope, journal, self.now().timestamp())))?;
+        let mut exported = Exported::default();
+        for text in self.store.tombstones(scope).await? {
+            write_line(to, &Line::Tombstone(text))?;
+            exported.tombstones += 1;
+        }
+        if journal {
+            self.export_journal(scope, to, &mut exported, progress).await?;
+        } else {
+            self.export_memories(scope, to, &mut exported, progress).await?;
+        }
+        to.flush().map_err(|error| Error::io("writing the export", error))?;
+        Ok(exported)
+    }
+
+    async fn export_memories<W: io::Write + Send>(
+        &self,
+        scope: &Scope,
+        to: &mut W,
+        exported: &mut Exported,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<()> {
+        let mut page = Page {
+            filter: Filter::default(),
+            after: None,
+            order: Order::OldestFirst,
+            limit: EXPORT_PAGE,
+        };
+        loop {
+            let memories = self.store.list(scope, &page).await?;
+            let Some(last) = memories.last() else { return Ok(()) };
+            page.after = Some(last.id);
+            for memory in memories {
+                write_line(to, &Line::Memory(Box::new(memory)))?;
+                exported.memories += 1;
+            }
+            progress(exported.memories);
+        }
+    }
+
+    async fn export_journal<W: io::Write + Send>(
+        &self,
+        scope: &Scope,
+        to: &mut W,
+        exported: &mut Exported,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<()> {
+        let mut entries = self.store.journal(scope, &JournalQuery::default()).await?;
+        entries.reverse();
+        for entry in entries {
+            write_line(to, &Line::Change(Box::new(entry)))?;
+            exported.changes += 1;
+            progress(exported.changes);
+        }
+        Ok(())
+    }
+
+    /// Reads lines into the scope; calls `progress` with how many.
+    pub async fn import<R: io::BufRead + Send>(
+        &self,
+        scope: &Scope,
+        from: R,
+        options: ImportOptions,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<ImportReport> {
+        ingest::import(&*self.store, scope, from, options, self.now().timestamp(), progress).await
+    }
+}
+
+fn write_line(to: &mut (impl io::Write + ?Sized), line: &Line) -> Result<()> {
+    writeln!(to, "{}", line.to_json()?).map_err(|error| Error::io("writing the export", error))
+}

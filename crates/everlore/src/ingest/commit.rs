@@ -1,0 +1,148 @@
+//! Storing what was told, once, and answering only after it was read back.
+
+use serde::Serialize;
+
+use super::{
+    draft::{Remember, Turn},
+    naming,
+};
+use crate::{
+    error::{Error, Result},
+    store::{Key, Store},
+    types::{Actor, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
+};
+
+/// How often a save starts over because someone else saved the same at the same moment. Two meet rarely, three hardly
+/// ever.
+const MAX_ATTEMPTS: u32 = 16;
+
+/// What was stored.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Saved {
+    /// The memory's id.
+    pub id: MemoryId,
+    /// Its uri.
+    pub uri: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its status.
+    pub status: Status,
+    /// The proof that it is there.
+    pub receipt: Receipt,
+}
+
+/// The proof of a save: it is durable, and both its row and its index entry were read back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Receipt {
+    /// The journal's number of the save.
+    pub seq: u64,
+    /// When it was saved.
+    pub at: Timestamp,
+    /// Whether the same was known already, so that only its time was renewed.
+    pub known: bool,
+    /// Whether it was read back and found through the index. A save that cannot be verified is an error instead.
+    pub verified: bool,
+}
+
+/// Stores a statement, or renews it if the same is known.
+pub async fn remember(
+    store: &dyn Store,
+    scope: &Scope,
+    request: Remember,
+    actor: Actor,
+    now: Timestamp,
+) -> Result<Saved> {
+    let mut memory = request.into_memory(scope, now)?;
+    for attempt in 1..=MAX_ATTEMPTS {
+        let change = match known(store, &memory).await? {
+            Some(known) => Change::Update(Box::new(renewed(known, now))),
+            None => Change::Add(Box::new(memory.clone())),
+        };
+        match commit(store, scope, "remember", vec![change], actor, now).await {
+            Err(Error::Conflict { .. }) if attempt < MAX_ATTEMPTS => {
+                // The uri is taken by a memory that says something else by now, or someone saved the same just now.
+                let category = memory.tags.first().map(String::as_str);
+                memory.uri = naming::uri(
+                    scope,
+                    memory.kind,
+                    category,
+                    &memory.name,
+                    memory.fingerprint(),
+                    attempt,
+                );
+            }
+            Err(error) => return Err(error),
+            Ok(mut saved) => return Ok(saved.remove(0)),
+        }
+    }
+    Err(Error::Conflict { what: format!("`{}`", memory.uri) })
+}
+
+/// Stores what was said, word for word, all or nothing.
+pub async fn observe(
+    store: &dyn Store,
+    scope: &Scope,
+    turns: Vec<Turn>,
+    now: Timestamp,
+) -> Result<Vec<Saved>> {
+    if turns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let changes =
+        turns.into_iter().map(|turn| Ok(Change::Add(Box::new(turn.into_memory(scope, now)?))));
+    commit(store, scope, "observe", changes.collect::<Result<_>>()?, Actor::Person, now).await
+}
+
+/// The memory that says the same under the same name, if there is one.
+async fn known(store: &dyn Store, memory: &Memory) -> Result<Option<Memory>> {
+    // More than a few memories with one text are told apart by their names, which few callers give.
+    let same = store.find(&memory.scope, &Key::Text(memory.fingerprint()), 100).await?;
+    Ok(same.into_iter().find(|other| other.kind == memory.kind && other.name == memory.name))
+}
+
+fn renewed(mut known: Memory, now: Timestamp) -> Memory {
+    known.updated_at = now;
+    known.status = Status::Active;
+    known.superseded_by = None;
+    known.version += 1;
+    known
+}
+
+/// Applies additions and updates and reads them back.
+async fn commit(
+    store: &dyn Store,
+    scope: &Scope,
+    cause: &str,
+    changes: Vec<Change>,
+    actor: Actor,
+    now: Timestamp,
+) -> Result<Vec<Saved>> {
+    let named: Vec<_> = changes
+        .iter()
+        .filter_map(stored)
+        .map(|(memory, known)| (memory.id, memory.uri.clone(), memory.kind, memory.status, known))
+        .collect();
+    let write = Write::new(scope, actor, cause, now, changes);
+    let applied = store.apply(write).await?;
+    let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
+    let verified = store.verify(scope, &ids).await?;
+    if let Some((_, id)) = verified.iter().zip(&ids).find(|(verified, _)| !**verified) {
+        return Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back")));
+    }
+    let saved = |((id, uri, kind, status, known), applied): (_, &crate::types::Applied)| Saved {
+        id,
+        uri,
+        kind,
+        status,
+        receipt: Receipt { seq: applied.seq, at: now, known, verified: true },
+    };
+    Ok(named.into_iter().zip(&applied).map(saved).collect())
+}
+
+fn stored(change: &Change) -> Option<(&Memory, bool)> {
+    match change {
+        Change::Add(memory) => Some((memory, false)),
+        Change::Update(memory) => Some((memory, true)),
+        Change::Delete(_) | Change::Erase(_) => None,
+    }
+}

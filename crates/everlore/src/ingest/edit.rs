@@ -1,0 +1,154 @@
+//! Changing a memory that is there: its text, its worth, its status, its successor.
+
+use serde::{Deserialize, Serialize};
+
+use super::draft::{check_content, checked_name, checked_share, checked_tags, one_line};
+use crate::{
+    error::{Error, Result},
+    store::Store,
+    types::{Actor, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
+};
+
+/// Another writer may come first; a few new beginnings settle it.
+const MAX_ATTEMPTS: usize = 16;
+
+/// What to change. What is left out stays as it is.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Edit {
+    /// The new text.
+    pub content: Option<String>,
+    /// The new title.
+    pub name: Option<String>,
+    /// The new line that tells whether it matters.
+    pub description: Option<String>,
+    /// The new kind.
+    pub kind: Option<Kind>,
+    /// The new keywords, all of them.
+    pub tags: Option<Vec<String>>,
+    /// The new importance, from 0 to 1.
+    pub importance: Option<f64>,
+    /// The new weight, from 0 to 10.
+    pub weight: Option<f64>,
+    /// New free data, all of it.
+    pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// Changes a memory and returns it as it is now.
+pub async fn edit(
+    store: &dyn Store,
+    scope: &Scope,
+    id: MemoryId,
+    edit: &Edit,
+    now: Timestamp,
+) -> Result<Memory> {
+    change(store, scope, id, "edit", now, |memory| edit.apply_to(memory)).await
+}
+
+/// Archives or restores a memory and returns it as it is now.
+pub async fn set_status(
+    store: &dyn Store,
+    scope: &Scope,
+    id: MemoryId,
+    status: Status,
+    now: Timestamp,
+) -> Result<Memory> {
+    let cause = if status == Status::Active { "restore" } else { "archive" };
+    change(store, scope, id, cause, now, |memory| {
+        memory.status = status;
+        if status == Status::Active {
+            memory.superseded_by = None;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Marks a memory as replaced by another of the same scope and returns it as it is now.
+pub async fn supersede(
+    store: &dyn Store,
+    scope: &Scope,
+    id: MemoryId,
+    by: MemoryId,
+    now: Timestamp,
+) -> Result<Memory> {
+    if store.get(scope, &[by]).await?.pop().flatten().is_none() {
+        return Err(Error::not_found("memory", by));
+    }
+    if id == by {
+        return Err(Error::invalid(
+            "a memory cannot replace itself",
+            "name the newer memory that replaces it",
+        ));
+    }
+    change(store, scope, id, "supersede", now, |memory| {
+        memory.status = Status::Superseded;
+        memory.superseded_by = Some(by);
+        Ok(())
+    })
+    .await
+}
+
+impl Edit {
+    fn apply_to(&self, memory: &mut Memory) -> Result<()> {
+        if let Some(content) = &self.content {
+            check_content(content)?;
+            memory.content.clone_from(content);
+        }
+        if let Some(name) = &self.name {
+            memory.name = checked_name(name.clone())?;
+        }
+        if let Some(description) = &self.description {
+            memory.description = one_line(description);
+        }
+        if let Some(kind) = self.kind {
+            memory.kind = kind;
+        }
+        if let Some(tags) = &self.tags {
+            memory.tags = checked_tags(tags.clone())?;
+        }
+        memory.importance = checked_share("importance", self.importance, memory.importance)?;
+        memory.weight = checked_weight(self.weight, memory.weight)?;
+        if let Some(metadata) = &self.metadata {
+            memory.metadata.clone_from(metadata);
+        }
+        Ok(())
+    }
+}
+
+fn checked_weight(weight: Option<f64>, default: f64) -> Result<f64> {
+    match weight {
+        None => Ok(default),
+        Some(weight) if (0.0..=10.0).contains(&weight) => Ok(weight),
+        Some(weight) => Err(Error::invalid(
+            format!("weight is {weight}"),
+            "weight goes from 0 to 10; 1 is where memories begin",
+        )),
+    }
+}
+
+/// Reads a memory, changes it and writes it back, again if someone else did so meanwhile.
+async fn change(
+    store: &dyn Store,
+    scope: &Scope,
+    id: MemoryId,
+    cause: &str,
+    now: Timestamp,
+    make: impl Fn(&mut Memory) -> Result<()>,
+) -> Result<Memory> {
+    for _ in 0..MAX_ATTEMPTS {
+        let stored = store.get(scope, &[id]).await?.pop().flatten();
+        let mut memory = stored.ok_or_else(|| Error::not_found("memory", id))?;
+        make(&mut memory)?;
+        memory.updated_at = now;
+        memory.version += 1;
+        let changes = vec![Change::Update(Box::new(memory.clone()))];
+        let write = Write::new(scope, Actor::Person, cause, now, changes);
+        match store.apply(write).await {
+            Ok(_) => return Ok(memory),
+            Err(Error::Conflict { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Error::Conflict { what: format!("memory `{id}`") })
+}

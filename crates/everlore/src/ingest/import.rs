@@ -1,0 +1,334 @@
+//! Importing lines: what is new goes in, what is known stays, what was erased does not come back.
+
+use std::io::{BufRead, Read};
+
+use serde::Serialize;
+
+use super::lines::{Line, MAX_LINE_BYTES};
+use crate::{
+    error::{Error, Result},
+    store::{JournalQuery, Key, Store},
+    types::{
+        Actor, Change, Entry, Fingerprint, Kind, Memory, Op, Scope, Timestamp, Via, Write,
+        to_millisecond,
+    },
+};
+
+/// Lines stored together: one sync for many, few enough to show progress.
+const BATCH: usize = 1_024;
+
+/// Rejected lines kept with their reason; the rest is only counted.
+const MAX_REJECTED: usize = 1_000;
+
+/// How to import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ImportOptions {
+    /// Leave damaged lines out and go on, instead of stopping at the first.
+    pub keep_going: bool,
+    /// Only say what would happen.
+    pub dry_run: bool,
+}
+
+/// What an import did.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct ImportReport {
+    /// The run, to undo all of it.
+    pub run: String,
+    /// Memories stored.
+    pub added: usize,
+    /// Memories replaced by a newer version.
+    pub updated: usize,
+    /// Memories that were there already.
+    pub unchanged: usize,
+    /// Memories left out because their text was erased here.
+    pub erased: usize,
+    /// Lines that could not be read.
+    pub rejected: usize,
+    /// Which lines, and why; the first thousand.
+    pub rejections: Vec<Rejected>,
+}
+
+/// A line that could not be imported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rejected {
+    /// Its number, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Reads lines from `source` into `scope`, calling `progress` with the number of lines done.
+///
+/// Importing the same again changes nothing, so an import that was cut off is resumed by repeating it.
+pub async fn import<R: BufRead + Send>(
+    store: &dyn Store,
+    scope: &Scope,
+    source: R,
+    options: ImportOptions,
+    now: Timestamp,
+    progress: &mut (dyn FnMut(usize) + Send),
+) -> Result<ImportReport> {
+    let run = format!("import-{}", now.as_millisecond());
+    let mut importing = Importing {
+        store,
+        scope,
+        options,
+        now,
+        report: ImportReport { run, ..ImportReport::default() },
+    };
+    let mut lines = Lines { source, number: 0 };
+    loop {
+        let mut batch = Vec::with_capacity(BATCH);
+        while batch.len() < BATCH
+            && let Some((number, bytes)) = lines.next()?
+        {
+            match Line::parse(&bytes) {
+                Ok(line) => batch.push((number, line)),
+                Err(error) => importing.reject(number, &error)?,
+            }
+        }
+        if batch.is_empty() {
+            return Ok(importing.report);
+        }
+        importing.batch(batch).await?;
+        progress(lines.number);
+    }
+}
+
+struct Lines<R> {
+    source: R,
+    number: usize,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The next line that is not blank, with its number.
+    fn next(&mut self) -> Result<Option<(usize, Vec<u8>)>> {
+        loop {
+            let mut bytes = Vec::new();
+            let limit = MAX_LINE_BYTES as u64;
+            let read = self.source.by_ref().take(limit).read_until(b'\n', &mut bytes);
+            if read.map_err(|error| Error::io("reading the import", error))? == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            let line = bytes.trim_ascii();
+            // A byte order mark is no text.
+            let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+            if !line.is_empty() {
+                return Ok(Some((self.number, line.to_vec())));
+            }
+        }
+    }
+}
+
+struct Importing<'a> {
+    store: &'a dyn Store,
+    scope: &'a Scope,
+    options: ImportOptions,
+    now: Timestamp,
+    report: ImportReport,
+}
+
+impl Importing<'_> {
+    /// Notes a line that is left out, or stops.
+    fn reject(&mut self, line: usize, error: &Error) -> Result<()> {
+        if !self.options.keep_going {
+            return Err(Error::invalid(format!("line {line}: {error}"), error.hint()));
+        }
+        self.report.rejected += 1;
+        if self.report.rejections.len() < MAX_REJECTED {
+            self.report.rejections.push(Rejected { line, reason: error.to_string() });
+        }
+        Ok(())
+    }
+
+    async fn batch(&mut self, lines: Vec<(usize, Line)>) -> Result<()> {
+        let (mut memories, mut texts) = (Vec::new(), Vec::new());
+        for (number, line) in lines {
+            match line {
+                Line::Header(_) => {}
+                Line::Tombstone(text) => texts.push(text),
+                Line::Change(entry) => self.replay(number, *entry).await?,
+                Line::Memory(memory) => memories.push((number, *memory)),
+                Line::Draft(draft) => match draft.into_memory(self.scope, self.now) {
+                    Ok(memory) => memories.push((number, memory)),
+                    Err(error) => self.reject(number, &error)?,
+                },
+                Line::Turn(turn) => match turn.into_memory(self.scope, self.now) {
+                    Ok(memory) => memories.push((number, memory)),
+                    Err(error) => self.reject(number, &error)?,
+                },
+            }
+        }
+        self.store_memories(memories, texts).await
+    }
+
+    async fn store_memories(
+        &mut self,
+        memories: Vec<(usize, Memory)>,
+        texts: Vec<Fingerprint>,
+    ) -> Result<()> {
+        let prints: Vec<_> = memories.iter().map(|(_, memory)| memory.fingerprint()).collect();
+        let erased = self.store.erased(self.scope, &prints).await?;
+        let ids: Vec<_> = memories.iter().map(|(_, memory)| memory.id).collect();
+        let known = self.store.get(self.scope, &ids).await?;
+        let mut changes: Vec<Change> = Vec::new();
+        for (((number, memory), erased), known) in memories.into_iter().zip(erased).zip(known) {
+            if erased {
+                self.report.erased += 1;
+                continue;
+            }
+            match self.change(self.adopt(memory), known, &changes).await {
+                Ok(Some(change)) => changes.push(change),
+                Ok(None) => self.report.unchanged += 1,
+                Err(error) => self.reject(number, &error)?,
+            }
+        }
+        self.apply(changes, texts).await
+    }
+
+    async fn apply(&mut self, changes: Vec<Change>, erased_texts: Vec<Fingerprint>) -> Result<()> {
+        let added = changes.iter().filter(|change| matches!(change, Change::Add(_))).count();
+        self.report.added += added;
+        self.report.updated += changes.len() - added;
+        if self.options.dry_run || changes.is_empty() && erased_texts.is_empty() {
+            return Ok(());
+        }
+        let run = Some(self.report.run.clone());
+        let write = Write::new(self.scope, Actor::Engine, "import", self.now, changes);
+        let ids: Vec<_> = write.changes.iter().map(Change::id).collect();
+        self.store.apply(Write { run, erased_texts, ..write }).await?;
+        match self.store.verify(self.scope, &ids).await?.iter().position(|verified| !verified) {
+            None => Ok(()),
+            Some(index) => Err(Error::damaged(format!(
+                "memory `{}` was stored but cannot be read back",
+                ids[index]
+            ))),
+        }
+    }
+
+    /// Makes a memory one of this scope.
+    fn adopt(&self, mut memory: Memory) -> Memory {
+        if memory.scope != *self.scope {
+            let own =
+                format!("agent://{}/", memory.scope.agent().replace(char::is_whitespace, "-"));
+            if let Some(rest) = memory.uri.strip_prefix(&own) {
+                memory.uri = format!(
+                    "agent://{}/{rest}",
+                    self.scope.agent().replace(char::is_whitespace, "-")
+                );
+            }
+            memory.scope = self.scope.clone();
+        }
+        for at in [&mut memory.at, &mut memory.created_at, &mut memory.updated_at] {
+            *at = to_millisecond(*at);
+        }
+        memory.last_used_at = memory.last_used_at.map(to_millisecond);
+        memory
+    }
+
+    /// What has to be done for a memory to be here as the file has it; nothing if it is.
+    async fn change(
+        &self,
+        memory: Memory,
+        known: Option<Memory>,
+        ahead: &[Change],
+    ) -> Result<Option<Change>> {
+        super::draft::check_content(&memory.content)?;
+        match known {
+            Some(known) if known == memory || known.version >= memory.version => Ok(None),
+            Some(known) => {
+                Ok(Some(Change::Update(Box::new(Memory { version: known.version + 1, ..memory }))))
+            }
+            None if ahead.iter().any(|change| change.id() == memory.id) => Ok(None),
+            None if memory.kind == Kind::Turn => Ok(Some(Change::Add(Box::new(memory)))),
+            None => {
+                Ok(self.addition(memory, ahead).await?.map(|memory| Change::Add(Box::new(memory))))
+            }
+        }
+    }
+
+    /// The memory with a uri of its own, or nothing if the same is stored under another id.
+    async fn addition(&self, mut memory: Memory, ahead: &[Change]) -> Result<Option<Memory>> {
+        let says_same = |other: &Memory| {
+            (other.kind, &other.name, &other.content)
+                == (memory.kind, &memory.name, &memory.content)
+        };
+        let coming = |change: &Change| match change {
+            Change::Add(other) => Some((**other).clone()),
+            _ => None,
+        };
+        let mut others = self.store.find(self.scope, &Key::Text(memory.fingerprint()), 100).await?;
+        others.extend(self.store.find(self.scope, &Key::Uri(memory.uri.clone()), 1).await?);
+        others.extend(ahead.iter().filter_map(coming));
+        if memory.source.via == Via::Remember && others.iter().any(says_same) {
+            return Ok(None);
+        }
+        if others.iter().any(|other| other.uri == memory.uri) {
+            memory.uri = format!("{}-{}", memory.uri, memory.id);
+        }
+        Ok(Some(memory))
+    }
+
+    /// Makes a change of another journal again, with its own time, actor and cause.
+    async fn replay(&mut self, number: usize, entry: Entry) -> Result<()> {
+        let Some(change) = self.replayed(&entry).await? else {
+            self.report.unchanged += 1;
+            return Ok(());
+        };
+        if self.options.dry_run {
+            self.report.added += 1;
+            return Ok(());
+        }
+        let write = Write::new(
+            self.scope,
+            entry.actor,
+            entry.cause,
+            to_millisecond(entry.at),
+            vec![change],
+        );
+        match self.store.apply(Write { run: entry.run, cost: entry.cost, ..write }).await {
+            Ok(_) => self.report.added += usize::from(entry.op == Op::Add),
+            Err(
+                error @ (Error::Conflict { .. } | Error::NotFound { .. } | Error::Invalid { .. }),
+            ) => self.reject(number, &error)?,
+            Err(error) => return Err(error),
+        }
+        self.report.updated += usize::from(entry.op != Op::Add);
+        Ok(())
+    }
+
+    /// The change to make, or nothing if it was made already or its text is gone.
+    async fn replayed(&self, entry: &Entry) -> Result<Option<Change>> {
+        let own = JournalQuery { id: Some(entry.id), ..JournalQuery::default() };
+        let done = |own: &Entry| {
+            (own.op, own.at, &own.cause) == (entry.op, to_millisecond(entry.at), &entry.cause)
+        };
+        if self.store.journal(self.scope, &own).await?.iter().any(done) {
+            return Ok(None);
+        }
+        let current = self.store.get(self.scope, &[entry.id]).await?.pop().flatten();
+        let after = entry.after.as_ref().map(|after| Box::new(self.adopt((**after).clone())));
+        Ok(match (entry.op, after, current) {
+            (Op::Add, Some(after), None) if !self.is_erased(&after).await? => {
+                Some(Change::Add(after))
+            }
+            (Op::Update, Some(after), Some(current)) if current.version < after.version => {
+                Some(Change::Update(after))
+            }
+            (Op::Delete, _, Some(current))
+                if entry
+                    .before
+                    .as_ref()
+                    .is_some_and(|before| before.version == current.version) =>
+            {
+                Some(Change::Delete(entry.id))
+            }
+            _ => None,
+        })
+    }
+
+    async fn is_erased(&self, memory: &Memory) -> Result<bool> {
+        Ok(self.store.erased(self.scope, &[memory.fingerprint()]).await?.contains(&true))
+    }
+}

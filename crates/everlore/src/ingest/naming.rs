@@ -1,0 +1,151 @@
+//! Titles, kinds and uris for memories that come without them.
+
+use crate::types::{Fingerprint, Kind, MemoryId, Scope};
+
+/// A derived title is cut here: it fits a line of a list.
+const MAX_TITLE_CHARS: usize = 60;
+
+/// The readable part of a uri is cut here.
+const MAX_SLUG_CHARS: usize = 48;
+
+/// The beginning of the text, up to its first sentence or a line's length.
+pub(super) fn title_of(content: &str) -> String {
+    let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = line.trim_start_matches(['#', '-', '*', '>', ' ']);
+    let sentence = line.find(['。', '！', '？']).map_or(line, |end| &line[..end]);
+    let sentence = sentence.find(". ").map_or(sentence, |end| &sentence[..end]);
+    let title = super::draft::one_line(sentence);
+    if title.chars().count() <= MAX_TITLE_CHARS {
+        return title.trim_end_matches(['.', '!', '?']).to_owned();
+    }
+    let end = title.char_indices().nth(MAX_TITLE_CHARS).map_or(title.len(), |(index, _)| index);
+    // Cut at a word, unless the last word is most of it, as in languages without blanks.
+    let at_word = title[..end].rfind(' ').filter(|word| *word > end / 2).unwrap_or(end);
+    format!("{}…", title[..at_word].trim_end())
+}
+
+/// What sort of statement a text is, by plain signs: a link refers, a rule tells the agent how to behave, the first
+/// person tells of the user, anything else is knowledge.
+pub(super) fn kind_of(content: &str) -> Kind {
+    let lower = content.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').collect();
+    let starts = |starts: &[&str]| starts.iter().any(|start| lower.starts_with(start));
+    if lower.contains("http://") || lower.contains("https://") {
+        Kind::Reference
+    } else if starts(&[
+        "always ", "never ", "don't ", "do not ", "please ", "不要", "总是", "请", "别", "以后",
+        "务必",
+    ]) {
+        Kind::Feedback
+    } else if words.iter().any(|word| FIRST_PERSON.contains(word)) || lower.contains('我') {
+        Kind::User
+    } else {
+        Kind::Knowledge
+    }
+}
+
+const FIRST_PERSON: [&str; 9] = ["i", "i'm", "i’m", "i've", "i’ve", "my", "me", "mine", "myself"];
+
+/// `agent://{agent}/{kind}/{category}/{slug}`, where the slug ends with a digest of the text, so that two texts never
+/// share a uri by chance and one text always gets the same. `attempt` makes another one if that is taken.
+pub(super) fn uri(
+    scope: &Scope,
+    kind: Kind,
+    category: Option<&str>,
+    name: &str,
+    text: Fingerprint,
+    attempt: u32,
+) -> String {
+    let category = category
+        .map(slug)
+        .filter(|category| !category.is_empty())
+        .unwrap_or_else(|| "general".to_owned());
+    let digest: String = text.as_bytes()[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+    let retry = if attempt == 0 { String::new() } else { format!("-{attempt}") };
+    let slug = slug(name);
+    let separator = if slug.is_empty() { "" } else { "-" };
+    format!("agent://{}/{kind}/{category}/{slug}{separator}{digest}{retry}", slug_of_agent(scope))
+}
+
+/// `agent://{agent}/turn/{session}/{id}`.
+pub(super) fn turn_uri(scope: &Scope, session: Option<&str>, id: MemoryId) -> String {
+    let session = session
+        .map(slug)
+        .filter(|session| !session.is_empty())
+        .unwrap_or_else(|| "general".to_owned());
+    format!("agent://{}/{}/{session}/{id}", slug_of_agent(scope), Kind::Turn)
+}
+
+fn slug_of_agent(scope: &Scope) -> String {
+    scope.agent().replace(char::is_whitespace, "-")
+}
+
+/// Letters and digits of any language, in lower case, joined by hyphens.
+fn slug(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut slug = String::new();
+    for word in words {
+        if slug.chars().count() + word.chars().count() > MAX_SLUG_CHARS {
+            if slug.is_empty() {
+                slug = word.chars().take(MAX_SLUG_CHARS).collect();
+            }
+            break;
+        }
+        if !slug.is_empty() {
+            slug.push('-');
+        }
+        slug.push_str(word);
+    }
+    slug
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_sentence_or_what_fits_a_line() {
+        assert_eq!(title_of("Prefers tea. Never coffee."), "Prefers tea");
+        assert_eq!(title_of("用户喜欢龙井茶。不喝咖啡。"), "用户喜欢龙井茶");
+        assert_eq!(title_of("\n# Release plan\n- ship"), "Release plan");
+        let long = title_of(&"word ".repeat(40));
+        assert!(long.ends_with('…') && long.chars().count() <= 61, "{long}");
+        assert_eq!(title_of(&"长".repeat(100)).chars().count(), 61);
+    }
+
+    #[test]
+    fn kinds_are_judged_by_plain_signs() {
+        assert_eq!(kind_of("I'm allergic to peanuts"), Kind::User);
+        assert_eq!(kind_of("我对花生过敏"), Kind::User);
+        assert_eq!(kind_of("Always answer in French"), Kind::Feedback);
+        assert_eq!(kind_of("不要自动格式化代码"), Kind::Feedback);
+        assert_eq!(kind_of("Docs live at https://example.com"), Kind::Reference);
+        assert_eq!(kind_of("The staging port is 8443"), Kind::Knowledge);
+        assert_eq!(kind_of("生产环境端口是 8443"), Kind::Knowledge);
+    }
+
+    #[test]
+    fn uris_are_readable_and_tell_texts_apart() {
+        let scope = Scope::new("my agent", "u").unwrap();
+        let uri = |content: &str, attempt| {
+            uri(
+                &scope,
+                Kind::User,
+                Some("Food & Drink"),
+                "喜欢 Green Tea!",
+                Fingerprint::of(content),
+                attempt,
+            )
+        };
+        assert!(
+            uri("a", 0).starts_with("agent://my-agent/user/food-drink/喜欢-green-tea-"),
+            "{}",
+            uri("a", 0)
+        );
+        assert_eq!(uri("a", 0), uri("a", 0));
+        assert_ne!(uri("a", 0), uri("b", 0));
+        assert_ne!(uri("a", 0), uri("a", 1));
+    }
+}

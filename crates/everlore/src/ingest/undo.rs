@@ -1,0 +1,100 @@
+//! Taking changes back: one, or all of a run. Undoing is itself a change, so it can be undone.
+
+use crate::{
+    error::{Error, Result},
+    store::{JournalQuery, Store},
+    types::{Actor, Change, Entry, Memory, Op, Scope, Timestamp, Write},
+};
+
+/// What to take back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Undo {
+    /// The change with this number.
+    Change(u64),
+    /// Every change of this run.
+    Run(String),
+}
+
+/// Takes changes back, all or none, and returns the journal's numbers of those taken back.
+pub async fn undo(
+    store: &dyn Store,
+    scope: &Scope,
+    what: &Undo,
+    now: Timestamp,
+) -> Result<Vec<u64>> {
+    let query = match what {
+        Undo::Change(seq) => JournalQuery { seq: Some(*seq), ..JournalQuery::default() },
+        Undo::Run(run) => JournalQuery { run: Some(run.clone()), ..JournalQuery::default() },
+    };
+    let entries = store.journal(scope, &query).await?;
+    if entries.is_empty() {
+        return Err(not_found(what));
+    }
+    let mut changes: Vec<Change> = Vec::new();
+    for entry in &entries {
+        changes.push(inverse(store, scope, entry, &changes, now).await?);
+    }
+    let cause = match what {
+        Undo::Change(seq) => format!("undo change {seq}"),
+        Undo::Run(run) => format!("undo run {run}"),
+    };
+    store.apply(Write::new(scope, Actor::Person, cause, now, changes)).await?;
+    Ok(entries.iter().map(|entry| entry.seq).collect())
+}
+
+fn not_found(what: &Undo) -> Error {
+    match what {
+        Undo::Change(seq) => Error::not_found("change", seq),
+        Undo::Run(run) => Error::not_found("run", run),
+    }
+}
+
+/// The change that brings back what was before, given those that will be made ahead of it.
+async fn inverse(
+    store: &dyn Store,
+    scope: &Scope,
+    entry: &Entry,
+    ahead: &[Change],
+    now: Timestamp,
+) -> Result<Change> {
+    if entry.op == Op::Erase || entry.before.is_none() && entry.after.is_none() {
+        return Err(Error::invalid(
+            format!("change {} cannot be undone: what it was about has been erased", entry.seq),
+            "what was erased is gone for good",
+        ));
+    }
+    let current = match ahead.iter().rev().find(|change| change.id() == entry.id) {
+        Some(Change::Add(memory) | Change::Update(memory)) => Some((**memory).clone()),
+        Some(Change::Delete(_) | Change::Erase(_)) => None,
+        None => untouched(store, scope, entry).await?,
+    };
+    match (&entry.before, current) {
+        (None, _) => Ok(Change::Delete(entry.id)),
+        (Some(before), Some(current)) => {
+            Ok(Change::Update(Box::new(brought_back(before, current.version, now))))
+        }
+        (Some(before), None) => {
+            Ok(Change::Add(Box::new(brought_back(before, before.version, now))))
+        }
+    }
+}
+
+/// The memory as the change left it, provided that nothing has happened to it since.
+async fn untouched(store: &dyn Store, scope: &Scope, entry: &Entry) -> Result<Option<Memory>> {
+    let newest = JournalQuery { id: Some(entry.id), limit: Some(1), ..JournalQuery::default() };
+    let newest = store.journal(scope, &newest).await?;
+    match newest.first() {
+        Some(newest) if newest.seq != entry.seq => Err(Error::invalid(
+            format!(
+                "change {} cannot be undone: memory `{}` was changed again by change {}",
+                entry.seq, entry.id, newest.seq
+            ),
+            format!("undo the later one first: everlore memory undo {}", newest.seq),
+        )),
+        _ => Ok(store.get(scope, &[entry.id]).await?.pop().flatten()),
+    }
+}
+
+fn brought_back(before: &Memory, version: u32, now: Timestamp) -> Memory {
+    Memory { version: version + 1, updated_at: now, ..before.clone() }
+}
