@@ -11,6 +11,8 @@ mod lex;
 mod when;
 mod cursor;
 mod grammar;
+mod figures;
+mod distance;
 mod english;
 mod chinese;
 mod holidays;
@@ -82,7 +84,7 @@ fn hints_at_time(tokens: &[Token], at: usize) -> bool {
         Word::Each => matches!(cursor.ahead(1), Word::Unit(_) | Word::Weekday(..) | Word::Part(_)),
         Word::Number { value: ..24, .. } if is_clock(cursor) => true,
         Word::Number { .. } | Word::Few | Word::Half | Word::Article => {
-            grammar::tells_length(cursor)
+            distance::tells_length(cursor)
         }
         _ => false,
     }

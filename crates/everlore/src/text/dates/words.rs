@@ -267,7 +267,7 @@ const WORDS: &[(Word, &[&str])] = &[
     (Word::Each, &["every", "each", "每", "每个", "每逢"]),
     (Word::Cue, &["soon", "recently", "lately", "nowadays", "someday", "daily", "weekly", "monthly", "yearly",
         "earlier today", "later today", "midnight", "刚才", "刚刚", "马上", "很快", "近期", "不久", "小时候", "最近一段时间"]),
-    (Word::Clock, &["o'clock", "o’clock", "点钟", "點鐘", "一点半", "一点钟"]),
+    (Word::Clock, &["pm", "o'clock", "o’clock", "点钟", "點鐘", "一点半", "一点钟"]),
     (Word::Hour, &["点", "點", "点半"]),
     (Word::Counter, &["time", "times", "次", "回", "个", "個", "场", "位", "名", "件", "篇", "种"]),
     (Word::Session, &["session", "sessions", "conversation", "conversations", "chat", "chats", "talk", "dialogue",
