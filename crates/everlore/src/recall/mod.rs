@@ -1,1 +1,7 @@
 //! The read path.
+
+pub mod intent;
+mod identity;
+mod small_talk;
+mod synonyms;
+mod phrases;
