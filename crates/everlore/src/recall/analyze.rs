@@ -7,13 +7,14 @@ use super::{
     identity::{Identity, identity_of},
     intent::{Aim, aim_of},
     small_talk::is_small_talk,
-    synonyms::synonyms_in,
+    synonyms::synonyms_of,
 };
 use crate::{
     config::RecallConfig,
     text::{
         dates::{SessionOrdinal, asks_when, find_session_ordinal, find_times},
-        language::{Language, language_of},
+        fold::fold,
+        language::{Language, is_cjk, language_of},
         terms::{Term, is_single_cjk, terms},
     },
     types::Timestamp,
@@ -21,6 +22,9 @@ use crate::{
 
 /// More different terms than this are a document, not a question; the rest of it is not looked up.
 const MAX_TERMS: usize = 64;
+
+/// Chinese questions are shorter; in a longer run synonyms are looked for at its beginning only.
+const MAX_WORD_CHARS: usize = 200;
 
 /// A query, understood.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -100,12 +104,32 @@ fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
     terms
 }
 
+/// The words of the query that have synonyms: words between blanks, and in Chinese any two to four characters.
+fn synonyms_in(query: &str) -> Vec<(String, &'static [&'static str])> {
+    let lower = fold(query);
+    let mut found = Vec::new();
+    for word in lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let characters: Vec<char> = word.chars().take(MAX_WORD_CHARS).collect();
+        let whole = std::iter::once(word.to_owned());
+        let parts = (2..=4).filter(|_| is_cjk(characters[0])).flat_map(|size| {
+            characters.windows(size).map(|part| part.iter().collect::<String>()).collect::<Vec<_>>()
+        });
+        found.extend(
+            whole
+                .chain(parts)
+                .map(|word| (synonyms_of(&word), word))
+                .filter(|(group, _)| !group.is_empty()),
+        );
+    }
+    found.into_iter().map(|(group, word)| (word, group)).collect()
+}
+
 /// Gives each term the synonyms of the word it came from.
 fn add_synonyms(query: &str, query_terms: &mut [QueryTerm], worth: f64) {
     for (word, others) in synonyms_in(query) {
         let Some(main) = main_terms(&word).into_iter().next() else { continue };
         let Some(term) = query_terms.iter_mut().find(|term| term.text == main) else { continue };
-        for other in others {
+        for other in others.iter().filter(|other| **other != word) {
             let parts = main_terms(other);
             let share = worth / parts.len().max(1) as f64;
             term.synonyms.extend(parts.into_iter().map(|part| (part, share)));

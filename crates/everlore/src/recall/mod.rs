@@ -7,6 +7,7 @@ mod analyze;
 mod synonyms;
 pub mod intent;
 mod identity;
+mod phrases;
 mod small_talk;
 mod gather;
 mod lexical;
@@ -22,7 +23,8 @@ use jiff::Zoned;
 use serde::Serialize;
 
 pub use analyze::{Intent, QueryTerm, analyze};
-pub use fuse::Signals;
+pub use fuse::{Signals, TermSignal};
+pub use identity::Identity;
 pub use pack::{Block, BlockEntry, Tier, pack};
 pub use score::Factors;
 pub use tiers::{Age, one_line, overview};

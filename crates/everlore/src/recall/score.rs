@@ -71,7 +71,7 @@ fn factors(
     config: &RecallConfig,
     now: Timestamp,
 ) -> Factors {
-    let half_life = config.recency_half_life_days.min(strategy.recency_days);
+    let half_life = config.recency_half_life_days * strategy.recency_scale;
     Factors {
         relevance: softplus(candidate.signals.fused),
         recency: around_one(freshness(memory.at, now, half_life), config.recency_share),
