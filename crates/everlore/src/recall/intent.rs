@@ -225,7 +225,7 @@ mod tests {
         for aim in [Aim::Preference, Aim::Knowledge, Aim::Experience, Aim::Code, Aim::General] {
             let strategy = aim.strategy();
             assert!((1.0..=1.2).contains(&strategy.kind_boost), "{aim:?}");
-            assert!(strategy.recency_days > 0.0, "{aim:?}");
+            assert!(strategy.recency_scale > 0.0, "{aim:?}");
         }
     }
 }
