@@ -1,0 +1,234 @@
+//! The bytes of layout 3: tail rows, pages of records, parts of postings.
+
+use std::collections::HashMap;
+
+use super::Doc;
+use crate::terms::{TERM_BITS, Term};
+
+/// Records of one page: 160 of 24 bytes fit a database page without overflow.
+pub(super) const PAGE_DOCS: u32 = 160;
+const RECORD_BYTES: usize = 24;
+/// The bytes a part should have, so that most parts fit a database page of 4 KB.
+const PART_BYTES: usize = 3_500;
+
+/// What a block keeps of each memory. The engine needs the other 12 bytes for session, place, speaker and time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) id: i64,
+    pub(super) length: u32,
+}
+
+/// One memory of one term; `doc` is its number in the block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) term: Term,
+    pub(super) doc: u32,
+    pub(super) frequency: u32,
+}
+
+/// A block in memory, before it is written or while it is merged.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) records: Vec<Record>,
+    pub(super) entries: Vec<Entry>,
+}
+
+impl Block {
+    pub(super) fn add(&mut self, record: Record, terms: impl Iterator<Item = (Term, u32)>) {
+        let doc = self.records.len() as u32;
+        self.entries.extend(terms.map(|(term, frequency)| Entry { term, doc, frequency }));
+        self.records.push(record);
+    }
+
+    /// Adds the memories of a newer block behind those of this one.
+    pub(super) fn extend(&mut self, newer: Self) {
+        let first = self.records.len() as u32;
+        self.entries.extend(newer.entries.into_iter().map(|e| Entry { doc: e.doc + first, ..e }));
+        self.records.extend(newer.records);
+    }
+
+    /// Takes out the dead and returns the ids of those that were here.
+    pub(super) fn drop_dead(&mut self, dead: &HashMap<i64, i64>) -> Vec<i64> {
+        if dead.is_empty() {
+            return vec![];
+        }
+        let mut place = 0;
+        let places: Vec<Option<u32>> = self
+            .records
+            .iter()
+            .map(|record| {
+                let alive = !dead.contains_key(&record.id);
+                place += u32::from(alive);
+                alive.then(|| place - 1)
+            })
+            .collect();
+        let moved = |e: &Entry| places[e.doc as usize].map(|doc| Entry { doc, ..*e });
+        self.entries = self.entries.iter().filter_map(moved).collect();
+        let (gone, kept) = self.records.iter().partition(|record| dead.contains_key(&record.id));
+        self.records = kept;
+        let gone: Vec<Record> = gone;
+        gone.iter().map(|record| record.id).collect()
+    }
+
+    pub(super) fn total_length(&self) -> i64 {
+        self.records.iter().map(|record| i64::from(record.length)).sum()
+    }
+
+    pub(super) fn pages(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.records.chunks(PAGE_DOCS as usize).map(|records| {
+            let mut page = vec![0; records.len() * RECORD_BYTES];
+            for (slot, record) in page.chunks_exact_mut(RECORD_BYTES).zip(records) {
+                slot[..8].copy_from_slice(&record.id.to_le_bytes());
+                slot[8..12].copy_from_slice(&record.length.to_le_bytes());
+            }
+            page
+        })
+    }
+
+    /// The number of parts, and the bytes of those that hold anything.
+    pub(super) fn into_parts(mut self) -> (i64, Vec<(i64, Vec<u8>)>) {
+        // A stable sort: within a term, memories stay in order; a merge of sorted blocks is quick.
+        self.entries.sort_by_key(|entry| entry.term);
+        let lists: Vec<_> = self
+            .entries
+            .chunk_by(|a, b| a.term == b.term)
+            .map(|l| (l[0].term, encode(l)))
+            .collect();
+        let bytes: usize = lists.iter().map(|(_, list)| list.len() + 7).sum();
+        let parts = bytes.div_ceil(PART_BYTES).max(1) as i64;
+        let same_part = |a: &(Term, _), b: &(Term, _)| part_of(a.0, parts) == part_of(b.0, parts);
+        let written = lists.chunk_by(same_part).map(|l| (part_of(l[0].0, parts), join(l)));
+        (parts, written.collect())
+    }
+}
+
+/// The part that holds a term: parts are equal ranges of the hashes.
+pub(super) fn part_of(term: Term, parts: i64) -> i64 {
+    ((i128::from(term) * i128::from(parts)) >> TERM_BITS) as i64
+}
+
+/// Appends the memories of one term to `hits`, if the part has it.
+pub(super) fn find(part: &[u8], wanted: Term, hits: &mut Vec<Entry>) {
+    let mut bytes = part;
+    let mut term = 0;
+    while !bytes.is_empty() {
+        term += take(&mut bytes);
+        let length = take(&mut bytes) as usize;
+        let (list, rest) = bytes.split_at(length);
+        if term >= wanted {
+            if term == wanted {
+                decode(list, term, |entry| hits.push(entry));
+            }
+            return;
+        }
+        bytes = rest;
+    }
+}
+
+/// Visits all entries of a part.
+pub(super) fn each_entry(part: &[u8], mut visit: impl FnMut(Entry)) {
+    let mut bytes = part;
+    let mut term = 0;
+    while !bytes.is_empty() {
+        term += take(&mut bytes);
+        let length = take(&mut bytes) as usize;
+        let (list, rest) = bytes.split_at(length);
+        decode(list, term, &mut visit);
+        bytes = rest;
+    }
+}
+
+pub(super) fn records(page: &[u8]) -> impl Iterator<Item = Record> {
+    page.chunks_exact(RECORD_BYTES).map(|slot| {
+        let number = |range: std::ops::Range<usize>| {
+            slot[range].iter().rev().fold(0_i64, |sum, byte| (sum << 8) | i64::from(*byte))
+        };
+        Record { id: number(0..8), length: number(8..12) as u32 }
+    })
+}
+
+/// A memory as a row of the tail.
+pub(super) fn pack(doc: &Doc) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(doc.terms.len() * 8 + 8);
+    put(&mut bytes, doc.id);
+    put(&mut bytes, doc.length.into());
+    let mut before = 0;
+    for (term, frequency) in &doc.terms {
+        put(&mut bytes, term - before);
+        put(&mut bytes, (*frequency).into());
+        before = *term;
+    }
+    bytes
+}
+
+pub(super) fn unpack(mut bytes: &[u8]) -> (Record, impl Iterator<Item = (Term, u32)>) {
+    let record = Record { id: take(&mut bytes), length: take(&mut bytes) as u32 };
+    let mut term = 0;
+    let terms = std::iter::from_fn(move || {
+        (!bytes.is_empty()).then(|| {
+            term += take(&mut bytes);
+            (term, take(&mut bytes) as u32)
+        })
+    });
+    (record, terms)
+}
+
+/// The list of one term: steps from memory to memory, with a bit that says whether a frequency above one follows.
+fn encode(entries: &[Entry]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut before = 0;
+    for entry in entries {
+        let repeated = entry.frequency > 1;
+        put(&mut bytes, i64::from(entry.doc - before) << 1 | i64::from(repeated));
+        if repeated {
+            put(&mut bytes, entry.frequency.into());
+        }
+        before = entry.doc;
+    }
+    bytes
+}
+
+fn decode(mut list: &[u8], term: Term, mut visit: impl FnMut(Entry)) {
+    let mut doc = 0;
+    while !list.is_empty() {
+        let step = take(&mut list);
+        doc += (step >> 1) as u32;
+        let frequency = if step & 1 == 1 { take(&mut list) as u32 } else { 1 };
+        visit(Entry { term, doc, frequency });
+    }
+}
+
+fn join(lists: &[(Term, Vec<u8>)]) -> Vec<u8> {
+    let mut part = Vec::new();
+    let mut before = 0;
+    for (term, list) in lists {
+        put(&mut part, term - before);
+        put(&mut part, list.len() as i64);
+        part.extend(list);
+        before = *term;
+    }
+    part
+}
+
+/// Seven bits a byte, the lowest first; the top bit says that more follow.
+fn put(bytes: &mut Vec<u8>, mut number: i64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take(bytes: &mut &[u8]) -> i64 {
+    let mut number = 0;
+    let mut shift = 0;
+    while let Some((byte, rest)) = bytes.split_first() {
+        *bytes = rest;
+        number |= i64::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    number
+}
