@@ -84,6 +84,11 @@ impl Corpus {
         (format!("agent-{}", scope % 7), format!("user-{scope}"))
     }
 
+    /// How many memories there are in all.
+    pub(crate) fn total(&self) -> i64 {
+        self.scopes.iter().map(|(_, size)| i64::from(*size)).sum()
+    }
+
     /// How many memories a scope gets.
     pub(crate) fn size(&self, scope: u32) -> u32 {
         self.scopes[scope as usize].1

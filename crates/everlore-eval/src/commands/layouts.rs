@@ -70,8 +70,10 @@ fn print(all: &[Measured], sync: Spread) {
         "bulk µs",
         "cpu µs",
         "bytes",
-        "save ms p50/p95/max",
-        "pages p50/mean/max",
+        "save ms p50/p95",
+        "pages p50/mean",
+        "run ms mean/max",
+        "run pages mean/max",
         "open + first ms",
     ];
     println!("{}", render(&head, &all.iter().map(cost_row).collect::<Vec<_>>()));
@@ -87,14 +89,17 @@ fn print(all: &[Measured], sync: Spread) {
 fn cost_row(measured: &Measured) -> Vec<String> {
     let unknown = || "–".to_owned();
     let complete = |text: String| if measured.loaded == measured.total { text } else { unknown() };
-    let (save, pages) = (measured.save_ms, measured.save_pages);
+    let pair = |a, b| complete(format!("{} / {}", number(a), number(b)));
+    let (save, run) = (&measured.save, &measured.run_of_saves);
     vec![
         label(measured),
         number(measured.bulk_us),
         measured.bulk_cpu_us.map_or_else(unknown, number),
         number(measured.bytes),
-        complete(format!("{} / {} / {}", number(save.p50), number(save.p95), number(save.max))),
-        complete(format!("{} / {} / {}", pages.p50, number(pages.mean), pages.max)),
+        pair(save.ms.p50, save.ms.p95),
+        pair(save.pages.p50, save.pages.mean),
+        pair(run.ms.mean, run.ms.max),
+        pair(run.pages.mean, run.pages.max),
         complete(number(measured.first_query_ms.p50)),
     ]
 }

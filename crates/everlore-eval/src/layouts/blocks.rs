@@ -10,6 +10,9 @@ pub(super) const PAGE_DOCS: u32 = 160;
 const RECORD_BYTES: usize = 24;
 /// The bytes a part should have, so that most parts fit a database page of 4 KB.
 const PART_BYTES: usize = 3_500;
+const TERM_BYTES: usize = 6;
+/// Set in the count of terms when the ends of the lists need four bytes instead of two.
+const WIDE: usize = 0x8000;
 
 /// What a block keeps of each memory. The engine needs the other 12 bytes for session, place, speaker and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +97,7 @@ impl Block {
             .chunk_by(|a, b| a.term == b.term)
             .map(|l| (l[0].term, encode(l)))
             .collect();
-        let bytes: usize = lists.iter().map(|(_, list)| list.len() + 7).sum();
+        let bytes: usize = lists.iter().map(|(_, list)| list.len() + TERM_BYTES + 2).sum();
         let parts = bytes.div_ceil(PART_BYTES).max(1) as i64;
         let same_part = |a: &(Term, _), b: &(Term, _)| part_of(a.0, parts) == part_of(b.0, parts);
         let written = lists.chunk_by(same_part).map(|l| (part_of(l[0].0, parts), join(l)));
@@ -107,44 +110,67 @@ pub(super) fn part_of(term: Term, parts: i64) -> i64 {
     ((i128::from(term) * i128::from(parts)) >> TERM_BITS) as i64
 }
 
-/// Appends the memories of one term to `hits`, if the part has it.
-pub(super) fn find(part: &[u8], wanted: Term, hits: &mut Vec<Entry>) {
-    let mut bytes = part;
-    let mut term = 0;
-    while !bytes.is_empty() {
-        term += take(&mut bytes);
-        let length = take(&mut bytes) as usize;
-        let (list, rest) = bytes.split_at(length);
-        if term >= wanted {
-            if term == wanted {
-                decode(list, term, |entry| hits.push(entry));
-            }
-            return;
+/// A stored part, read without a copy: a sorted directory of terms, where each list ends, then the lists.
+///
+/// Terms have a fixed size so that one is found by bisection; going through a hundred packed ones took longer than reading
+/// the part did.
+pub(super) struct Part<'a> {
+    terms: &'a [u8],
+    ends: &'a [u8],
+    end_bytes: usize,
+    lists: &'a [u8],
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        let (head, rest) = bytes.split_at(2);
+        let head = number(head) as usize;
+        let end_bytes = if head & WIDE == 0 { 2 } else { 4 };
+        let (terms, rest) = rest.split_at((head & !WIDE) * TERM_BYTES);
+        let (ends, lists) = rest.split_at((head & !WIDE) * end_bytes);
+        Self { terms, ends, end_bytes, lists }
+    }
+
+    /// Appends the memories of one term to `hits`, if the part has it.
+    pub(super) fn find(&self, wanted: Term, hits: &mut Vec<Entry>) {
+        let (mut low, mut high) = (0, self.terms.len() / TERM_BYTES);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.term(middle) < wanted { low = middle + 1 } else { high = middle }
         }
-        bytes = rest;
+        if low * TERM_BYTES < self.terms.len() && self.term(low) == wanted {
+            decode(self.list(low), wanted, |entry| hits.push(entry));
+        }
+    }
+
+    /// Visits all entries.
+    pub(super) fn each_entry(&self, mut visit: impl FnMut(Entry)) {
+        for index in 0..self.terms.len() / TERM_BYTES {
+            decode(self.list(index), self.term(index), &mut visit);
+        }
+    }
+
+    fn term(&self, index: usize) -> Term {
+        number(&self.terms[index * TERM_BYTES..][..TERM_BYTES])
+    }
+
+    fn list(&self, index: usize) -> &'a [u8] {
+        let end =
+            |index: usize| number(&self.ends[index * self.end_bytes..][..self.end_bytes]) as usize;
+        let start = if index == 0 { 0 } else { end(index - 1) };
+        &self.lists[start..end(index)]
     }
 }
 
-/// Visits all entries of a part.
-pub(super) fn each_entry(part: &[u8], mut visit: impl FnMut(Entry)) {
-    let mut bytes = part;
-    let mut term = 0;
-    while !bytes.is_empty() {
-        term += take(&mut bytes);
-        let length = take(&mut bytes) as usize;
-        let (list, rest) = bytes.split_at(length);
-        decode(list, term, &mut visit);
-        bytes = rest;
-    }
-}
-
+/// The records of a page.
 pub(super) fn records(page: &[u8]) -> impl Iterator<Item = Record> {
-    page.chunks_exact(RECORD_BYTES).map(|slot| {
-        let number = |range: std::ops::Range<usize>| {
-            slot[range].iter().rev().fold(0_i64, |sum, byte| (sum << 8) | i64::from(*byte))
-        };
-        Record { id: number(0..8), length: number(8..12) as u32 }
-    })
+    (0..page.len() / RECORD_BYTES).map(|index| record(page, index))
+}
+
+/// One record of a page.
+pub(super) fn record(page: &[u8], index: usize) -> Record {
+    let slot = &page[index * RECORD_BYTES..][..RECORD_BYTES];
+    Record { id: number(&slot[..8]), length: number(&slot[8..12]) as u32 }
 }
 
 /// A memory as a row of the tail.
@@ -199,15 +225,24 @@ fn decode(mut list: &[u8], term: Term, mut visit: impl FnMut(Entry)) {
 }
 
 fn join(lists: &[(Term, Vec<u8>)]) -> Vec<u8> {
-    let mut part = Vec::new();
-    let mut before = 0;
-    for (term, list) in lists {
-        put(&mut part, term - before);
-        put(&mut part, list.len() as i64);
-        part.extend(list);
-        before = *term;
+    let total: usize = lists.iter().map(|(_, list)| list.len()).sum();
+    let (wide, end_bytes) = if total <= usize::from(u16::MAX) { (0, 2) } else { (WIDE, 4) };
+    let mut part = ((lists.len() | wide) as u16).to_le_bytes().to_vec();
+    lists.iter().for_each(|(term, _)| part.extend(&term.to_le_bytes()[..TERM_BYTES]));
+    let mut end = 0;
+    for (_, list) in lists {
+        end += list.len();
+        part.extend(&end.to_le_bytes()[..end_bytes]);
     }
+    lists.iter().for_each(|(_, list)| part.extend(list));
     part
+}
+
+/// A number of up to eight bytes, the lowest first.
+fn number(bytes: &[u8]) -> i64 {
+    let mut whole = [0; 8];
+    whole[..bytes.len()].copy_from_slice(bytes);
+    i64::from_le_bytes(whole)
 }
 
 /// Seven bits a byte, the lowest first; the top bit says that more follow.

@@ -19,8 +19,10 @@ use crate::{
 
 /// Memories of one transaction while loading.
 const BATCH: usize = 2_000;
-/// Single saves measured: enough that some of them seal a tail.
+/// Durable saves measured, spread over the scopes.
 const SAVES: u32 = 256;
+/// Saves into one scope: enough for sixteen seals and two merges of layout 3.
+const RUN_OF_SAVES: u32 = 1_024;
 /// How often the file is opened anew for a first query.
 const REOPENS: u32 = 20;
 /// A frame of the write-ahead log: a page and its header.
@@ -36,10 +38,19 @@ pub(crate) struct Measured {
     pub(crate) bulk_us: f64,
     pub(crate) bulk_cpu_us: Option<f64>,
     pub(crate) bytes: f64,
-    pub(crate) save_ms: Spread,
-    pub(crate) save_pages: Spread,
+    /// Durable saves spread over the scopes.
+    pub(crate) save: Saves,
+    /// Many saves into one scope, not waiting for the disk: what seals and merges add.
+    pub(crate) run_of_saves: Saves,
     pub(crate) queries: Vec<ClassTimes>,
     pub(crate) first_query_ms: Spread,
+}
+
+/// Saves, each in a transaction of its own: their time and the pages they wrote.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Saves {
+    pub(crate) ms: Spread,
+    pub(crate) pages: Spread,
 }
 
 /// Query times in the scopes of one class.
@@ -71,7 +82,8 @@ pub(crate) fn measure(
     let mut layout = kind.open(&path)?;
     let mut measured = load(kind, layout.as_mut(), corpus, total, effort)?;
     if measured.loaded == total {
-        (measured.save_ms, measured.save_pages) = saves(layout.as_mut(), corpus, &path)?;
+        measured.save = saves(layout.as_mut(), &later_docs(corpus), "full", &path)?;
+        measured.run_of_saves = saves(layout.as_mut(), &run_of_docs(corpus), "normal", &path)?;
         measured.queries = Class::ALL
             .into_iter()
             .map(|class| ask(layout.as_mut(), corpus, class, effort.queries))
@@ -111,39 +123,52 @@ fn load(
         bulk_us: wall_ms * 1e3 / per_memory,
         bulk_cpu_us: cpu.map(|seconds| seconds * 1e6 / per_memory),
         bytes: database_bytes(layout)? / per_memory,
-        save_ms: Spread::default(),
-        save_pages: Spread::default(),
+        save: Saves::default(),
+        run_of_saves: Saves::default(),
         queries: vec![],
         first_query_ms: Spread::default(),
     })
 }
 
-/// Durable saves, one transaction each, in scopes chosen as the stream chooses them; pages are counted in the log.
-fn saves(layout: &mut dyn Layout, corpus: &Corpus, path: &Path) -> Result<(Spread, Spread)> {
-    layout.connection().pragma_update(None, "synchronous", "full")?;
+/// Saves one by one. Pages are counted in the log, which only grows meanwhile.
+fn saves(layout: &mut dyn Layout, docs: &[Doc], synchronous: &str, path: &Path) -> Result<Saves> {
+    layout.connection().pragma_update(None, "synchronous", synchronous)?;
     layout.connection().pragma_update(None, "wal_autocheckpoint", 0)?;
     let log = wal_path(path);
     let (mut times, mut pages) = (Vec::new(), Vec::new());
-    for doc in later_docs(corpus) {
+    for doc in docs {
         let before = fs::metadata(&log).map_or(0, |file| file.len());
-        times.push(timed(|| layout.save_one(&doc))?.1);
+        times.push(timed(|| layout.save_one(doc))?.1);
         pages.push(((fs::metadata(&log)?.len() - before) / FRAME_BYTES) as f64);
     }
     layout.connection().pragma_update(None, "wal_autocheckpoint", 1_000)?;
     checkpoint(layout)?;
-    Ok((Spread::of(times), Spread::of(pages)))
+    Ok(Saves { ms: Spread::of(times), pages: Spread::of(pages) })
+}
+
+/// One scope of the middle class goes on and on.
+fn run_of_docs(corpus: &Corpus) -> Vec<Doc> {
+    let scope = corpus.scopes_of(Class::Middle)[0];
+    let first = corpus.total() + i64::from(SAVES);
+    (0..RUN_OF_SAVES)
+        .map(|number| {
+            let place = corpus.size(scope) + 2_000 + number;
+            let memory = corpus.memory(first + i64::from(number), scope, place);
+            Doc::new(memory.id, scope, &memory.text)
+        })
+        .collect()
 }
 
 /// Memories that come after the corpus, in scopes weighted by their size.
 fn later_docs(corpus: &Corpus) -> Vec<Doc> {
     let mut random = Random::keyed(&[0x7361_7665]);
-    let loaded: u64 = (0..1_000).map(|scope| u64::from(corpus.size(scope))).sum();
-    let mut owners = corpus.stream().step_by(((loaded / u64::from(SAVES)).max(1)) as usize);
+    let first = corpus.total();
+    let mut owners = corpus.stream().step_by((first / i64::from(SAVES)).max(1) as usize);
     (0..SAVES)
         .map(|number| {
             let scope = owners.next().map_or(0, |memory| memory.scope);
             let place = corpus.size(scope) + random.below(1_000) as u32;
-            let memory = corpus.memory(loaded as i64 + i64::from(number), scope, place);
+            let memory = corpus.memory(first + i64::from(number), scope, place);
             Doc::new(memory.id, scope, &memory.text)
         })
         .collect()

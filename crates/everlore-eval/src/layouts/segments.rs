@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{Doc, Found, Layout, Posting, blocks};
 use crate::terms::Term;
-use blocks::{Block, Entry, PAGE_DOCS, Record};
+use blocks::{Block, Entry, PAGE_DOCS, Part};
 
 /// Rows of a tail before it is sealed: few enough that reading it costs little.
 const SEAL_ROWS: i64 = 64;
@@ -170,7 +170,7 @@ fn read(db: &Connection, stored: &Stored) -> Result<Block> {
         db.prepare_cached("SELECT postings FROM parts WHERE key BETWEEN ?1 AND ?2 ORDER BY key")?;
     let mut rows = select.query(range)?;
     while let Some(row) = rows.next()? {
-        blocks::each_entry(blob(row)?, |entry| block.entries.push(entry));
+        Part::new(blob(row)?).each_entry(|entry| block.entries.push(entry));
     }
     Ok(block)
 }
@@ -184,37 +184,58 @@ fn remove(db: &Connection, scope: u32, block: i64) -> Result<()> {
     Ok(())
 }
 
-/// Reads one part for each term, and the pages of the memories found in it.
+/// Reads each part that may hold a term once, and the pages of the memories found in it.
 fn search_block(
     db: &Connection,
     stored: &Stored,
     terms: &[Term],
     lists: &mut [Vec<Posting>],
 ) -> Result<()> {
-    let mut select_part = db.prepare_cached("SELECT postings FROM parts WHERE key = ?1")?;
-    let mut select_page = db.prepare_cached("SELECT records FROM pages WHERE key = ?1")?;
-    let mut pages: HashMap<u32, Vec<Record>> = HashMap::new();
+    let mut wanted: Vec<_> = terms.iter().copied().enumerate().collect();
+    let part = |term| blocks::part_of(term, stored.parts);
+    wanted.sort_unstable_by_key(|(_, term)| *term);
+    let mut select = db.prepare_cached("SELECT postings FROM parts WHERE key = ?1")?;
+    let mut pages = Pages::new(db, stored.block);
     let mut hits: Vec<Entry> = Vec::new();
-    for (term, list) in terms.iter().zip(lists) {
-        hits.clear();
-        let part = blocks::part_of(*term, stored.parts);
-        let mut rows = select_part.query([key(stored.block, part)])?;
-        if let Some(row) = rows.next()? {
-            blocks::find(blob(row)?, *term, &mut hits);
-        }
-        for hit in &hits {
-            let page = hit.doc / PAGE_DOCS;
-            if !pages.contains_key(&page) {
-                let mut rows = select_page.query([key(stored.block, page.into())])?;
-                let row = rows.next()?;
-                let records = row.map(|row| blob(row).map(|b| blocks::records(b).collect()));
-                pages.insert(page, records.transpose()?.unwrap_or_default());
+    for together in wanted.chunk_by(|a, b| part(a.1) == part(b.1)) {
+        let mut rows = select.query([key(stored.block, part(together[0].1))])?;
+        let Some(row) = rows.next()? else { continue };
+        let part = Part::new(blob(row)?);
+        for (index, term) in together {
+            hits.clear();
+            part.find(*term, &mut hits);
+            for hit in &hits {
+                lists[*index].push(pages.posting(hit)?);
             }
-            let record = pages[&page][(hit.doc % PAGE_DOCS) as usize];
-            list.push(Posting { id: record.id, frequency: hit.frequency, length: record.length });
         }
     }
     Ok(())
+}
+
+/// The pages of one block that a query has read.
+struct Pages<'a> {
+    db: &'a Connection,
+    block: i64,
+    read: Vec<Vec<u8>>,
+}
+
+impl<'a> Pages<'a> {
+    fn new(db: &'a Connection, block: i64) -> Self {
+        Self { db, block, read: vec![] }
+    }
+
+    fn posting(&mut self, hit: &Entry) -> Result<Posting> {
+        let page = (hit.doc / PAGE_DOCS) as usize;
+        if self.read.len() <= page {
+            self.read.resize(page + 1, vec![]);
+        }
+        if self.read[page].is_empty() {
+            let mut select = self.db.prepare_cached("SELECT records FROM pages WHERE key = ?1")?;
+            self.read[page] = select.query_row([key(self.block, page as i64)], |row| row.get(0))?;
+        }
+        let record = blocks::record(&self.read[page], (hit.doc % PAGE_DOCS) as usize);
+        Ok(Posting { id: record.id, frequency: hit.frequency, length: record.length })
+    }
 }
 
 fn search_tail(db: &Connection, scope: u32, terms: &[Term], found: &mut Found) -> Result<()> {

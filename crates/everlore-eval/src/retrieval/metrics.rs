@@ -87,7 +87,7 @@ impl Scores {
 }
 
 fn summary(scores: &[Scores]) -> Summary {
-    Summary { mean: each(scores, |values| mean(values)), n: scores.len() }
+    Summary { mean: each(scores, mean), n: scores.len() }
 }
 
 /// The spread of the mean: the sample's standard deviation by the root of its size.
