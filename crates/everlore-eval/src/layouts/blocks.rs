@@ -9,8 +9,9 @@ use crate::terms::{TERM_BITS, Term};
 pub(super) const PAGE_DOCS: u32 = 160;
 const RECORD_BYTES: usize = 24;
 /// The bytes a part should have, so that most parts fit a database page of 4 KB.
-const PART_BYTES: usize = 3_500;
+const PART_BYTES: usize = 1_900;
 const TERM_BYTES: usize = 6;
+const TAIL_HEAD_BYTES: usize = 12;
 /// Set in the count of terms when the ends of the lists need four bytes instead of two.
 const WIDE: usize = 0x8000;
 
@@ -133,13 +134,8 @@ impl<'a> Part<'a> {
 
     /// Appends the memories of one term to `hits`, if the part has it.
     pub(super) fn find(&self, wanted: Term, hits: &mut Vec<Entry>) {
-        let (mut low, mut high) = (0, self.terms.len() / TERM_BYTES);
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.term(middle) < wanted { low = middle + 1 } else { high = middle }
-        }
-        if low * TERM_BYTES < self.terms.len() && self.term(low) == wanted {
-            decode(self.list(low), wanted, |entry| hits.push(entry));
+        if let Some(index) = bisect(self.terms, wanted) {
+            decode(self.list(index), wanted, |entry| hits.push(entry));
         }
     }
 
@@ -164,39 +160,62 @@ impl<'a> Part<'a> {
 
 /// The records of a page.
 pub(super) fn records(page: &[u8]) -> impl Iterator<Item = Record> {
-    (0..page.len() / RECORD_BYTES).map(|index| record(page, index))
+    page.chunks_exact(RECORD_BYTES).map(record)
 }
 
-/// One record of a page.
-pub(super) fn record(page: &[u8], index: usize) -> Record {
-    let slot = &page[index * RECORD_BYTES..][..RECORD_BYTES];
-    Record { id: number(&slot[..8]), length: number(&slot[8..12]) as u32 }
+/// The record of this number in a page.
+pub(super) fn record_at(page: &[u8], index: usize) -> Record {
+    record(&page[index * RECORD_BYTES..])
 }
 
-/// A memory as a row of the tail.
+fn record(bytes: &[u8]) -> Record {
+    Record { id: number(&bytes[..8]), length: number(&bytes[8..12]) as u32 }
+}
+
+/// A memory as a row of the tail: the record, the sorted terms in a fixed size each, then how often each occurs (a count
+/// above 255 says nothing more).
 pub(super) fn pack(doc: &Doc) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(doc.terms.len() * 8 + 8);
-    put(&mut bytes, doc.id);
-    put(&mut bytes, doc.length.into());
-    let mut before = 0;
-    for (term, frequency) in &doc.terms {
-        put(&mut bytes, term - before);
-        put(&mut bytes, (*frequency).into());
-        before = *term;
-    }
+    let mut bytes = Vec::with_capacity(TAIL_HEAD_BYTES + doc.terms.len() * (TERM_BYTES + 1));
+    bytes.extend(doc.id.to_le_bytes());
+    bytes.extend(doc.length.to_le_bytes());
+    doc.terms.iter().for_each(|(term, _)| bytes.extend(&term.to_le_bytes()[..TERM_BYTES]));
+    bytes.extend(doc.terms.iter().map(|(_, frequency)| (*frequency).min(255) as u8));
     bytes
 }
 
-pub(super) fn unpack(mut bytes: &[u8]) -> (Record, impl Iterator<Item = (Term, u32)>) {
-    let record = Record { id: take(&mut bytes), length: take(&mut bytes) as u32 };
-    let mut term = 0;
-    let terms = std::iter::from_fn(move || {
-        (!bytes.is_empty()).then(|| {
-            term += take(&mut bytes);
-            (term, take(&mut bytes) as u32)
-        })
-    });
-    (record, terms)
+/// A row of the tail, read without a copy.
+pub(super) struct TailRow<'a> {
+    pub(super) record: Record,
+    terms: &'a [u8],
+    frequencies: &'a [u8],
+}
+
+impl<'a> TailRow<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        let (head, rest) = bytes.split_at(TAIL_HEAD_BYTES);
+        let (terms, frequencies) = rest.split_at(rest.len() / (TERM_BYTES + 1) * TERM_BYTES);
+        Self { record: record(head), terms, frequencies }
+    }
+
+    pub(super) fn frequency(&self, wanted: Term) -> Option<u32> {
+        bisect(self.terms, wanted).map(|index| self.frequencies[index].into())
+    }
+
+    pub(super) fn terms(&self) -> impl Iterator<Item = (Term, u32)> {
+        let terms = self.terms.chunks_exact(TERM_BYTES).map(number);
+        terms.zip(self.frequencies.iter().map(|frequency| (*frequency).into()))
+    }
+}
+
+/// Where a term stands in a sorted run of terms.
+fn bisect(terms: &[u8], wanted: Term) -> Option<usize> {
+    let at = |index: usize| number(&terms[index * TERM_BYTES..][..TERM_BYTES]);
+    let (mut low, mut high) = (0, terms.len() / TERM_BYTES);
+    while low < high {
+        let middle = low.midpoint(high);
+        if at(middle) < wanted { low = middle + 1 } else { high = middle }
+    }
+    (low * TERM_BYTES < terms.len() && at(low) == wanted).then_some(low)
 }
 
 /// The list of one term: steps from memory to memory, with a bit that says whether a frequency above one follows.

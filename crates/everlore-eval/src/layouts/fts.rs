@@ -41,8 +41,9 @@ impl Layout for Fts {
     }
 
     fn query(&mut self, scope: u32, terms: &[Term]) -> Result<Found> {
-        let mut found = figures::of(&self.db, scope)?;
-        let mut select = self.db.prepare_cached("SELECT doc FROM lists WHERE term = ?1")?;
+        let read = self.db.unchecked_transaction()?;
+        let mut found = figures::of(&read, scope)?;
+        let mut select = read.prepare_cached("SELECT doc FROM lists WHERE term = ?1")?;
         for term in terms {
             let mut list: Vec<Posting> = Vec::new();
             let mut rows = select.query([word(scope, *term)])?;

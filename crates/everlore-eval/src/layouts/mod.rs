@@ -60,7 +60,8 @@ pub(crate) trait Layout {
     fn insert_batch(&mut self, docs: &[Doc]) -> Result<()>;
     /// Adds one memory in a transaction of its own.
     fn save_one(&mut self, doc: &Doc) -> Result<()>;
-    /// Returns the lists of the terms in the scope.
+    /// Returns the lists of the terms in the scope, all read in one transaction: a lock for each statement costs more than
+    /// most statements do.
     fn query(&mut self, scope: u32, terms: &[Term]) -> Result<Found>;
     /// The connection beneath, for settings and measurements.
     fn connection(&self) -> &Connection;

@@ -33,9 +33,10 @@ impl Layout for Rows {
     }
 
     fn query(&mut self, scope: u32, terms: &[Term]) -> Result<Found> {
-        let mut found = figures::of(&self.db, scope)?;
+        let read = self.db.unchecked_transaction()?;
+        let mut found = figures::of(&read, scope)?;
         let sql = "SELECT doc, frequency, length FROM postings WHERE scope = ?1 AND term = ?2";
-        let mut select = self.db.prepare_cached(sql)?;
+        let mut select = read.prepare_cached(sql)?;
         for term in terms {
             let list = select.query_map((scope, term), |row| {
                 Ok(Posting { id: row.get(0)?, frequency: row.get(1)?, length: row.get(2)? })

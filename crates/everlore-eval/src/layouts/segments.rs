@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{Doc, Found, Layout, Posting, blocks};
 use crate::terms::Term;
-use blocks::{Block, Entry, PAGE_DOCS, Part};
+use blocks::{Block, Entry, PAGE_DOCS, Part, Record, TailRow};
 
 /// Rows of a tail before it is sealed: few enough that reading it costs little.
 const SEAL_ROWS: i64 = 64;
@@ -73,13 +73,14 @@ impl Layout for Segments {
 
     fn query(&mut self, scope: u32, terms: &[Term]) -> Result<Found> {
         let mut found = Found { lists: vec![vec![]; terms.len()], ..Found::default() };
-        let dead = dead(&self.db, scope)?;
-        for stored in stored(&self.db, scope)? {
+        let read = self.db.unchecked_transaction()?;
+        let dead = dead(&read, scope)?;
+        for stored in stored(&read, scope)? {
             found.docs += stored.docs;
             found.total_length += stored.length;
-            search_block(&self.db, &stored, terms, &mut found.lists)?;
+            search_block(&read, &stored, terms, &mut found.lists)?;
         }
-        search_tail(&self.db, scope, terms, &mut found)?;
+        search_tail(&read, scope, terms, &mut found)?;
         if !dead.is_empty() {
             found.docs -= dead.len() as i64;
             found.total_length -= dead.values().sum::<i64>();
@@ -106,10 +107,7 @@ fn append(db: &Connection, doc: &Doc) -> Result<()> {
 
 fn seal(db: &Connection, scope: u32) -> Result<()> {
     let mut block = Block::default();
-    each_tail_row(db, scope, |packed| {
-        let (record, terms) = blocks::unpack(packed);
-        block.add(record, terms);
-    })?;
+    each_tail_row(db, scope, |row| block.add(row.record, row.terms()))?;
     let (first, last) = tail_range(scope);
     db.prepare_cached("DELETE FROM tail WHERE key BETWEEN ?1 AND ?2")?.execute((first, last))?;
     write(db, scope, 0, block)?;
@@ -233,32 +231,29 @@ impl<'a> Pages<'a> {
             let mut select = self.db.prepare_cached("SELECT records FROM pages WHERE key = ?1")?;
             self.read[page] = select.query_row([key(self.block, page as i64)], |row| row.get(0))?;
         }
-        let record = blocks::record(&self.read[page], (hit.doc % PAGE_DOCS) as usize);
+        let record = blocks::record_at(&self.read[page], (hit.doc % PAGE_DOCS) as usize);
         Ok(Posting { id: record.id, frequency: hit.frequency, length: record.length })
     }
 }
 
 fn search_tail(db: &Connection, scope: u32, terms: &[Term], found: &mut Found) -> Result<()> {
-    each_tail_row(db, scope, |packed| {
-        let (record, counts) = blocks::unpack(packed);
+    each_tail_row(db, scope, |row| {
+        let Record { id, length } = row.record;
         found.docs += 1;
-        found.total_length += i64::from(record.length);
-        for (term, frequency) in counts {
-            for (asked, list) in terms.iter().zip(&mut found.lists) {
-                if *asked == term {
-                    list.push(Posting { id: record.id, frequency, length: record.length });
-                }
-            }
+        found.total_length += i64::from(length);
+        for (asked, list) in terms.iter().zip(&mut found.lists) {
+            let frequency = row.frequency(*asked);
+            list.extend(frequency.map(|frequency| Posting { id, frequency, length }));
         }
     })
 }
 
-fn each_tail_row(db: &Connection, scope: u32, mut visit: impl FnMut(&[u8])) -> Result<()> {
+fn each_tail_row(db: &Connection, scope: u32, mut visit: impl FnMut(&TailRow<'_>)) -> Result<()> {
     let sql = "SELECT doc FROM tail WHERE key BETWEEN ?1 AND ?2 ORDER BY key";
     let mut select = db.prepare_cached(sql)?;
     let mut rows = select.query(tail_range(scope))?;
     while let Some(row) = rows.next()? {
-        visit(blob(row)?);
+        visit(&TailRow::new(blob(row)?));
     }
     Ok(())
 }
