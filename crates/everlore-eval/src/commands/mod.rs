@@ -1,0 +1,5 @@
+//! One file for each subcommand.
+
+pub(crate) mod layouts;
+pub(crate) mod retrieval;
+pub(crate) mod scale;

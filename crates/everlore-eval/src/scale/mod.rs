@@ -1,0 +1,4 @@
+//! Speed at scale: the same corpus, the same queries, for every subject.
+
+pub(crate) mod subject;
+pub(crate) mod measure;
