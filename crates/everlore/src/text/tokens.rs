@@ -3,7 +3,7 @@
 //! The text is cut into pieces as the pre-tokenizers of `cl100k_base` and `o200k_base` cut it, and each piece is covered
 //! from the left by the longest tokens that both vocabularies have. The merge rules of the real ones sometimes need
 //! more tokens for a rare word, so a piece that is not a single token gets a margin. The estimate therefore leans
-//! upward: a block packed by it does not exceed its budget by the real count.
+//! upward, and a block that is packed line by line keeps to its budget by the real count.
 
 use unicode_normalization::char::is_combining_mark;
 use xxhash_rust::xxh3::xxh3_64;
@@ -27,14 +27,15 @@ const MAX_TOKEN_BYTES: usize = 16;
 /// Both pre-tokenizers cut numbers into groups of three digits.
 const DIGITS_PER_TOKEN: usize = 3;
 
-/// What the merge rules may add to a piece of ASCII that is not one token, for each token that covers it: measured, no
-/// text of 30,000 and no source file of 1,000 is underestimated, even where a rare name stands in every line.
+/// What the merge rules may add to a piece of ASCII that is not one token, for each token that covers it. Measured: none
+/// of 28,000 texts and 1,200 source files is underestimated. One rare word in 250 costs more still; a text that repeats
+/// it in every line is underestimated by 2%, unless its lines are estimated one by one.
 const RARE_TENTHS: usize = 4;
 
 /// Letters beyond ASCII are covered almost exactly: one in two dozen is for odd mixtures of scripts.
 const FOREIGN_MARGIN: usize = 24;
 
-/// A text of this length gets one token more, for the one word in two thousand.
+/// A text of this length gets one token more, for the one word in 2,500 whose margin is too small.
 const LONG_TEXT: usize = 20;
 
 /// The tokens of `text` for today's large models: a few percent too many rather than one too few.
