@@ -49,7 +49,9 @@ fn read(rest: &str, c: char) -> (Word, usize) {
         look_up(rest)
             .unwrap_or_else(|| (Word::Other, run(rest, |c| c.is_alphanumeric() || c == '_')))
     } else if is_han(c) {
-        look_up(rest).or_else(|| han_number(rest)).unwrap_or((Word::Other, c.len_utf8()))
+        look_up(rest)
+            .or_else(|| begins_number(c).then(|| han_number(rest))?)
+            .unwrap_or((Word::Other, c.len_utf8()))
     } else if c.is_alphabetic() {
         (Word::Other, run(rest, char::is_alphabetic))
     } else {
@@ -96,6 +98,10 @@ fn number(rest: &str) -> (Word, usize) {
 /// The `t10` of `2023-05-08t10:00`.
 fn is_iso_time(suffix: &str) -> bool {
     suffix.strip_prefix('t').is_some_and(|hour| hour.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+fn begins_number(c: char) -> bool {
+    matches!(c, '第' | '十') || han_digit(c).is_some()
 }
 
 /// A number in Chinese characters, or an ordinal with 第.

@@ -35,6 +35,8 @@ pub(super) enum Word {
     /// 上午 and 下午, which mean today's when they stand alone.
     HalfDay(Part),
     Quarter(i8),
+    /// 上半年, 下半年.
+    HalfYear(i8),
     Unit(Unit),
     /// 年 after its number.
     YearMark,
@@ -112,7 +114,7 @@ use Trust::{Capital, Linked, Sure};
 /// Words by meaning. Where several fit, the longest is read; those under `Other` are there to shadow shorter ones.
 #[rustfmt::skip]
 const WORDS: &[(Word, &[&str])] = &[
-    (Word::Day(0), &["today", "今天", "今日", "今儿", "当天"]),
+    (Word::Day(0), &["today", "今天", "今日", "今儿", "当天", "本日"]),
     (Word::Day(-1), &["yesterday", "昨天", "昨日", "昨儿"]),
     (Word::Day(1), &["tomorrow", "明天", "明日", "明儿"]),
     (Word::Day(-2), &["day before yesterday", "前天", "前日"]),
@@ -163,6 +165,8 @@ const WORDS: &[(Word, &[&str])] = &[
     (Word::MonthMark, &["月", "月份"]),
     (Word::DayMark, &["日"]),
     (Word::DateMark, &["号", "號"]),
+    (Word::HalfYear(1), &["上半年"]),
+    (Word::HalfYear(2), &["下半年"]),
     (Word::Quarter(1), &["q1"]),
     (Word::Quarter(2), &["q2"]),
     (Word::Quarter(3), &["q3"]),
@@ -266,7 +270,7 @@ const WORDS: &[(Word, &[&str])] = &[
     (Word::For, &["for"]),
     (Word::Each, &["every", "each", "每", "每个", "每逢"]),
     (Word::Cue, &["soon", "recently", "lately", "nowadays", "someday", "daily", "weekly", "monthly", "yearly",
-        "earlier today", "later today", "midnight", "刚才", "刚刚", "马上", "很快", "近期", "不久", "小时候", "最近一段时间"]),
+        "earlier today", "later today", "midnight", "刚才", "刚刚", "马上", "很快", "近期", "近来", "近年", "近日", "不久", "小时候", "最近一段时间"]),
     (Word::Clock, &["pm", "o'clock", "o’clock", "点钟", "點鐘", "一点半", "一点钟"]),
     (Word::Hour, &["点", "點", "点半"]),
     (Word::Counter, &["time", "times", "次", "回", "个", "個", "场", "位", "名", "件", "篇", "种"]),
