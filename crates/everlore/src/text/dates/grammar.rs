@@ -17,49 +17,31 @@ pub(super) fn when(c: &mut Cursor<'_>) -> Option<When> {
         Word::Before => c.attempt(|c| after_word(c).map(When::Before)),
         Word::After => c.attempt(|c| after_word(c).map(When::After)),
         Word::Until => c.attempt(|c| after_word(c).map(When::Until)),
-        word if begins_moment(word) => plain(c),
+        _ => plain(c),
+    }
+}
+
+/// Reads one moment at the cursor. Its first word tells which forms can begin there; most words begin none.
+pub(super) fn moment(c: &mut Cursor<'_>) -> Option<Moment> {
+    match c.word() {
+        Word::Day(_) | Word::DayPart(..) | Word::HalfDay(_) => c.attempt(day),
+        Word::Shift(_) => c.attempt(shifted),
+        Word::Holiday(_) => c.attempt(holiday),
+        Word::Article | Word::Few | Word::Half => c.attempt(distance::moment),
+        Word::Past | Word::Coming | Word::In | Word::Ago => c.attempt(distance::moment),
+        Word::Year(_) | Word::HalfYear(_) => c.attempt(chinese::moment),
+        Word::Number { .. } | Word::Ordinal(_) | Word::Unit(_) => numbered(c),
+        Word::Month(..) | Word::Weekday(..) | Word::Season(_) | Word::Quarter(_) => {
+            c.attempt(english::moment)
+        }
+        Word::Nth(_) | Word::The => c.attempt(english::moment),
         _ => None,
     }
 }
 
-/// Most words of a text begin nothing; telling them apart here keeps reading fast.
-fn begins_moment(word: Word) -> bool {
-    let is_name =
-        matches!(word, Word::Month(..) | Word::Weekday(..) | Word::Season(_) | Word::Holiday(_));
-    let is_number = matches!(
-        word,
-        Word::Number { .. }
-            | Word::Ordinal(_)
-            | Word::Nth(_)
-            | Word::Article
-            | Word::Few
-            | Word::Half
-    );
-    let is_relative = matches!(
-        word,
-        Word::Day(_)
-            | Word::DayPart(..)
-            | Word::HalfDay(_)
-            | Word::Year(_)
-            | Word::Shift(_)
-            | Word::Past
-            | Word::Coming
-    );
-    let is_period = matches!(word, Word::Unit(_) | Word::Quarter(_) | Word::HalfYear(_));
-    is_name
-        || is_number
-        || is_relative
-        || is_period
-        || matches!(word, Word::Ago | Word::In | Word::The)
-}
-
-/// Reads one moment at the cursor.
-pub(super) fn moment(c: &mut Cursor<'_>) -> Option<Moment> {
+fn numbered(c: &mut Cursor<'_>) -> Option<Moment> {
     None.or_else(|| c.attempt(figures::date))
-        .or_else(|| c.attempt(shifted))
         .or_else(|| c.attempt(distance::moment))
-        .or_else(|| c.attempt(day))
-        .or_else(|| c.attempt(holiday))
         .or_else(|| c.attempt(chinese::moment))
         .or_else(|| c.attempt(english::moment))
 }

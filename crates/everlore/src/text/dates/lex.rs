@@ -21,7 +21,8 @@ const MAX_DIGITS: usize = 6;
 /// Cuts `text` into tokens, in one pass.
 pub(super) fn lex(text: &str) -> Vec<Token> {
     let lower = text.to_ascii_lowercase();
-    let mut tokens = Vec::new();
+    // A Chinese character takes three bytes, an English word more.
+    let mut tokens = Vec::with_capacity(text.len() / 3);
     let (mut at, mut glued, mut opens) = (0, false, true);
     while let Some(c) = lower[at..].chars().next() {
         if c.is_whitespace() {
@@ -169,9 +170,9 @@ fn han_digit(c: char) -> Option<u32> {
 
 /// The length of the `'s` at the start of `rest`.
 fn possessive(rest: &str) -> usize {
-    let length =
-        ["'s", "’s"].iter().find(|ending| rest.starts_with(**ending)).map_or(0, |e| e.len());
-    if rest[length..].starts_with(|c: char| c.is_alphanumeric()) { 0 } else { length }
+    let ending = ["'s", "’s"].into_iter().find(|ending| rest.starts_with(ending));
+    let is_end = |ending: &&str| !rest[ending.len()..].starts_with(char::is_alphanumeric);
+    ending.filter(is_end).map_or(0, str::len)
 }
 
 #[cfg(test)]
