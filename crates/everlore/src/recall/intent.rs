@@ -67,11 +67,17 @@ pub fn aim_of(query: &str) -> Aim {
         Aim::Preference
     } else if looks_like_code(query) || speaks_of(CODE) {
         Aim::Code
-    } else if speaks_of(KNOWLEDGE) {
+    } else if asks_definition(&plain) || speaks_of(KNOWLEDGE) {
         Aim::Knowledge
     } else {
         Aim::General
     }
+}
+
+/// "What is photosynthesis": the bare thing, not something of somebody's.
+fn asks_definition(plain: &str) -> bool {
+    let thing = plain.strip_prefix("what is ").or_else(|| plain.strip_prefix("what are "));
+    thing.is_some_and(|thing| !thing.contains([' ', '\'']))
 }
 
 /// Whether the query quotes code: back ticks, paths, calls, names in snake or camel case, file names.
@@ -135,23 +141,23 @@ const PREFERENCE: &[&str] = &[
 
 #[rustfmt::skip]
 const CODE: &[&str] = &[
-    "code", "codebase", "function", "method", "class", "struct", "trait", "variable", "bug", "bugs", "stack trace", "traceback",
-    "exception", "compile", "compiler", "compiles", "build error", "error message", "segfault", "null pointer", "api", "endpoint",
-    "sdk", "cli", "regex", "sql query", "migration", "unit test", "unit tests", "test fails", "failing test", "refactor", "commit",
-    "pull request", "merge conflict", "git", "docker", "dockerfile", "kubernetes", "npm", "cargo", "pip", "config file",
-    "config path", "environment variable", "env var", "script", "repo", "repository", "branch", "deploy", "deployment", "rust",
-    "python", "javascript", "typescript", "golang", "java", "c++", "dependency", "dependencies", "package version",
+    "code", "codebase", "function", "struct", "variable", "bug", "bugs", "stack trace", "traceback",
+    "compile", "compiler", "compiles", "build error", "error message", "segfault", "null pointer", "api", "endpoint",
+    "sdk", "cli", "regex", "sql query", "unit test", "unit tests", "test fails", "failing test", "refactor", 
+    "pull request", "merge conflict", "git", "docker", "dockerfile", "kubernetes", "npm", "config file",
+    "config path", "environment variable", "env var", "repo", "repository", "deploy", "deployment", 
+    "in rust", "unhandled exception", "cargo build", "cargo test", "pip install", "python", "javascript", "typescript", "golang", "java", "c++", "dependency", "dependencies", "package version",
     "代码", "函数", "方法名", "变量", "报错", "编译", "接口", "脚本", "仓库", "分支", "部署", "配置文件", "环境变量", "单元测试",
     "测试用例", "重构", "提交记录", "依赖", "数据库表", "堆栈", "异常信息", "类名", "参数名", "调试", "源码", "前端", "后端",
 ];
 
 #[rustfmt::skip]
 const KNOWLEDGE: &[&str] = &[
-    "what is", "what are", "what does", "explain", "definition", "define", "meaning of", "how does", "how do", "how to",
-    "why does", "why is", "why do", "difference between", "documentation", "docs", "manual", "guide", "specification", "policy",
-    "according to", "fact", "facts", "tell me about", "overview of", "where can i find", "which document", "list of",
-    "什么是", "是什么", "解释", "定义", "含义", "什么意思", "为什么", "如何", "怎么用", "怎样", "原理", "区别", "文档", "手册", "说明书",
-    "规范", "资料", "知识", "介绍一下", "有哪些", "规定", "政策", "根据", "事实",
+    "what is a", "what is an", "what is meant by", "what does it mean", "explain", "definition", "define", "meaning of",
+    "how does", "how to", "why does", "difference between", "documentation", "docs", "manual", "guide", "specification",
+    "policy", "according to", "overview of", "where can i find", "which document",
+    "什么是", "解释", "定义", "含义", "什么意思", "为什么", "如何", "怎么用", "怎样", "原理", "区别", "文档", "手册", "说明书", "规范", "知识",
+    "介绍一下", "规定", "政策",
 ];
 
 #[cfg(test)]
@@ -202,7 +208,11 @@ mod tests {
             (Aim::Knowledge, ["什么是光合作用", "请假规定", "量子力学的原理"]),
             (
                 Aim::General,
-                ["Where did Caroline go yesterday?", "who called", "the trip to Lisbon"],
+                [
+                    "Where did Caroline go yesterday?",
+                    "What is Caroline's identity?",
+                    "When was the pottery class?",
+                ],
             ),
             (Aim::General, ["昨天谁来了", "她去了哪里", "北京之行"]),
         ];

@@ -17,6 +17,7 @@ pub(super) fn moment(c: &mut Cursor<'_>) -> Option<Moment> {
             .attempt(numbered_year)
             .or_else(|| c.attempt(date))
             .or_else(|| c.attempt(date_of_month)),
+        Word::HalfYear(_) => date(c),
         Word::Unit(Unit::Week) if !c.is_habit() => {
             c.skip();
             let day = weekday_number(c)?;
@@ -95,6 +96,7 @@ fn quarter(c: &mut Cursor<'_>) -> Option<Annual> {
     .or_else(|| {
         c.take(|word| match word {
             Word::Quarter(quarter) => Some(Annual::Quarter(quarter)),
+            Word::HalfYear(half) => Some(Annual::Half(half)),
             _ => None,
         })
     })

@@ -11,7 +11,6 @@ use super::words::Word;
 /// Reads a time expression at the cursor.
 pub(super) fn when(c: &mut Cursor<'_>) -> Option<When> {
     match c.word() {
-        Word::Other | Word::End => None,
         Word::Between => c.attempt(between),
         Word::From => c.attempt(from),
         Word::Since => c.attempt(|c| after_word(c).map(When::Since)),
@@ -22,13 +21,27 @@ pub(super) fn when(c: &mut Cursor<'_>) -> Option<When> {
     }
 }
 
-/// Reads one moment at the cursor.
+/// Reads one moment at the cursor. Its first word tells which forms can begin there; most words begin none.
 pub(super) fn moment(c: &mut Cursor<'_>) -> Option<Moment> {
+    match c.word() {
+        Word::Day(_) | Word::DayPart(..) | Word::HalfDay(_) => c.attempt(day),
+        Word::Shift(_) => c.attempt(shifted),
+        Word::Holiday(_) => c.attempt(holiday),
+        Word::Article | Word::Few | Word::Half => c.attempt(distance::moment),
+        Word::Past | Word::Coming | Word::In | Word::Ago => c.attempt(distance::moment),
+        Word::Year(_) | Word::HalfYear(_) => c.attempt(chinese::moment),
+        Word::Number { .. } | Word::Ordinal(_) | Word::Unit(_) => numbered(c),
+        Word::Month(..) | Word::Weekday(..) | Word::Season(_) | Word::Quarter(_) => {
+            c.attempt(english::moment)
+        }
+        Word::Nth(_) | Word::The => c.attempt(english::moment),
+        _ => None,
+    }
+}
+
+fn numbered(c: &mut Cursor<'_>) -> Option<Moment> {
     None.or_else(|| c.attempt(figures::date))
-        .or_else(|| c.attempt(shifted))
         .or_else(|| c.attempt(distance::moment))
-        .or_else(|| c.attempt(day))
-        .or_else(|| c.attempt(holiday))
         .or_else(|| c.attempt(chinese::moment))
         .or_else(|| c.attempt(english::moment))
 }

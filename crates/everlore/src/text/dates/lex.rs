@@ -21,7 +21,8 @@ const MAX_DIGITS: usize = 6;
 /// Cuts `text` into tokens, in one pass.
 pub(super) fn lex(text: &str) -> Vec<Token> {
     let lower = text.to_ascii_lowercase();
-    let mut tokens = Vec::new();
+    // A Chinese character takes three bytes, an English word more.
+    let mut tokens = Vec::with_capacity(text.len() / 3);
     let (mut at, mut glued, mut opens) = (0, false, true);
     while let Some(c) = lower[at..].chars().next() {
         if c.is_whitespace() {
@@ -49,7 +50,9 @@ fn read(rest: &str, c: char) -> (Word, usize) {
         look_up(rest)
             .unwrap_or_else(|| (Word::Other, run(rest, |c| c.is_alphanumeric() || c == '_')))
     } else if is_han(c) {
-        look_up(rest).or_else(|| han_number(rest)).unwrap_or((Word::Other, c.len_utf8()))
+        look_up(rest)
+            .or_else(|| begins_number(c).then(|| han_number(rest))?)
+            .unwrap_or((Word::Other, c.len_utf8()))
     } else if c.is_alphabetic() {
         (Word::Other, run(rest, char::is_alphabetic))
     } else {
@@ -96,6 +99,10 @@ fn number(rest: &str) -> (Word, usize) {
 /// The `t10` of `2023-05-08t10:00`.
 fn is_iso_time(suffix: &str) -> bool {
     suffix.strip_prefix('t').is_some_and(|hour| hour.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+fn begins_number(c: char) -> bool {
+    matches!(c, '第' | '十') || han_digit(c).is_some()
 }
 
 /// A number in Chinese characters, or an ordinal with 第.
@@ -163,9 +170,9 @@ fn han_digit(c: char) -> Option<u32> {
 
 /// The length of the `'s` at the start of `rest`.
 fn possessive(rest: &str) -> usize {
-    let length =
-        ["'s", "’s"].iter().find(|ending| rest.starts_with(**ending)).map_or(0, |e| e.len());
-    if rest[length..].starts_with(|c: char| c.is_alphanumeric()) { 0 } else { length }
+    let ending = ["'s", "’s"].into_iter().find(|ending| rest.starts_with(ending));
+    let is_end = |ending: &&str| !rest[ending.len()..].starts_with(char::is_alphanumeric);
+    ending.filter(is_end).map_or(0, str::len)
 }
 
 #[cfg(test)]

@@ -180,6 +180,7 @@ fn days_in_year(what: Annual, year: i16) -> Option<(Date, Date)> {
     let span = |month: i8, count: i32| months(Date::new(year, month, 1).ok()?, 0, count);
     match what {
         Annual::All => span(1, 12),
+        Annual::Half(half) => span(6 * half - 5, 6),
         Annual::Quarter(quarter) => span(3 * quarter - 2, 3),
         Annual::Season(season) => span(first_month(season), 3),
         Annual::Month(month) => span(month, 1),

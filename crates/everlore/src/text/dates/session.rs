@@ -13,21 +13,27 @@ pub enum SessionOrdinal {
     Last(u32),
 }
 
-/// The words that may stand between "last time" and "talked": 上次我们一起聊, last time you and I talked.
-const MAX_GAP: usize = 4;
+/// What may stand between "last time" and "talked": only the two who talk, for 上次跟朋友聊天 is no session of ours.
+const GAP: &[&str] = &[
+    "we", "i", "you", "us", "and", "had", "a", "我", "们", "咱", "你", "您", "跟", "和", "与",
+    "的", "一起",
+];
+
+/// The most of them: last time you and I had a chat.
+const MAX_GAP: usize = 5;
 
 /// Finds the conversation that `text` names by its number, if it does.
 pub fn find_session_ordinal(text: &str) -> Option<SessionOrdinal> {
     let tokens = lex(text);
     (0..tokens.len())
-        .find_map(|at| before_noun(&tokens[at..]).or_else(|| after_noun(&tokens[at..])))
+        .find_map(|at| before_noun(text, &tokens[at..]).or_else(|| after_noun(&tokens[at..])))
 }
 
 /// The third session, last session, second to last session, 第三次对话, 倒数第二次对话, the last time we talked.
-fn before_noun(tokens: &[Token]) -> Option<SessionOrdinal> {
+fn before_noun(text: &str, tokens: &[Token]) -> Option<SessionOrdinal> {
     let (ordinal, used) = ordinal(tokens)?;
     let rest = &tokens[used..];
-    let found = word(rest, 0) == Word::Session || talked(rest);
+    let found = word(rest, 0) == Word::Session || talked(text, rest);
     found.then_some(ordinal)
 }
 
@@ -46,16 +52,14 @@ fn ordinal(tokens: &[Token]) -> Option<(SessionOrdinal, usize)> {
     is_counted.then_some((ordinal, 1))
 }
 
-/// "time we talked", 次我们聊: a counter, then soon the talking. 最近一次 brings its counter along.
-fn talked(rest: &[Token]) -> bool {
-    let counter = rest.first().is_some_and(|token| token.word == Word::Counter);
-    let near = rest.iter().skip(usize::from(counter)).take(MAX_GAP + 1);
-    let ends = |word: Word| matches!(word, Word::Comma | Word::Dot);
-    let found = near
-        .map(|token| token.word)
-        .take_while(|word| !ends(*word))
-        .any(|word| word == Word::Session);
-    counter && found
+/// "time we talked", 次我们聊: a counter, then soon the talking.
+fn talked(text: &str, rest: &[Token]) -> bool {
+    let [counter, near @ ..] = rest else { return false };
+    let in_gap = |token: &&Token| {
+        GAP.iter().any(|word| text[token.start..token.end].eq_ignore_ascii_case(word))
+    };
+    let gap = near.iter().take(MAX_GAP).take_while(in_gap).count();
+    counter.word == Word::Counter && word(near, gap) == Word::Session
 }
 
 /// Session 3, conversation #2, the session before last.
@@ -121,6 +125,7 @@ mod tests {
             "session 3 hours",
             "第一次见面",
             "上次买的书",
+            "上次跟朋友聊天",
             "这次对话",
             "上周聊天",
         ];

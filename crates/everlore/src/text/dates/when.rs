@@ -43,10 +43,15 @@ pub(super) enum Which {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Annual {
     All,
+    /// The first or the second half.
+    Half(i8),
     Quarter(i8),
     Season(Season),
     Month(i8),
-    Date { month: i8, day: i8 },
+    Date {
+        month: i8,
+        day: i8,
+    },
     Holiday(Holiday),
 }
 

@@ -35,6 +35,8 @@ pub(super) enum Word {
     /// 上午 and 下午, which mean today's when they stand alone.
     HalfDay(Part),
     Quarter(i8),
+    /// 上半年, 下半年.
+    HalfYear(i8),
     Unit(Unit),
     /// 年 after its number.
     YearMark,
@@ -112,7 +114,7 @@ use Trust::{Capital, Linked, Sure};
 /// Words by meaning. Where several fit, the longest is read; those under `Other` are there to shadow shorter ones.
 #[rustfmt::skip]
 const WORDS: &[(Word, &[&str])] = &[
-    (Word::Day(0), &["today", "今天", "今日", "今儿", "当天"]),
+    (Word::Day(0), &["today", "今天", "今日", "今儿", "当天", "本日"]),
     (Word::Day(-1), &["yesterday", "昨天", "昨日", "昨儿"]),
     (Word::Day(1), &["tomorrow", "明天", "明日", "明儿"]),
     (Word::Day(-2), &["day before yesterday", "前天", "前日"]),
@@ -163,6 +165,8 @@ const WORDS: &[(Word, &[&str])] = &[
     (Word::MonthMark, &["月", "月份"]),
     (Word::DayMark, &["日"]),
     (Word::DateMark, &["号", "號"]),
+    (Word::HalfYear(1), &["上半年"]),
+    (Word::HalfYear(2), &["下半年"]),
     (Word::Quarter(1), &["q1"]),
     (Word::Quarter(2), &["q2"]),
     (Word::Quarter(3), &["q3"]),
@@ -266,7 +270,7 @@ const WORDS: &[(Word, &[&str])] = &[
     (Word::For, &["for"]),
     (Word::Each, &["every", "each", "每", "每个", "每逢"]),
     (Word::Cue, &["soon", "recently", "lately", "nowadays", "someday", "daily", "weekly", "monthly", "yearly",
-        "earlier today", "later today", "midnight", "刚才", "刚刚", "马上", "很快", "近期", "不久", "小时候", "最近一段时间"]),
+        "earlier today", "later today", "midnight", "刚才", "刚刚", "马上", "很快", "近期", "近来", "近年", "近日", "不久", "小时候", "最近一段时间"]),
     (Word::Clock, &["pm", "o'clock", "o’clock", "点钟", "點鐘", "一点半", "一点钟"]),
     (Word::Hour, &["点", "點", "点半"]),
     (Word::Counter, &["time", "times", "次", "回", "个", "個", "场", "位", "名", "件", "篇", "种"]),
@@ -284,22 +288,45 @@ const WORDS: &[(Word, &[&str])] = &[
 
 type Entry = ([u8; 3], &'static str, Word);
 
-/// The lexicon, sorted by the first three bytes: a Chinese character, or the first letters of an English word.
-static LEXICON: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+struct Lexicon {
+    /// Sorted by the first three bytes: a Chinese character, or the first letters of an English word; then the
+    /// longest first.
+    entries: Vec<Entry>,
+    /// A bit for each hash of such a start, because most words of a text start like none.
+    starts: [u64; 64],
+}
+
+static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     let words = WORDS.iter().flat_map(|(word, names)| names.iter().map(move |name| (name, word)));
     let mut entries: Vec<Entry> = words.map(|(name, word)| (key(name), *name, *word)).collect();
     entries.sort_by_key(|(key, name, _)| (*key, std::cmp::Reverse(name.len())));
-    entries
+    let mut starts = [0; 64];
+    for (key, ..) in &entries {
+        let (slot, bit) = hash(*key);
+        starts[slot] |= bit;
+    }
+    Lexicon { entries, starts }
 });
 
 /// The longest word of the lexicon that `rest`, in lower case, starts with, and its length in bytes.
 pub(super) fn look_up(rest: &str) -> Option<(Word, usize)> {
+    let lexicon = &*LEXICON;
     let key = key(rest);
-    let first = LEXICON.partition_point(|entry| entry.0 < key);
-    let near = LEXICON[first..].iter().take_while(|entry| entry.0 == key);
+    let (slot, bit) = hash(key);
+    if lexicon.starts[slot] & bit == 0 {
+        return None;
+    }
+    let first = lexicon.entries.partition_point(|entry| entry.0 < key);
+    let near = lexicon.entries[first..].iter().take_while(|entry| entry.0 == key);
     near.map(|(_, name, word)| (*word, name))
         .find(|(_, name)| rest.starts_with(**name) && ends_a_word(rest, name.len()))
         .map(|(word, name)| (word, name.len()))
+}
+
+/// The place of a start among 64 times 64 bits, by multiplicative hashing with the golden ratio.
+fn hash([a, b, c]: [u8; 3]) -> (usize, u64) {
+    let mixed = u32::from_be_bytes([0, a, b, c]).wrapping_mul(0x9E37_79B1);
+    ((mixed >> 26) as usize, 1 << ((mixed >> 20) & 63))
 }
 
 /// The first three bytes, those after the first word replaced by zeros.
@@ -334,7 +361,7 @@ mod tests {
     #[test]
     fn no_word_has_two_meanings() {
         let mut seen = HashSet::new();
-        let twice: Vec<_> = LEXICON.iter().filter(|entry| !seen.insert(entry.1)).collect();
+        let twice: Vec<_> = LEXICON.entries.iter().filter(|entry| !seen.insert(entry.1)).collect();
         assert!(twice.is_empty(), "{twice:?}");
     }
 
