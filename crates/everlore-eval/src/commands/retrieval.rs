@@ -60,10 +60,9 @@ pub(crate) fn run(args: &RetrievalArgs) -> Result<()> {
     Ok(())
 }
 
-/// The engine first. While there is none, the baselines stand in for it.
+/// The engine first.
 fn candidates(with_baselines: bool) -> Vec<&'static Candidate> {
-    let wanted = with_baselines || engine::CANDIDATES.is_empty();
-    let beside = if wanted { baselines::CANDIDATES } else { &[] };
+    let beside = if with_baselines { baselines::CANDIDATES } else { &[] };
     engine::CANDIDATES.iter().chain(beside).collect()
 }
 

@@ -7,7 +7,6 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 /// A stored text.
 #[derive(Debug, Clone, Deserialize)]
-#[allow(dead_code, reason = "the engine's retriever reads session and time; the baselines do not")]
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) scope: String,
@@ -22,7 +21,6 @@ pub(crate) struct Row {
 
 /// A question and the rows that answer it.
 #[derive(Debug, Clone, Deserialize)]
-#[allow(dead_code, reason = "the engine's retriever reads the time; the baselines do not")]
 pub(crate) struct Query {
     pub(crate) id: String,
     pub(crate) scope: String,

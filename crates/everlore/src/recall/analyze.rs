@@ -20,8 +20,9 @@ use crate::{
     types::Timestamp,
 };
 
-/// More different terms than this are a document, not a question; the rest of it is not looked up.
-const MAX_TERMS: usize = 64;
+/// More different terms than this are a document, not a question; the rest of it is not looked up. A Chinese message has
+/// about two for each character, so this is a long one.
+const MAX_TERMS: usize = 512;
 
 /// Chinese questions are shorter; in a longer run synonyms are looked for at its beginning only.
 const MAX_WORD_CHARS: usize = 200;
