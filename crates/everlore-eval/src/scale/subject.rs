@@ -1,4 +1,4 @@
-//! What is measured at scale. The engine becomes one more `Subject` and one more arm of [`Kind::open`].
+//! What is measured at scale.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::{Result, bail};
 
+use super::everlore::Everlore;
 use crate::{
     corpus::{Corpus, Memory},
     source_design::{Durability, Entry, SourceDesign},
@@ -32,14 +33,16 @@ pub(crate) trait Subject {
 /// Which subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
+    Everlore,
     SourceDesign,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 1] = [Self::SourceDesign];
+    pub(crate) const ALL: [Self; 2] = [Self::SourceDesign, Self::Everlore];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Everlore => "everlore",
             Self::SourceDesign => "source",
         }
     }
@@ -47,6 +50,7 @@ impl Kind {
     /// Makes a new, empty subject in `folder`.
     pub(crate) fn open(self, folder: &Path) -> Result<Box<dyn Subject>> {
         match self {
+            Self::Everlore => Ok(Box::new(Everlore::new(folder.join("everlore.db"))?)),
             Self::SourceDesign => Ok(Box::new(Source::new(folder.join("source.db"))?)),
         }
     }

@@ -75,8 +75,13 @@ pub(super) struct Candidate {
     pub(super) signals: Signals,
 }
 
-/// Ranks everything the index offered, best first.
-pub(super) fn fuse(gathered: &Gathered, intent: &Intent, config: &RecallConfig) -> Vec<Candidate> {
+/// Ranks everything the index offered, best first; returns the first `limit` and how many there are in all.
+pub(super) fn fuse(
+    gathered: &Gathered,
+    intent: &Intent,
+    config: &RecallConfig,
+    limit: usize,
+) -> (Vec<Candidate>, usize) {
     let corpus = Corpus::new(&gathered.segments, config);
     let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
     let scores = corpus.score(&gathered.lists, &weights);
@@ -93,8 +98,9 @@ pub(super) fn fuse(gathered: &Gathered, intent: &Intent, config: &RecallConfig) 
         let places = || place(gathered, *a).cmp(&place(gathered, *b));
         y.fused.total_cmp(&x.fused).then_with(places)
     });
-    // Only what can be returned is worth explaining.
-    for (doc, signals) in ranked.iter_mut().take(super::LOADED) {
+    let count = ranked.len();
+    ranked.truncate(limit);
+    for (doc, signals) in &mut ranked {
         explain(*doc, signals, &corpus, &scores, gathered, intent);
     }
     let candidate = |(doc, signals): (Doc, Signals)| Candidate {
@@ -102,7 +108,7 @@ pub(super) fn fuse(gathered: &Gathered, intent: &Intent, config: &RecallConfig) 
         kind: gathered.segments[doc.0].docs.kind(doc.1),
         signals,
     };
-    ranked.into_iter().map(candidate).collect()
+    (ranked.into_iter().map(candidate).collect(), count)
 }
 
 /// The documents that any source offers: by terms, by time, or because the query asks about the user.

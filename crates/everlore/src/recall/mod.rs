@@ -37,8 +37,9 @@ use crate::{
     types::{Memory, MemoryId, Scope, Status},
 };
 
-/// Candidates whose rows are read: bounded factors cannot lift a memory from below this rank into the first ten.
-const LOADED: usize = 64;
+/// Candidates whose rows are read beside twice as many as are asked for: the bounded factors reorder near equals, and
+/// hardly ever lift a memory from further down.
+const MORE_LOADED: usize = 10;
 
 /// What to look for, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,9 +146,8 @@ async fn rank(
 ) -> Result<(Intent, Vec<Hit>, usize)> {
     let intent = analyze(&request.query, config, now);
     let gathered = gather::gather(store, request, &intent).await?;
-    let mut fused = fuse::fuse(&gathered, &intent, config);
-    let candidates = fused.len();
-    fused.truncate(LOADED.max(request.limit));
+    let loaded = request.limit.saturating_mul(2).saturating_add(MORE_LOADED);
+    let (fused, candidates) = fuse::fuse(&gathered, &intent, config, loaded);
     let places: Vec<_> = fused.iter().map(|candidate| candidate.place).collect();
     let loaded = store.at_places(&request.scope, &places).await?;
     Ok((intent.clone(), score::score(fused, loaded, &intent, config, now.timestamp()), candidates))
