@@ -1,7 +1,5 @@
 //! Bringing the signals together: each is measured against the whole scope, then they are added.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
 use super::{
@@ -12,14 +10,14 @@ use super::{
 };
 use crate::{
     config::RecallConfig,
-    store::{Docs, Field, Place, Posting},
+    store::{Docs, Field, Place, Posting, Segment},
     text::dates::SessionOrdinal,
     types::Kind,
 };
 
 /// Added to what is known of the user when the query asks for it: as much as naming the speaker, and then some, since
 /// nothing else speaks for such a memory.
-const IDENTITY_BOOST: f64 = 3.0;
+const IDENTITY_BOOST: f32 = 3.0;
 
 /// Fewer memories about the user than this are completed with the newest of any kind.
 const ENOUGH_ABOUT_USER: usize = 3;
@@ -70,70 +68,125 @@ pub struct TermSignal {
 /// A memory offered for the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Candidate {
+    pub(super) doc: Doc,
     pub(super) place: Place,
     pub(super) kind: Kind,
     pub(super) signals: Signals,
 }
 
-/// Ranks everything the index offered, best first; returns the first `limit` and how many there are in all.
-pub(super) fn fuse(
-    gathered: &Gathered,
-    intent: &Intent,
-    config: &RecallConfig,
-    limit: usize,
-) -> (Vec<Candidate>, usize) {
-    let corpus = Corpus::new(&gathered.segments, config);
-    let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
-    let scores = corpus.score(&gathered.lists, &weights);
-    let mut offered = offers(gathered, intent, &scores);
-    add_lexical(&mut offered, &scores, corpus.count);
-    add_boosts(&mut offered, gathered, intent, config);
-    add_identity(&mut offered, gathered, intent);
-    add_session(&mut offered, gathered, config);
-    let mut ranked: Vec<_> = offered
-        .into_iter()
-        .filter(|((segment, doc), _)| gathered.lets_through(*segment, *doc))
-        .collect();
-    ranked.sort_by(|(a, x), (b, y)| {
-        let places = || place(gathered, *a).cmp(&place(gathered, *b));
-        y.fused.total_cmp(&x.fused).then_with(places)
-    });
-    let count = ranked.len();
-    ranked.truncate(limit);
-    for (doc, signals) in &mut ranked {
-        explain(*doc, signals, &corpus, &scores, gathered, intent);
-    }
-    let candidate = |(doc, signals): (Doc, Signals)| Candidate {
-        place: place(gathered, doc),
-        kind: gathered.segments[doc.0].docs.kind(doc.1),
-        signals,
-    };
-    (ranked.into_iter().map(candidate).collect(), count)
+/// A document with its signals so far. Many are offered and few are told, so it is kept small.
+struct Offer {
+    doc: Doc,
+    bm25: f32,
+    lexical: f32,
+    speaker: f32,
+    when: f32,
+    date: f32,
+    identity: f32,
+    session: f32,
 }
 
-/// The documents that any source offers: by terms, by time, or because the query asks about the user.
-fn offers(gathered: &Gathered, intent: &Intent, scores: &Scores) -> HashMap<Doc, Signals> {
-    let mut offered: HashMap<Doc, Signals> =
-        scores.matched.iter().map(|doc| (*doc, Signals::default())).collect();
-    let timed = !intent.times.is_empty() || intent.session.is_some();
-    if !timed && intent.identity == Identity::None {
-        return offered;
+/// All signals of a query, ready to be ranked and explained.
+pub(super) struct Fusion<'a> {
+    gathered: &'a Gathered,
+    intent: &'a Intent,
+    corpus: Corpus<'a>,
+    scores: Scores,
+    offers: Vec<Offer>,
+}
+
+impl<'a> Fusion<'a> {
+    /// Measures everything the index offered.
+    pub(super) fn new(gathered: &'a Gathered, intent: &'a Intent, config: &RecallConfig) -> Self {
+        let corpus = Corpus::new(&gathered.segments, config);
+        let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
+        let scores = corpus.score(&gathered.lists, &weights);
+        let mut offers = offers(gathered, intent, &scores);
+        add_lexical(&mut offers, &scores, corpus.count);
+        add_boosts(&mut offers, gathered, intent, config);
+        add_session(&mut offers, gathered, config);
+        Self { gathered, intent, corpus, scores, offers }
     }
+
+    /// How many memories are offered.
+    pub(super) fn count(&self) -> usize {
+        self.offers.len()
+    }
+
+    /// The best `limit`, best first.
+    pub(super) fn best(&mut self, limit: usize) -> Vec<Candidate> {
+        let best = best(std::mem::take(&mut self.offers), self.gathered, limit);
+        best.iter().map(|offer| offer.candidate(self.gathered)).collect()
+    }
+
+    /// Fills in which terms made up the signals of a candidate.
+    pub(super) fn explain(&self, doc: Doc, signals: &mut Signals) {
+        let mut total = 0.0;
+        let around = self.corpus.neighbours(doc);
+        for ((term, variants), idf) in
+            self.intent.terms.iter().zip(&self.gathered.lists).zip(&self.scores.idf)
+        {
+            let frequency = self.corpus.frequency(doc, &around, variants);
+            let (idf, worth) = (f64::from(*idf), term.weight * f64::from(*idf));
+            total += worth;
+            if frequency > 0.0 {
+                signals.coverage += worth;
+                let score = worth * f64::from(self.corpus.saturate(frequency, doc));
+                signals.terms.push(TermSignal {
+                    term: term.text.clone(),
+                    idf,
+                    frequency: frequency.into(),
+                    score,
+                });
+            }
+        }
+        signals.coverage /= if total > 0.0 { total } else { 1.0 };
+    }
+}
+
+/// The first `limit` offers in order; equal ones in the order of their places.
+fn best(mut offers: Vec<Offer>, gathered: &Gathered, limit: usize) -> Vec<Offer> {
+    let order = |a: &Offer, b: &Offer| {
+        let places = || place(gathered, a.doc).cmp(&place(gathered, b.doc));
+        b.fused().total_cmp(&a.fused()).then_with(places)
+    };
+    if limit < offers.len() {
+        offers.select_nth_unstable_by(limit, order);
+        offers.truncate(limit);
+    }
+    offers.sort_unstable_by(order);
+    offers
+}
+
+/// The documents that pass the filter and that any source offers: by terms, by time, or because the query asks about
+/// the user.
+fn offers(gathered: &Gathered, intent: &Intent, scores: &Scores) -> Vec<Offer> {
+    let mut docs: Vec<Doc> = scores.matched.clone();
+    let timed = !intent.times.is_empty() || intent.session.is_some();
+    if timed || intent.identity != Identity::None {
+        docs.extend(unmatched(gathered, intent, scores, timed));
+    }
+    docs.retain(|(segment, doc)| gathered.lets_through(*segment, *doc));
+    docs.into_iter().map(|doc| Offer::new(doc, scores.bm25[doc.0][doc.1])).collect()
+}
+
+/// What no term matches, but the time that the query names, or that it asks about the user.
+fn unmatched(gathered: &Gathered, intent: &Intent, scores: &Scores, timed: bool) -> Vec<Doc> {
     let last_session = last_session(gathered);
+    let asks_user = intent.identity != Identity::None;
+    let broad = if asks_user { broad(gathered) } else { Vec::new() };
+    let mut found = Vec::new();
     for (segment, docs) in docs(gathered) {
-        for doc in 0..docs.len() {
-            let about_user = intent.identity != Identity::None && docs.kind(doc) == Kind::User;
-            if about_user || timed && is_in_time(docs, doc, intent, last_session) {
-                offered.entry((segment, doc)).or_default();
+        for doc in (0..docs.len()).filter(|&doc| scores.bm25[segment][doc] == 0.0) {
+            let offered = asks_user && docs.kind(doc) == Kind::User
+                || timed && is_in_time(docs, doc, intent, last_session)
+                || broad.contains(&(segment, doc));
+            if offered {
+                found.push((segment, doc));
             }
         }
     }
-    if intent.identity != Identity::None {
-        for doc in broad(gathered) {
-            offered.entry(doc).or_default();
-        }
-    }
-    offered
+    found
 }
 
 /// The newest documents of any kind, when too little is known about the user.
@@ -153,60 +206,77 @@ fn broad(gathered: &Gathered) -> Vec<Doc> {
 }
 
 /// Standard scores over the whole scope, in which what does not match counts as zero.
-fn add_lexical(offered: &mut HashMap<Doc, Signals>, scores: &Scores, count: usize) {
+fn add_lexical(offers: &mut [Offer], scores: &Scores, count: usize) {
     let all = || scores.matched.iter().map(|(segment, doc)| f64::from(scores.bm25[*segment][*doc]));
     let mean = all().sum::<f64>() / count.max(1) as f64;
     let variance =
         all().map(|score| score * score).sum::<f64>() / count.max(1) as f64 - mean * mean;
-    let deviation = variance.max(0.0).sqrt();
-    for ((segment, doc), signals) in offered {
-        signals.bm25 = f64::from(scores.bm25[*segment][*doc]);
+    let (mean, deviation) = (mean as f32, variance.max(0.0).sqrt() as f32);
+    for offer in offers {
         // In a scope where everything matches alike, the score itself is as good as any standard.
-        signals.lexical =
-            if deviation > 1e-9 { (signals.bm25 - mean) / deviation } else { signals.bm25 };
-        signals.fused += signals.lexical;
+        offer.lexical = if deviation > 1e-6 { (offer.bm25 - mean) / deviation } else { offer.bm25 };
     }
 }
 
-fn add_boosts(
-    offered: &mut HashMap<Doc, Signals>,
-    gathered: &Gathered,
-    intent: &Intent,
-    config: &RecallConfig,
-) {
+fn add_boosts(offers: &mut [Offer], gathered: &Gathered, intent: &Intent, config: &RecallConfig) {
     let speaker = named_speaker(gathered);
     let last_session = last_session(gathered);
-    for ((segment, doc), signals) in offered {
-        let docs = &gathered.segments[*segment].docs;
-        if speaker.is_some_and(|list| is_by(&gathered.segments[*segment].postings[list], *doc)) {
-            signals.speaker = config.speaker_boost;
+    let identity = match intent.identity {
+        Identity::None => 0.0,
+        // A passing mention of oneself speaks half as loudly as the question who one is.
+        Identity::Weak => IDENTITY_BOOST / 2.0,
+        Identity::Strong => IDENTITY_BOOST,
+    };
+    for offer in offers {
+        let (segment, doc) = offer.doc;
+        let docs = &gathered.segments[segment].docs;
+        if speaker.is_some_and(|list| is_by(&gathered.segments[segment].postings[list], doc)) {
+            offer.speaker = config.speaker_boost as f32;
         }
-        if intent.asks_when && docs.names_time(*doc) {
-            signals.when = config.when_boost;
+        if intent.asks_when && docs.names_time(doc) {
+            offer.when = config.when_boost as f32;
         }
-        if is_in_time(docs, *doc, intent, last_session) {
-            signals.date = config.date_boost;
+        if is_in_time(docs, doc, intent, last_session) {
+            offer.date = config.date_boost as f32;
         }
-        signals.fused += signals.speaker + signals.when + signals.date;
+        if docs.kind(doc) == Kind::User {
+            offer.identity = identity;
+        }
+    }
+}
+
+/// A good hit lifts its whole session a little.
+fn add_session(offers: &mut [Offer], gathered: &Gathered, config: &RecallConfig) {
+    let session = |offer: &Offer| place(gathered, offer.doc).session() as usize;
+    let mut best = vec![0.0f32; last_session(gathered) as usize + 1];
+    for offer in &*offers {
+        let best = &mut best[session(offer)];
+        *best = best.max(offer.fused());
+    }
+    // Memories outside a session share nothing.
+    best[0] = 0.0;
+    for offer in offers {
+        offer.session = config.session_prior as f32 * best[session(offer)];
     }
 }
 
 /// The list of the one speaker whom the query names; none if it names none or more than one.
 fn named_speaker(gathered: &Gathered) -> Option<usize> {
-    let by = |list: usize| -> Vec<Doc> {
-        let of = |(index, segment): (usize, &crate::store::Segment)| -> Vec<Doc> {
+    let spoken = |list: usize| {
+        let of = move |(index, segment): (usize, &Segment)| {
             let spoken = segment.postings[list].iter().filter(|posting| speaks(posting));
-            spoken.map(|posting| (index, posting.doc as usize)).collect()
+            spoken.map(|posting| (index, posting.doc)).collect::<Vec<_>>()
         };
-        gathered.segments.iter().enumerate().flat_map(of).collect()
+        gathered.segments.iter().enumerate().flat_map(of)
     };
-    let mut named = gathered.lists.iter().filter_map(|variants| {
-        let list = variants.first()?.0;
-        Some((list, by(list))).filter(|(_, docs)| !docs.is_empty())
-    });
-    let (list, docs) = named.next()?;
+    let mut named = gathered
+        .lists
+        .iter()
+        .filter_map(|variants| Some(variants.first()?.0))
+        .filter(|list| spoken(*list).next().is_some());
+    let first = named.next()?;
     // The first and the last name of one person speak the same turns.
-    named.all(|(_, others)| others == docs).then_some(list)
+    named.all(|other| spoken(other).eq(spoken(first))).then_some(first)
 }
 
 fn is_by(list: &[Posting], doc: usize) -> bool {
@@ -232,62 +302,40 @@ fn is_in_time(docs: &Docs, doc: usize, intent: &Intent, last_session: u32) -> bo
     in_session || intent.times.iter().any(|(start, end)| *start <= at && at < *end)
 }
 
-fn add_identity(offered: &mut HashMap<Doc, Signals>, gathered: &Gathered, intent: &Intent) {
-    let boost = match intent.identity {
-        Identity::None => return,
-        // A passing mention of oneself speaks half as loudly as the question who one is.
-        Identity::Weak => IDENTITY_BOOST / 2.0,
-        Identity::Strong => IDENTITY_BOOST,
-    };
-    for ((segment, doc), signals) in offered {
-        if gathered.segments[*segment].docs.kind(*doc) == Kind::User {
-            signals.identity = boost;
-            signals.fused += boost;
+impl Offer {
+    fn new(doc: Doc, bm25: f32) -> Self {
+        Self {
+            doc,
+            bm25,
+            lexical: 0.0,
+            speaker: 0.0,
+            when: 0.0,
+            date: 0.0,
+            identity: 0.0,
+            session: 0.0,
         }
     }
-}
 
-/// A good hit lifts its whole session a little.
-fn add_session(offered: &mut HashMap<Doc, Signals>, gathered: &Gathered, config: &RecallConfig) {
-    let mut best: HashMap<u32, f64> = HashMap::new();
-    for (doc, signals) in &*offered {
-        let best = best.entry(place(gathered, *doc).session()).or_insert(0.0);
-        *best = best.max(signals.fused);
+    fn fused(&self) -> f32 {
+        self.lexical + self.speaker + self.when + self.date + self.identity + self.session
     }
-    for (doc, signals) in offered {
-        let session = place(gathered, *doc).session();
-        if session > 0 {
-            signals.session = config.session_prior * best[&session];
-            signals.fused += signals.session;
-        }
-    }
-}
 
-fn explain(
-    doc: Doc,
-    signals: &mut Signals,
-    corpus: &Corpus<'_>,
-    scores: &Scores,
-    gathered: &Gathered,
-    intent: &Intent,
-) {
-    let (mut covered, mut total) = (0.0, 0.0);
-    for ((term, variants), idf) in intent.terms.iter().zip(&gathered.lists).zip(&scores.idf) {
-        let frequency = corpus.frequency(doc, variants);
-        let (idf, worth) = (f64::from(*idf), term.weight * f64::from(*idf));
-        total += worth;
-        if frequency > 0.0 {
-            covered += worth;
-            let score = worth * f64::from(corpus.saturate(frequency, doc));
-            signals.terms.push(TermSignal {
-                term: term.text.clone(),
-                idf,
-                frequency: frequency.into(),
-                score,
-            });
-        }
+    fn candidate(&self, gathered: &Gathered) -> Candidate {
+        let signals = Signals {
+            bm25: self.bm25.into(),
+            lexical: self.lexical.into(),
+            speaker: self.speaker.into(),
+            when: self.when.into(),
+            date: self.date.into(),
+            identity: self.identity.into(),
+            session: self.session.into(),
+            fused: self.fused().into(),
+            ..Signals::default()
+        };
+        let (segment, doc) = self.doc;
+        let kind = gathered.segments[segment].docs.kind(doc);
+        Candidate { doc: self.doc, place: place(gathered, self.doc), kind, signals }
     }
-    signals.coverage = if total > 0.0 { covered / total } else { 0.0 };
 }
 
 fn docs(gathered: &Gathered) -> impl Iterator<Item = (usize, &Docs)> {

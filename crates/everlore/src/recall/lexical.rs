@@ -83,20 +83,29 @@ impl<'a> Corpus<'a> {
         scores
     }
 
-    /// How often a document has a term, neighbours included, by the same measure as the score.
-    pub(super) fn frequency(&self, (segment, doc): Doc, variants: &[(usize, f64)]) -> f32 {
-        let mut total = 0.0;
-        for (list, worth) in variants {
-            let own = find(&self.segments[segment].postings[*list], doc)
-                .map_or(0.0, |posting| self.own(posting));
-            let mut around = 0.0;
-            self.for_each_neighbour((segment, doc), |(segment, doc), share| {
-                around += find(&self.segments[segment].postings[*list], doc)
-                    .map_or(0.0, |posting| share * content(posting));
-            });
-            total += *worth as f32 * (own + around);
-        }
-        total
+    /// The turns around a turn, with their shares.
+    pub(super) fn neighbours(&self, doc: Doc) -> Vec<(Doc, f32)> {
+        let mut around = Vec::new();
+        self.for_each_neighbour(doc, |neighbour, share| around.push((neighbour, share)));
+        around
+    }
+
+    /// How often a document with these neighbours has a term, by the same measure as the score.
+    pub(super) fn frequency(
+        &self,
+        doc: Doc,
+        around: &[(Doc, f32)],
+        variants: &[(usize, f64)],
+    ) -> f32 {
+        let found =
+            |(segment, doc): Doc, list: usize| find(&self.segments[segment].postings[list], doc);
+        let own = |list| found(doc, list).map_or(0.0, |posting| self.own(posting));
+        let near = |list| {
+            let shared =
+                around.iter().map(|(doc, share)| share * found(*doc, list).map_or(0.0, content));
+            shared.sum::<f32>()
+        };
+        variants.iter().map(|(list, worth)| *worth as f32 * (own(*list) + near(*list))).sum()
     }
 
     /// What a frequency is worth in a document, before the term's rarity: it rises ever less.

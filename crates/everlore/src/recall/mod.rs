@@ -23,6 +23,7 @@ use jiff::Zoned;
 use serde::Serialize;
 
 pub use analyze::{Intent, QueryTerm, analyze};
+use fuse::Fusion;
 pub use fuse::{Signals, TermSignal};
 pub use identity::Identity;
 pub use pack::{Block, BlockEntry, Tier, pack};
@@ -33,7 +34,7 @@ pub use why_not::WhyNot;
 use crate::{
     config::RecallConfig,
     error::Result,
-    store::{Filter, Place, Store},
+    store::{Filter, Store},
     types::{Memory, MemoryId, Scope, Status},
 };
 
@@ -107,9 +108,9 @@ pub struct Hit {
     pub signals: Signals,
     /// What its stored worth and age made of it.
     pub factors: Factors,
-    /// Where it stands, to look it up again.
+    /// Where the index has it.
     #[serde(skip)]
-    pub place: Place,
+    doc: lexical::Doc,
 }
 
 /// Finds what is worth knowing for `request`, best first.
@@ -146,9 +147,14 @@ async fn rank(
 ) -> Result<(Intent, Vec<Hit>, usize)> {
     let intent = analyze(&request.query, config, now);
     let gathered = gather::gather(store, request, &intent).await?;
-    let loaded = request.limit.saturating_mul(2).saturating_add(MORE_LOADED);
-    let (fused, candidates) = fuse::fuse(&gathered, &intent, config, loaded);
-    let places: Vec<_> = fused.iter().map(|candidate| candidate.place).collect();
+    let mut fusion = Fusion::new(&gathered, &intent, config);
+    let count = fusion.count();
+    let candidates = fusion.best(request.limit.saturating_mul(2).saturating_add(MORE_LOADED));
+    let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
     let loaded = store.at_places(&request.scope, &places).await?;
-    Ok((intent.clone(), score::score(fused, loaded, &intent, config, now.timestamp()), candidates))
+    let mut hits = score::score(candidates, loaded, &intent, config, now.timestamp());
+    for hit in hits.iter_mut().take(request.limit) {
+        fusion.explain(hit.doc, &mut hit.signals);
+    }
+    Ok((intent.clone(), hits, count))
 }

@@ -49,11 +49,12 @@ pub(super) fn score(
                 memory,
                 signals: candidate.signals,
                 factors,
-                place: candidate.place,
+                doc: candidate.doc,
             })
         })
         .collect();
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.place.cmp(&b.place)));
+    // Equal scores stay in the order of the candidates.
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
     hits
 }
 
