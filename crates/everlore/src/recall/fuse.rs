@@ -115,7 +115,7 @@ fn offers(gathered: &Gathered, intent: &Intent, scores: &Scores) -> HashMap<Doc,
     }
     let last_session = last_session(gathered);
     for (segment, docs) in docs(gathered) {
-        for doc in 0..docs.len() {
+        for doc in (0..docs.len()).filter(|doc| !docs.is_gone(*doc)) {
             let about_user = intent.identity != Identity::None && docs.kind(doc) == Kind::User;
             if about_user || timed && is_in_time(docs, doc, intent, last_session) {
                 offered.entry((segment, doc)).or_default();
@@ -289,7 +289,10 @@ fn docs(gathered: &Gathered) -> impl Iterator<Item = (usize, &Docs)> {
 }
 
 fn last_session(gathered: &Gathered) -> u32 {
-    let last = |docs: &Docs| docs.len().checked_sub(1).map(|doc| docs.place(doc).session());
+    let last = |docs: &Docs| {
+        let doc = (0..docs.len()).rev().find(|doc| !docs.is_gone(*doc))?;
+        Some(docs.place(doc).session())
+    };
     docs(gathered).filter_map(|(_, docs)| last(docs)).max().unwrap_or(0)
 }
 
