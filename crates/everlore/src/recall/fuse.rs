@@ -75,8 +75,13 @@ pub(super) struct Candidate {
     pub(super) signals: Signals,
 }
 
-/// Ranks everything the index offered, best first.
-pub(super) fn fuse(gathered: &Gathered, intent: &Intent, config: &RecallConfig) -> Vec<Candidate> {
+/// Ranks everything the index offered, best first, and explains the first `explained`.
+pub(super) fn fuse(
+    gathered: &Gathered,
+    intent: &Intent,
+    config: &RecallConfig,
+    explained: usize,
+) -> Vec<Candidate> {
     let corpus = Corpus::new(&gathered.segments, config);
     let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
     let scores = corpus.score(&gathered.lists, &weights);
@@ -94,7 +99,7 @@ pub(super) fn fuse(gathered: &Gathered, intent: &Intent, config: &RecallConfig) 
         y.fused.total_cmp(&x.fused).then_with(places)
     });
     // Only what can be returned is worth explaining.
-    for (doc, signals) in ranked.iter_mut().take(super::LOADED) {
+    for (doc, signals) in ranked.iter_mut().take(explained) {
         explain(*doc, signals, &corpus, &scores, gathered, intent);
     }
     let candidate = |(doc, signals): (Doc, Signals)| Candidate {

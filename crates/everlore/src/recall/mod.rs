@@ -145,9 +145,10 @@ async fn rank(
 ) -> Result<(Intent, Vec<Hit>, usize)> {
     let intent = analyze(&request.query, config, now);
     let gathered = gather::gather(store, request, &intent).await?;
-    let mut fused = fuse::fuse(&gathered, &intent, config);
+    let loaded = LOADED.max(request.limit);
+    let mut fused = fuse::fuse(&gathered, &intent, config, loaded);
     let candidates = fused.len();
-    fused.truncate(LOADED.max(request.limit));
+    fused.truncate(loaded);
     let places: Vec<_> = fused.iter().map(|candidate| candidate.place).collect();
     let loaded = store.at_places(&request.scope, &places).await?;
     Ok((intent.clone(), score::score(fused, loaded, &intent, config, now.timestamp()), candidates))

@@ -49,9 +49,18 @@ const QUERIES: [&str; 9] = [
 #[derive(Debug, Clone)]
 enum Step {
     /// One write of this many memories, in a session or none.
-    Add { count: usize, session: Option<u8>, text: usize },
-    Edit { which: usize, text: usize },
-    Delete { which: usize },
+    Add {
+        count: usize,
+        session: Option<u8>,
+        text: usize,
+    },
+    Edit {
+        which: usize,
+        text: usize,
+    },
+    Delete {
+        which: usize,
+    },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -252,8 +261,7 @@ async fn compare(steps: &[Step]) {
             (ask(&sqlite, &told.owner, query).await, ask(&ram, &told.owner, query).await);
         assert_same(&found, &model, query);
         let now = noon().to_zoned(TimeZone::UTC);
-        let expected =
-            naive.scores(&recall::analyze(query, &RecallConfig::default(), &now).terms);
+        let expected = naive.scores(&recall::analyze(query, &RecallConfig::default(), &now).terms);
         for hit in &found.hits {
             let expected = expected.get(&hit.memory.id).copied().unwrap_or(0.0);
             let bm25 = hit.signals.bm25;
@@ -336,8 +344,7 @@ async fn a_deleted_turn_has_no_say_in_what_is_found() {
         }
         for query in ["tea yesterday", "tea in our last session", "上次聊天说的龙井茶"] {
             let [found, model] = [&stores[0], &stores[1]];
-            let (found, model) =
-                (ask(found, &owner, query).await, ask(model, &owner, query).await);
+            let (found, model) = (ask(found, &owner, query).await, ask(model, &owner, query).await);
             assert_same(&found, &model, query);
         }
     }

@@ -104,13 +104,8 @@ pub(crate) fn id(number: u32) -> MemoryId {
 
 /// A statement as a store keeps it.
 pub(crate) fn memory(owner: &Scope, number: u32, content: &str) -> Memory {
-    let source = Source {
-        via: Via::Remember,
-        session: None,
-        speaker: None,
-        role: None,
-        turns: Vec::new(),
-    };
+    let source =
+        Source { via: Via::Remember, session: None, speaker: None, role: None, turns: Vec::new() };
     Memory {
         id: id(number),
         uri: format!("agent://{}/user/{number}", owner.agent()),
