@@ -87,7 +87,10 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
 fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
     let mut found: Vec<String> = Vec::new();
     for term in terms(query) {
-        if !found.contains(&term) && found.len() < MAX_TERMS {
+        if found.len() == MAX_TERMS {
+            break;
+        }
+        if !found.contains(&term) {
             found.push(term);
         }
     }
@@ -98,6 +101,7 @@ fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
     let mut terms: Vec<_> = found
         .into_iter()
         .map(|text| QueryTerm { weight: weight(&text), text, synonyms: Vec::new() })
+        .filter(|term| term.weight > 0.0)
         .collect();
     if config.synonym > 0.0 {
         add_synonyms(query, &mut terms, config.synonym);

@@ -10,14 +10,14 @@ use super::{
 };
 use crate::{
     config::RecallConfig,
-    store::{Docs, Field, Place, Posting, Segment},
+    store::{Field, Place, Posting},
     text::dates::SessionOrdinal,
     types::Kind,
 };
 
 /// Added to what is known of the user when the query asks for it: as much as naming the speaker, and then some, since
 /// nothing else speaks for such a memory.
-const IDENTITY_BOOST: f32 = 3.0;
+const IDENTITY_BOOST: f64 = 3.0;
 
 /// Fewer memories about the user than this are completed with the newest of any kind.
 const ENOUGH_ABOUT_USER: usize = 3;
@@ -77,13 +77,13 @@ pub(super) struct Candidate {
 /// A document with its signals so far. Many are offered and few are told, so it is kept small.
 struct Offer {
     doc: Doc,
-    bm25: f32,
-    lexical: f32,
-    speaker: f32,
-    when: f32,
-    date: f32,
-    identity: f32,
-    session: f32,
+    bm25: f64,
+    lexical: f64,
+    speaker: f64,
+    when: f64,
+    date: f64,
+    identity: f64,
+    session: f64,
 }
 
 /// All signals of a query, ready to be ranked and explained.
@@ -101,10 +101,10 @@ impl<'a> Fusion<'a> {
         let corpus = Corpus::new(&gathered.segments, config);
         let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
         let scores = corpus.score(&gathered.lists, &weights);
-        let mut offers = offers(gathered, intent, &scores);
-        add_lexical(&mut offers, &scores, corpus.count);
-        add_boosts(&mut offers, gathered, intent, config);
-        add_session(&mut offers, gathered, config);
+        let mut offers = offers(gathered, &corpus, intent, &scores);
+        add_lexical(&mut offers, &scores, corpus.count());
+        add_boosts(&mut offers, gathered, &corpus, intent, config);
+        add_session(&mut offers, &corpus, config);
         Self { gathered, intent, corpus, scores, offers }
     }
 
@@ -113,10 +113,17 @@ impl<'a> Fusion<'a> {
         self.offers.len()
     }
 
-    /// The best `limit`, best first.
+    /// The best `limit`, best first; equal ones in the order of their places.
     pub(super) fn best(&mut self, limit: usize) -> Vec<Candidate> {
-        let best = best(std::mem::take(&mut self.offers), self.gathered, limit);
-        best.iter().map(|offer| offer.candidate(self.gathered)).collect()
+        let mut offers = std::mem::take(&mut self.offers);
+        let order =
+            |a: &Offer, b: &Offer| b.fused().total_cmp(&a.fused()).then_with(|| a.doc.cmp(&b.doc));
+        if limit < offers.len() {
+            offers.select_nth_unstable_by(limit, order);
+            offers.truncate(limit);
+        }
+        offers.sort_unstable_by(order);
+        offers.iter().map(|offer| offer.candidate(&self.corpus)).collect()
     }
 
     /// Fills in which terms made up the signals of a candidate.
@@ -144,62 +151,55 @@ impl<'a> Fusion<'a> {
     }
 }
 
-/// The first `limit` offers in order; equal ones in the order of their places.
-fn best(mut offers: Vec<Offer>, gathered: &Gathered, limit: usize) -> Vec<Offer> {
-    let order = |a: &Offer, b: &Offer| {
-        let places = || place(gathered, a.doc).cmp(&place(gathered, b.doc));
-        b.fused().total_cmp(&a.fused()).then_with(places)
-    };
-    if limit < offers.len() {
-        offers.select_nth_unstable_by(limit, order);
-        offers.truncate(limit);
-    }
-    offers.sort_unstable_by(order);
-    offers
-}
-
 /// The documents that pass the filter and that any source offers: by terms, by time, or because the query asks about
 /// the user.
-fn offers(gathered: &Gathered, intent: &Intent, scores: &Scores) -> Vec<Offer> {
+fn offers(
+    gathered: &Gathered,
+    corpus: &Corpus<'_>,
+    intent: &Intent,
+    scores: &Scores,
+) -> Vec<Offer> {
     let mut docs: Vec<Doc> = scores.matched.clone();
-    let timed = !intent.times.is_empty() || intent.session.is_some();
-    if timed || intent.identity != Identity::None {
-        docs.extend(unmatched(gathered, intent, scores, timed));
+    if is_timed(intent) || intent.identity != Identity::None {
+        docs.extend(unmatched(gathered, corpus, intent, scores));
     }
-    docs.retain(|(segment, doc)| gathered.lets_through(*segment, *doc));
-    docs.into_iter().map(|doc| Offer::new(doc, scores.bm25[doc.0][doc.1])).collect()
+    docs.retain(|doc| gathered.lets_through(corpus.home(*doc)));
+    docs.into_iter().map(|doc| Offer::new(doc, scores.bm25[doc].into())).collect()
 }
 
 /// What no term matches, but the time that the query names, or that it asks about the user.
-fn unmatched(gathered: &Gathered, intent: &Intent, scores: &Scores, timed: bool) -> Vec<Doc> {
-    let last_session = last_session(gathered);
+fn unmatched(
+    gathered: &Gathered,
+    corpus: &Corpus<'_>,
+    intent: &Intent,
+    scores: &Scores,
+) -> Vec<Doc> {
     let asks_user = intent.identity != Identity::None;
-    let broad = if asks_user { broad(gathered) } else { Vec::new() };
-    let mut found = Vec::new();
-    for (segment, docs) in docs(gathered) {
-        for doc in (0..docs.len()).filter(|&doc| scores.bm25[segment][doc] == 0.0) {
-            let offered = asks_user && docs.kind(doc) == Kind::User
-                || timed && is_in_time(docs, doc, intent, last_session)
-                || broad.contains(&(segment, doc));
-            if offered {
-                found.push((segment, doc));
-            }
-        }
-    }
-    found
+    let broad = if asks_user { broad(gathered, corpus) } else { Vec::new() };
+    let offered = |doc: &Doc| {
+        let (docs, index) = corpus.record(*doc);
+        asks_user && docs.kind(index) == Kind::User
+            || is_in_time(corpus, *doc, intent)
+            || broad.contains(doc)
+    };
+    (0..corpus.count()).filter(|doc| scores.bm25[*doc] == 0.0).filter(offered).collect()
 }
 
 /// The newest documents of any kind, when too little is known about the user.
-fn broad(gathered: &Gathered) -> Vec<Doc> {
-    let mut all: Vec<Doc> = docs(gathered)
-        .flat_map(|(segment, docs)| (0..docs.len()).map(move |doc| (segment, doc)))
-        .collect();
-    all.retain(|(segment, doc)| gathered.lets_through(*segment, *doc));
-    let kind = |(segment, doc): &Doc| gathered.segments[*segment].docs.kind(*doc);
+fn broad(gathered: &Gathered, corpus: &Corpus<'_>) -> Vec<Doc> {
+    let mut all: Vec<Doc> =
+        (0..corpus.count()).filter(|doc| gathered.lets_through(corpus.home(*doc))).collect();
+    let kind = |doc: &Doc| {
+        let (docs, index) = corpus.record(*doc);
+        docs.kind(index)
+    };
     if all.iter().filter(|doc| kind(doc) == Kind::User).count() >= ENOUGH_ABOUT_USER {
         return Vec::new();
     }
-    let age = |(segment, doc): &Doc| gathered.segments[*segment].docs.at(*doc);
+    let age = |doc: &Doc| {
+        let (docs, index) = corpus.record(*doc);
+        docs.at(index)
+    };
     all.sort_by_key(|doc| (kind(doc) == Kind::Turn, std::cmp::Reverse(age(doc))));
     all.truncate(BROAD_LIMIT);
     all
@@ -207,20 +207,25 @@ fn broad(gathered: &Gathered) -> Vec<Doc> {
 
 /// Standard scores over the whole scope, in which what does not match counts as zero.
 fn add_lexical(offers: &mut [Offer], scores: &Scores, count: usize) {
-    let all = || scores.matched.iter().map(|(segment, doc)| f64::from(scores.bm25[*segment][*doc]));
+    let all = || scores.matched.iter().map(|doc| f64::from(scores.bm25[*doc]));
     let mean = all().sum::<f64>() / count.max(1) as f64;
     let variance =
         all().map(|score| score * score).sum::<f64>() / count.max(1) as f64 - mean * mean;
-    let (mean, deviation) = (mean as f32, variance.max(0.0).sqrt() as f32);
+    let deviation = variance.max(0.0).sqrt();
     for offer in offers {
         // In a scope where everything matches alike, the score itself is as good as any standard.
         offer.lexical = if deviation > 1e-6 { (offer.bm25 - mean) / deviation } else { offer.bm25 };
     }
 }
 
-fn add_boosts(offers: &mut [Offer], gathered: &Gathered, intent: &Intent, config: &RecallConfig) {
-    let speaker = named_speaker(gathered);
-    let last_session = last_session(gathered);
+fn add_boosts(
+    offers: &mut [Offer],
+    gathered: &Gathered,
+    corpus: &Corpus<'_>,
+    intent: &Intent,
+    config: &RecallConfig,
+) {
+    let speaker = named_speaker(gathered, corpus);
     let identity = match intent.identity {
         Identity::None => 0.0,
         // A passing mention of oneself speaks half as loudly as the question who one is.
@@ -228,27 +233,26 @@ fn add_boosts(offers: &mut [Offer], gathered: &Gathered, intent: &Intent, config
         Identity::Strong => IDENTITY_BOOST,
     };
     for offer in offers {
-        let (segment, doc) = offer.doc;
-        let docs = &gathered.segments[segment].docs;
-        if speaker.is_some_and(|list| is_by(&gathered.segments[segment].postings[list], doc)) {
-            offer.speaker = config.speaker_boost as f32;
+        let (docs, index) = corpus.record(offer.doc);
+        if speaker.is_some_and(|list| corpus.posting(offer.doc, list).is_some_and(speaks)) {
+            offer.speaker = config.speaker_boost;
         }
-        if intent.asks_when && docs.names_time(doc) {
-            offer.when = config.when_boost as f32;
+        if intent.asks_when && docs.names_time(index) {
+            offer.when = config.when_boost;
         }
-        if is_in_time(docs, doc, intent, last_session) {
-            offer.date = config.date_boost as f32;
+        if is_in_time(corpus, offer.doc, intent) {
+            offer.date = config.date_boost;
         }
-        if docs.kind(doc) == Kind::User {
+        if docs.kind(index) == Kind::User {
             offer.identity = identity;
         }
     }
 }
 
 /// A good hit lifts its whole session a little.
-fn add_session(offers: &mut [Offer], gathered: &Gathered, config: &RecallConfig) {
-    let session = |offer: &Offer| place(gathered, offer.doc).session() as usize;
-    let mut best = vec![0.0f32; last_session(gathered) as usize + 1];
+fn add_session(offers: &mut [Offer], corpus: &Corpus<'_>, config: &RecallConfig) {
+    let session = |offer: &Offer| corpus.place(offer.doc).session() as usize;
+    let mut best = vec![0.0f64; corpus.last_session() as usize + 1];
     for offer in &*offers {
         let best = &mut best[session(offer)];
         *best = best.max(offer.fused());
@@ -256,54 +260,48 @@ fn add_session(offers: &mut [Offer], gathered: &Gathered, config: &RecallConfig)
     // Memories outside a session share nothing.
     best[0] = 0.0;
     for offer in offers {
-        offer.session = config.session_prior as f32 * best[session(offer)];
+        offer.session = config.session_prior * best[session(offer)];
     }
 }
 
 /// The list of the one speaker whom the query names; none if it names none or more than one.
-fn named_speaker(gathered: &Gathered) -> Option<usize> {
+fn named_speaker(gathered: &Gathered, corpus: &Corpus<'_>) -> Option<usize> {
     let spoken = |list: usize| {
-        let of = move |(index, segment): (usize, &Segment)| {
-            let spoken = segment.postings[list].iter().filter(|posting| speaks(posting));
-            spoken.map(|posting| (index, posting.doc)).collect::<Vec<_>>()
-        };
-        gathered.segments.iter().enumerate().flat_map(of)
+        corpus.listed(list).filter(|(_, posting)| speaks(posting)).map(|(doc, _)| doc)
     };
-    let mut named = gathered
-        .lists
-        .iter()
-        .filter_map(|variants| Some(variants.first()?.0))
-        .filter(|list| spoken(*list).next().is_some());
-    let first = named.next()?;
+    let mut named = gathered.lists.iter().filter_map(|variants| Some(variants.first()?.0));
+    let first = named.by_ref().find(|list| spoken(*list).next().is_some())?;
     // The first and the last name of one person speak the same turns.
-    named.all(|other| spoken(other).eq(spoken(first))).then_some(first)
-}
-
-fn is_by(list: &[Posting], doc: usize) -> bool {
-    list.binary_search_by_key(&(doc as u32), |posting| posting.doc)
-        .is_ok_and(|index| speaks(&list[index]))
+    named
+        .all(|other| spoken(other).next().is_none() || spoken(other).eq(spoken(first)))
+        .then_some(first)
 }
 
 fn speaks(posting: &Posting) -> bool {
     posting.counts[Field::Speaker as usize] > 0
 }
 
-fn is_in_time(docs: &Docs, doc: usize, intent: &Intent, last_session: u32) -> bool {
+fn is_timed(intent: &Intent) -> bool {
+    !intent.times.is_empty() || intent.session.is_some()
+}
+
+fn is_in_time(corpus: &Corpus<'_>, doc: Doc, intent: &Intent) -> bool {
     let session = match intent.session {
         None => None,
         Some(SessionOrdinal::First(number)) => Some(number),
         Some(SessionOrdinal::Last(number)) => {
-            Some(last_session.saturating_sub(number.saturating_sub(1)))
+            Some(corpus.last_session().saturating_sub(number.saturating_sub(1)))
         }
     };
     let in_session =
-        session.is_some_and(|session| session > 0 && docs.place(doc).session() == session);
-    let at = docs.at(doc);
+        session.is_some_and(|session| session > 0 && corpus.place(doc).session() == session);
+    let (docs, index) = corpus.record(doc);
+    let at = docs.at(index);
     in_session || intent.times.iter().any(|(start, end)| *start <= at && at < *end)
 }
 
 impl Offer {
-    fn new(doc: Doc, bm25: f32) -> Self {
+    fn new(doc: Doc, bm25: f64) -> Self {
         Self {
             doc,
             bm25,
@@ -316,37 +314,23 @@ impl Offer {
         }
     }
 
-    fn fused(&self) -> f32 {
+    fn fused(&self) -> f64 {
         self.lexical + self.speaker + self.when + self.date + self.identity + self.session
     }
 
-    fn candidate(&self, gathered: &Gathered) -> Candidate {
+    fn candidate(&self, corpus: &Corpus<'_>) -> Candidate {
         let signals = Signals {
-            bm25: self.bm25.into(),
-            lexical: self.lexical.into(),
-            speaker: self.speaker.into(),
-            when: self.when.into(),
-            date: self.date.into(),
-            identity: self.identity.into(),
-            session: self.session.into(),
-            fused: self.fused().into(),
+            bm25: self.bm25,
+            lexical: self.lexical,
+            speaker: self.speaker,
+            when: self.when,
+            date: self.date,
+            identity: self.identity,
+            session: self.session,
+            fused: self.fused(),
             ..Signals::default()
         };
-        let (segment, doc) = self.doc;
-        let kind = gathered.segments[segment].docs.kind(doc);
-        Candidate { doc: self.doc, place: place(gathered, self.doc), kind, signals }
+        let (docs, index) = corpus.record(self.doc);
+        Candidate { doc: self.doc, place: corpus.place(self.doc), kind: docs.kind(index), signals }
     }
-}
-
-fn docs(gathered: &Gathered) -> impl Iterator<Item = (usize, &Docs)> {
-    gathered.segments.iter().enumerate().map(|(index, segment)| (index, &segment.docs))
-}
-
-fn last_session(gathered: &Gathered) -> u32 {
-    let last = |docs: &Docs| docs.len().checked_sub(1).map(|doc| docs.place(doc).session());
-    docs(gathered).filter_map(|(_, docs)| last(docs)).max().unwrap_or(0)
-}
-
-fn place(gathered: &Gathered, (segment, doc): Doc) -> Place {
-    gathered.segments[segment].docs.place(doc)
 }
