@@ -8,7 +8,7 @@ use crate::terms::{TERM_BITS, Term};
 /// Records of one page: 160 of 24 bytes fit a database page without overflow.
 pub(super) const PAGE_DOCS: u32 = 160;
 const RECORD_BYTES: usize = 24;
-/// The bytes a part should have, so that most parts fit a database page of 4 KB.
+/// The bytes a part should have: two fit a database page of 4 KB, which came out a little smaller and faster than one.
 const PART_BYTES: usize = 1_900;
 const TERM_BYTES: usize = 6;
 const TAIL_HEAD_BYTES: usize = 12;
