@@ -20,7 +20,9 @@ mod commands;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use commands::{layouts::LayoutsArgs, retrieval::RetrievalArgs, scale::ScaleArgs};
+use commands::{
+    corpus::CorpusArgs, layouts::LayoutsArgs, retrieval::RetrievalArgs, scale::ScaleArgs,
+};
 
 /// Measure Everlore's quality and speed beside the baselines
 #[derive(Parser)]
@@ -34,6 +36,7 @@ enum Command {
     Retrieval(RetrievalArgs),
     Scale(ScaleArgs),
     Layouts(LayoutsArgs),
+    Corpus(CorpusArgs),
 }
 
 fn main() -> Result<()> {
@@ -41,5 +44,6 @@ fn main() -> Result<()> {
         Command::Retrieval(args) => commands::retrieval::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
         Command::Layouts(args) => commands::layouts::run(&args),
+        Command::Corpus(args) => commands::corpus::run(&args),
     }
 }
