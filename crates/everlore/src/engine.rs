@@ -120,20 +120,57 @@ impl Engine {
 
     /// Finds what is worth knowing, best first.
     pub async fn recall(&self, request: &RecallRequest) -> Result<Recall> {
-        recall::recall(&*self.store, request, &self.config.recall, &self.now()).await
+        recall::recall(&*self.store, &self.capped(request), &self.config.recall, &self.now()).await
+    }
+
+    /// The request within the limit that the settings allow.
+    fn capped(&self, request: &RecallRequest) -> RecallRequest {
+        RecallRequest {
+            limit: request.limit.min(self.config.memory.long_term.max_return),
+            ..request.clone()
+        }
     }
 
     /// Finds what was worth knowing at a moment, among what was known then.
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
-        recall::recall(&then, request, &self.config.recall, &at.to_zoned(self.zone.clone())).await
+        recall::recall(
+            &then,
+            &self.capped(request),
+            &self.config.recall,
+            &at.to_zoned(self.zone.clone()),
+        )
+        .await
     }
 
     /// Finds what is worth telling the model and packs it into at most `budget` tokens; empty if nothing is.
     pub async fn context(&self, request: &RecallRequest, budget: usize) -> Result<Block> {
         let now = self.now();
-        let found = recall::recall(&*self.store, request, &self.config.recall, &now).await?;
-        Ok(recall::pack(&found.hits, found.intent.language, budget, &now))
+        if !self.injects(&request.query, &now) {
+            return Ok(Block::default());
+        }
+        let found =
+            recall::recall(&*self.store, &self.capped(request), &self.config.recall, &now).await?;
+        let language = match self.config.general.language {
+            LanguageChoice::Auto => found.intent.language,
+            LanguageChoice::En => Language::English,
+            LanguageChoice::Zh => Language::Chinese,
+        };
+        Ok(recall::pack(&found.hits, language, budget, &now))
+    }
+
+    /// Whether the settings let a message have memories at all.
+    fn injects(&self, query: &str, now: &Zoned) -> bool {
+        let memory = &self.config.memory;
+        let triggered = match memory.inject.long_term_trigger {
+            Trigger::Always => true,
+            Trigger::Never => false,
+            Trigger::Keywords => recall::analyze(query, &self.config.recall, now).asks_memory(),
+        };
+        memory.enabled
+            && memory.long_term.enabled
+            && triggered
+            && query.trim().chars().count() >= memory.inject.min_query_length
     }
 
     /// A request for a context block: few hits, and only if recall is sure enough.

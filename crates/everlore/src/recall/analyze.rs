@@ -59,6 +59,18 @@ pub struct QueryTerm {
     pub synonyms: Vec<(String, f64)>,
 }
 
+impl Intent {
+    /// Whether the query itself calls for memory: it asks about the user, the past, an experience or something
+    /// technical.
+    pub fn asks_memory(&self) -> bool {
+        self.identity != Identity::None
+            || self.aim != Aim::General
+            || self.asks_when
+            || !self.times.is_empty()
+            || self.session.is_some()
+    }
+}
+
 impl QueryTerm {
     /// The terms to look up, the word itself first, with what a match is worth.
     pub(crate) fn variants(&self) -> impl Iterator<Item = (Term, f64)> {

@@ -14,10 +14,10 @@ use crate::{
 };
 
 /// Blocks of one level that are merged into one.
-pub(super) const FAN: usize = 8;
+pub(super) const FAN: usize = 4;
 
 /// The highest level: merging larger blocks would hold the write lock for long and save little.
-pub(super) const MAX_LEVEL: u32 = 3;
+pub(super) const MAX_LEVEL: u32 = 4;
 
 /// Rows of a block are numbered from its id times this.
 const STRIDE: i64 = 1 << 20;
@@ -38,18 +38,30 @@ pub(super) fn headers(db: &Connection, scope: i64) -> Result<Vec<Header>> {
     rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
-/// The postings of a term in a block, those of memories that are gone included.
-pub(super) fn term_postings(db: &Connection, header: &Header, term: Term) -> Result<Vec<Posting>> {
-    let id = header.id * STRIDE + part_of(term, header.part_bits) as i64;
+/// The postings of each term in a block, those of memories that are gone included. Each part is read once.
+pub(super) fn term_postings(
+    db: &Connection,
+    header: &Header,
+    terms: &[Term],
+) -> Result<Vec<Vec<Posting>>> {
+    let mut wanted: Vec<_> = terms
+        .iter()
+        .enumerate()
+        .map(|(index, term)| (part_of(*term, header.part_bits), index))
+        .collect();
+    wanted.sort_unstable();
+    let mut postings = vec![Vec::new(); terms.len()];
     let mut statement =
         db.prepare_cached("SELECT postings FROM block_parts WHERE id = ?1").map_err(failed)?;
-    let mut rows = statement.query([id]).map_err(failed)?;
-    match rows.next().map_err(failed)? {
-        Some(row) => {
-            Ok(block::find(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?, term))
+    for same in wanted.chunk_by(|a, b| a.0 == b.0) {
+        let mut rows = statement.query([header.id * STRIDE + same[0].0 as i64]).map_err(failed)?;
+        let Some(row) = rows.next().map_err(failed)? else { continue };
+        let part = row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?;
+        for (_, index) in same {
+            postings[*index] = block::find(part, terms[*index]);
         }
-        None => Ok(Vec::new()),
     }
+    Ok(postings)
 }
 
 /// The records of a block.
@@ -186,7 +198,7 @@ fn range(block: i64) -> (i64, i64) {
     (block * STRIDE, block * STRIDE + STRIDE - 1)
 }
 
-/// Levels by size: up to 511 documents, then eight times as many each.
+/// Levels by size: up to 255 documents, then four times as many each.
 fn level_of(docs: usize) -> u32 {
     (docs / SEAL_AT).max(1).ilog(FAN).min(MAX_LEVEL)
 }

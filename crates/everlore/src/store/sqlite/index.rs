@@ -155,9 +155,8 @@ pub(super) fn has_term(db: &Connection, block: i64, doc: u32, term: Term) -> Res
     let part_bits = db
         .query_row("SELECT part_bits FROM blocks WHERE id = ?1", [block], |row| row.get(0))
         .map_err(failed)?;
-    Ok(term_postings(db, &Header { id: block, part_bits }, term)?
-        .iter()
-        .any(|posting| posting.doc == doc))
+    let lists = term_postings(db, &Header { id: block, part_bits }, &[term])?;
+    Ok(lists[0].iter().any(|posting| posting.doc == doc))
 }
 
 /// Removes the whole index of the scope.
@@ -168,7 +167,7 @@ pub(super) fn clear(db: &Connection, scope: i64) -> Result<()> {
     db.execute("DELETE FROM tail WHERE scope = ?1", [scope]).map(drop).map_err(failed)
 }
 
-/// The blocks to merge next, if any: eight of one level, or one of which more than half is gone.
+/// The blocks to merge next, if any: four of one level, or one of which more than half is gone.
 pub(super) fn due(db: &Connection, scope: i64, patience: Patience) -> Result<Option<Vec<i64>>> {
     let mut statement = db
         .prepare_cached(
@@ -239,13 +238,11 @@ fn decode(bytes: &[u8]) -> Result<IndexEntry> {
 
 fn block_segment(db: &Connection, header: &Header, terms: &[Term]) -> Result<Segment> {
     let docs = load_docs(db, header.id)?;
-    let mut postings = Vec::with_capacity(terms.len());
-    for term in terms {
-        let mut list = term_postings(db, header, *term)?;
+    let mut postings = term_postings(db, header, terms)?;
+    for list in &mut postings {
         list.retain(|posting| {
             (posting.doc as usize) < docs.len() && !docs.is_gone(posting.doc as usize)
         });
-        postings.push(list);
     }
     Ok(Segment { docs, postings })
 }
