@@ -6,11 +6,12 @@ use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
 use crate::{
-    config::Config,
+    config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
     ingest::{self, Edit, Header, ImportOptions, ImportReport, Line, Remember, Saved, Turn, Undo},
     recall::{self, Block, Recall, RecallRequest, WhyNot},
     store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
+    text::language::Language,
     types::{
         Actor, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
         to_millisecond,
