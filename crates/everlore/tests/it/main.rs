@@ -9,3 +9,4 @@ mod recall;
 mod identity;
 mod why_not;
 mod pack;
+mod ingest;

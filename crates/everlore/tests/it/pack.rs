@@ -138,7 +138,7 @@ fn every_entry_is_as_full_as_fits() {
     };
     assert_eq!(tiers(2_000), [Tier::L2, Tier::L2, Tier::L2]);
     assert_eq!(tiers(370), [Tier::L2, Tier::L1, Tier::L0]);
-    assert_eq!(tiers(240), [Tier::L1, Tier::L0, Tier::L0]);
+    assert_eq!(tiers(220), [Tier::L1, Tier::L0, Tier::L0]);
     assert_eq!(tiers(110), [Tier::L0, Tier::L0, Tier::L0]);
     assert_eq!(tiers(70), [Tier::L0]);
     assert_eq!(tiers(0), []);
