@@ -8,3 +8,5 @@ mod bm25;
 mod recall;
 mod identity;
 mod why_not;
+mod pack;
+mod ingest;
