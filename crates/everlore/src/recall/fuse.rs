@@ -68,7 +68,6 @@ pub struct TermSignal {
 /// A memory offered for the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Candidate {
-    pub(super) doc: Doc,
     pub(super) place: Place,
     pub(super) kind: Kind,
     pub(super) signals: Signals,
@@ -127,7 +126,8 @@ impl<'a> Fusion<'a> {
     }
 
     /// Fills in which terms made up the signals of a candidate.
-    pub(super) fn explain(&self, doc: Doc, signals: &mut Signals) {
+    pub(super) fn explain(&self, place: Place, signals: &mut Signals) {
+        let Some(doc) = self.corpus.find(place) else { return };
         let mut total = 0.0;
         let around = self.corpus.neighbours(doc);
         for ((term, variants), idf) in
@@ -331,6 +331,6 @@ impl Offer {
             ..Signals::default()
         };
         let (docs, index) = corpus.record(self.doc);
-        Candidate { doc: self.doc, place: corpus.place(self.doc), kind: docs.kind(index), signals }
+        Candidate { place: corpus.place(self.doc), kind: docs.kind(index), signals }
     }
 }

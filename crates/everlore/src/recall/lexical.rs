@@ -82,6 +82,11 @@ impl<'a> Corpus<'a> {
         self.places[doc]
     }
 
+    /// The document at a place.
+    pub(super) fn find(&self, place: Place) -> Option<Doc> {
+        self.places.binary_search(&place).ok()
+    }
+
     /// The number of the last session that has a document.
     pub(super) fn last_session(&self) -> u32 {
         self.places.last().map_or(0, |place| place.session())

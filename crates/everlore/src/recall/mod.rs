@@ -34,7 +34,7 @@ pub use why_not::WhyNot;
 use crate::{
     config::RecallConfig,
     error::Result,
-    store::{Filter, Store},
+    store::{Filter, Place, Store},
     types::{Memory, MemoryId, Scope, Status},
 };
 
@@ -108,9 +108,9 @@ pub struct Hit {
     pub signals: Signals,
     /// What its stored worth and age made of it.
     pub factors: Factors,
-    /// Where the index has it.
+    /// Where it stands in the index.
     #[serde(skip)]
-    doc: lexical::Doc,
+    pub place: Place,
 }
 
 /// Finds what is worth knowing for `request`, best first.
@@ -154,7 +154,7 @@ async fn rank(
     let loaded = store.at_places(&request.scope, &places).await?;
     let mut hits = score::score(candidates, loaded, &intent, config, now.timestamp());
     for hit in hits.iter_mut().take(request.limit) {
-        fusion.explain(hit.doc, &mut hit.signals);
+        fusion.explain(hit.place, &mut hit.signals);
     }
     Ok((intent.clone(), hits, count))
 }

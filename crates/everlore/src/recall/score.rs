@@ -49,7 +49,7 @@ pub(super) fn score(
                 memory,
                 signals: candidate.signals,
                 factors,
-                doc: candidate.doc,
+                place: candidate.place,
             })
         })
         .collect();

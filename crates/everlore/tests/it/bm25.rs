@@ -7,7 +7,7 @@ use std::{
 };
 
 use everlore::{
-    Memory, MemoryId, Recall, Scope,
+    Config, Memory, MemoryId, Recall, Scope,
     config::RecallConfig,
     recall::{self, QueryTerm},
     store::{RamStore, Store},
@@ -234,7 +234,9 @@ impl<'a> Naive<'a> {
 }
 
 async fn ask(store: &Arc<dyn Store>, owner: &Scope, query: &str) -> Recall {
-    let engine = engine_on(Arc::clone(store));
+    let mut config = Config::default();
+    config.memory.long_term.max_return = 1_000;
+    let engine = engine_on(Arc::clone(store)).with_config(config);
     let mut request = engine.request(owner, query);
     request.limit = 1_000;
     engine.recall(&request).await.unwrap()

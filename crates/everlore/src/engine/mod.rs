@@ -1,14 +1,18 @@
 //! The engine: owns the store, the settings and the clock, and is the way in for everything else.
 
-use std::{io, sync::Arc};
+mod transfer;
+
+use std::sync::Arc;
 
 use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
+pub use transfer::Exported;
+
 use crate::{
     config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
-    ingest::{self, Edit, Header, ImportOptions, ImportReport, Line, Remember, Saved, Turn, Undo},
+    ingest::{self, Edit, Remember, Saved, Turn, Undo},
     recall::{self, Block, Recall, RecallRequest, WhyNot},
     store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
     text::language::Language,
@@ -18,8 +22,8 @@ use crate::{
     },
 };
 
-/// Memories read at a time by an export: bounds what it holds.
-const EXPORT_PAGE: usize = 1_000;
+/// Memories read at a time when all are looked at: bounds what is held.
+const PAGE: usize = 1_000;
 
 /// Memory for agents, on any store.
 ///
@@ -52,17 +56,6 @@ pub struct Forgotten {
     pub seq: u64,
     /// What was removed from where.
     pub removed: Erased,
-}
-
-/// What an export wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Exported {
-    /// Memories.
-    pub memories: usize,
-    /// Lines of the journal.
-    pub changes: usize,
-    /// Tombstones.
-    pub tombstones: usize,
 }
 
 impl Engine {
@@ -302,8 +295,7 @@ impl Engine {
     /// Archives memories whose weight fell below `threshold` and returns them; with `dry_run`, only finds them.
     pub async fn clean(&self, scope: &Scope, threshold: f64, dry_run: bool) -> Result<Vec<Memory>> {
         let active = Filter { statuses: vec![Status::Active], ..Filter::default() };
-        let mut page =
-            Page { filter: active, after: None, order: Order::OldestFirst, limit: EXPORT_PAGE };
+        let mut page = Page { filter: active, after: None, order: Order::OldestFirst, limit: PAGE };
         let mut archived = Vec::new();
         loop {
             let memories = self.store.list(scope, &page).await?;
@@ -318,84 +310,4 @@ impl Engine {
             }
         }
     }
-
-    /// Writes every memory of the scope, or with `journal` every change, as lines; calls `progress` with how many.
-    pub async fn export<W: io::Write + Send>(
-        &self,
-        scope: &Scope,
-        journal: bool,
-        to: &mut W,
-        progress: &mut (dyn FnMut(usize) + Send),
-    ) -> Result<Exported> {
-        write_line(to, &Line::Header(Header::new(scope, journal, self.now().timestamp())))?;
-        let mut exported = Exported::default();
-        for text in self.store.tombstones(scope).await? {
-            write_line(to, &Line::Tombstone(text))?;
-            exported.tombstones += 1;
-        }
-        if journal {
-            self.export_journal(scope, to, &mut exported, progress).await?;
-        } else {
-            self.export_memories(scope, to, &mut exported, progress).await?;
-        }
-        to.flush().map_err(|error| Error::io("writing the export", error))?;
-        Ok(exported)
-    }
-
-    async fn export_memories<W: io::Write + Send>(
-        &self,
-        scope: &Scope,
-        to: &mut W,
-        exported: &mut Exported,
-        progress: &mut (dyn FnMut(usize) + Send),
-    ) -> Result<()> {
-        let mut page = Page {
-            filter: Filter::default(),
-            after: None,
-            order: Order::OldestFirst,
-            limit: EXPORT_PAGE,
-        };
-        loop {
-            let memories = self.store.list(scope, &page).await?;
-            let Some(last) = memories.last() else { return Ok(()) };
-            page.after = Some(last.id);
-            for memory in memories {
-                write_line(to, &Line::Memory(Box::new(memory)))?;
-                exported.memories += 1;
-            }
-            progress(exported.memories);
-        }
-    }
-
-    async fn export_journal<W: io::Write + Send>(
-        &self,
-        scope: &Scope,
-        to: &mut W,
-        exported: &mut Exported,
-        progress: &mut (dyn FnMut(usize) + Send),
-    ) -> Result<()> {
-        let mut entries = self.store.journal(scope, &JournalQuery::default()).await?;
-        entries.reverse();
-        for entry in entries {
-            write_line(to, &Line::Change(Box::new(entry)))?;
-            exported.changes += 1;
-            progress(exported.changes);
-        }
-        Ok(())
-    }
-
-    /// Reads lines into the scope; calls `progress` with how many.
-    pub async fn import<R: io::BufRead + Send>(
-        &self,
-        scope: &Scope,
-        from: R,
-        options: ImportOptions,
-        progress: &mut (dyn FnMut(usize) + Send),
-    ) -> Result<ImportReport> {
-        ingest::import(&*self.store, scope, from, options, self.now().timestamp(), progress).await
-    }
-}
-
-fn write_line(to: &mut (impl io::Write + ?Sized), line: &Line) -> Result<()> {
-    writeln!(to, "{}", line.to_json()?).map_err(|error| Error::io("writing the export", error))
 }
