@@ -74,5 +74,10 @@ fn row(arg: &clap::Arg) -> String {
     if let Some(variable) = arg.get_env().and_then(|variable| variable.to_str()) {
         about += &format!(" [variable: `{variable}`]");
     }
-    format!("| `{}` | {} |\n", arg.to_string().replace('|', "\\|"), about.replace('|', "\\|"))
+    let short = arg.get_short().map(|short| format!("-{short}, ")).unwrap_or_default();
+    format!(
+        "| `{short}{}` | {} |\n",
+        arg.to_string().trim_end_matches('.').replace('|', "\\|"),
+        about.replace('|', "\\|")
+    )
 }

@@ -106,8 +106,8 @@ impl DoctorArgs {
             let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
             let memories = count(memories, "memory", "memories");
             let message = format!(
-                "rows, index and journal agree: {memories}, {} changes{mended}",
-                counts.changes
+                "rows, index and journal agree: {memories}, {}{mended}",
+                count(counts.changes, "change", "changes")
             );
             return Ok(Check::ok(name, message));
         }

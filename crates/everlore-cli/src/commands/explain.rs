@@ -2,7 +2,7 @@
 
 use everlore::{Hit, Recall};
 
-use crate::words::{indented, rendered, table};
+use crate::words::{count, indented, rendered, table};
 
 /// How the query was understood.
 pub(super) fn intent(found: &Recall) -> String {
@@ -10,9 +10,9 @@ pub(super) fn intent(found: &Recall) -> String {
     let terms = if terms.is_empty() { "nothing".to_owned() } else { terms.join(", ") };
     let times = found.intent.times.iter().map(|(start, end)| format!("; time {start} to {end}"));
     format!(
-        "looked up: {terms}{}; {} candidates; confidence {:.2}\n\n",
+        "looked up: {terms}{}; {}; confidence {:.2}\n\n",
         times.collect::<String>(),
-        found.candidates,
+        count(found.candidates, "candidate", "candidates"),
         found.confidence
     )
 }

@@ -49,6 +49,6 @@ impl CleanArgs {
                 count(archived.len(), "memory", "memories")
             ))?;
         }
-        Ok(Exit::found(!archived.is_empty()))
+        Ok(Exit::Done)
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     context::Context,
     failure::{Exit, Result},
     output::Output,
-    words::{rendered, size, table},
+    words::{count, rendered, size, table},
 };
 
 /// Count memories by kind and status, and changes in the journal
@@ -38,8 +38,8 @@ impl StatsArgs {
             }))?;
         } else {
             out.text(&counted(&counts, total))?;
-            out.line(&format!("journal     {} changes", counts.changes))?;
-            out.line(&format!("erased      {} texts", counts.tombstones))?;
+            out.line(&format!("journal     {}", count(counts.changes, "change", "changes")))?;
+            out.line(&format!("erased      {}", count(counts.tombstones, "text", "texts")))?;
             out.line(&format!("database    {} for all agents and users", size(bytes)))?;
         }
         Ok(Exit::Done)
