@@ -1,1 +1,14 @@
-//! Integration tests.
+//! Tests of the `everlore` binary as people and programs run it: one process a command, in homes of their own.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+
+mod home;
+mod transcript;
+mod answers;
+mod failures;
+mod text;
+mod erasure;
+mod transfer;
+mod streams;
+mod crowd;
+mod kill;

@@ -1,0 +1,119 @@
+//! What can be asked: the global options and the list of commands. Help texts come from the comments.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::{
+    commands::{
+        completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
+        doctor::DoctorArgs, memory::MemoryCommand, observe::ObserveArgs, recall::RecallArgs,
+        remember::RememberArgs, scopes::ScopesArgs,
+    },
+    output::Color,
+};
+
+/// Long-term memory for LLM agents: one binary, no cloud, English and Chinese
+///
+/// Everything is kept in one folder, the home. Exit codes: 0 done, 1 nothing found, 2 failed.
+#[derive(Debug, Parser)]
+#[command(name = "everlore", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command takes, before or after its name.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The folder that holds everything [default: ~/.everlore]
+    #[arg(long, global = true, value_name = "DIR", env = "EVERLORE_HOME", hide_env_values = true)]
+    pub(crate) home: Option<PathBuf>,
+    /// The agent whose memory it is [default: from the settings]
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "EVERLORE_AGENT",
+        hide_env_values = true
+    )]
+    pub(crate) agent: Option<String>,
+    /// The user whom the memory is about [default: from the settings]
+    #[arg(long, global = true, value_name = "NAME", env = "EVERLORE_USER", hide_env_values = true)]
+    pub(crate) user: Option<String>,
+    /// The file with the settings [default: config.toml in the home]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "EVERLORE_CONFIG",
+        hide_env_values = true
+    )]
+    pub(crate) config: Option<PathBuf>,
+    /// Answer in JSON, errors included
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Say on standard error what is going on; twice for more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// When to use colours
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true
+    )]
+    pub(crate) color: Color,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Remember(RememberArgs),
+    Observe(ObserveArgs),
+    Recall(RecallArgs),
+    Context(ContextArgs),
+    #[command(subcommand)]
+    Memory(MemoryCommand),
+    Scopes(ScopesArgs),
+    Doctor(DoctorArgs),
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    Completions(CompletionsArgs),
+    Demo(DemoArgs),
+}
+
+impl Command {
+    /// Whether it works even if the settings cannot be read.
+    pub(crate) fn needs_no_settings(&self) -> bool {
+        matches!(self, Self::Doctor(_) | Self::Config(_) | Self::Completions(_) | Self::Demo(_))
+    }
+
+    /// Whether it tells by itself what others hear as a note.
+    pub(crate) fn tells_itself(&self) -> bool {
+        let imports = matches!(self, Self::Memory(MemoryCommand::Import(_)));
+        imports || self.needs_no_settings()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_options_may_stand_before_and_after_the_command() {
+        let parse = |args: &[&str]| Cli::try_parse_from(args).unwrap().global.json;
+        assert!(parse(&["everlore", "--json", "recall", "tea"]));
+        assert!(parse(&["everlore", "memory", "list", "--json"]));
+    }
+}

@@ -1,0 +1,27 @@
+//! `everlore completions`: lets a shell complete commands and options.
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::{
+    cli::Cli,
+    failure::{Exit, Result},
+    output::Output,
+};
+
+/// Print a script that lets your shell complete commands and options
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+impl CompletionsArgs {
+    /// Prints the script.
+    pub(crate) fn run(&self, out: &mut Output) -> Result<Exit> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "everlore", &mut script);
+        out.text(&String::from_utf8_lossy(&script))?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,54 @@
+//! `everlore context`: the block to append to a system prompt.
+
+use clap::Args;
+use everlore::{Block, RecallRequest};
+use serde::Serialize;
+
+use crate::{
+    context::Context,
+    failure::{Exit, Result},
+    output::Output,
+};
+
+/// Print what the model should know for a message, as a block for the system prompt
+///
+/// Prints nothing at all if nothing is worth telling.
+#[derive(Debug, Args)]
+pub(crate) struct ContextArgs {
+    /// The message that the agent is about to answer
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    /// The most tokens to print [default: from the settings]
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<usize>,
+    /// The most memories to tell [default: from the settings]
+    #[arg(long, value_name = "NUMBER")]
+    limit: Option<usize>,
+}
+
+/// The block for programs, with its figures.
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    budget: usize,
+    #[serde(flatten)]
+    block: &'a Block,
+}
+
+impl ContextArgs {
+    /// Recalls, packs and prints.
+    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        let request = engine.context_request(&cx.scope, self.query.join(" "));
+        let limit = self.limit.unwrap_or(request.limit);
+        let request = RecallRequest { limit, ..request };
+        let budget = self.budget.unwrap_or(engine.config().memory.inject.token_budget);
+        let block = engine.context(&request, budget).await?;
+        if out.is_json() {
+            out.json(&Answer { query: &request.query, budget, block: &block })?;
+        } else if !block.text.is_empty() {
+            out.line(&block.text)?;
+        }
+        Ok(Exit::found(!block.entries.is_empty()))
+    }
+}

@@ -1,0 +1,167 @@
+//! `everlore demo`: a short guided tour in a temporary home, by the same commands that everybody uses.
+
+use clap::{Args, Parser};
+use everlore::{
+    MemoryId,
+    store::{JournalQuery, Order, Page},
+};
+
+use crate::{
+    cli::Cli,
+    context::Context,
+    failure::{Exit, Failure, Result},
+    output::Output,
+    words::quoted,
+};
+
+/// See what Everlore does: a guided tour of a few seconds in a temporary home
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {}
+
+/// A step: what it shows, and the command that shows it.
+struct Step {
+    caption: &'static str,
+    command: &'static [&'static str],
+}
+
+/// Stands for the memory that the last `remember` of the tour stored.
+const LAST_STORED: &str = "LAST_ID";
+
+/// Stands for the number of the newest change.
+const LAST_CHANGE: &str = "LAST_CHANGE";
+
+const STEPS: &[Step] = &[
+    Step {
+        caption: "Tell it something. The answer comes when it is safe on disk and can be found.",
+        command: &["remember", "I'm allergic to peanuts and never eat them."],
+    },
+    Step {
+        caption: "In Chinese too, or in both.",
+        command: &["remember", "我喜欢喝龙井茶，每天早上一杯。", "--tag", "饮食"],
+    },
+    Step {
+        caption: "Any kind of fact.",
+        command: &[
+            "remember",
+            "The staging server listens on port 8443; 生产环境用 443。",
+            "--kind",
+            "project",
+        ],
+    },
+    Step {
+        caption: "Ask in your own words.",
+        command: &["recall", "what must I not eat, peanuts?"],
+    },
+    Step { caption: "Two characters are enough.", command: &["recall", "龙井"] },
+    Step {
+        caption: "Every number that made a score can be seen.",
+        command: &["recall", "Which port does staging use?", "--limit", "1", "--explain"],
+    },
+    Step {
+        caption: "And why something was not found.",
+        command: &["recall", "peanuts", "--why-not", LAST_STORED],
+    },
+    Step {
+        caption: "What an agent gets: a block for its prompt, within a budget of tokens.",
+        command: &["context", "早上喝龙井茶吗？", "--budget", "300"],
+    },
+    Step {
+        caption: "Facts change. The old one steps back, and recall shows what holds now.",
+        command: &[
+            "remember",
+            "The staging server listens on port 9443 now.",
+            "--kind",
+            "project",
+            "--replaces",
+            LAST_STORED,
+        ],
+    },
+    Step { caption: "", command: &["recall", "staging port"] },
+    Step {
+        caption: "Everything is in a journal …",
+        command: &["memory", "history", "--limit", "2"],
+    },
+    Step { caption: "… so everything can be undone.", command: &["memory", "undo", LAST_CHANGE] },
+    Step {
+        caption: "Except this: forgetting removes every trace, and says what it removed.",
+        command: &["memory", "forget", LAST_STORED, "--yes"],
+    },
+    Step { caption: "And all is well.", command: &["doctor"] },
+];
+
+const NEXT: &str = "\
+That was a temporary home; it is gone now. Yours is ~/.everlore. Try:
+
+  everlore remember \"I work from Lisbon on Fridays\"
+  everlore recall \"where do I work?\"
+  echo '{\"speaker\":\"Wang\",\"text\":\"下周三去杭州出差\"}' | everlore observe
+  everlore memory list
+  everlore --help";
+
+impl DemoArgs {
+    /// Walks through the steps.
+    pub(crate) async fn run(self, out: &mut Output) -> Result<Exit> {
+        let failed = |error| Failure::io("making a temporary home", error);
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let home = folder.path().join("home").display().to_string();
+        for step in STEPS {
+            out.line("")?;
+            if !step.caption.is_empty() {
+                out.line(&out.faint(&format!("# {}", step.caption)))?;
+            }
+            self.step(step, &home, out).await?;
+            out.flush()?;
+        }
+        out.line("")?;
+        out.line(NEXT)?;
+        Ok(Exit::Done)
+    }
+
+    /// Shows a command and runs it.
+    async fn step(&self, step: &Step, home: &str, out: &mut Output) -> Result<()> {
+        let given = ["everlore", "--home", home, "--agent", "demo", "--user", "you"];
+        // Only a context can look up what the places stand for, and any command makes one.
+        let cx = context(&[&given[..], &["memory", "stats"]].concat())?;
+        let mut words = Vec::new();
+        for word in step.command {
+            words.push(match *word {
+                LAST_STORED => last_stored(&cx).await?.to_string(),
+                LAST_CHANGE => last_change(&cx).await?.to_string(),
+                word => word.to_owned(),
+            });
+        }
+        let shown: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        out.line(&out.strong(&format!("$ everlore {}", shown.join(" "))))?;
+        let cli = parse(given.iter().map(|word| (*word).to_owned()).chain(words))?;
+        super::run(cli.command, &cx, out).await?;
+        cx.close().await;
+        Ok(())
+    }
+}
+
+fn context(words: &[&str]) -> Result<Context> {
+    let cli = parse(words.iter().map(|word| (*word).to_owned()))?;
+    Context::new(&cli.global, &cli.command)
+}
+
+fn parse(words: impl Iterator<Item = String>) -> Result<Cli> {
+    Cli::try_parse_from(words)
+        .map_err(|error| Failure::told("usage", error.to_string(), "tell us: the tour is broken"))
+}
+
+async fn last_stored(cx: &Context) -> Result<MemoryId> {
+    let newest =
+        Page { filter: Default::default(), after: None, order: Order::NewestFirst, limit: 1 };
+    let found = cx.engine().await?.list(&cx.scope, &newest).await?;
+    found.first().map(|memory| memory.id).ok_or_else(nothing)
+}
+
+async fn last_change(cx: &Context) -> Result<u64> {
+    let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
+    let found = cx.engine().await?.history(&cx.scope, &newest).await?;
+    found.first().map(|entry| entry.seq).ok_or_else(nothing)
+}
+
+fn nothing() -> Failure {
+    Failure::told("damaged", "the tour stored nothing", "tell us: the tour is broken")
+}

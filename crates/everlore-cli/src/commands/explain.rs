@@ -1,0 +1,70 @@
+//! Every number that made a score, for people.
+
+use everlore::{Hit, Recall};
+
+use crate::words::{count, indented, rendered, table};
+
+/// How the query was understood.
+pub(super) fn intent(found: &Recall) -> String {
+    let terms: Vec<_> = found.intent.terms.iter().map(|term| term.text.as_str()).collect();
+    let terms = if terms.is_empty() { "nothing".to_owned() } else { terms.join(", ") };
+    let times = found.intent.times.iter().map(|(start, end)| format!("; time {start} to {end}"));
+    format!(
+        "looked up: {terms}{}; {}; confidence {:.2}\n\n",
+        times.collect::<String>(),
+        count(found.candidates, "candidate", "candidates"),
+        found.confidence
+    )
+}
+
+/// The terms of a hit as a table, then the two sums.
+pub(super) fn hit(hit: &Hit) -> String {
+    let mut text = String::new();
+    if !hit.signals.terms.is_empty() {
+        let mut terms = table(&["term", "idf", "frequency", "score"]);
+        for term in &hit.signals.terms {
+            let numbers =
+                [term.idf, term.frequency, term.score].map(|number| format!("{number:.2}"));
+            terms.add_row(std::iter::once(term.term.clone()).chain(numbers));
+        }
+        text += &indented(&rendered(terms), 3);
+        text.push('\n');
+    }
+    text + &signals(hit) + &factors(hit)
+}
+
+/// Lexical and the boosts, added up.
+fn signals(hit: &Hit) -> String {
+    let signals = &hit.signals;
+    let boosts = [
+        ("semantic", signals.semantic),
+        ("speaker", signals.speaker),
+        ("when", signals.when),
+        ("date", signals.date),
+        ("identity", signals.identity),
+        ("session", signals.session),
+    ];
+    let boosts: String =
+        boosts.iter().map(|(name, value)| format!(" + {name} {value:.2}")).collect();
+    format!(
+        "   bm25 {:.2}, coverage {:.2}\n   lexical {:.2}{boosts} = fused {:.2}\n",
+        signals.bm25, signals.coverage, signals.lexical, signals.fused
+    )
+}
+
+/// Relevance and what moves it, multiplied, then brought between 0 and 1.
+fn factors(hit: &Hit) -> String {
+    let factors = &hit.factors;
+    let product =
+        factors.relevance * factors.recency * factors.weight * factors.importance * factors.kind;
+    format!(
+        "   relevance {:.2} × recency {:.3} × weight {:.3} × importance {:.3} × kind {:.2} = {product:.2}\n   \
+         score {product:.2} / (1 + {product:.2}) = {:.2}\n",
+        factors.relevance,
+        factors.recency,
+        factors.weight,
+        factors.importance,
+        factors.kind,
+        hit.score
+    )
+}

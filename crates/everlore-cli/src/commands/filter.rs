@@ -1,0 +1,84 @@
+//! Options that say which memories are meant, and how their values are read.
+
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
+use everlore::{Kind, Status, store::Filter};
+
+use crate::times::{Moment, parse_moment};
+
+/// Which memories are meant.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FilterArgs {
+    /// Only memories of this kind; may be repeated
+    #[arg(long, value_name = "KIND", value_parser = kinds())]
+    kind: Vec<Kind>,
+    /// Only memories with this tag; may be repeated, then all of them are needed
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Only memories with this status
+    #[arg(long, value_name = "STATUS", value_enum, default_value_t)]
+    status: StatusChoice,
+    /// Only memories of this time or later, such as 2023-05-08 or 2023-05-08T13:56
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    since: Option<Moment>,
+    /// Only memories before this time; a day is included
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    until: Option<Moment>,
+    /// Only memories of this conversation
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+}
+
+/// A status, or any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum StatusChoice {
+    /// What holds now
+    #[default]
+    Active,
+    /// What was put away
+    Archived,
+    /// What a newer memory replaced
+    Superseded,
+    /// All of them
+    Any,
+}
+
+impl FilterArgs {
+    /// The filter that the options make.
+    pub(crate) fn filter(&self) -> Filter {
+        Filter {
+            kinds: self.kind.clone(),
+            statuses: self.status.statuses(),
+            tags: self.tag.clone(),
+            since: self.since.map(Moment::start),
+            until: self.until.map(Moment::end),
+            session: self.session.clone(),
+        }
+    }
+}
+
+impl StatusChoice {
+    fn statuses(self) -> Vec<Status> {
+        match self {
+            Self::Active => vec![Status::Active],
+            Self::Archived => vec![Status::Archived],
+            Self::Superseded => vec![Status::Superseded],
+            Self::Any => Status::ALL.to_vec(),
+        }
+    }
+}
+
+/// Reads a kind; the names other systems use are accepted too.
+pub(crate) fn kinds() -> impl TypedValueParser<Value = Kind> {
+    let value = |kind: Kind| {
+        let value = PossibleValue::new(kind.as_str());
+        match kind {
+            Kind::User => value.alias("preference"),
+            Kind::Knowledge => value.alias("fact"),
+            _ => value,
+        }
+    };
+    PossibleValuesParser::new(Kind::ALL.map(value)).try_map(|name| name.parse::<Kind>())
+}

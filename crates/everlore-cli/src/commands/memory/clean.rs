@@ -1,0 +1,54 @@
+//! `everlore memory clean`: puts away what is hardly worth anything any more.
+
+use clap::Args;
+use serde_json::json;
+
+use super::list::listed;
+use crate::{
+    context::Context,
+    failure::{Exit, Failure, Result},
+    output::Output,
+    words::count,
+};
+
+/// Archive memories whose weight has fallen low
+#[derive(Debug, Args)]
+pub(crate) struct CleanArgs {
+    /// Archive below this weight; a fresh memory weighs 1 [default: from the settings]
+    #[arg(long, value_name = "WEIGHT")]
+    threshold: Option<f64>,
+    /// Only show what would be archived
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl CleanArgs {
+    /// Archives and lists what was archived.
+    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        let threshold =
+            self.threshold.unwrap_or(engine.config().memory.long_term.archive_threshold);
+        if !(0.0..=10.0).contains(&threshold) {
+            return Err(Failure::invalid(
+                format!("--threshold is {threshold}"),
+                "weights go from 0 to 10; a fresh memory weighs 1",
+            ));
+        }
+        let archived = engine.clean(&cx.scope, threshold, self.dry_run).await?;
+        if out.is_json() {
+            out.json(&json!({
+                "threshold": threshold,
+                "dry_run": self.dry_run,
+                "memories": archived,
+            }))?;
+        } else {
+            out.text(&listed(&archived, cx).await?)?;
+            let did = if self.dry_run { "would be archived" } else { "archived" };
+            out.line(&format!(
+                "{} {did} (weight below {threshold})",
+                count(archived.len(), "memory", "memories")
+            ))?;
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,121 @@
+//! `everlore memory edit`: changes a memory that is there.
+
+use std::{
+    fs,
+    io::{self, IsTerminal, Write},
+    process::Command,
+};
+
+use clap::Args;
+use everlore::{Edit, Engine, Kind, MemoryId};
+
+use crate::{
+    commands::filter::kinds,
+    context::Context,
+    failure::{Exit, Failure, Result},
+    ids, input,
+    output::Output,
+    words::{TITLE_CELLS, cut, title},
+};
+
+/// Change a memory; without any option its text is opened in $EDITOR
+#[derive(Debug, Args)]
+pub(crate) struct EditArgs {
+    /// The memory
+    id: String,
+    /// The new text; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT")]
+    content: Option<String>,
+    /// The new title
+    #[arg(long, value_name = "TITLE")]
+    name: Option<String>,
+    /// The new line that tells whether it matters
+    #[arg(long, value_name = "LINE")]
+    description: Option<String>,
+    /// The new kind
+    #[arg(long, value_name = "KIND", value_parser = kinds())]
+    kind: Option<Kind>,
+    /// A keyword; may be repeated, and takes the place of all there are; an empty one removes them
+    #[arg(long, value_name = "TAG")]
+    tag: Option<Vec<String>>,
+    /// The new importance, from 0 to 1
+    #[arg(long, value_name = "NUMBER")]
+    importance: Option<f64>,
+    /// The new weight, from 0 to 10
+    #[arg(long, value_name = "NUMBER")]
+    weight: Option<f64>,
+}
+
+impl EditArgs {
+    /// Changes the memory and says what it is now.
+    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        let id = engine.resolve(&cx.scope, &self.id).await?;
+        let mut edit = self.edit(out)?;
+        if edit == Edit::default() {
+            match in_editor(engine, cx, id).await? {
+                Some(content) => edit.content = Some(content),
+                None => {
+                    out.note("nothing was changed");
+                    return Ok(Exit::Done);
+                }
+            }
+        }
+        let memory = engine.edit(&cx.scope, id, &edit).await?;
+        if out.is_json() {
+            out.json(&memory)?;
+        } else {
+            let id = ids::short(engine, &cx.scope, id).await?;
+            let name = cut(&title(&memory), TITLE_CELLS);
+            out.line(&format!("changed: {} [{}] {name}", out.strong(&id), memory.kind))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn edit(self, out: &mut Output) -> Result<Edit> {
+        let content = match self.content.as_deref() {
+            Some("-") => Some(input::text(&[], out)?),
+            _ => self.content,
+        };
+        Ok(Edit {
+            content,
+            name: self.name,
+            description: self.description,
+            kind: self.kind,
+            tags: self.tag,
+            importance: self.importance,
+            weight: self.weight,
+            metadata: None,
+        })
+    }
+}
+
+/// Lets the user change the text in an editor; nothing if it was left as it is.
+async fn in_editor(engine: &Engine, cx: &Context, id: MemoryId) -> Result<Option<String>> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::invalid(
+            "nothing to change is given",
+            "name what to change, for example --content TEXT; on a terminal the text is opened in $EDITOR",
+        ));
+    }
+    let content = engine.get(&cx.scope, id).await?.content;
+    let failed = |error| Failure::io("editing the text", error);
+    // Only the user may read it, and it is removed when this function ends.
+    let mut file = tempfile::Builder::new().suffix(".md").tempfile().map_err(failed)?;
+    file.write_all(content.as_bytes()).map_err(failed)?;
+    let path = file.into_temp_path();
+    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(std::env::var_os);
+    let editor = editor.filter(|editor| !editor.is_empty()).unwrap_or_else(|| "vi".into());
+    // An editor may come with options, so a shell takes it apart.
+    let mut command = Command::new("sh");
+    command.args(["-c", r#"exec $1 "$2""#, "sh"]).arg(editor).arg(&path);
+    let status = command.status().map_err(failed)?;
+    if !status.success() {
+        return Err(Failure::invalid(
+            "the editor did not end well, so nothing was changed",
+            "set EDITOR to a command that works, or use --content TEXT",
+        ));
+    }
+    let edited = fs::read_to_string(&path).map_err(failed)?;
+    Ok((edited.trim_end() != content.trim_end()).then_some(edited))
+}

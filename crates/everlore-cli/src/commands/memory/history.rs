@@ -1,0 +1,111 @@
+//! `everlore memory history`: who changed what, when and why (H1).
+
+use clap::Args;
+use everlore::{
+    Memory,
+    store::JournalQuery,
+    types::{Entry, Op},
+};
+use jiff::Zoned;
+use serde_json::json;
+
+use super::diff::diff;
+use crate::{
+    context::Context,
+    failure::{Exit, Result},
+    ids,
+    output::Output,
+    times::minute,
+    words::{TITLE_CELLS, cut, indented, title, visible},
+};
+
+/// Show what was changed, by whom, when and why, the newest first
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// Only changes of this memory; deleted ones too
+    id: Option<String>,
+    /// Only changes of this run, such as one import
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    /// The most changes to show
+    #[arg(long, value_name = "NUMBER", default_value_t = 20)]
+    limit: usize,
+}
+
+impl HistoryArgs {
+    /// Prints the lines of the journal.
+    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        let id = match &self.id {
+            Some(name) => Some(ids::resolve_ever(engine, &cx.scope, name).await?),
+            None => None,
+        };
+        let query =
+            JournalQuery { id, run: self.run, limit: Some(self.limit), ..JournalQuery::default() };
+        let entries = engine.history(&cx.scope, &query).await?;
+        if out.is_json() {
+            out.json(&json!({ "changes": entries }))?;
+        } else {
+            let now = cx.now();
+            for entry in &entries {
+                out.line(&out.strong(&heading(entry, &now)))?;
+                out.text(&changed(entry))?;
+            }
+            if entries.is_empty() {
+                out.note("nothing found");
+            }
+        }
+        Ok(Exit::found(!entries.is_empty()))
+    }
+}
+
+/// `#12 2026-03-02 10:15 person: edit (update 0199…)`.
+fn heading(entry: &Entry, now: &Zoned) -> String {
+    let actor = format!("{:?}", entry.actor).to_lowercase();
+    let op = format!("{:?}", entry.op).to_lowercase();
+    let run = entry.run.as_ref().map(|run| format!(", run {run}")).unwrap_or_default();
+    let cause = visible(&entry.cause).into_owned();
+    format!("#{} {} {actor}: {cause} ({op} {}{run})", entry.seq, minute(entry.at, now), entry.id)
+}
+
+/// What is different after the change.
+fn changed(entry: &Entry) -> String {
+    let text = match (&entry.before, &entry.after) {
+        (Some(before), Some(after)) => differences(before, after),
+        (None, Some(memory)) => format!("+ [{}] {}", memory.kind, cut(&title(memory), TITLE_CELLS)),
+        (Some(memory), None) => format!("- [{}] {}", memory.kind, cut(&title(memory), TITLE_CELLS)),
+        (None, None) if entry.op == Op::Erase => "erased for good".to_owned(),
+        (None, None) => "what it said was erased later".to_owned(),
+    };
+    indented(&text, 4) + "\n"
+}
+
+fn differences(before: &Memory, after: &Memory) -> String {
+    let replaced_by =
+        |memory: &Memory| memory.superseded_by.map(|id| id.to_string()).unwrap_or_default();
+    let texts = [
+        ("content", before.content.clone(), after.content.clone()),
+        ("name", before.name.clone(), after.name.clone()),
+        ("description", before.description.clone(), after.description.clone()),
+    ];
+    let values = [
+        ("kind", before.kind.to_string(), after.kind.to_string()),
+        ("status", before.status.to_string(), after.status.to_string()),
+        ("replaced by", replaced_by(before), replaced_by(after)),
+        ("tags", before.tags.join(", "), after.tags.join(", ")),
+        ("importance", before.importance.to_string(), after.importance.to_string()),
+        ("weight", before.weight.to_string(), after.weight.to_string()),
+        ("said", before.at.to_string(), after.at.to_string()),
+    ];
+    let texts = texts.iter().filter(|(_, old, new)| old != new);
+    let texts = texts.map(|(name, old, new)| format!("{name}: {}", diff(old, new)));
+    let values = values.iter().filter(|(_, old, new)| old != new);
+    let values =
+        values.map(|(name, old, new)| format!("{name}: {} → {}", or_none(old), or_none(new)));
+    let lines: Vec<String> = texts.chain(values).collect();
+    if lines.is_empty() { "renewed, nothing else changed".to_owned() } else { lines.join("\n") }
+}
+
+fn or_none(text: &str) -> &str {
+    if text.is_empty() { "none" } else { text }
+}

@@ -1,0 +1,163 @@
+//! `everlore memory import`: reads JSON Lines, after checking all of them (L5).
+
+use std::{
+    fs::{self, File},
+    io::{self, BufReader, Seek, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use everlore::ingest::{ImportOptions, ImportReport, Rejected};
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    failure::{Exit, Failure, Result},
+    output::Output,
+    unsaved,
+    words::count,
+};
+
+/// Damaged lines told one by one; more would bury the advice.
+const MAX_TOLD: usize = 10;
+
+/// Read memories from JSON Lines, from a file or from standard input
+///
+/// Takes what `everlore memory export` writes, and lines {"content":…} or {"text":…} as `remember` and `observe` know
+/// them. All lines are checked before anything is stored. Importing the same again changes nothing, so an import that
+/// was cut off is resumed by repeating it.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The file; standard input if left out or `-`
+    file: Option<PathBuf>,
+    /// Leave damaged lines out and import the rest
+    #[arg(long)]
+    keep_going: bool,
+    /// Only say what would happen
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl ImportArgs {
+    /// Checks every line, then imports and reports.
+    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let mut file = self.open()?;
+        let checking = ImportOptions { keep_going: true, dry_run: true };
+        let (checked, lines) = import(&mut file, checking, "checking", None, cx, out).await?;
+        if checked.rejected > 0 && !self.keep_going {
+            return Err(damaged(&checked));
+        }
+        let report = if self.dry_run {
+            checked
+        } else {
+            let options = ImportOptions { keep_going: self.keep_going, dry_run: false };
+            let size = length(&file)?;
+            let imported = import(&mut file, options, "importing", Some(lines), cx, out).await?;
+            self.let_go(size, &imported.0, out);
+            imported.0
+        };
+        self.tell(&report, out)?;
+        Ok(Exit::well(report.rejected == 0 || self.keep_going))
+    }
+
+    /// The file, or a copy of a stream, which can be read only once.
+    fn open(&self) -> Result<File> {
+        let Some(path) = self.file.as_deref().filter(|path| *path != Path::new("-")) else {
+            return copied(io::stdin().lock(), "standard input");
+        };
+        let name = path.display().to_string();
+        let file = File::open(path);
+        let file = file.map_err(|error| Failure::io(format!("reading {name}"), error))?;
+        match file.metadata() {
+            Ok(data) if data.is_file() => Ok(file),
+            _ => copied(file, &name),
+        }
+    }
+
+    /// Removes a file of unsaved input that is now saved, unless more has come into it meanwhile.
+    fn let_go(&self, size: u64, report: &ImportReport, out: &mut Output) {
+        let Some(path) = self.file.as_deref().filter(|path| unsaved::is_unsaved(path)) else {
+            return;
+        };
+        let same = fs::metadata(path).is_ok_and(|data| data.len() == size);
+        if report.rejected == 0 && same && fs::remove_file(path).is_ok() {
+            out.note(&format!("all of {} is saved now, so it was removed", path.display()));
+        }
+    }
+
+    fn tell(&self, report: &ImportReport, out: &mut Output) -> Result<()> {
+        let changed = report.added + report.updated > 0 && !self.dry_run;
+        if out.is_json() {
+            let mut answer = json!(report);
+            answer["dry_run"] = self.dry_run.into();
+            return out.json(&answer);
+        }
+        let would = if self.dry_run { "would be " } else { "" };
+        out.line(&format!(
+            "{would}added {}, updated {}, unchanged {}, erased before {}, rejected {}",
+            report.added, report.updated, report.unchanged, report.erased, report.rejected
+        ))?;
+        for rejected in report.rejections.iter().take(MAX_TOLD) {
+            out.line(&told(rejected))?;
+        }
+        if changed {
+            out.line(&format!("undo with: everlore memory undo --run {}", report.run))?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the file from its beginning; returns the report and how many lines there are.
+async fn import(
+    file: &mut File,
+    options: ImportOptions,
+    doing: &str,
+    lines: Option<usize>,
+    cx: &Context,
+    out: &Output,
+) -> Result<(ImportReport, usize)> {
+    let failed = |error| Failure::io("reading the import", error);
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let bar = out.progress(doing, lines);
+    let mut done = 0;
+    let mut progress = |lines: usize| {
+        done = lines;
+        bar.set_position(lines as u64);
+    };
+    let engine = cx.engine().await?;
+    let report = engine.import(&cx.scope, BufReader::new(file), options, &mut progress).await;
+    bar.finish_and_clear();
+    Ok((report?, done))
+}
+
+fn copied(mut stream: impl io::Read, name: &str) -> Result<File> {
+    let failed = |error| Failure::io(format!("reading {name}"), error);
+    let mut copy = tempfile::tempfile().map_err(failed)?;
+    io::copy(&mut stream, &mut copy).map_err(failed)?;
+    Ok(copy)
+}
+
+fn damaged(report: &ImportReport) -> Failure {
+    let mut lines: Vec<String> = report.rejections.iter().take(MAX_TOLD).map(told).collect();
+    if report.rejected > lines.len() {
+        lines.push(format!("and {} more", report.rejected - lines.len()));
+    }
+    Failure::invalid(
+        format!(
+            "{} cannot be imported, so nothing was:\n  {}",
+            count(report.rejected, "line", "lines"),
+            lines.join("\n  ")
+        ),
+        "mend them, or import the rest with --keep-going",
+    )
+    .with_details(json!({ "rejections": report.rejections }))
+}
+
+fn told(rejected: &Rejected) -> String {
+    format!("line {}: {}", rejected.line, rejected.reason)
+}
+
+fn length(file: &File) -> Result<u64> {
+    let length = file.metadata().map(|data| data.len());
+    length.map_err(|error| Failure::io("reading the import", error))
+}

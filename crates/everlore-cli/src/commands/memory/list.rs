@@ -1,0 +1,104 @@
+//! `everlore memory list`: what is stored, newest first.
+
+use clap::Args;
+use everlore::{
+    Memory, MemoryId,
+    store::{Order, Page},
+};
+use serde_json::json;
+
+use crate::{
+    commands::filter::FilterArgs,
+    context::Context,
+    failure::{Exit, Result},
+    ids,
+    output::Output,
+    times::age,
+    words::{TITLE_CELLS, cut, rendered, table, title},
+};
+
+/// Memories read at a time.
+const PAGE: usize = 1_000;
+
+/// List memories, the newest first
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// The most memories to list
+    #[arg(long, value_name = "NUMBER", default_value_t = 20)]
+    limit: usize,
+    /// List all of them
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    /// Go on after this memory, the last one of the page before
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
+}
+
+impl ListArgs {
+    /// Lists a page or everything.
+    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let (memories, next) = self.find(cx).await?;
+        if out.is_json() {
+            out.json(&json!({ "memories": memories, "next": next }))?;
+        } else {
+            out.text(&listed(&memories, cx).await?)?;
+            if memories.is_empty() {
+                out.note("nothing found");
+            }
+            if let Some(next) = next {
+                out.note(&format!("more with: --after {next}"));
+            }
+        }
+        Ok(Exit::found(!memories.is_empty()))
+    }
+
+    /// The memories, and the last one if there may be more after it.
+    async fn find(&self, cx: &Context) -> Result<(Vec<Memory>, Option<MemoryId>)> {
+        let engine = cx.engine().await?;
+        let after = match &self.after {
+            Some(name) => Some(engine.resolve(&cx.scope, name).await?),
+            None => None,
+        };
+        let limit = if self.all { usize::MAX } else { self.limit };
+        let mut memories: Vec<Memory> = Vec::new();
+        let mut page =
+            Page { filter: self.filter.filter(), after, order: Order::NewestFirst, limit: 0 };
+        // One more than asked for tells whether there is more.
+        while memories.len() <= limit {
+            page.limit = PAGE.min((limit - memories.len()).saturating_add(1));
+            let more = engine.list(&cx.scope, &page).await?;
+            page.after = more.last().map(|memory| memory.id);
+            let last = more.len() < page.limit;
+            memories.extend(more);
+            if last {
+                return Ok((memories, None));
+            }
+        }
+        memories.truncate(limit);
+        let next = memories.last().map(|memory| memory.id);
+        Ok((memories, next))
+    }
+}
+
+/// A table of memories.
+pub(super) async fn listed(memories: &[Memory], cx: &Context) -> Result<String> {
+    if memories.is_empty() {
+        return Ok(String::new());
+    }
+    let all: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+    let short = ids::shortened(cx.engine().await?, &cx.scope, &all).await?;
+    let now = cx.now();
+    let mut rows = table(&["id", "kind", "name", "age", "status"]);
+    for (memory, id) in memories.iter().zip(short) {
+        rows.add_row([
+            id,
+            memory.kind.to_string(),
+            cut(&title(memory), TITLE_CELLS),
+            age(memory.at, &now),
+            memory.status.to_string(),
+        ]);
+    }
+    Ok(rendered(rows))
+}

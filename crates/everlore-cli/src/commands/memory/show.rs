@@ -1,0 +1,76 @@
+//! `everlore memory show`: one memory with all that is known about it.
+
+use clap::Args;
+use everlore::Memory;
+use jiff::Zoned;
+
+use crate::{
+    context::Context,
+    failure::{Exit, Result},
+    output::Output,
+    times::{age, minute},
+    words::{rendered, table, visible},
+};
+
+/// Show one memory in full
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The memory
+    id: String,
+}
+
+impl ShowArgs {
+    /// Prints the memory.
+    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        let id = engine.resolve(&cx.scope, &self.id).await?;
+        let memory = engine.get(&cx.scope, id).await?;
+        if out.is_json() {
+            out.json(&memory)?;
+        } else {
+            out.text(&described(&memory, &cx.now()))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The facts of a memory as a table, then its text.
+fn described(memory: &Memory, now: &Zoned) -> String {
+    let source = &memory.source;
+    let role = source.role.map(|role| format!("{role:?}").to_lowercase());
+    let when = |at| format!("{} ({})", minute(at, now), age(at, now));
+    let facts = [
+        ("id", memory.id.to_string()),
+        ("uri", memory.uri.clone()),
+        ("kind", memory.kind.to_string()),
+        ("name", memory.name.clone()),
+        ("description", memory.description.clone()),
+        ("status", memory.status.to_string()),
+        ("replaced by", memory.superseded_by.map(|id| id.to_string()).unwrap_or_default()),
+        ("tags", memory.tags.join(", ")),
+        ("session", source.session.clone().unwrap_or_default()),
+        ("speaker", source.speaker.clone().unwrap_or_default()),
+        ("role", role.unwrap_or_default()),
+        ("said", when(memory.at)),
+        ("stored", when(memory.created_at)),
+        ("changed", if memory.version > 1 { when(memory.updated_at) } else { String::new() }),
+        ("last used", memory.last_used_at.map(when).unwrap_or_default()),
+        ("importance", memory.importance.to_string()),
+        ("weight", memory.weight.to_string()),
+        ("version", memory.version.to_string()),
+        ("metadata", metadata(memory)),
+    ];
+    let mut rows = table(&[]);
+    for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+        rows.add_row([*name, &visible(value)]);
+    }
+    format!("{}\n{}\n", rendered(rows), visible(memory.content.trim_end()))
+}
+
+fn metadata(memory: &Memory) -> String {
+    if memory.metadata.is_empty() {
+        return String::new();
+    }
+    // A map of JSON values can always be written as JSON.
+    serde_json::to_string(&memory.metadata).unwrap_or_default()
+}

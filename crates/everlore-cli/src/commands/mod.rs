@@ -1,0 +1,38 @@
+//! One file a command: its arguments, whose comments are its help, and one `run`.
+
+pub(crate) mod filter;
+pub(crate) mod remember;
+pub(crate) mod observe;
+pub(crate) mod recall;
+mod explain;
+mod why_not;
+pub(crate) mod context;
+pub(crate) mod memory;
+pub(crate) mod scopes;
+pub(crate) mod doctor;
+pub(crate) mod config;
+pub(crate) mod completions;
+pub(crate) mod demo;
+
+use crate::{
+    cli::Command,
+    context::Context,
+    failure::{Exit, Result},
+    output::Output,
+};
+
+/// Runs a command.
+pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Result<Exit> {
+    match command {
+        Command::Remember(args) => args.run(cx, out).await,
+        Command::Observe(args) => args.run(cx, out).await,
+        Command::Recall(args) => args.run(cx, out).await,
+        Command::Context(args) => args.run(cx, out).await,
+        Command::Memory(command) => command.run(cx, out).await,
+        Command::Scopes(args) => args.run(cx, out).await,
+        Command::Doctor(args) => args.run(cx, out).await,
+        Command::Config(command) => command.run(cx, out),
+        Command::Completions(args) => args.run(out),
+        Command::Demo(args) => Box::pin(args.run(out)).await,
+    }
+}

@@ -1,0 +1,241 @@
+//! `everlore observe`: stores what is said, word for word, as it comes in.
+//!
+//! A thread reads standard input; whatever lines have come in by the time the last ones are durable are stored
+//! together. So a slow conversation gets prompt answers and a large file shares its syncs.
+
+use std::{io, thread};
+
+use clap::Args;
+use everlore::{
+    MemoryId, Turn,
+    ingest::Line,
+    types::{Role, Timestamp, to_millisecond},
+};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use crate::{
+    context::Context,
+    failure::{Exit, Failure, Result},
+    input::{Lines, Numbered},
+    output::Output,
+    times::parse_moment,
+    unsaved,
+};
+
+/// The most turns that are stored together: many share a sync, few enough that none waits long.
+const MAX_BATCH: usize = 512;
+
+/// The most bytes that are stored together: long turns need no company.
+const MAX_BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// Store what is said, one turn a line, from standard input
+///
+/// A line is a JSON object {"text","session","speaker","role","time"}, of which only the text is needed, or plain text.
+/// Each stored turn is answered with a line {"id":…} once it is safe on disk; a line that cannot be stored with
+/// {"error":…,"line":N}. Empty lines are skipped.
+#[derive(Debug, Args)]
+pub(crate) struct ObserveArgs {
+    /// The conversation of turns that name none; a new one if left out
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+    /// Who says turns that name nobody
+    #[arg(long, value_name = "NAME")]
+    speaker: Option<String>,
+    /// The role of turns that name none: user, assistant, system or tool
+    #[arg(long, value_name = "ROLE", value_parser = role)]
+    role: Option<Role>,
+    /// Take every line as plain text, even if it looks like JSON
+    #[arg(long)]
+    plain: bool,
+}
+
+/// A turn as a line of JSON tells it.
+#[derive(Deserialize)]
+struct RawTurn {
+    text: String,
+    session: Option<String>,
+    speaker: Option<String>,
+    role: Option<Role>,
+    time: Option<String>,
+}
+
+/// What became of one line.
+struct Outcome {
+    number: usize,
+    turn: Result<Turn>,
+    saved: Option<Result<MemoryId>>,
+}
+
+impl ObserveArgs {
+    /// Reads turns until the end of standard input.
+    pub(crate) async fn run(mut self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        if self.session.as_ref().is_none_or(|session| session.trim().is_empty()) {
+            self.session = Some(new_session(cx));
+        }
+        let mut lines = read_lines();
+        let mut well = true;
+        while let Some(batch) = next_batch(&mut lines).await {
+            let now = to_millisecond(cx.now().timestamp());
+            let mut outcomes: Vec<Outcome> = batch
+                .into_iter()
+                .filter_map(|line| self.read(line, now).transpose())
+                .collect::<Result<_>>()?;
+            save(cx, &mut outcomes).await;
+            for outcome in outcomes {
+                well &= tell(out, outcome)?;
+            }
+            out.flush()?;
+        }
+        Ok(Exit::well(well))
+    }
+
+    /// Makes a line a turn; nothing if it is blank. A stream that cannot be read further is a failure of the whole.
+    fn read(&self, line: Result<Numbered>, now: Timestamp) -> Result<Option<Outcome>> {
+        let Numbered { number, bytes } = line?;
+        let turn = match bytes.and_then(utf8) {
+            Ok(text) if text.trim().is_empty() => return Ok(None),
+            Ok(text) => self.turn(text, now),
+            Err(failure) => Err(failure),
+        };
+        Ok(Some(Outcome { number, turn, saved: None }))
+    }
+
+    fn turn(&self, text: String, now: Timestamp) -> Result<Turn> {
+        let raw = if self.plain || !text.trim_start().starts_with('{') {
+            RawTurn { text, session: None, speaker: None, role: None, time: None }
+        } else {
+            serde_json::from_str(&text).map_err(|error| not_a_turn(&error.to_string()))?
+        };
+        if raw.text.trim().is_empty() {
+            return Err(not_a_turn("its text is empty"));
+        }
+        let time = match raw.time {
+            Some(time) => parse_moment(&time).map_err(|error| not_a_turn(&error))?.start(),
+            None => now,
+        };
+        Ok(Turn {
+            text: raw.text,
+            session: raw.session.or_else(|| self.session.clone()),
+            speaker: raw.speaker.or_else(|| self.speaker.clone()),
+            role: raw.role.or(self.role),
+            time: Some(time),
+        })
+    }
+}
+
+/// Stores the turns of a batch, all at once if possible.
+async fn save(cx: &Context, outcomes: &mut [Outcome]) {
+    let turns: Vec<Turn> =
+        outcomes.iter().filter_map(|line| line.turn.as_ref().ok().cloned()).collect();
+    let mut saved = match store(cx, &turns).await {
+        Err(failure) if !failure.is_storage() && turns.len() > 1 => one_by_one(cx, &turns).await,
+        Err(failure) => vec![Err(failure); turns.len()],
+        Ok(ids) => ids.into_iter().map(Ok).collect::<Vec<_>>(),
+    }
+    .into_iter();
+    for outcome in outcomes.iter_mut().filter(|outcome| outcome.turn.is_ok()) {
+        outcome.saved = saved.next();
+    }
+}
+
+/// Stores each turn for itself, so that one that is refused does not keep the others out.
+async fn one_by_one(cx: &Context, turns: &[Turn]) -> Vec<Result<MemoryId>> {
+    let mut saved = Vec::with_capacity(turns.len());
+    for turn in turns {
+        let ids = store(cx, std::slice::from_ref(turn)).await;
+        saved.push(ids.map(|ids| ids[0]));
+    }
+    saved
+}
+
+/// Stores turns, all or nothing; what the disk refuses is kept beside the database.
+async fn store(cx: &Context, turns: &[Turn]) -> Result<Vec<MemoryId>> {
+    let saved = async {
+        let saved = cx.engine().await?.observe(&cx.scope, turns.to_vec()).await?;
+        Ok(saved.into_iter().map(|saved| saved.id).collect())
+    };
+    saved.await.map_err(|failure: Failure| {
+        if !failure.is_storage() {
+            return failure;
+        }
+        let lines: Vec<Line> = turns.iter().cloned().map(Line::Turn).collect();
+        unsaved::keep(&cx.home, &cx.scope, &lines, failure)
+    })
+}
+
+/// Answers one line; false if it could not be stored.
+fn tell(out: &mut Output, outcome: Outcome) -> Result<bool> {
+    let failure = match (outcome.turn, outcome.saved) {
+        (_, Some(Ok(id))) => return out.json(&json!({ "id": id })).map(|()| true),
+        (Err(failure), _) | (_, Some(Err(failure))) => failure,
+        (Ok(_), None) => Failure::told("store", "the turn was not stored", "try again"),
+    };
+    match failure {
+        Failure::BrokenPipe => Err(failure),
+        Failure::Told(told) => {
+            out.json(&json!({ "error": told, "line": outcome.number })).map(|()| false)
+        }
+    }
+}
+
+/// Reads standard input on a thread of its own.
+fn read_lines() -> mpsc::Receiver<Result<Numbered>> {
+    let (sender, lines) = mpsc::channel(MAX_BATCH);
+    thread::spawn(move || {
+        let mut source = Lines::new(io::stdin().lock());
+        while let Some(line) = source.next().transpose() {
+            let last = line.is_err();
+            if sender.blocking_send(line).is_err() || last {
+                break;
+            }
+        }
+    });
+    lines
+}
+
+/// The next line, and with it those that are already there.
+async fn next_batch(lines: &mut mpsc::Receiver<Result<Numbered>>) -> Option<Vec<Result<Numbered>>> {
+    let size = |line: &Result<Numbered>| match line {
+        Ok(Numbered { bytes: Ok(bytes), .. }) => bytes.len(),
+        _ => 0,
+    };
+    let mut batch = vec![lines.recv().await?];
+    let mut bytes = size(&batch[0]);
+    while batch.len() < MAX_BATCH && bytes < MAX_BATCH_BYTES {
+        let Ok(line) = lines.try_recv() else { break };
+        bytes += size(&line);
+        batch.push(line);
+    }
+    Some(batch)
+}
+
+/// A name for a conversation that has none: when it began, and a few digits in case two begin at once.
+fn new_session(cx: &Context) -> String {
+    let now = cx.now();
+    let id = MemoryId::new(now.timestamp()).to_string();
+    format!("{}-{}", now.strftime("%Y-%m-%dT%H-%M-%S"), &id[id.len() - 4..])
+}
+
+fn utf8(bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to() + 1;
+        Failure::invalid(
+            format!("the line is not valid UTF-8 at byte {at}"),
+            "convert it first, for example with: iconv -t UTF-8",
+        )
+    })
+}
+
+fn not_a_turn(why: &str) -> Failure {
+    Failure::invalid(
+        format!("the line is not a turn: {why}"),
+        r#"write {"text":"…"} with "session", "speaker", "role" or "time" if you like, or use --plain"#,
+    )
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    serde_json::from_value(json!(text.to_lowercase()))
+        .map_err(|_| "use user, assistant, system or tool".to_owned())
+}

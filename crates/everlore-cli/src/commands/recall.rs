@@ -1,0 +1,200 @@
+//! `everlore recall`: finds what is worth knowing.
+
+use clap::Args;
+use everlore::{
+    Hit, MemoryId, Recall, RecallRequest,
+    recall::{Factors, Signals},
+};
+use jiff::Zoned;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{explain, filter::FilterArgs, why_not};
+use crate::{
+    context::Context,
+    failure::{Exit, Failure, Result},
+    ids,
+    output::Output,
+    times::{Moment, age, parse_moment},
+    words::{TITLE_CELLS, cut, indented, title, visible},
+};
+
+/// Find what is worth knowing for a question, best first
+#[derive(Debug, Args)]
+pub(crate) struct RecallArgs {
+    /// What is asked
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// The most memories to return [default: from the settings]
+    #[arg(long, value_name = "NUMBER")]
+    limit: Option<usize>,
+    /// Leave out memories with a lower score, from 0 to 1
+    #[arg(long, value_name = "SCORE", default_value_t = 0.0, hide_default_value = true)]
+    min_score: f64,
+    /// Ask among what was known at this time; a day is included
+    #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "why_not")]
+    as_of: Option<Moment>,
+    /// Show every number that made the score
+    #[arg(long)]
+    explain: bool,
+    /// Say what kept this memory out of the answer
+    #[arg(long, value_name = "ID")]
+    why_not: Option<String>,
+}
+
+/// The answer for programs.
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    hits: Vec<HitView<'a>>,
+    abstained: bool,
+    confidence: f64,
+    candidates: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intent: Option<&'a everlore::recall::Intent>,
+}
+
+/// A hit for programs.
+#[derive(Serialize)]
+struct HitView<'a> {
+    id: MemoryId,
+    uri: &'a str,
+    kind: everlore::Kind,
+    name: &'a str,
+    description: &'a str,
+    content: &'a str,
+    score: f64,
+    at: everlore::types::Timestamp,
+    session: Option<&'a str>,
+    speaker: Option<&'a str>,
+    role: Option<everlore::types::Role>,
+    tags: &'a [String],
+    status: everlore::Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<MemoryId>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    metadata: &'a Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<Explain<'a>>,
+}
+
+#[derive(Serialize)]
+struct Explain<'a> {
+    signals: &'a Signals,
+    factors: &'a Factors,
+}
+
+impl RecallArgs {
+    /// Recalls, or says why a memory is not recalled.
+    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        let request = self.request(engine, cx)?;
+        if let Some(name) = &self.why_not {
+            return why_not::run(&request, name, cx, out).await;
+        }
+        let found = match self.as_of {
+            Some(at) => engine.recall_as_of(&request, at.end()).await?,
+            None => engine.recall(&request).await?,
+        };
+        if out.is_json() {
+            out.json(&answer(&request.query, &found, self.explain))?;
+        } else {
+            tell(&found, self.explain, cx, out).await?;
+        }
+        Ok(Exit::found(!found.hits.is_empty()))
+    }
+
+    fn request(&self, engine: &everlore::Engine, cx: &Context) -> Result<RecallRequest> {
+        if !(0.0..=1.0).contains(&self.min_score) {
+            return Err(Failure::invalid(
+                format!("--min-score is {}", self.min_score),
+                "scores go from 0 to 1",
+            ));
+        }
+        let request = engine.request(&cx.scope, self.query.join(" "));
+        let most = cx.settings.config.memory.long_term.max_return;
+        Ok(RecallRequest {
+            filter: self.filter.filter(),
+            limit: self.limit.unwrap_or(request.limit).min(most),
+            min_score: self.min_score,
+            ..request
+        })
+    }
+}
+
+fn answer<'a>(query: &'a str, found: &'a Recall, explained: bool) -> Answer<'a> {
+    Answer {
+        query,
+        hits: found.hits.iter().map(|hit| view(hit, explained)).collect(),
+        abstained: found.abstained,
+        confidence: found.confidence,
+        candidates: found.candidates,
+        intent: explained.then_some(&found.intent),
+    }
+}
+
+fn view(hit: &Hit, explained: bool) -> HitView<'_> {
+    let memory = &hit.memory;
+    HitView {
+        id: memory.id,
+        uri: &memory.uri,
+        kind: memory.kind,
+        name: &memory.name,
+        description: &memory.description,
+        content: &memory.content,
+        score: hit.score,
+        at: memory.at,
+        session: memory.source.session.as_deref(),
+        speaker: memory.source.speaker.as_deref(),
+        role: memory.source.role,
+        tags: &memory.tags,
+        status: memory.status,
+        superseded_by: memory.superseded_by,
+        metadata: &memory.metadata,
+        explain: explained.then_some(Explain { signals: &hit.signals, factors: &hit.factors }),
+    }
+}
+
+async fn tell(found: &Recall, explained: bool, cx: &Context, out: &mut Output) -> Result<()> {
+    if found.hits.is_empty() {
+        out.note("nothing found");
+        return Ok(());
+    }
+    let now = cx.now();
+    let all: Vec<_> = found.hits.iter().map(|hit| hit.memory.id).collect();
+    let short = ids::shortened(cx.engine().await?, &cx.scope, &all).await?;
+    if explained {
+        out.text(&explain::intent(found))?;
+    }
+    for (number, (hit, id)) in found.hits.iter().zip(short).enumerate() {
+        if number > 0 {
+            out.line("")?;
+        }
+        tell_hit(number + 1, hit, &id, &now, out)?;
+        if explained {
+            out.text(&explain::hit(hit))?;
+        }
+    }
+    Ok(())
+}
+
+fn tell_hit(number: usize, hit: &Hit, id: &str, now: &Zoned, out: &mut Output) -> Result<()> {
+    let memory = &hit.memory;
+    let mut facts = vec![memory.kind.to_string(), age(memory.at, now), id.to_owned()];
+    facts.extend(memory.source.session.as_deref().map(|name| visible(name).into_owned()));
+    if memory.status != everlore::Status::Active {
+        facts.push(memory.status.to_string());
+    }
+    let name = cut(&title(memory), TITLE_CELLS);
+    out.line(&format!("{number}. {}  {} {:.2}", out.strong(&name), bar(hit.score), hit.score))?;
+    out.line(&out.faint(&format!("   {}", facts.join(" · "))))?;
+    out.line(&indented(&memory.content, 3))
+}
+
+/// A score as a bar of eight cells.
+fn bar(score: f64) -> String {
+    let full = (score * 8.0).round().clamp(0.0, 8.0) as usize;
+    "█".repeat(full) + &"░".repeat(8 - full)
+}

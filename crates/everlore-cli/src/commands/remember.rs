@@ -1,0 +1,142 @@
+//! `everlore remember`: stores one statement.
+
+use clap::Args;
+use everlore::{
+    Kind, MemoryId, Remember,
+    ingest::{Line, Saved},
+    types::to_millisecond,
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::filter::kinds;
+use crate::{
+    context::Context,
+    failure::{Exit, Failure, Result},
+    ids, input,
+    output::Output,
+    times::{Moment, parse_moment},
+    unsaved,
+    words::{TITLE_CELLS, cut, title},
+};
+
+/// Store a statement, from the arguments or from standard input
+#[derive(Debug, Args)]
+pub(crate) struct RememberArgs {
+    /// The text; without it, or with `-`, it is read from standard input
+    text: Vec<String>,
+    /// What sort of statement it is; judged by the text if left out
+    #[arg(long, value_name = "KIND", value_parser = kinds())]
+    kind: Option<Kind>,
+    /// A title; the beginning of the text if left out
+    #[arg(long, value_name = "TITLE")]
+    name: Option<String>,
+    /// One line that tells whether it matters
+    #[arg(long, value_name = "LINE")]
+    description: Option<String>,
+    /// A keyword; may be repeated
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// How much it matters, from 0 to 1
+    #[arg(long, value_name = "NUMBER")]
+    importance: Option<f64>,
+    /// The conversation it came from
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+    /// When it was said or became true; now if left out
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    at: Option<Moment>,
+    /// Free data of yours, as a JSON object
+    #[arg(long, value_name = "JSON", value_parser = object)]
+    metadata: Option<Map<String, Value>>,
+    /// The older memory that this one replaces
+    #[arg(long, value_name = "ID")]
+    replaces: Option<String>,
+}
+
+/// What was stored, and what it replaced.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    saved: &'a Saved,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaces: Option<MemoryId>,
+}
+
+impl RememberArgs {
+    /// Stores the text and says what was stored.
+    pub(crate) async fn run(mut self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let content = input::text(&std::mem::take(&mut self.text), out)?;
+        let replaces = self.replaces.take();
+        let draft = self.draft(content, cx);
+        match save(cx, &draft, replaces.as_deref()).await {
+            Ok((saved, replaces)) => tell(cx, out, &saved, replaces).await,
+            Err(failure) if failure.is_storage() => {
+                let line = Line::Draft(Box::new(draft));
+                Err(unsaved::keep(&cx.home, &cx.scope, &[line], failure))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// The time is filled in here, so that it is right even if the text can only be saved later.
+    fn draft(self, content: String, cx: &Context) -> Remember {
+        let at = self.at.map_or_else(|| cx.now().timestamp(), Moment::start);
+        Remember {
+            content,
+            kind: self.kind,
+            name: self.name,
+            description: self.description.unwrap_or_default(),
+            tags: self.tag,
+            importance: self.importance,
+            confidence: None,
+            at: Some(to_millisecond(at)),
+            session: self.session,
+            metadata: self.metadata.unwrap_or_default(),
+        }
+    }
+}
+
+async fn save(
+    cx: &Context,
+    draft: &Remember,
+    replaces: Option<&str>,
+) -> Result<(Saved, Option<MemoryId>)> {
+    let engine = cx.engine().await?;
+    let older = match replaces {
+        Some(name) => Some(engine.resolve(&cx.scope, name).await?),
+        None => None,
+    };
+    let saved = engine.remember(&cx.scope, draft.clone()).await?;
+    if let Some(older) = older {
+        engine.supersede(&cx.scope, older, saved.id).await.map_err(Failure::from)?;
+    }
+    Ok((saved, older))
+}
+
+async fn tell(
+    cx: &Context,
+    out: &mut Output,
+    saved: &Saved,
+    replaces: Option<MemoryId>,
+) -> Result<Exit> {
+    if out.is_json() {
+        out.json(&Answer { saved, replaces })?;
+        return Ok(Exit::Done);
+    }
+    let engine = cx.engine().await?;
+    let memory = engine.get(&cx.scope, saved.id).await?;
+    let id = ids::short(engine, &cx.scope, saved.id).await?;
+    let did = if saved.receipt.known { "already known" } else { "remembered" };
+    let instead = match replaces {
+        Some(older) => format!(", instead of {}", ids::short(engine, &cx.scope, older).await?),
+        None => String::new(),
+    };
+    let name = cut(&title(&memory), TITLE_CELLS);
+    out.line(&format!("{did}: {} [{}] {name}{instead}", out.strong(&id), saved.kind))?;
+    Ok(Exit::Done)
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(text).map_err(|error| format!("it is not a JSON object: {error}"))
+}

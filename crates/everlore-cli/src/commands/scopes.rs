@@ -1,0 +1,43 @@
+//! `everlore scopes`: whose memories this home holds.
+
+use clap::Args;
+use everlore::store::Store;
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    failure::{Exit, Result},
+    output::Output,
+    words::{rendered, table},
+};
+
+/// List the agents and users whose memories this home holds
+#[derive(Debug, Args)]
+pub(crate) struct ScopesArgs {}
+
+impl ScopesArgs {
+    /// Lists every scope with its number of memories.
+    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let store = cx.store().await?;
+        let mut listed = Vec::new();
+        for scope in store.scopes().await? {
+            let counts = store.count(&scope).await?;
+            let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
+            listed.push((scope, memories));
+        }
+        let found = Exit::found(!listed.is_empty());
+        if out.is_json() {
+            let scope = |(scope, memories): &(everlore::Scope, usize)| json!({ "agent": scope.agent(), "user": scope.user(), "memories": memories });
+            out.json(&json!({ "scopes": listed.iter().map(scope).collect::<Vec<_>>() }))?;
+        } else if listed.is_empty() {
+            out.note("nothing is stored yet");
+        } else {
+            let mut rows = table(&["agent", "user", "memories"]);
+            for (scope, memories) in &listed {
+                rows.add_row([scope.agent(), scope.user(), &memories.to_string()]);
+            }
+            out.text(&rendered(rows))?;
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,217 @@
+//! What a command works with: the home folder, the settings, whose memory it is, and the engine.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use everlore::{
+    Config, Engine, Scope,
+    store::{SqliteStore, Store},
+};
+use jiff::{Zoned, tz::TimeZone};
+use tokio::sync::OnceCell;
+
+use crate::{
+    cli::{Command, Global},
+    failure::{Failure, Result},
+    unsaved,
+};
+
+/// Everything a command needs to know.
+pub(crate) struct Context {
+    /// The folder that holds everything.
+    pub(crate) home: PathBuf,
+    /// The settings and what is wrong with them.
+    pub(crate) settings: Settings,
+    /// Whose memory it is.
+    pub(crate) scope: Scope,
+    opened: OnceCell<Opened>,
+}
+
+/// The settings in force, and where they come from.
+pub(crate) struct Settings {
+    /// The file they are read from, whether it exists or not.
+    pub(crate) path: PathBuf,
+    /// The values.
+    pub(crate) config: Config,
+    /// Settings that do not exist.
+    pub(crate) warnings: Vec<String>,
+    /// Values that cannot be used, each with what to do.
+    pub(crate) problems: Vec<(String, String)>,
+}
+
+struct Opened {
+    engine: Engine,
+    store: Arc<SqliteStore>,
+}
+
+impl Context {
+    /// Reads the settings; nothing is opened yet.
+    pub(crate) fn new(global: &Global, command: &Command) -> Result<Self> {
+        let home = home(global)?;
+        let settings = Settings::read(&home, global);
+        let lenient = command.needs_no_settings();
+        if let Some((message, hint)) = settings.problems.first()
+            && !lenient
+        {
+            return Err(Failure::invalid(message, hint));
+        }
+        let scope = match settings.scope(global) {
+            Err(_) if lenient => Scope::default(),
+            scope => scope?,
+        };
+        Ok(Self { home, settings, scope, opened: OnceCell::new() })
+    }
+
+    /// The database file.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.home.join("everlore.db")
+    }
+
+    /// The engine, opened on first use.
+    pub(crate) async fn engine(&self) -> Result<&Engine> {
+        Ok(&self.opened().await?.engine)
+    }
+
+    /// The store below the engine, for its owner.
+    pub(crate) async fn store(&self) -> Result<&SqliteStore> {
+        Ok(&self.opened().await?.store)
+    }
+
+    /// The time here and now.
+    pub(crate) fn now(&self) -> Zoned {
+        Zoned::now()
+    }
+
+    /// Lets go of the files, once all is written.
+    pub(crate) async fn close(&self) {
+        if let Some(opened) = self.opened.get() {
+            opened.store.close().await;
+        }
+    }
+
+    /// What the user should hear before the answer.
+    pub(crate) fn notes(&self, command: &Command) -> Vec<String> {
+        if command.tells_itself() {
+            return Vec::new();
+        }
+        let warnings = self.settings.warnings.iter().map(|warning| format!("warning: {warning}"));
+        warnings.chain(unsaved::note(&self.home)).collect()
+    }
+
+    async fn opened(&self) -> Result<&Opened> {
+        self.opened
+            .get_or_try_init(|| async {
+                let database = self.database();
+                prepare(&self.home, &database)
+                    .map_err(|error| Failure::io(self.home.display().to_string(), error))?;
+                let store = Arc::new(SqliteStore::open(database).await?);
+                let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
+                    .with_config(self.settings.config.clone())
+                    .with_zone(TimeZone::system());
+                Ok(Opened { engine, store })
+            })
+            .await
+    }
+}
+
+impl Settings {
+    fn read(home: &Path, global: &Global) -> Self {
+        let given = global.config.clone().filter(|path| !path.as_os_str().is_empty());
+        let path = given.clone().unwrap_or_else(|| home.join("config.toml"));
+        let mut settings =
+            Self { path, config: Config::default(), warnings: Vec::new(), problems: Vec::new() };
+        settings.lay_file(given.is_some());
+        settings.lay_environment();
+        let checked = settings.config.check();
+        settings.problems.extend(checked.iter().map(|problem| {
+            (format!("the setting {problem}"), "change the value, or delete it to use the default; `everlore config show` lists all".to_owned())
+        }));
+        settings
+    }
+
+    fn lay_file(&mut self, required: bool) {
+        let name = self.path.display().to_string();
+        match fs::read_to_string(&self.path) {
+            Ok(text) => self.lay(Config::parse(&text), &format!("{name}: ")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !required => {}
+            Err(error) => self.problems.push((
+                format!("the settings cannot be read: {name}: {error}"),
+                "check the path given by --config or EVERLORE_CONFIG".to_owned(),
+            )),
+        }
+    }
+
+    fn lay_environment(&mut self) {
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        let laid = self.config.with_env(std::env::vars_os().filter_map(text));
+        self.lay(laid, "");
+    }
+
+    fn lay(
+        &mut self,
+        laid: everlore::Result<(Config, Vec<everlore::config::Warning>)>,
+        place: &str,
+    ) {
+        match laid {
+            Ok((config, warnings)) => {
+                self.config = config;
+                self.warnings.extend(warnings.iter().map(|warning| format!("{place}{warning}")));
+            }
+            Err(error) => {
+                self.problems.push((format!("{place}{error}"), error.hint().to_owned()));
+            }
+        }
+    }
+
+    fn scope(&self, global: &Global) -> Result<Scope> {
+        let named = |given: &Option<String>, default: &str| {
+            given.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| default.to_owned())
+        };
+        let general = &self.config.general;
+        let scope =
+            Scope::new(&named(&global.agent, &general.agent), &named(&global.user, &general.user));
+        Ok(scope?)
+    }
+}
+
+/// The folder named by the option or the environment, or `.everlore` in the user's own.
+fn home(global: &Global) -> Result<PathBuf> {
+    let given = global.home.clone().filter(|home| !home.as_os_str().is_empty());
+    given.or_else(|| std::env::home_dir().map(|own| own.join(".everlore"))).ok_or_else(|| {
+        Failure::invalid(
+            "your home folder is not known",
+            "name a folder with --home or EVERLORE_HOME",
+        )
+    })
+}
+
+/// Makes the folder and the file for the user alone; what exists is left as it is.
+fn prepare(home: &Path, database: &Path) -> io::Result<()> {
+    if !home.is_dir() {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(home)?;
+    }
+    match private_file().create_new(true).open(database) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !database.exists() => {
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Opens a file for writing that, if new, only the user may read.
+pub(crate) fn private_file() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}

@@ -1,0 +1,131 @@
+//! How a command ends: done, nothing found, or a failure that says what to do about it.
+
+use std::{io, process::ExitCode};
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// The result of everything a command does.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// How a command that did not break off ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It did what it was asked for.
+    Done,
+    /// It found nothing.
+    Nothing,
+    /// It said what went wrong as part of its answer.
+    Failed,
+}
+
+impl Exit {
+    /// Done if there is something, nothing found if not.
+    pub(crate) fn found(something: bool) -> Self {
+        if something { Self::Done } else { Self::Nothing }
+    }
+
+    /// Done if all is well, failed if not.
+    pub(crate) fn well(well: bool) -> Self {
+        if well { Self::Done } else { Self::Failed }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Nothing => 1,
+            Exit::Failed => 2,
+        })
+    }
+}
+
+/// Why a command broke off.
+#[derive(Debug, Clone)]
+pub(crate) enum Failure {
+    /// Whoever read the output went away; nobody is left to tell.
+    BrokenPipe,
+    /// Something to tell the user.
+    Told(Box<Told>),
+}
+
+/// A failure as it is told.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Told {
+    /// A short, stable word for programs.
+    pub(crate) code: &'static str,
+    /// What went wrong.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) hint: String,
+    /// More for programs, beside the rest.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) details: Option<Value>,
+}
+
+impl Failure {
+    /// The input cannot be accepted as it is.
+    pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::told("invalid", message, hint)
+    }
+
+    /// A file or stream failed.
+    pub(crate) fn io(what: impl Into<String>, error: io::Error) -> Self {
+        everlore::Error::io(what, error).into()
+    }
+
+    /// Anything else that can be told.
+    pub(crate) fn told(
+        code: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        let (message, hint) = (message.into(), hint.into());
+        Self::Told(Box::new(Told { code, message, hint, details: None }))
+    }
+
+    /// The same, with more for programs.
+    pub(crate) fn with_details(self, details: Value) -> Self {
+        match self {
+            Self::Told(told) => Self::Told(Box::new(Told { details: Some(details), ..*told })),
+            Self::BrokenPipe => self,
+        }
+    }
+
+    /// The same, with another hint.
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
+        match self {
+            Self::Told(told) => Self::Told(Box::new(Told { hint: hint.into(), ..*told })),
+            Self::BrokenPipe => self,
+        }
+    }
+
+    /// Whether the disk or the database failed, so that good input would be lost.
+    pub(crate) fn is_storage(&self) -> bool {
+        self.code().is_some_and(|code| ["store", "io", "damaged"].contains(&code))
+    }
+
+    /// Whether the named thing does not exist.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.code() == Some("not_found")
+    }
+
+    fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Told(told) => Some(told.code),
+            Self::BrokenPipe => None,
+        }
+    }
+}
+
+impl From<everlore::Error> for Failure {
+    fn from(error: everlore::Error) -> Self {
+        match &error {
+            everlore::Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                Self::BrokenPipe
+            }
+            _ => Self::told(error.code(), error.to_string(), error.hint()),
+        }
+    }
+}

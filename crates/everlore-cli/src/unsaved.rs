@@ -1,0 +1,115 @@
+//! What could not be saved because the disk or the database failed: kept in a file beside it, said at the next start,
+//! brought in by an import (H3).
+
+use std::{
+    fs,
+    io::{self, BufRead, Write},
+    path::{Path, PathBuf},
+};
+
+use everlore::{
+    Scope,
+    ingest::{Header, Line},
+    types::{Fingerprint, Timestamp},
+};
+
+use crate::{
+    context::private_file,
+    failure::Failure,
+    words::{count, quoted},
+};
+
+/// Keeps lines that could not be saved and says so in the failure.
+pub(crate) fn keep(home: &Path, scope: &Scope, lines: &[Line], failure: Failure) -> Failure {
+    let path = home.join(file_name(scope));
+    match append(&path, scope, lines) {
+        Ok(()) => failure.with_hint(format!(
+            "nothing is lost: what you gave is kept in {}; when the cause is mended, bring it in with: {}",
+            path.display(),
+            command(home, scope, &path)
+        )),
+        // The first failure is the one to tell; this one has the same cause.
+        Err(_) => failure,
+    }
+}
+
+/// The files of a home that hold something unsaved.
+pub(crate) fn files(home: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(home) else { return Vec::new() };
+    let mut found: Vec<_> = entries
+        .flatten()
+        .filter(|entry| is_unsaved(&entry.path()))
+        .filter(|entry| entry.metadata().is_ok_and(|data| data.len() > 0))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// One line that says what was not saved and how to bring it in.
+pub(crate) fn note(home: &Path) -> Option<String> {
+    let files = files(home);
+    let first = files.first()?;
+    let scope = owner(first).unwrap_or_default();
+    let more = match files.len() {
+        1 => String::new(),
+        files => format!(" (and {})", count(files - 1, "more file", "more files")),
+    };
+    Some(format!(
+        "note: an earlier save failed; bring it in with: {}{more}",
+        command(home, &scope, first)
+    ))
+}
+
+/// Whether a file is one of these.
+pub(crate) fn is_unsaved(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name == "unsaved.jsonl" || name.starts_with("unsaved-") && name.ends_with(".jsonl")
+}
+
+/// The command that imports a file into its scope.
+pub(crate) fn command(home: &Path, scope: &Scope, path: &Path) -> String {
+    let mut words = vec!["everlore".to_owned()];
+    let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
+    option("--home", &home.display().to_string());
+    if *scope != Scope::default() {
+        option("--agent", scope.agent());
+        option("--user", scope.user());
+    }
+    words.extend(["memory".into(), "import".into(), quoted(&path.display().to_string())]);
+    words.join(" ")
+}
+
+/// Whose lines a file holds.
+pub(crate) fn owner(path: &Path) -> Option<Scope> {
+    let mut first = String::new();
+    io::BufReader::new(fs::File::open(path).ok()?).read_line(&mut first).ok()?;
+    match Line::parse(first.trim().as_bytes()) {
+        Ok(Line::Header(header)) => Some(header.scope),
+        _ => None,
+    }
+}
+
+/// One file a scope, since lines do not say whose they are; names may be too long for a file, so a digest stands in.
+fn file_name(scope: &Scope) -> String {
+    if *scope == Scope::default() {
+        return "unsaved.jsonl".to_owned();
+    }
+    let digest = Fingerprint::of(&scope.to_string());
+    let digest: String = digest.as_bytes()[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("unsaved-{digest}.jsonl")
+}
+
+fn append(path: &Path, scope: &Scope, lines: &[Line]) -> io::Result<()> {
+    let mut file = private_file().append(true).create(true).open(path)?;
+    let mut text = String::new();
+    let header = Line::Header(Header::new(scope, false, Timestamp::now()));
+    let first = (file.metadata()?.len() == 0).then_some(&header);
+    for line in first.into_iter().chain(lines) {
+        text += &line.to_json().map_err(io::Error::other)?;
+        text.push('\n');
+    }
+    // In one go, so that lines of two processes do not mix.
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}

@@ -1,0 +1,216 @@
+//! What every command answers, for programs and for people, in English and in Chinese.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::{home::Home, transcript::Transcript};
+
+#[test]
+fn programs_get_one_line_of_json_from_saving_and_recalling() {
+    let home = Home::new();
+    let mut transcript = Transcript::of(&home);
+    transcript
+        .run(&["--json", "remember", "I drink green tea in the morning", "--tag", "drinks", "--session", "s1"])
+        .run(&["--json", "remember", "I drink green tea in the morning"])
+        .run(&["--json", "remember", "我喜欢喝龙井茶", "--kind", "preference", "--name", "茶", "--importance", "0.9"])
+        .run(&["--json", "remember", "I drink black tea now", "--replaces", "@1"])
+        .run_with(
+            &["--json", "observe", "--session", "trip"],
+            "{\"speaker\":\"Wang\",\"role\":\"user\",\"text\":\"下周三去杭州出差\",\"time\":\"2023-05-08T13:56:00\"}\n\
+             plain words\n{\"speaker\":\"broken\n\n{\"text\":\" \"}\n",
+        )
+        .run(&["--json", "recall", "龙井"])
+        .run(&["--json", "recall", "green tea", "--status", "superseded"])
+        .run(&["--json", "recall", "杭州", "--session", "trip", "--kind", "turn"])
+        .run(&["--json", "recall", "quantum chromodynamics"])
+        .run(&["--json", "recall", "green tea", "--why-not", "@1"])
+        .run(&["--json", "recall", "green tea", "--why-not", "@2"])
+        .run(&["--json", "recall", "龙井茶", "--why-not", "@2"]);
+    assert_snapshot!(transcript.redacted());
+}
+
+#[test]
+fn programs_get_one_line_of_json_from_looking_after_memories() {
+    let home = Home::new();
+    let mut transcript = Transcript::of(&home);
+    transcript
+        .run(&["--json", "remember", "The staging port is 8443", "--metadata", r#"{"team":"ops"}"#])
+        .run(&["--json", "remember", "生产环境端口是 443"])
+        .run(&["--json", "memory", "list", "--limit", "1"])
+        .run(&["--json", "memory", "list", "--after", "@2"])
+        .run(&["--json", "memory", "show", "@1"])
+        .run(&[
+            "--json",
+            "memory",
+            "edit",
+            "@1",
+            "--content",
+            "The staging port is 9443",
+            "--weight",
+            "0.05",
+        ])
+        .run(&["--json", "memory", "archive", "@2"])
+        .run(&["--json", "memory", "restore", "@2"])
+        .run(&["--json", "memory", "clean", "--dry-run"])
+        .run(&["--json", "memory", "clean"])
+        .run(&["--json", "memory", "delete", "@2"])
+        .run(&["--json", "memory", "undo", "--last"])
+        .run(&["--json", "memory", "history", "@1", "--limit", "2"])
+        .run(&["--json", "memory", "forget", "@1", "--yes"])
+        .run(&["--json", "memory", "stats"])
+        .run(&["--json", "scopes"])
+        .run(&["--json", "doctor"])
+        .run(&["--json", "config", "path"])
+        .run(&["--json", "config", "check"]);
+    assert_snapshot!(transcript.redacted());
+}
+
+#[test]
+fn people_get_plain_words() {
+    let home = Home::new();
+    let mut transcript = Transcript::of(&home);
+    transcript
+        .run(&["remember", "I drink green tea in the morning", "--tag", "drinks"])
+        .run(&["remember", "I drink green tea in the morning", "--tag", "drinks"])
+        .run(&["remember", "我喜欢喝龙井茶。每天早上一杯。"])
+        .run(&["remember", "I drink black tea now", "--replaces", "@1"])
+        .run(&["recall", "龙井"])
+        .run(&["recall", "black tea"])
+        .run(&["recall", "quantum chromodynamics"])
+        .run(&["recall", "tea", "--why-not", "@1"])
+        .run(&["memory", "list", "--status", "any"])
+        .run(&["memory", "show", "@2"])
+        .run(&["memory", "edit", "@2", "--content", "我喜欢喝碧螺春茶。", "--name", "茶"])
+        .run(&["memory", "history", "@2"])
+        .run(&["memory", "archive", "@2"])
+        .run(&["memory", "restore", "@2"])
+        .run(&["memory", "clean"])
+        .run(&["memory", "delete", "@3"])
+        .run(&["memory", "undo", "--last"])
+        .run(&["memory", "forget", "@3", "--yes"])
+        .run(&["memory", "history", "@3"])
+        .run(&["memory", "stats"])
+        .run(&["scopes"])
+        .run(&["doctor"])
+        .run(&["config", "path"])
+        .run(&["config", "check"]);
+    assert_snapshot!(transcript.redacted());
+}
+
+#[test]
+fn an_explanation_shows_every_number_and_they_add_up() {
+    let home = Home::new();
+    home.remember("The staging port is 8443");
+    home.remember("Lunch is at noon");
+    let found = home.json(&["recall", "staging port", "--explain"]);
+    assert!(found["intent"]["terms"].is_array());
+    let hit = &found["hits"][0];
+    let (signals, factors) = (&hit["explain"]["signals"], &hit["explain"]["factors"]);
+    let number = |value: &Value| value.as_f64().unwrap();
+    let parts = ["lexical", "semantic", "speaker", "when", "date", "identity", "session"];
+    let sum: f64 = parts.iter().map(|part| number(&signals[part])).sum();
+    assert!((sum - number(&signals["fused"])).abs() < 1e-9, "{signals}");
+    let parts = ["relevance", "recency", "weight", "importance", "kind"];
+    let product: f64 = parts.iter().map(|part| number(&factors[part])).product();
+    assert!((product / (1.0 + product) - number(&hit["score"])).abs() < 1e-9, "{factors}");
+    let told = home.run(&["recall", "staging port", "--explain"]).out;
+    for word in ["idf", "frequency", "lexical", "fused", "relevance", "recency", "score"] {
+        assert!(told.contains(word), "{told}");
+    }
+}
+
+#[test]
+fn a_context_block_is_printed_as_it_is_and_nothing_if_nothing_is_worth_telling() {
+    let home = Home::new();
+    home.remember("我喜欢喝龙井茶");
+    let block = home.run(&["context", "我喜欢喝龙井茶"]);
+    assert_eq!(block.code, 0, "{block:?}");
+    assert!(block.out.starts_with("<memory-context>\n"), "{block:?}");
+    assert!(block.out.ends_with("</memory-context>\n"), "{block:?}");
+    assert!(block.out.contains("我喜欢喝龙井茶"), "{block:?}");
+    let figures = home.json(&["context", "我喜欢喝龙井茶", "--budget", "400"]);
+    assert_eq!(figures["budget"], 400);
+    assert!(figures["tokens"].as_u64().unwrap() <= 400, "{figures}");
+    assert_eq!(figures["entries"].as_array().unwrap().len(), 1, "{figures}");
+    let nothing = home.run(&["context", "quantum chromodynamics"]);
+    assert_eq!((nothing.code, nothing.out.as_str()), (1, ""), "{nothing:?}");
+}
+
+#[test]
+fn recall_as_of_a_day_knows_only_what_was_known_then() {
+    let home = Home::new();
+    home.remember("the office is in Lisbon");
+    let then = home.run(&["--json", "recall", "office", "--as-of", "2020-01-01"]);
+    assert_eq!((then.code, then.json()["hits"].as_array().unwrap().len()), (1, 0));
+    let now = home.json(&["recall", "office", "--as-of", "2999-01-01"]);
+    assert_eq!(now["hits"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn ids_may_be_shortened_or_be_uris() {
+    let home = Home::new();
+    let saved = home.json(&["remember", "tea"]);
+    let (id, uri) = (saved["id"].as_str().unwrap(), saved["uri"].as_str().unwrap());
+    for name in [id, &id[..8], &id.replace('-', "")[..13], uri] {
+        assert_eq!(home.json(&["memory", "show", name])["id"], id, "{name}");
+    }
+    let ran = home.run(&["--json", "memory", "show", "ffffffff"]);
+    assert_eq!((ran.code, &ran.json()["error"]["code"]), (2, &"not_found".into()));
+}
+
+#[test]
+fn scopes_are_kept_apart() {
+    let home = Home::new();
+    home.json(&["--agent", "a", "--user", "王", "remember", "the secret is 42"]);
+    assert_eq!(home.run(&["recall", "secret"]).code, 1);
+    assert_eq!(home.run(&["recall", "secret", "--agent", "a", "--user", "王"]).code, 0);
+    let scopes = home.json(&["scopes"]);
+    assert_eq!(scopes["scopes"][0]["user"], "王");
+}
+
+#[test]
+fn the_tour_ends_well_and_shows_both_languages() {
+    let ran = Home::new().run(&["demo"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
+    for part in
+        ["龙井", "peanuts", "<memory-context>", "tombstones", "undone", "ok        integrity"]
+    {
+        assert!(ran.out.contains(part), "{part} is missing in:\n{}", ran.out);
+    }
+}
+
+#[test]
+fn shells_get_completions() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = Home::new().run(&["completions", shell]);
+        assert!(ran.code == 0 && ran.out.contains("everlore"), "{ran:?}");
+    }
+}
+
+#[test]
+fn stored_text_cannot_steer_a_terminal() {
+    let home = Home::new();
+    home.run_with(&["remember"], b"tea \x1b[2J\x1b]0;gotcha\x07 time");
+    for args in [&["recall", "tea"][..], &["memory", "list"], &["memory", "history"]] {
+        let ran = home.run(args);
+        assert!(!ran.out.contains('\x1b') && ran.out.contains("tea"), "{ran:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_may_look_into_a_home() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    home.remember("tea");
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&home.path()), 0o700);
+    assert_eq!(mode(&home.path().join("everlore.db")), 0o600);
+    std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = home.run(&["--json", "doctor"]);
+    assert_eq!((ran.code, &ran.json()["ok"]), (2, &Value::Bool(false)), "{ran:?}");
+    assert_eq!(home.run(&["doctor", "--repair"]).code, 0);
+    assert_eq!(mode(&home.path()), 0o700);
+    home.assert_well();
+}

@@ -1,0 +1,85 @@
+//! After forgetting, no byte of the home holds the text (H2).
+
+use std::fs;
+
+use crate::home::{Home, turns};
+
+const SECRET: &str = "xylocarpquokka";
+const CHINESE: &str = "魑魅魍魉饕餮";
+
+/// Which of the home's files hold any of these texts.
+fn traces(home: &Home, secrets: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, bytes) in home.files() {
+        for secret in secrets {
+            if bytes.windows(secret.len()).any(|window| window == secret.as_bytes()) {
+                found.push(format!("{secret} in {}", path.display()));
+            }
+        }
+    }
+    found
+}
+
+fn many(home: &Home, from: usize) {
+    let texts: Vec<String> = (from..from + 150)
+        .map(|number| format!("turn {number} about daily things 日常 {number}"))
+        .collect();
+    let lines = turns(texts.iter().map(String::as_str));
+    assert_eq!(home.run_with(&["observe", "--session", "daily"], lines.as_bytes()).code, 0);
+}
+
+#[test]
+fn what_was_forgotten_leaves_no_trace_even_if_edited_deleted_or_sealed() {
+    let home = Home::new();
+    many(&home, 0);
+    let edited = home.remember(&format!("the code is {SECRET}"));
+    home.json(&["memory", "edit", &edited, "--content", &format!("密码是{CHINESE}")]);
+    home.json(&["memory", "edit", &edited, "--content", "nothing to see", "--name", SECRET]);
+    let tagged = home.json(&["remember", CHINESE, "--tag", SECRET, "--description", CHINESE]);
+    let tagged = tagged["id"].as_str().unwrap();
+    let turn = turns([format!("{SECRET} und {CHINESE}").as_str()]);
+    let turn = home.run_with(&["observe", "--session", "daily"], turn.as_bytes());
+    let turn = turn.json()["id"].as_str().unwrap().to_owned();
+    many(&home, 150);
+    let deleted = home.remember(&format!("also {SECRET} deleted"));
+    home.json(&["memory", "delete", &deleted]);
+    assert!(!traces(&home, &[SECRET, CHINESE]).is_empty(), "the texts are stored as they are");
+
+    let forgotten = home.json(&["memory", "forget", "--yes", &edited, tagged, &turn, &deleted]);
+    let receipts = forgotten["forgotten"].as_array().unwrap();
+    assert_eq!(receipts.len(), 4);
+    let removed = receipts.iter().find(|receipt| receipt["id"] == edited.as_str()).unwrap();
+    assert_eq!(removed["removed"]["rows"], 1, "{removed}");
+    assert_eq!(removed["removed"]["tombstones"], 3, "{removed}");
+    assert_eq!(forgotten["warnings"], serde_json::json!([]));
+
+    assert_eq!(traces(&home, &[SECRET, CHINESE]), [""; 0]);
+    assert!(home.recall(SECRET).is_empty() && home.recall(CHINESE).is_empty());
+    home.assert_well();
+    assert_eq!(home.json(&["memory", "stats"])["total"], 300);
+}
+
+#[test]
+fn what_was_forgotten_does_not_come_back_by_import_or_undo() {
+    let home = Home::new();
+    let id = home.remember(SECRET);
+    let file = home.beside("before.jsonl");
+    home.json(&["memory", "export", file.to_str().unwrap()]);
+    home.json(&["memory", "forget", &id, "--yes"]);
+    let report = home.json(&["memory", "import", file.to_str().unwrap()]);
+    assert_eq!((&report["added"], &report["erased"]), (&0.into(), &1.into()), "{report}");
+    assert_eq!(home.run(&["memory", "undo", "--last"]).code, 2);
+    assert_eq!(home.run(&["memory", "undo", "1"]).code, 2);
+    assert_eq!(traces(&home, &[SECRET]), [""; 0]);
+}
+
+#[test]
+fn forgetting_needs_a_yes_and_warns_of_backups() {
+    let home = Home::new();
+    let id = home.remember(SECRET);
+    assert_eq!(home.run(&["memory", "forget", &id]).code, 2);
+    assert_eq!(home.recall(SECRET).len(), 1);
+    fs::write(home.path().join("everlore.schema-0.backup"), "").unwrap();
+    let ran = home.run(&["memory", "forget", &id, "--yes"]);
+    assert!(ran.code == 0 && ran.err.contains("everlore.schema-0.backup"), "{ran:?}");
+}

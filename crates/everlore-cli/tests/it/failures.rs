@@ -1,0 +1,186 @@
+//! What goes wrong is told in plain words with what to do, as JSON where asked, with exit code 2.
+
+use std::{ffi::OsStr, fs, process::Stdio};
+
+use serde_json::Value;
+
+use crate::home::{Home, file, turns};
+
+/// Expects a failure as JSON and returns it.
+fn failure<S: AsRef<OsStr>>(home: &Home, args: &[S], input: &[u8]) -> Value {
+    let ran = home.run_with(args, input);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let error = ran.json()["error"].clone();
+    for key in ["code", "message", "hint"] {
+        assert!(error[key].as_str().is_some_and(|text| !text.is_empty()), "{error}");
+    }
+    error
+}
+
+#[test]
+fn failures_say_what_to_do_in_plain_words() {
+    let home = Home::new();
+    let ran = home.run(&["memory", "show", "ffffffff"]);
+    assert_eq!(ran.code, 2);
+    assert_eq!(ran.out, "");
+    assert_eq!(
+        ran.err,
+        "error: memory `ffffffff` not found\nhint: list what there is with `everlore memory list`; ids are looked up \
+         in the current agent and user only\n"
+    );
+}
+
+#[test]
+fn failures_are_json_where_asked() {
+    let home = Home::new();
+    home.remember("tea");
+    let cases: [(&[&str], &str); 11] = [
+        (&["--json", "memory", "show", "ffffffff"], "not_found"),
+        (&["--json", "memory", "show", "茶"], "invalid"),
+        (&["--json", "remember", " "], "invalid"),
+        (&["--json", "remember", "x", "--importance", "7"], "invalid"),
+        (&["--json", "memory", "forget", "0"], "invalid"),
+        (&["--json", "memory", "edit", "0"], "invalid"),
+        (&["--json", "memory", "undo", "99"], "not_found"),
+        (&["--json", "--agent", "a/b", "recall", "x"], "invalid"),
+        (&["recall", "--json", "--limit", "many", "x"], "usage"),
+        (&["no-such-command", "--json"], "usage"),
+        (&["--json", "remember", "x", "--kind", "colour"], "usage"),
+    ];
+    for (args, code) in cases {
+        assert_eq!(failure(&home, args, b"")["code"], code, "{args:?}");
+    }
+}
+
+#[test]
+fn usage_errors_have_exit_code_2_and_help_has_0() {
+    let home = Home::new();
+    assert_eq!(home.run(&["recall"]).code, 2);
+    assert_eq!(home.run(&["--help"]).code, 0);
+    assert_eq!(home.run(&["--version"]).code, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn arguments_that_are_not_utf8_are_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = Home::new();
+    let bad = OsStr::from_bytes(b"caf\xe9");
+    for args in [[OsStr::new("remember"), bad], [OsStr::new("recall"), bad]] {
+        let ran = home.run(&args);
+        assert!(ran.code == 2 && ran.err.contains("UTF-8"), "{ran:?}");
+    }
+    let args = [OsStr::new("--json"), OsStr::new("remember"), bad];
+    assert_eq!(failure(&home, &args, b"")["code"], "usage");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let home = Home::new();
+    let text = "long ".repeat(400);
+    let lines = turns(std::iter::repeat_n(text.as_str(), 200));
+    assert_eq!(home.run_with(&["observe"], lines.as_bytes()).code, 0);
+    let mut command = home.command(&["memory", "export"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn what_storage_refuses_is_kept_and_told_at_the_next_start() {
+    let home = Home::new();
+    // A folder in the place of the database: no user, not even root, can store into it.
+    fs::create_dir_all(home.path().join("everlore.db")).unwrap();
+    let error = failure(&home, &["--json", "remember", "tea at five", "--tag", "drinks"], b"");
+    assert_eq!(error["code"], "store", "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("memory import"), "{error}");
+    let observed = home.run_with(&["observe", "--session", "s"], turns(["下午茶"]).as_bytes());
+    assert_eq!((observed.code, &observed.lines()[0]["line"]), (2, &1.into()), "{observed:?}");
+    let other = ["--agent", "b", "remember", "of another agent"];
+    assert_eq!(home.run(&other).code, 2);
+
+    fs::remove_dir(home.path().join("everlore.db")).unwrap();
+    let next = home.run(&["memory", "list"]);
+    let note = next.err.lines().next().unwrap();
+    assert!(
+        note.starts_with("note: an earlier save failed; bring it in with: everlore "),
+        "{note}"
+    );
+    assert_eq!(home.run(&["doctor"]).code, 2);
+    let unsaved = home.path().join("unsaved.jsonl");
+    let ran = home.run(&["memory", "import", unsaved.to_str().unwrap()]);
+    assert!(ran.code == 0 && ran.out.starts_with("added 2,"), "{ran:?}");
+    assert_eq!(home.recall("tea"), ["tea at five"]);
+    assert_eq!(home.recall("下午茶"), ["下午茶"]);
+    assert!(!unsaved.exists());
+
+    // The other agent's goes to the other agent, by the command that the note gives.
+    let note = home.run(&["memory", "list"]).err;
+    assert!(note.contains("--agent b --user default memory import "), "{note}");
+    let command = note.trim().split_once("everlore ").unwrap().1;
+    let words: Vec<&str> = command.split(' ').collect();
+    assert_eq!(home.run(&words).code, 0);
+    assert_eq!(
+        home.json(&["--agent", "b", "recall", "another"])["hits"][0]["content"],
+        "of another agent"
+    );
+    assert_eq!(home.run(&["memory", "list"]).err, "");
+    // This test made the folder itself, open to others.
+    assert_eq!(home.run(&["doctor", "--repair"]).code, 0);
+    home.assert_well();
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_told_with_their_place() {
+    let home = Home::new();
+    let bad = file(&home.beside("bad.toml"), "[recall]\nlimit = 0\n");
+    let error = failure(&home, &["--json", "--config", &bad, "recall", "x"], b"");
+    assert!(error["message"].as_str().unwrap().contains("`recall.limit` is 0"), "{error}");
+    let odd = file(&home.beside("odd.toml"), "[recall]\nlimits = 3\n");
+    let ran = home.run(&["--config", &odd, "memory", "stats"]);
+    assert!(
+        ran.code == 0 && ran.err.contains("line 2") && ran.err.contains("recall.limit"),
+        "{ran:?}"
+    );
+    let ran = home.run(&["--config", &odd, "config", "check"]);
+    assert!(ran.code == 0 && ran.out.contains("did you mean"), "{ran:?}");
+    assert_eq!(home.run(&["--config", "no-such.toml", "recall", "x"]).code, 2);
+    assert_eq!(home.run(&["--config", "no-such.toml", "doctor"]).code, 2);
+    let shown = home.run(&["config", "show"]);
+    assert!(shown.out.contains("token_budget = 2000"), "{shown:?}");
+}
+
+#[test]
+fn settings_come_from_the_file_then_the_environment_then_options() {
+    let home = Home::new();
+    for word in ["one", "two", "three", "four"] {
+        home.remember(&format!("tea number {word}"));
+    }
+    let count = |args: &[&str], limit: Option<&str>| {
+        let mut command = home.command(&[&["--json", "recall", "tea"], args].concat());
+        if let Some(limit) = limit {
+            command.env("EVERLORE_RECALL__LIMIT", limit);
+        }
+        let output = command.output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["hits"].as_array().unwrap().len()
+    };
+    file(&home.path().join("config.toml"), "[recall]\nlimit = 1\n");
+    assert_eq!(count(&[], None), 1);
+    assert_eq!(count(&[], Some("2")), 2);
+    assert_eq!(count(&["--limit", "3"], Some("2")), 3);
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_refused() {
+    let home = Home::new();
+    home.remember("tea");
+    // The schema's number stands at byte 60 of the file.
+    let path = home.path().join("everlore.db");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(failure(&home, &["--json", "recall", "tea"], b"")["code"], "too_new");
+    assert_eq!(home.run(&["doctor"]).code, 2);
+}

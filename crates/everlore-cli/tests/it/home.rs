@@ -1,0 +1,142 @@
+//! A home in a temporary folder, and running the binary on it.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+/// A home that goes away with the test.
+pub(crate) struct Home {
+    folder: tempfile::TempDir,
+}
+
+/// How a command ended and what it said.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// The folder given as `--home`; the first command makes it.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    /// A path beside the home, for exports and the like.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The binary on this home, with nothing of the developer's environment but the time zone set.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_everlore"));
+        command.env_clear().env("TZ", "UTC").env("EVERLORE_HOME", self.path()).args(args);
+        command.current_dir(self.folder.path());
+        command
+    }
+
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
+        self.run_with(args, b"")
+    }
+
+    /// Runs with this on standard input.
+    pub(crate) fn run_with<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Ran {
+        let mut child = self.start(args);
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        // On a thread: a long input and a long answer must not wait for each other.
+        let writer = std::thread::spawn(move || {
+            // A command that needs no input may be gone already.
+            let _ = stdin.write_all(&input);
+        });
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        Ran::from(output)
+    }
+
+    /// Starts with all three streams piped.
+    pub(crate) fn start<S: AsRef<OsStr>>(&self, args: &[S]) -> Child {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// Runs with `--json`, expects exit code 0 and reads the answer.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let ran = self.run(&[&["--json"], args].concat());
+        assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
+        ran.json()
+    }
+
+    /// Remembers a text and returns its id.
+    pub(crate) fn remember(&self, text: &str) -> String {
+        self.json(&["remember", text])["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The contents that a query recalls, best first.
+    pub(crate) fn recall(&self, query: &str) -> Vec<String> {
+        let ran = self.run(&["--json", "recall", "--", query]);
+        assert!([0, 1].contains(&ran.code), "{query:?}: {ran:?}");
+        let hits = ran.json()["hits"].as_array().unwrap().clone();
+        hits.iter().map(|hit| hit["content"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Every file of the home with its bytes.
+    pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let entries = fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().path());
+        entries.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+    }
+
+    /// Fails unless the doctor finds everything well.
+    pub(crate) fn assert_well(&self) {
+        let ran = self.run(&["--json", "doctor"]);
+        assert_eq!((ran.code, &ran.json()["ok"]), (0, &Value::Bool(true)), "{ran:?}");
+    }
+}
+
+impl Ran {
+    /// The one line of JSON on standard output.
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.out.lines().count(), 1, "{self:?}");
+        serde_json::from_str(&self.out).unwrap()
+    }
+
+    /// Every line of standard output as JSON.
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let ran = Self {
+            code: output.status.code().expect("ended by itself"),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        };
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+        ran
+    }
+}
+
+/// Lines of JSON, one for each turn.
+pub(crate) fn turns<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    texts.into_iter().map(|text| serde_json::json!({ "text": text }).to_string() + "\n").collect()
+}
+
+/// Writes a file and returns its path as text.
+pub(crate) fn file(path: &Path, bytes: impl AsRef<[u8]>) -> String {
+    fs::write(path, bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}

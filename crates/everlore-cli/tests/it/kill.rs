@@ -1,0 +1,146 @@
+//! The binary is killed at random moments while it saves: whatever it had acknowledged is there and can be found.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+    io::{BufRead, BufReader, Write},
+};
+
+use serde_json::Value;
+
+use crate::home::Home;
+
+const ROUNDS: usize = 200;
+
+/// Turns of one round, at most.
+const TURNS: usize = 24;
+
+/// The most turns of a loop between the last answer read and the kill: some milliseconds.
+const MAX_SPINS: usize = 1_000_000;
+
+/// Words asked for together: with the two turns before and after each, all fit into one answer of a hundred.
+const ASKED: usize = 16;
+
+#[test]
+fn whatever_was_acknowledged_survives_a_kill_at_any_moment() {
+    let home = Home::new();
+    let seed = RandomState::new().hash_one("kill");
+    println!("seed {seed}");
+    let mut random = Random(seed | 1);
+    let mut acknowledged: Vec<(String, String)> = Vec::new();
+    let mut next = 0;
+    for round in 0..ROUNDS {
+        acknowledged.extend(save_until_killed(&home, round, &mut next, &mut random));
+    }
+    println!("{} of {next} turns acknowledged", acknowledged.len());
+    assert!(acknowledged.len() > ROUNDS, "the kills came too early to tell anything");
+    home.assert_well();
+    assert_all_stored(&home, &acknowledged);
+    assert_all_found(&home, &acknowledged);
+}
+
+#[test]
+fn a_home_whose_making_was_killed_is_made_again() {
+    let mut random = Random(RandomState::new().hash_one("home") | 1);
+    for _ in 0..20 {
+        let home = Home::new();
+        let mut child = home.start(&["remember", "the first tea"]);
+        for _ in 0..random.below(MAX_SPINS) {
+            std::hint::spin_loop();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        home.remember("the second tea");
+        assert!(home.recall("second").contains(&"the second tea".to_owned()));
+        home.assert_well();
+    }
+}
+
+/// Starts a process, kills it, and returns the id and the word of every turn that it acknowledged.
+fn save_until_killed(
+    home: &Home,
+    round: usize,
+    next: &mut usize,
+    random: &mut Random,
+) -> Vec<(String, String)> {
+    let mut child = home.start(&["observe", "--session", &format!("round-{}", round % 7)]);
+    let words: Vec<String> = (*next..*next + TURNS).map(word).collect();
+    *next += TURNS;
+    let mut stdin = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap());
+    let mut lines = Vec::new();
+    let (mut said, enough) = (0, random.below(TURNS));
+    while said < enough {
+        let group = 1 + random.below(TURNS - said);
+        let turns = words[said..said + group].iter();
+        let turns: String = turns.map(|word| format!("他说 the word is {word}\n")).collect();
+        // All turns of a round fit into the pipe, so this never waits.
+        stdin.write_all(turns.as_bytes()).unwrap();
+        said += group;
+        for _ in 0..random.below(said - lines.len() + 1) {
+            lines.push(next_line(&mut answers).expect("the process ended by itself"));
+        }
+    }
+    for _ in 0..random.below(MAX_SPINS) {
+        std::hint::spin_loop();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // What was answered before the kill counts, even if nobody had read it yet.
+    lines.extend(std::iter::from_fn(|| next_line(&mut answers)));
+    let id = |line: &String| {
+        serde_json::from_str::<Value>(line).unwrap()["id"].as_str().unwrap().to_owned()
+    };
+    lines.iter().map(id).zip(words).collect()
+}
+
+/// The next whole line; a line cut short by the kill was not answered.
+fn next_line(answers: &mut impl BufRead) -> Option<String> {
+    let mut line = String::new();
+    answers.read_line(&mut line).unwrap();
+    line.ends_with('\n').then_some(line)
+}
+
+fn assert_all_stored(home: &Home, acknowledged: &[(String, String)]) {
+    let lines = home.run(&["memory", "export"]).lines();
+    let stored: HashMap<&str, &str> = lines[1..]
+        .iter()
+        .map(|line| &line["memory"])
+        .map(|memory| (memory["id"].as_str().unwrap(), memory["content"].as_str().unwrap()))
+        .collect();
+    for (id, word) in acknowledged {
+        assert!(
+            stored.get(id.as_str()).is_some_and(|text| text.ends_with(word)),
+            "{id} {word} is lost"
+        );
+    }
+}
+
+fn assert_all_found(home: &Home, acknowledged: &[(String, String)]) {
+    for asked in acknowledged.chunks(ASKED) {
+        let words: Vec<&str> = asked.iter().map(|(_, word)| word.as_str()).collect();
+        let answer = home.json(&["recall", &words.join(" "), "--limit", "100"]);
+        let hits = answer["hits"].as_array().unwrap();
+        for (id, word) in asked {
+            assert!(hits.iter().any(|hit| hit["id"] == id.as_str()), "{word} is not found");
+        }
+    }
+}
+
+/// A word for a number: hexadecimal in consonants that no stemming touches.
+pub(crate) fn word(number: usize) -> String {
+    let letter = |digit: char| b"bcfhjkmnpqrtvwxz"[digit.to_digit(16).unwrap() as usize] as char;
+    format!("zz{}", format!("{number:06x}").chars().map(letter).collect::<String>())
+}
+
+/// Xorshift: moments need to be many, not secret.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
+    }
+}
