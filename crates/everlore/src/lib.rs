@@ -19,3 +19,8 @@ pub use error::{Error, Result};
 pub use ingest::{Edit, Remember, Turn};
 pub use recall::{Block, Hit, Recall, RecallRequest};
 pub use types::{Kind, Memory, MemoryId, Scope, Status};
+
+/// The example of the README, which is run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

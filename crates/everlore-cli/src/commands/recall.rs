@@ -92,7 +92,7 @@ impl RecallArgs {
         let engine = cx.engine().await?;
         let request = self.request(engine, cx)?;
         if let Some(name) = &self.why_not {
-            return why_not::run(&request, name, cx, out).await;
+            return why_not::run(&request, None, name, cx, out).await;
         }
         let found = match self.as_of {
             Some(at) => engine.recall_as_of(&request, at.end()).await?,

@@ -1,4 +1,4 @@
-//! `everlore recall --why-not`: what kept a memory out of an answer, in a sentence.
+//! `everlore recall --why-not` and `everlore context --why-not`: what kept a memory out of an answer, in a sentence.
 
 use everlore::{RecallRequest, recall::WhyNot};
 use serde::Serialize;
@@ -20,16 +20,20 @@ struct Answer<'a> {
     why_not: &'a WhyNot,
 }
 
-/// Says what kept the memory out of the answer to the request.
+/// Says what kept the memory out of the answer to the request or, with a budget, out of its context block.
 pub(super) async fn run(
     request: &RecallRequest,
+    budget: Option<usize>,
     name: &str,
     cx: &Context,
     out: &mut Output,
 ) -> Result<Exit> {
     let engine = cx.engine().await?;
     let id = engine.resolve(&cx.scope, name).await?;
-    let why_not = engine.why_not(request, id).await?;
+    let why_not = match budget {
+        Some(budget) => engine.why_not_in_context(request, id, budget).await?,
+        None => engine.why_not(request, id).await?,
+    };
     let message = sentence(&why_not);
     if out.is_json() {
         out.json(&Answer { query: &request.query, id, message: &message, why_not: &why_not })?;
@@ -38,7 +42,8 @@ pub(super) async fn run(
     out.line(&message)?;
     if let WhyNot::Returned { hit, .. }
     | WhyNot::Score { hit, .. }
-    | WhyNot::Rank { hit: Some(hit), .. } = &why_not
+    | WhyNot::Floor { hit, .. }
+    | WhyNot::Rank { hit, .. } = &why_not
     {
         out.text(&explain::hit(hit))?;
     }
@@ -56,15 +61,17 @@ fn sentence(why_not: &WhyNot) -> String {
             listed(query_terms),
             listed(memory_terms)
         ),
-        WhyNot::Rank { rank: Some(rank), limit, lowest, hit } => {
-            let score = hit.as_ref().map_or(0.0, |hit| hit.score);
-            format!(
-                "others are better: it is number {rank} with score {score:.2}, and only {limit} are returned, the last \
-                 with score {lowest:.2}; ask for more with --limit {rank}"
-            )
-        }
-        WhyNot::Rank { rank: None, limit, lowest, .. } => format!(
-            "others are better: only {limit} are returned, the last with score {lowest:.2}; ask for more with --limit"
+        WhyNot::Rank { rank, limit, lowest, hit } => format!(
+            "others are better: it is number {rank} with score {:.2}, and only {limit} are returned, the last \
+             with score {lowest:.2}; ask for more with --limit {rank}",
+            hit.score
+        ),
+        WhyNot::Floor { floor, hit } => format!(
+            "the best hit is far more relevant: its relevance {:.2} is below {floor:.2}",
+            hit.factors.relevance
+        ),
+        WhyNot::Budget { budget, rank } => format!(
+            "it is number {rank} of the answer, but {budget} tokens have no room for it; raise --budget"
         ),
         WhyNot::Score { min_score, hit } => {
             format!("its score {:.2} is below --min-score {min_score:.2}", hit.score)

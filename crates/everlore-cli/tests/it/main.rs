@@ -12,3 +12,4 @@ mod transfer;
 mod streams;
 mod crowd;
 mod kill;
+mod readme;

@@ -51,6 +51,9 @@ pub struct RecallConfig {
     /// How sure recall must be that a memory answers the query for it to be injected. From 0 to 1; 0 injects anything
     /// that matches.
     pub min_confidence: f64,
+    /// A memory is injected only if its relevance is at least this share of the best one's. From 0 to 1; 0 injects
+    /// anything that matches.
+    pub floor: f64,
 }
 
 impl RecallConfig {
@@ -78,6 +81,7 @@ impl RecallConfig {
             within("recall.weight_share", self.weight_share, 0.0..=1.0),
             within("recall.importance_share", self.importance_share, 0.0..=1.0),
             within("recall.min_confidence", self.min_confidence, 0.0..=1.0),
+            within("recall.floor", self.floor, 0.0..=1.0),
         ];
         checks.into_iter().flatten().collect()
     }
@@ -107,6 +111,7 @@ impl Default for RecallConfig {
             weight_share: 0.1,
             importance_share: 0.1,
             min_confidence: 0.5,
+            floor: 0.4,
         }
     }
 }

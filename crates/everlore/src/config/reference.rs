@@ -55,8 +55,12 @@ struct Setting {
 
 #[test]
 fn the_example_file_is_up_to_date() {
+    assert_up_to_date("config.example.toml", &example());
+}
+
+fn example() -> String {
     let parts = sections().iter().map(example_section).collect::<String>();
-    assert_up_to_date("config.example.toml", &format!("{EXAMPLE_HEAD}{parts}"));
+    format!("{EXAMPLE_HEAD}{parts}")
 }
 
 #[test]
@@ -67,7 +71,7 @@ fn the_configuration_reference_is_up_to_date() {
 
 #[test]
 fn the_example_file_is_the_default_config_and_names_every_setting() {
-    let text = fs::read_to_string(root().join("config.example.toml")).unwrap();
+    let text = example();
     let (config, warnings) = Config::parse(&text).unwrap();
     assert_eq!((config, warnings), (Config::default(), vec![]));
     let named = toml::from_str::<Value>(&text).unwrap();

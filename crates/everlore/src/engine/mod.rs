@@ -172,6 +172,7 @@ impl Engine {
         RecallRequest {
             limit: self.config.memory.inject.limit,
             min_confidence: self.config.recall.min_confidence,
+            floor: self.config.recall.floor,
             ..self.request(scope, query)
         }
     }
@@ -179,6 +180,22 @@ impl Engine {
     /// Says what kept a memory out of an answer.
     pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
         recall::why_not(&*self.store, request, id, &self.config.recall, &self.now()).await
+    }
+
+    /// Says what kept a memory out of a context block.
+    pub async fn why_not_in_context(
+        &self,
+        request: &RecallRequest,
+        id: MemoryId,
+        budget: usize,
+    ) -> Result<WhyNot> {
+        let why = self.why_not(request, id).await?;
+        if let WhyNot::Returned { rank, .. } = why
+            && self.context(request, budget).await?.left_out.contains(&id)
+        {
+            return Ok(WhyNot::Budget { budget, rank });
+        }
+        Ok(why)
     }
 
     /// The id that a whole id, a unique beginning of one, or a uri names.

@@ -6,7 +6,7 @@ use super::{
     Intent,
     gather::Gathered,
     identity::Identity,
-    lexical::{Corpus, Doc, Scores},
+    lexical::{Corpus, Doc, Scores, rarity},
 };
 use crate::{
     config::RecallConfig,
@@ -24,6 +24,10 @@ const ENOUGH_ABOUT_USER: usize = 3;
 
 /// How many of the newest complete them.
 const BROAD_LIMIT: usize = 10;
+
+/// Texts that a word's worth for coverage is judged among beside those of the scope: in a scope of three memories any
+/// word is common, which says nothing of the word.
+const BACKGROUND: usize = 1_000;
 
 /// What the index said of a memory, number by number.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -130,15 +134,16 @@ impl<'a> Fusion<'a> {
         let Some(doc) = self.corpus.find(place) else { return };
         let mut total = 0.0;
         let around = self.corpus.neighbours(doc);
-        for ((term, variants), idf) in
-            self.intent.terms.iter().zip(&self.gathered.lists).zip(&self.scores.idf)
+        for ((term, variants), known) in
+            self.intent.terms.iter().zip(&self.gathered.lists).zip(&self.scores.known)
         {
             let frequency = self.corpus.frequency(doc, &around, variants);
-            let (idf, worth) = (f64::from(*idf), term.weight * f64::from(*idf));
+            let worth = term.weight * f64::from(rarity(self.corpus.count() + BACKGROUND, *known));
             total += worth;
             if frequency > 0.0 {
                 signals.coverage += worth;
-                let score = worth * f64::from(self.corpus.saturate(frequency, doc));
+                let idf = f64::from(self.corpus.idf(*known));
+                let score = term.weight * idf * f64::from(self.corpus.saturate(frequency, doc));
                 signals.terms.push(TermSignal {
                     term: term.text.clone(),
                     idf,

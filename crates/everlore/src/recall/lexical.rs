@@ -31,8 +31,8 @@ pub(super) struct Scores {
     pub(super) bm25: Vec<f32>,
     /// Every document that any term or neighbour matches, once.
     pub(super) matched: Vec<Doc>,
-    /// Inverse document frequency by term; terms the scope does not know have the highest.
-    pub(super) idf: Vec<f32>,
+    /// How many documents have each term.
+    pub(super) known: Vec<usize>,
 }
 
 /// The frequency of one term in the documents that have it or neighbour one that does.
@@ -117,12 +117,12 @@ impl<'a> Corpus<'a> {
     pub(super) fn score(&self, lists: &[Vec<(usize, f64)>], weights: &[f64]) -> Scores {
         let zeros = || vec![0.0; self.count()];
         let mut scores =
-            Scores { bm25: zeros(), matched: Vec::new(), idf: Vec::with_capacity(lists.len()) };
+            Scores { bm25: zeros(), matched: Vec::new(), known: Vec::with_capacity(lists.len()) };
         let mut frequencies = Frequencies { tf: zeros(), touched: Vec::new() };
         for (variants, weight) in lists.iter().zip(weights) {
             let known = self.count_term(variants, &mut frequencies);
             let idf = self.idf(known);
-            scores.idf.push(idf);
+            scores.known.push(known);
             for doc in frequencies.touched.drain(..) {
                 let tf = std::mem::take(&mut frequencies.tf[doc]);
                 let score = &mut scores.bm25[doc];
@@ -175,10 +175,9 @@ impl<'a> Corpus<'a> {
         tf * (self.k1 + 1.0) / (tf + self.k1 * (1.0 - self.b + self.b * length))
     }
 
-    /// ln(1 + (N - n + 0.5) / (n + 0.5)) for a term that n of N documents have.
-    fn idf(&self, known: usize) -> f32 {
-        let (count, known) = (self.count() as f32, known as f32);
-        (1.0 + (count - known + 0.5) / (known + 0.5)).ln()
+    /// How rare a term is that this many documents have.
+    pub(super) fn idf(&self, known: usize) -> f32 {
+        rarity(self.count(), known)
     }
 
     /// Fills in the frequencies of a term and its synonyms; returns how many documents have the term itself or, if
@@ -266,6 +265,12 @@ impl Frequencies {
         }
         *sum += tf;
     }
+}
+
+/// ln(1 + (N - n + 0.5) / (n + 0.5)) for a term that n of N documents have.
+pub(super) fn rarity(count: usize, known: usize) -> f32 {
+    let (count, known) = (count as f32, known as f32);
+    (1.0 + (count - known + 0.5) / (known + 0.5)).ln()
 }
 
 fn field_weights(config: &RecallConfig) -> [f32; FIELDS] {

@@ -57,6 +57,8 @@ pub struct RecallRequest {
     pub min_score: f64,
     /// How sure recall must be that the best hit answers the query; below, nothing is returned.
     pub min_confidence: f64,
+    /// Hits whose relevance is below this share of the best one's are left out.
+    pub floor: f64,
 }
 
 impl RecallRequest {
@@ -69,6 +71,7 @@ impl RecallRequest {
             limit: config.limit,
             min_score: 0.0,
             min_confidence: 0.0,
+            floor: 0.0,
         }
     }
 

@@ -39,14 +39,21 @@ pub enum WhyNot {
     },
     /// Others scored higher than the limit lets through.
     Rank {
-        /// Its place among all candidates, from 1; none if it is not even among those that were weighed.
-        rank: Option<usize>,
+        /// Its place among all candidates, from 1.
+        rank: usize,
         /// How many are returned.
         limit: usize,
         /// The lowest score that is returned.
         lowest: f64,
-        /// The hit with its numbers, if it was weighed.
-        hit: Option<Box<Hit>>,
+        /// The hit with its numbers.
+        hit: Box<Hit>,
+    },
+    /// It is far less relevant than the best hit.
+    Floor {
+        /// The least relevance that is returned.
+        floor: f64,
+        /// The hit with its numbers.
+        hit: Box<Hit>,
     },
     /// Its score is below the request's bar.
     Score {
@@ -54,6 +61,13 @@ pub enum WhyNot {
         min_score: f64,
         /// The hit with its numbers.
         hit: Box<Hit>,
+    },
+    /// It was found, but the block's budget had no room even for one line of it.
+    Budget {
+        /// The budget in tokens.
+        budget: usize,
+        /// Its place in the answer, from 1.
+        rank: usize,
     },
     /// Recall judged that nothing stored answers the query.
     Gate {
@@ -95,14 +109,13 @@ fn judge(request: &RecallRequest, ranked: &[Hit], index: usize) -> WhyNot {
     if hit.score < request.min_score {
         return WhyNot::Score { min_score: request.min_score, hit };
     }
+    let floor = abstain::floor(ranked, request);
+    if hit.factors.relevance < floor {
+        return WhyNot::Floor { floor, hit };
+    }
     if index >= request.limit {
         let lowest = request.limit.checked_sub(1).map_or(1.0, |last| ranked[last].score);
-        return WhyNot::Rank {
-            rank: Some(index + 1),
-            limit: request.limit,
-            lowest,
-            hit: Some(hit),
-        };
+        return WhyNot::Rank { rank: index + 1, limit: request.limit, lowest, hit };
     }
     WhyNot::Returned { rank: index + 1, hit }
 }

@@ -1,0 +1,111 @@
+//! Everything the README shows is done: its commands are run and answer as it says.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::home::Home;
+
+/// A command of the README with what it answers.
+struct Shown {
+    command: String,
+    answer: Vec<String>,
+}
+
+#[test]
+fn the_commands_of_the_readme_answer_as_it_says() {
+    let home = Home::new();
+    let shown = shown(&readme());
+    assert!(shown.len() >= 10, "the README shows {} commands", shown.len());
+    for Shown { command, answer } in shown {
+        let told = run(&home, &command);
+        if answer == ["..."] {
+            assert!(!told.is_empty(), "`{command}` says nothing");
+        } else {
+            assert_eq!(
+                plain(&told),
+                plain(&answer.join("\n")),
+                "`{command}` answers something else"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_readme_names_both_make_targets() {
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+    for target in ["run", "test"] {
+        assert!(readme().contains(&format!("\nmake {target} ")), "make {target}");
+        assert!(makefile.contains(&format!("\n{target}:")), "{target}:");
+    }
+}
+
+#[test]
+fn the_files_that_the_readme_links_to_exist() {
+    let readme = readme();
+    let links: Vec<_> =
+        readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    assert!(links.len() >= 8, "{links:?}");
+    for link in links.into_iter().filter(|link| !link.contains("://")) {
+        assert!(root().join(link).exists(), "{link}");
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn readme() -> String {
+    fs::read_to_string(root().join("README.md")).unwrap()
+}
+
+/// The commands after `$ ` in the blocks marked `console`.
+fn shown(readme: &str) -> Vec<Shown> {
+    let mut all: Vec<Shown> = Vec::new();
+    for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+        for line in block.lines() {
+            match (line.strip_prefix("$ "), all.last_mut()) {
+                (Some(command), _) => {
+                    all.push(Shown { command: command.to_owned(), answer: vec![] })
+                }
+                (None, Some(shown)) => shown.answer.push(line.to_owned()),
+                (None, None) => panic!("`{line}` answers no command"),
+            }
+        }
+    }
+    all
+}
+
+/// Runs a line as a shell would, with the binary on the path.
+fn run(home: &Home, command: &str) -> String {
+    let binary = Path::new(env!("CARGO_BIN_EXE_everlore"));
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", binary.parent().unwrap().display());
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .env_clear()
+        .env("PATH", path)
+        .env("TZ", "UTC")
+        .env("EVERLORE_HOME", home.path())
+        .output()
+        .unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code().is_some_and(|code| code < 2), "`{command}` fails: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The text without what differs from day to day: ids, times, scores and how blanks line up.
+fn plain(text: &str) -> String {
+    let word = |word: &str| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_id = bare.len() >= 8 && bare.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+        let is_number =
+            !bare.is_empty() && bare.chars().all(|c| c.is_ascii_digit() || ".:".contains(c));
+        let is_bar = word.contains('█');
+        if is_id || is_number || is_bar { "…".to_owned() } else { unnamed(word) }
+    };
+    let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ");
+    text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// An id inside JSON is no word of its own.
+fn unnamed(word: &str) -> String {
+    if word.starts_with("{\"id\":\"") { "{\"id\":\"…\"}".to_owned() } else { word.to_owned() }
+}
