@@ -10,3 +10,4 @@ mod identity;
 mod why_not;
 mod pack;
 mod ingest;
+mod isolation;
