@@ -13,9 +13,8 @@ use proptest::{prelude::*, test_runner::TestRunner};
 use crate::support::{all, engine, id, noon, say, turn};
 
 /// Prefixes of each other, look-alikes, names that mean something to a pattern or to SQL.
-const NAMES: [&str; 14] = [
-    "a", "ab", "a b", "a-b", "A", "а", "ａ", "é", "e\u{301}", "%", "_", "'; --", "王", "\u{200b}",
-];
+const NAMES: [&str; 14] =
+    ["a", "ab", "a b", "a-b", "A", "а", "ａ", "é", "e\u{301}", "%", "_", "'; --", "王", "\u{200b}"];
 
 const TEXTS: [&str; 6] = [
     "I like tea",
@@ -146,7 +145,12 @@ impl World {
     }
 
     /// Notes what the actor has now, with what an import added and deleted at once.
-    async fn learn(&mut self, actor: usize, now: BTreeMap<MemoryId, (String, Status)>, step: &Step) {
+    async fn learn(
+        &mut self,
+        actor: usize,
+        now: BTreeMap<MemoryId, (String, Status)>,
+        step: &Step,
+    ) {
         let mut fresh: BTreeSet<_> = now.keys().copied().collect();
         if let Step::Import(_) = step {
             let query = JournalQuery::default();
@@ -185,7 +189,10 @@ impl World {
         }
         for id in &foreign {
             assert_eq!(engine.get(scope, *id).await.unwrap_err().code(), "not_found");
-            assert_eq!(engine.resolve(scope, &id.to_string()).await.unwrap_err().code(), "not_found");
+            assert_eq!(
+                engine.resolve(scope, &id.to_string()).await.unwrap_err().code(),
+                "not_found"
+            );
         }
         let counts = engine.count(scope).await.unwrap();
         let total: usize = counts.memories.iter().map(|(_, _, count)| count).sum();

@@ -11,3 +11,4 @@ mod why_not;
 mod pack;
 mod ingest;
 mod isolation;
+mod export;
