@@ -12,3 +12,4 @@ mod pack;
 mod ingest;
 mod isolation;
 mod export;
+mod sqlite;
