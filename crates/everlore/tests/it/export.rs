@@ -372,3 +372,14 @@ fn every_line_that_is_written_is_read_back_the_same() {
     }
     assert_eq!(memory.status, Status::Active);
 }
+
+proptest::proptest! {
+    #[test]
+    fn numbers_come_back_to_the_last_digit(importance in 0.0..=1.0f64, confidence in 0.0..=1.0f64, weight in 0.0..=10.0f64) {
+        let mut told = memory(&scope("ann"), 1, "tea");
+        (told.importance, told.confidence, told.weight) = (importance, confidence, weight);
+        told.metadata.insert("x".into(), (weight * 1e-7).into());
+        let line = Line::Memory(Box::new(told));
+        proptest::prop_assert_eq!(Line::parse(line.to_json().unwrap().as_bytes()).unwrap(), line);
+    }
+}
