@@ -13,3 +13,4 @@ mod ingest;
 mod isolation;
 mod export;
 mod sqlite;
+mod corpus;

@@ -131,7 +131,8 @@ mod tests {
 
     /// What a later version might add, and what would fail half way.
     const NEXT: [&str; 2] = [MIGRATIONS[0], "CREATE TABLE vectors (id INTEGER PRIMARY KEY);"];
-    const BROKEN: [&str; 2] = [MIGRATIONS[0], "CREATE TABLE half (id); INSERT INTO missing VALUES (1);"];
+    const BROKEN: [&str; 2] =
+        [MIGRATIONS[0], "CREATE TABLE half (id); INSERT INTO missing VALUES (1);"];
 
     /// A file of the first schema that holds one scope.
     fn old_file() -> PathBuf {
