@@ -10,13 +10,13 @@ use everlore::{
 use jiff::{Zoned, civil::date, tz::TimeZone};
 
 /// Any text can be folded and cut into terms, and no term is empty.
-pub fn check_terms(text: &str) {
+pub(crate) fn check_terms(text: &str) {
     assert_eq!(fold(&fold(text)), fold(text));
     assert!(terms(text).iter().all(|term| !term.is_empty()));
 }
 
 /// Any query can be understood; what it is looked up by is worth something.
-pub fn check_analyze(query: &str) {
+pub(crate) fn check_analyze(query: &str) {
     for mention in find_times(query, &now()) {
         assert!(mention.start < mention.end, "{mention:?}");
         assert!(
@@ -32,7 +32,7 @@ pub fn check_analyze(query: &str) {
 }
 
 /// Any text is read as settings or refused with a line, and what was read can be shown and read again.
-pub fn check_config(text: &str) {
+pub(crate) fn check_config(text: &str) {
     let Ok((config, _)) = Config::parse(text) else { return };
     let _ = config.check();
     let (again, warnings) = Config::parse(&config.to_toml()).expect("shown settings can be read");
@@ -41,7 +41,7 @@ pub fn check_config(text: &str) {
 }
 
 /// Any line is read or refused with a reason, and what was read can be written and read again.
-pub fn check_import(bytes: &[u8]) {
+pub(crate) fn check_import(bytes: &[u8]) {
     match Line::parse(bytes) {
         Ok(line) => {
             let written = line.to_json().expect("a line that was read can be written");
@@ -54,7 +54,7 @@ pub fn check_import(bytes: &[u8]) {
 }
 
 /// Any text can be told in a block, which it neither closes nor outgrows.
-pub fn check_pack(text: &str) {
+pub(crate) fn check_pack(text: &str) {
     let hits = [hit(text, "plain"), hit("plain", text)];
     for budget in [80, 400, 4_000] {
         let block = recall::pack(&hits, Language::English, budget, &now());

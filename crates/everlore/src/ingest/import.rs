@@ -356,7 +356,7 @@ fn version(entry: &Entry) -> Option<u32> {
 /// A memory in a file must be one that could have been saved here.
 fn check(memory: &Memory) -> Result<()> {
     check_content(&memory.content)?;
-    checked_name(memory.name.clone())?;
+    checked_name(&memory.name)?;
     checked_tags(memory.tags.clone())?;
     checked_share("importance", Some(memory.importance), 0.0)?;
     checked_share("confidence", Some(memory.confidence), 0.0)?;

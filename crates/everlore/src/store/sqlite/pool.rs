@@ -55,10 +55,11 @@ impl Shared {
     fn take(&self) -> Result<Connection> {
         match self.idle.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             None => return Err(closed()),
-            Some(idle) => match idle.pop() {
-                Some(db) => return Ok(db),
-                None => {}
-            },
+            Some(idle) => {
+                if let Some(db) = idle.pop() {
+                    return Ok(db);
+                }
+            }
         }
         open::reader(&self.path)
     }
