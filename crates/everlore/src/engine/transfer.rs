@@ -75,12 +75,20 @@ impl Engine {
         exported: &mut Exported,
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<()> {
-        let mut entries = self.store.journal(scope, &JournalQuery::default()).await?;
-        entries.reverse();
-        for entry in entries {
-            write_line(to, &Line::Change(Box::new(entry)))?;
-            exported.changes += 1;
+        let (mut written, total) = (0, self.store.count(scope).await?.changes as u64);
+        while written < total {
+            // Lines are numbered from 1 without gaps; what is added meanwhile is left to the next export.
+            let end = total.min(written + PAGE as u64);
+            let limit = Some((end - written) as usize);
+            let page = JournalQuery { before: Some(end + 1), limit, ..JournalQuery::default() };
+            let mut entries = self.store.journal(scope, &page).await?;
+            entries.reverse();
+            for entry in entries {
+                write_line(to, &Line::Change(Box::new(entry)))?;
+                exported.changes += 1;
+            }
             progress(exported.changes);
+            written = end;
         }
         Ok(())
     }

@@ -117,7 +117,7 @@ impl Edit {
     }
 }
 
-fn checked_weight(weight: Option<f64>, default: f64) -> Result<f64> {
+pub(super) fn checked_weight(weight: Option<f64>, default: f64) -> Result<f64> {
     match weight {
         None => Ok(default),
         Some(weight) if (0.0..=10.0).contains(&weight) => Ok(weight),

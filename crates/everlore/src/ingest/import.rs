@@ -4,7 +4,11 @@ use std::io::{BufRead, Read};
 
 use serde::Serialize;
 
-use super::lines::{Line, MAX_LINE_BYTES};
+use super::{
+    draft::{check_content, checked_name, checked_share, checked_tags},
+    edit::checked_weight,
+    lines::{Line, MAX_LINE_BYTES},
+};
 use crate::{
     error::{Error, Result},
     store::{JournalQuery, Key, Store},
@@ -19,6 +23,9 @@ const BATCH: usize = 1_024;
 
 /// Rejected lines kept with their reason; the rest is only counted.
 const MAX_REJECTED: usize = 1_000;
+
+/// No memory is changed so often; a higher number would leave no room for the next changes.
+const MAX_VERSION: u32 = u32::MAX / 2;
 
 /// How to import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,6 +82,7 @@ pub async fn import<R: BufRead + Send>(
         options,
         now,
         report: ImportReport { run, ..ImportReport::default() },
+        erased_texts: Vec::new(),
     };
     let mut lines = Lines { source, number: 0 };
     loop {
@@ -83,12 +91,13 @@ pub async fn import<R: BufRead + Send>(
             && let Some((number, bytes)) = lines.next()?
         {
             match Line::parse(&bytes) {
+                Ok(Line::Header(header)) => header.check()?,
                 Ok(line) => batch.push((number, line)),
                 Err(error) => importing.reject(number, &error)?,
             }
         }
         if batch.is_empty() {
-            return Ok(importing.report);
+            return importing.finish().await;
         }
         importing.batch(batch).await?;
         progress(lines.number);
@@ -127,6 +136,8 @@ struct Importing<'a> {
     options: ImportOptions,
     now: Timestamp,
     report: ImportReport,
+    /// What was erased there. It is noted at the end, because the file itself may tell such a text anew.
+    erased_texts: Vec<Fingerprint>,
 }
 
 impl Importing<'_> {
@@ -143,11 +154,11 @@ impl Importing<'_> {
     }
 
     async fn batch(&mut self, lines: Vec<(usize, Line)>) -> Result<()> {
-        let (mut memories, mut texts) = (Vec::new(), Vec::new());
+        let mut memories = Vec::new();
         for (number, line) in lines {
             match line {
                 Line::Header(_) => {}
-                Line::Tombstone(text) => texts.push(text),
+                Line::Tombstone(text) => self.erased_texts.push(text),
                 Line::Change(entry) => self.replay(number, *entry).await?,
                 Line::Memory(memory) => memories.push((number, *memory)),
                 Line::Draft(draft) => match draft.into_memory(self.scope, self.now) {
@@ -160,14 +171,17 @@ impl Importing<'_> {
                 },
             }
         }
-        self.store_memories(memories, texts).await
+        self.store_memories(memories).await
     }
 
-    async fn store_memories(
-        &mut self,
-        memories: Vec<(usize, Memory)>,
-        texts: Vec<Fingerprint>,
-    ) -> Result<()> {
+    /// Notes what was erased there, so that it does not come in here later.
+    async fn finish(mut self) -> Result<ImportReport> {
+        let texts = std::mem::take(&mut self.erased_texts);
+        self.apply(Vec::new(), texts).await?;
+        Ok(self.report)
+    }
+
+    async fn store_memories(&mut self, memories: Vec<(usize, Memory)>) -> Result<()> {
         let prints: Vec<_> = memories.iter().map(|(_, memory)| memory.fingerprint()).collect();
         let erased = self.store.erased(self.scope, &prints).await?;
         let ids: Vec<_> = memories.iter().map(|(_, memory)| memory.id).collect();
@@ -184,7 +198,7 @@ impl Importing<'_> {
                 Err(error) => self.reject(number, &error)?,
             }
         }
-        self.apply(changes, texts).await
+        self.apply(changes, Vec::new()).await
     }
 
     async fn apply(&mut self, changes: Vec<Change>, erased_texts: Vec<Fingerprint>) -> Result<()> {
@@ -234,7 +248,7 @@ impl Importing<'_> {
         known: Option<Memory>,
         ahead: &[Change],
     ) -> Result<Option<Change>> {
-        super::draft::check_content(&memory.content)?;
+        check(&memory)?;
         match known {
             Some(known) if known == memory || known.version >= memory.version => Ok(None),
             Some(known) => {
@@ -288,13 +302,13 @@ impl Importing<'_> {
             vec![change],
         );
         match self.store.apply(Write { run: entry.run, cost: entry.cost, ..write }).await {
-            Ok(_) => self.report.added += usize::from(entry.op == Op::Add),
+            Ok(_) if entry.op == Op::Add => self.report.added += 1,
+            Ok(_) => self.report.updated += 1,
             Err(
                 error @ (Error::Conflict { .. } | Error::NotFound { .. } | Error::Invalid { .. }),
             ) => self.reject(number, &error)?,
             Err(error) => return Err(error),
         }
-        self.report.updated += usize::from(entry.op != Op::Add);
         Ok(())
     }
 
@@ -303,6 +317,7 @@ impl Importing<'_> {
         let own = JournalQuery { id: Some(entry.id), ..JournalQuery::default() };
         let done = |own: &Entry| {
             (own.op, own.at, &own.cause) == (entry.op, to_millisecond(entry.at), &entry.cause)
+                && version(own) == version(entry)
         };
         if self.store.journal(self.scope, &own).await?.iter().any(done) {
             return Ok(None);
@@ -331,4 +346,26 @@ impl Importing<'_> {
     async fn is_erased(&self, memory: &Memory) -> Result<bool> {
         Ok(self.store.erased(self.scope, &[memory.fingerprint()]).await?.contains(&true))
     }
+}
+
+/// The version that a line of the journal left or removed; none once its text was erased.
+fn version(entry: &Entry) -> Option<u32> {
+    entry.after.as_ref().or(entry.before.as_ref()).map(|memory| memory.version)
+}
+
+/// A memory in a file must be one that could have been saved here.
+fn check(memory: &Memory) -> Result<()> {
+    check_content(&memory.content)?;
+    checked_name(&memory.name)?;
+    checked_tags(memory.tags.clone())?;
+    checked_share("importance", Some(memory.importance), 0.0)?;
+    checked_share("confidence", Some(memory.confidence), 0.0)?;
+    checked_weight(Some(memory.weight), 0.0)?;
+    if (1..=MAX_VERSION).contains(&memory.version) {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        format!("version is {}", memory.version),
+        format!("versions go from 1 to {MAX_VERSION}"),
+    ))
 }

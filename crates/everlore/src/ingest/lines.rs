@@ -49,6 +49,20 @@ impl Header {
     pub fn new(scope: &Scope, journal: bool, now: Timestamp) -> Self {
         Self { everlore_export: FORMAT, scope: scope.clone(), exported_at: now, journal }
     }
+
+    /// Refuses what a newer program wrote: its lines may mean something else.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.everlore_export <= FORMAT {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            format!(
+                "the export has form {}, this program reads forms up to {FORMAT}",
+                self.everlore_export
+            ),
+            "update everlore to read it",
+        ))
+    }
 }
 
 #[derive(Serialize)]
@@ -83,7 +97,7 @@ impl Line {
             serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
         let has = |key: &str| value.get(key).is_some();
         if has("everlore_export") {
-            from(value).map(Self::Header).and_then(known_format)
+            from(value).map(Self::Header)
         } else if has("memory") {
             part(value, "memory").map(Self::Memory)
         } else if has("change") {
@@ -97,19 +111,6 @@ impl Line {
         } else {
             Err(damaged("it has none of the keys memory, change, tombstone, content, text"))
         }
-    }
-}
-
-fn known_format(line: Line) -> Result<Line> {
-    match &line {
-        Line::Header(header) if header.everlore_export > FORMAT => Err(Error::invalid(
-            format!(
-                "the export has form {}, this program reads forms up to {FORMAT}",
-                header.everlore_export
-            ),
-            "update everlore to read it",
-        )),
-        _ => Ok(line),
     }
 }
 

@@ -10,3 +10,7 @@ mod identity;
 mod why_not;
 mod pack;
 mod ingest;
+mod isolation;
+mod export;
+mod sqlite;
+mod corpus;

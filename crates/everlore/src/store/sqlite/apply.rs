@@ -161,7 +161,7 @@ impl<'a> Applying<'a> {
             (None, Some(gone)) => gone,
             (None, None) => return Err(Error::not_found("memory", id)),
         };
-        let receipt = erase::erase(self.db, self.scope, seq, stored)?;
+        let receipt = erase::erase(self.db, self.scope, (place, seq), stored)?;
         self.leave_gone(id, place)?;
         Ok((seq, receipt))
     }

@@ -133,6 +133,16 @@ pub(super) fn drop_block(db: &Connection, block: i64) -> Result<()> {
 
 /// The block and number of the living entry at a place.
 pub(super) fn locate(db: &Connection, scope: i64, place: Place) -> Result<Option<(i64, u32)>> {
+    for (block, doc) in locate_all(db, scope, place)? {
+        if !is_gone(db, block, doc)? {
+            return Ok(Some((block, doc)));
+        }
+    }
+    Ok(None)
+}
+
+/// The blocks and numbers of all entries that ever stood at a place and were not merged away yet.
+pub(super) fn locate_all(db: &Connection, scope: i64, place: Place) -> Result<Vec<(i64, u32)>> {
     let mut statement = db
         .prepare_cached(
             "SELECT id, docs FROM blocks WHERE scope = ?1 AND ?2 BETWEEN first AND last",
@@ -142,14 +152,11 @@ pub(super) fn locate(db: &Connection, scope: i64, place: Place) -> Result<Option
         .query_map((scope, place.to_bits() as i64), |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)));
     let blocks: Vec<(i64, i64)> =
         rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)?;
+    let mut found = Vec::new();
     for (block, docs) in blocks {
-        if let Some(doc) = locate_in(db, block, docs as usize, place)?
-            && !is_gone(db, block, doc)?
-        {
-            return Ok(Some((block, doc)));
-        }
+        found.extend(locate_in(db, block, docs as usize, place)?.map(|doc| (block, doc)));
     }
-    Ok(None)
+    Ok(found)
 }
 
 /// Searches the pages of a block by halving, one page a step.

@@ -7,26 +7,27 @@ use rusqlite::{Connection, params};
 use super::{failed, index, journal::image, rows, rows::Stored};
 use crate::{
     error::Result,
-    store::entry::IndexEntry,
+    store::{Place, entry::IndexEntry},
     types::{Erased, Fingerprint, Memory},
 };
 
-/// Removes the row (if there still is one), its index entry and every image of it in the journal, whose newest line is
-/// `seq`, and leaves a tombstone for each text it ever had.
+/// Removes the row (if there still is one), what the index ever had at its place and every image of it in the journal,
+/// whose newest line is `seq`, and leaves a tombstone for each text it ever had.
 pub(super) fn erase(
     db: &Connection,
     scope: i64,
-    seq: i64,
+    (place, seq): (Place, i64),
     stored: Option<Stored>,
 ) -> Result<Erased> {
     let mut erased = Erased::default();
     let mut texts = BTreeSet::new();
-    if let Some(Stored { memory, place, .. }) = stored {
+    if let Some(Stored { memory, .. }) = stored {
         texts.insert(memory.fingerprint());
         rows::delete(db, scope, place)?;
         erased.rows = 1;
-        erased.index_terms = index::erase(db, scope, &IndexEntry::of(&memory, place))?;
+        erased.index_terms = IndexEntry::of(&memory, place).terms.len();
     }
+    index::erase(db, scope, place)?;
     erased.journal_images = scrub_journal(db, scope, seq, &mut texts)?;
     erased.tombstones = texts.len();
     bury(db, scope, texts)?;

@@ -4,8 +4,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     blocks::{
-        FAN, Header, MAX_LEVEL, drop_block, headers, load_block, load_docs, locate, rows_of,
-        store_block, term_postings,
+        FAN, Header, MAX_LEVEL, drop_block, headers, load_block, load_docs, locate, locate_all,
+        rows_of, store_block, term_postings,
     },
     failed,
 };
@@ -75,25 +75,21 @@ pub(super) fn remove(db: &Connection, scope: i64, place: Place) -> Result<()> {
         .map_err(failed)
 }
 
-/// Takes the entry at a place out of the index, postings included; returns how many terms it had.
-pub(super) fn erase(db: &Connection, scope: i64, entry: &IndexEntry) -> Result<usize> {
-    let place = entry.record.place;
-    if remove_from_tail(db, scope, place)? {
-        return Ok(entry.terms.len());
+/// Takes the entry at a place out of the index, if there still is one, and the postings of all that ever stood there.
+pub(super) fn erase(db: &Connection, scope: i64, place: Place) -> Result<()> {
+    if !remove_from_tail(db, scope, place)?
+        && let Some((block, doc)) = locate(db, scope, place)?
+    {
+        db.execute("INSERT INTO block_gone VALUES (?1, ?2)", (block, doc)).map_err(failed)?;
     }
-    let Some((block, doc)) = locate(db, scope, place)? else {
-        return Err(Error::damaged(format!(
-            "the index has no entry for place {}",
-            place.to_bits()
-        )));
-    };
-    db.execute("INSERT INTO block_gone VALUES (?1, ?2)", (block, doc)).map_err(failed)?;
-    scrub(db, block, doc)
+    for (block, doc) in locate_all(db, scope, place)? {
+        scrub(db, block, doc)?;
+    }
+    Ok(())
 }
 
 /// Rewrites the parts of a block that name a document.
-pub(super) fn scrub(db: &Connection, block: i64, doc: u32) -> Result<usize> {
-    let mut removed = 0;
+fn scrub(db: &Connection, block: i64, doc: u32) -> Result<()> {
     for (id, part) in
         rows_of(db, "SELECT id, postings FROM block_parts WHERE id BETWEEN ?1 AND ?2", block)?
     {
@@ -101,10 +97,9 @@ pub(super) fn scrub(db: &Connection, block: i64, doc: u32) -> Result<usize> {
         if count > 0 {
             db.execute("UPDATE block_parts SET postings = ?2 WHERE id = ?1", params![id, kept])
                 .map_err(failed)?;
-            removed += count;
         }
     }
-    Ok(removed)
+    Ok(())
 }
 
 /// Everything a query needs of the scope.

@@ -30,7 +30,7 @@ pub(super) fn prepare(path: &Path) -> Result<Connection> {
             .map_err(|error| Error::io(folder.display().to_string(), error))?;
     }
     if !is_current(path)? {
-        migrate(path)?;
+        migrate(path, &MIGRATIONS)?;
     }
     reader(path)
 }
@@ -77,22 +77,22 @@ fn is_current(path: &Path) -> Result<bool> {
 }
 
 /// Creates or migrates the file while holding a lock, so that processes starting together do it once.
-fn migrate(path: &Path) -> Result<()> {
+fn migrate(path: &Path, migrations: &[&str]) -> Result<()> {
     let lock_path = path.with_extension("lock");
     let lock = File::create(&lock_path)
         .map_err(|error| Error::io(lock_path.display().to_string(), error))?;
     lock.lock().map_err(|error| Error::io(lock_path.display().to_string(), error))?;
     let mut db = writer(path)?;
     db.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
-    let found = version(&db)?;
-    if found > SCHEMA_VERSION {
-        return Err(Error::TooNew { found, known: SCHEMA_VERSION });
+    let (found, known) = (version(&db)?, migrations.len() as u32);
+    if found > known {
+        return Err(Error::TooNew { found, known });
     }
-    if found > 0 && found < SCHEMA_VERSION {
+    if found > 0 && found < known {
         back_up(&db, &backup_path(path, found))?;
     }
     let tx = db.transaction().map_err(failed)?;
-    for (step, sql) in MIGRATIONS.iter().enumerate().skip(found as usize) {
+    for (step, sql) in migrations.iter().enumerate().skip(found as usize) {
         tx.execute_batch(sql).map_err(failed)?;
         tx.pragma_update(None, "user_version", step as u32 + 1).map_err(failed)?;
     }
@@ -123,4 +123,76 @@ fn terms_version(db: &Connection) -> Result<Option<u32>> {
         db.prepare_cached("SELECT value FROM meta WHERE key = 'terms'").map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
     rows.next().map_err(failed)?.map(|row| row.get(0)).transpose().map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a later version might add, and what would fail half way.
+    const NEXT: [&str; 2] = [MIGRATIONS[0], "CREATE TABLE vectors (id INTEGER PRIMARY KEY);"];
+    const BROKEN: [&str; 2] =
+        [MIGRATIONS[0], "CREATE TABLE half (id); INSERT INTO missing VALUES (1);"];
+
+    /// A file of the first schema that holds one scope.
+    fn old_file() -> PathBuf {
+        let path = tempfile::tempdir().unwrap().keep().join("everlore.db");
+        migrate(&path, &MIGRATIONS[..1]).unwrap();
+        let db = connect(&path).unwrap();
+        db.execute("INSERT INTO scopes (agent, user) VALUES ('a', '王')", []).unwrap();
+        path
+    }
+
+    fn has_table(path: &Path, name: &str) -> bool {
+        let db = connect(path).unwrap();
+        let sql = "SELECT 1 FROM sqlite_master WHERE name = ?1";
+        db.prepare(sql).unwrap().exists([name]).unwrap()
+    }
+
+    fn scopes(path: &Path) -> Vec<String> {
+        let db = connect(path).unwrap();
+        let mut select = db.prepare("SELECT user FROM scopes").unwrap();
+        let rows = select.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn an_old_file_is_copied_before_it_is_migrated() {
+        let path = old_file();
+        migrate(&path, &NEXT).unwrap();
+        assert_eq!(version(&connect(&path).unwrap()).unwrap(), 2);
+        assert!(has_table(&path, "vectors"));
+        let copy = backup_path(&path, 1);
+        assert!(copy.ends_with("everlore.schema-1.backup"), "{}", copy.display());
+        assert_eq!(version(&connect(&copy).unwrap()).unwrap(), 1);
+        assert!(!has_table(&copy, "vectors"));
+        assert_eq!((scopes(&path), scopes(&copy)), (vec!["王".into()], vec!["王".into()]));
+    }
+
+    #[test]
+    fn a_new_file_and_a_current_one_are_not_copied() {
+        let path = tempfile::tempdir().unwrap().keep().join("everlore.db");
+        migrate(&path, &NEXT).unwrap();
+        migrate(&path, &NEXT).unwrap();
+        assert!(!backup_path(&path, 0).exists() && !backup_path(&path, 2).exists());
+    }
+
+    #[test]
+    fn a_migration_that_fails_changes_nothing() {
+        let path = old_file();
+        let error = migrate(&path, &BROKEN).unwrap_err();
+        assert!(error.to_string().contains("missing"), "{error}");
+        assert_eq!(version(&connect(&path).unwrap()).unwrap(), 1);
+        assert!(!has_table(&path, "half"));
+        migrate(&path, &NEXT).unwrap();
+        assert_eq!(scopes(&path), ["王"]);
+    }
+
+    #[test]
+    fn a_file_of_a_newer_program_is_refused_before_anything_is_written() {
+        let path = old_file();
+        migrate(&path, &NEXT).unwrap();
+        let error = migrate(&path, &MIGRATIONS[..1]).unwrap_err();
+        assert!(matches!(error, Error::TooNew { found: 2, known: 1 }), "{error:?}");
+    }
 }

@@ -1,0 +1,358 @@
+//! The file itself: durable, shared, merged, refused when it cannot be used, and without a trace of what was erased.
+
+use std::{fs, path::Path, sync::Arc};
+
+use everlore::{
+    Edit, Engine, Error, Scope,
+    store::{SqliteStore, Store},
+    text::terms::Term,
+    types::{Change, Memory},
+};
+use rusqlite::Connection;
+
+use crate::support::{
+    add, all, engine_on, found, fresh_path, memory, remember_all, say, scope, spoken, sqlite, turn,
+    write,
+};
+
+async fn open(path: &Path) -> (Arc<SqliteStore>, Engine) {
+    let store = Arc::new(SqliteStore::open(path).await.unwrap());
+    (Arc::clone(&store), engine_on(store))
+}
+
+#[tokio::test]
+async fn what_was_saved_is_there_after_the_store_was_dropped_without_closing() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    for round in 0..3 {
+        let (store, engine) = open(&path).await;
+        engine.remember(&owner, say(&format!("round {round}"))).await.unwrap();
+        drop((engine, store));
+    }
+    let (store, engine) = open(&path).await;
+    assert_eq!(all(&engine, &owner).await.len(), 3);
+    assert_eq!(found(&engine, &owner, "round 2").await[0], "round 2");
+    assert_eq!(store.integrity().await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_closed_store_says_so() {
+    let (store, owner) = (sqlite().await, scope("ann"));
+    let engine = engine_on(Arc::clone(&store) as Arc<dyn Store>);
+    engine.remember(&owner, say("I like tea")).await.unwrap();
+    store.close().await;
+    store.close().await;
+    for error in [
+        engine.remember(&owner, say("x")).await.map(drop).unwrap_err(),
+        engine.count(&owner).await.map(drop).unwrap_err(),
+    ] {
+        assert_eq!(error.to_string(), "storage failed: the store is closed");
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_program_is_refused_and_left_alone() {
+    let path = fresh_path();
+    open(&path).await.0.close().await;
+    let db = Connection::open(&path).unwrap();
+    db.pragma_update(None, "user_version", 999).unwrap();
+    drop(db);
+    let error = SqliteStore::open(&path).await.err().unwrap();
+    let Error::TooNew { found: 999, known } = error else { panic!("{error:?}") };
+    assert_eq!(known, everlore::store::sqlite::SCHEMA_VERSION);
+    assert!(error.hint().contains("update everlore"));
+}
+
+#[tokio::test]
+async fn places_that_cannot_hold_a_database_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plain.txt");
+    fs::write(&file, "I am no database, and long enough to be seen through at once.".repeat(20))
+        .unwrap();
+    let below = SqliteStore::open(file.join("everlore.db")).await.err().unwrap();
+    assert!(matches!(&below, Error::Io { what, .. } if what.contains("plain.txt")), "{below:?}");
+    let other = SqliteStore::open(&file).await.err().unwrap();
+    assert_eq!(other.to_string(), "storage failed: file is not a database");
+    let nowhere = SqliteStore::open("/proc/everlore/everlore.db").await.err().unwrap();
+    assert!(matches!(&nowhere, Error::Io { what, .. } if what.contains("/proc/everlore")));
+    let directory = SqliteStore::open(folder.path()).await.err().unwrap();
+    assert!(matches!(directory, Error::Store(_) | Error::Io { .. }), "{directory:?}");
+    for error in [below, other, nowhere] {
+        assert!(error.hint().contains("check"), "{}", error.hint());
+    }
+}
+
+#[tokio::test]
+async fn a_changed_analysis_indexes_everything_again() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    remember_all(&engine, &owner, &["I like tea", "我喜欢茶"]).await;
+    store.close().await;
+    let db = Connection::open(&path).unwrap();
+    db.execute("UPDATE meta SET value = 0 WHERE key = 'terms'", []).unwrap();
+    db.execute("DELETE FROM tail", []).unwrap();
+    drop(db);
+    let (store, engine) = open(&path).await;
+    assert_eq!(found(&engine, &owner, "茶").await, ["我喜欢茶"]);
+    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn rows_and_index_that_disagree_are_told_and_mended() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    let saved = remember_all(&engine, &owner, &["I like tea", "我喜欢茶", "I ski"]).await;
+    let db = Connection::open(&path).unwrap();
+    db.execute("DELETE FROM tail WHERE place = 0", []).unwrap();
+    db.execute("UPDATE memories SET content = 'changed by hand' WHERE place = 1", []).unwrap();
+    db.execute("DELETE FROM memories WHERE place = 2", []).unwrap();
+    let ids: Vec<_> = saved.iter().map(|saved| saved.id).collect();
+    assert_eq!(store.verify(&owner, &ids).await.unwrap(), [false, false, false]);
+    let problems = store.check(&owner).await.unwrap();
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    assert!(problems[0].contains("is not in the index"), "{problems:?}");
+    assert!(problems[1].contains("is not what its text says"), "{problems:?}");
+    assert!(problems[2].contains("that has no memory"), "{problems:?}");
+    assert_eq!(store.reindex(&owner).await.unwrap(), 2);
+    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.reindex(&scope("nobody")).await.unwrap(), 0);
+}
+
+/// How many transactions the write-ahead log holds: the last frame of each tells the size of the database.
+fn commits(path: &Path) -> usize {
+    let log = fs::read(path.with_extension("db-wal")).unwrap_or_default();
+    let number = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().unwrap());
+    if log.len() < 32 {
+        return 0;
+    }
+    let (page, salts) = (number(&log[8..12]) as usize, &log[16..24]);
+    let frames = log[32..].chunks_exact(24 + page);
+    let valid = frames.take_while(|frame| &frame[8..16] == salts);
+    valid.filter(|frame| number(&frame[4..8]) > 0).count()
+}
+
+#[tokio::test]
+async fn writes_that_wait_together_share_a_transaction() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    engine.remember(&owner, say("before")).await.unwrap();
+    let before = commits(&path);
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let tasks: Vec<_> = (0..50)
+        .map(|number| {
+            let (store, owner) = (Arc::clone(&store), owner.clone());
+            let memory = spoken(&owner, number, "monday", "tea");
+            tokio::spawn(async move { store.apply(write(&owner, vec![add(&memory)])).await })
+        })
+        .collect();
+    // On this runtime a task runs as far as it can at its turn: afterwards every write waits.
+    tokio::task::yield_now().await;
+    assert_eq!(all(&engine, &owner).await.len(), 1, "readers do not wait for writers");
+    assert_eq!(commits(&path), before);
+    other.execute_batch("COMMIT").unwrap();
+    for task in tasks {
+        task.await.unwrap().unwrap();
+    }
+    assert_eq!(all(&engine, &owner).await.len(), 51);
+    // The first write may have been taken up before the others came.
+    assert!((1..=2).contains(&(commits(&path) - before)), "{}", commits(&path) - before);
+}
+
+#[tokio::test]
+async fn a_write_that_fails_does_not_take_its_neighbours_with_it() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let apply = |changes: Vec<Change>| {
+        let (store, owner) = (Arc::clone(&store), owner.clone());
+        tokio::spawn(async move { store.apply(write(&owner, changes)).await })
+    };
+    let [first, second] = [memory(&owner, 1, "one"), memory(&owner, 2, "two")];
+    let tasks = [
+        apply(vec![add(&first)]),
+        apply(vec![add(&memory(&owner, 3, "three")), Change::Delete(crate::support::id(9))]),
+        apply(vec![add(&second)]),
+    ];
+    tokio::task::yield_now().await;
+    other.execute_batch("COMMIT").unwrap();
+    let [one, bad, two] = tasks;
+    assert!(one.await.unwrap().is_ok() && two.await.unwrap().is_ok());
+    assert!(matches!(bad.await.unwrap(), Err(Error::NotFound { .. })));
+    assert_eq!(all(&engine, &owner).await, [first, second]);
+}
+
+#[tokio::test]
+async fn a_reader_sees_one_state_while_others_write() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    let turns = |session: &str| vec![turn(session, "", "tea one"), turn(session, "", "tea two")];
+    let writes = async {
+        for session in 0..20 {
+            engine.observe(&owner, turns(&session.to_string())).await.unwrap();
+        }
+    };
+    let reads = async {
+        for _ in 0..20 {
+            let count = all(&engine, &owner).await.len();
+            assert_eq!(count % 2, 0, "half a batch was seen");
+        }
+    };
+    tokio::join!(writes, reads);
+    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+}
+
+fn blocks(path: &Path) -> Vec<(u32, u32)> {
+    let db = Connection::open(path).unwrap();
+    let mut select = db.prepare("SELECT level, docs FROM blocks ORDER BY level").unwrap();
+    let rows = select.query_map([], |row| row.try_into()).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+fn many(owner: &Scope, numbers: std::ops::Range<u32>) -> Vec<Change> {
+    numbers.map(|number| add(&spoken(owner, number, "monday", &format!("tea {number}")))).collect()
+}
+
+#[tokio::test]
+async fn blocks_are_merged_so_that_no_level_has_more_than_eight() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    for batch in 0..10 {
+        store.apply(write(&owner, many(&owner, batch * 600..(batch + 1) * 600))).await.unwrap();
+    }
+    assert_eq!(found(&engine, &owner, "5999").await[0], "tea 5999");
+    store.close().await;
+    let blocks = blocks(&path);
+    assert_eq!(blocks.iter().map(|(_, docs)| docs).sum::<u32>(), 6_000);
+    assert!(blocks.len() < 10, "nothing was merged: {blocks:?}");
+    assert!(blocks.chunk_by(|a, b| a.0 == b.0).all(|level| level.len() <= 8), "{blocks:?}");
+    let (store, _) = open(&path).await;
+    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.integrity().await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_block_of_which_most_is_gone_is_made_small() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, _) = open(&path).await;
+    store.apply(write(&owner, many(&owner, 0..100))).await.unwrap();
+    let delete = |number| Change::Delete(crate::support::id(number));
+    store.apply(write(&owner, (0..60).map(delete).collect())).await.unwrap();
+    store.close().await;
+    assert_eq!(blocks(&path).iter().map(|(_, docs)| *docs).collect::<Vec<_>>(), [40]);
+    let (store, engine) = open(&path).await;
+    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(found(&engine, &owner, "99").await[0], "tea 99");
+    let delete = |number| Change::Delete(crate::support::id(number));
+    store.apply(write(&owner, (60..100).map(delete).collect())).await.unwrap();
+    store.close().await;
+    assert_eq!(blocks(&path), [], "an empty block leaves nothing");
+}
+
+/// All bytes of the database and its log.
+fn bytes_of(path: &Path) -> Vec<u8> {
+    let mut bytes = fs::read(path).unwrap();
+    bytes.extend(fs::read(path.with_extension("db-wal")).unwrap_or_default());
+    bytes
+}
+
+fn holds(bytes: &[u8], text: &[u8]) -> bool {
+    bytes.windows(text.len()).any(|window| window == text)
+}
+
+/// A word that occurs nowhere else, and the number the index keeps it under.
+fn traces(word: &str) -> [Vec<u8>; 2] {
+    [word.as_bytes().to_vec(), Term::of(word).0.to_le_bytes().to_vec()]
+}
+
+fn edited(memory: &Memory, content: &str) -> Change {
+    let (content, version) = (content.into(), memory.version + 1);
+    Change::Update(Box::new(Memory { content, version, ..memory.clone() }))
+}
+
+async fn assert_no_trace(path: &Path, store: &SqliteStore, owner: &Scope, word: &str) {
+    let bytes = bytes_of(path);
+    for trace in traces(word) {
+        assert!(!holds(&bytes, &trace), "`{word}` is still in the file");
+    }
+    assert_eq!(store.check(owner).await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn nothing_erased_is_left_in_the_file_whether_new_sealed_or_only_in_the_journal() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    let secret = memory(&owner, 500, "qwzxalpha secret 秘密");
+    store.apply(write(&owner, vec![add(&secret)])).await.unwrap();
+    assert!(traces("qwzxalpha").iter().all(|trace| holds(&bytes_of(&path), trace)));
+    let forgotten = engine.forget(&owner, secret.id).await.unwrap();
+    assert!(forgotten.removed.index_terms >= 3, "{forgotten:?}");
+    assert_no_trace(&path, &store, &owner, "qwzxalpha").await;
+    // Sealed in a block, then edited: the journal keeps the first text, the block its terms.
+    let secret = spoken(&owner, 501, "monday", "qwzxbeta");
+    let mut changes = many(&owner, 0..100);
+    changes.insert(50, add(&secret));
+    store.apply(write(&owner, changes)).await.unwrap();
+    store.apply(write(&owner, vec![edited(&secret, "qwzxgamma")])).await.unwrap();
+    let bytes = bytes_of(&path);
+    assert!(
+        ["qwzxbeta", "qwzxgamma"].iter().flat_map(|word| traces(word)).all(|it| holds(&bytes, &it))
+    );
+    let forgotten = engine.forget(&owner, secret.id).await.unwrap();
+    assert_eq!((forgotten.removed.journal_images, forgotten.removed.tombstones), (1, 2));
+    assert_no_trace(&path, &store, &owner, "qwzxgamma").await;
+    assert_no_trace(&path, &store, &owner, "qwzxbeta").await;
+}
+
+#[tokio::test]
+async fn a_deleted_memory_that_is_erased_leaves_no_trace_in_its_block() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    let secret = spoken(&owner, 501, "monday", "qwzxdelta 秘密");
+    let mut changes = many(&owner, 0..100);
+    changes.push(add(&secret));
+    store.apply(write(&owner, changes)).await.unwrap();
+    engine.delete(&owner, secret.id).await.unwrap();
+    let bytes = bytes_of(&path);
+    assert!(traces("qwzxdelta").iter().all(|trace| holds(&bytes, trace)), "the journal keeps it");
+    engine.forget(&owner, secret.id).await.unwrap();
+    assert_no_trace(&path, &store, &owner, "qwzxdelta").await;
+}
+
+#[tokio::test]
+async fn an_erased_name_description_and_tag_are_gone_too() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    let mut told = memory(&owner, 1, "plain");
+    told.name = "qwzxname".into();
+    told.description = "qwzxomega".into();
+    told.tags = vec!["qwzxtag".into()];
+    told.metadata.insert("k".into(), "qwzxmeta".into());
+    store.apply(write(&owner, vec![add(&told)])).await.unwrap();
+    let edit = Edit { name: Some("other".into()), ..Edit::default() };
+    engine.edit(&owner, told.id, &edit).await.unwrap();
+    engine.forget(&owner, told.id).await.unwrap();
+    for word in ["qwzxname", "qwzxomega", "qwzxtag", "qwzxmeta"] {
+        assert_no_trace(&path, &store, &owner, word).await;
+    }
+}
+
+#[tokio::test]
+async fn stores_that_open_a_new_file_together_make_it_once() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let opened = (0..4).map(|number| {
+        let (path, owner) = (path.clone(), owner.clone());
+        tokio::spawn(async move {
+            let (store, engine) = open(&path).await;
+            engine.remember(&owner, say(&format!("from {number}"))).await.unwrap();
+            store.close().await;
+        })
+    });
+    for task in opened.collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+    let (store, engine) = open(&path).await;
+    assert_eq!(all(&engine, &owner).await.len(), 4);
+    assert_eq!(store.scopes().await.unwrap(), [owner]);
+}

@@ -1,0 +1,86 @@
+//! What must hold for any input. The fuzz targets run it on what they make up, `tests/it/corpus.rs` on what they kept.
+
+use everlore::{
+    Config, Hit, Memory, Scope,
+    ingest::Line,
+    recall::{self, Factors, Signals},
+    store::Place,
+    text::{dates::find_times, fold::fold, language::Language, terms::terms, tokens::estimate},
+};
+use jiff::{Zoned, civil::date, tz::TimeZone};
+
+/// Any text can be folded and cut into terms, and no term is empty.
+pub(crate) fn check_terms(text: &str) {
+    assert_eq!(fold(&fold(text)), fold(text));
+    assert!(terms(text).iter().all(|term| !term.is_empty()));
+}
+
+/// Any query can be understood; what it is looked up by is worth something.
+pub(crate) fn check_analyze(query: &str) {
+    for mention in find_times(query, &now()) {
+        assert!(mention.start < mention.end, "{mention:?}");
+        assert!(
+            query.get(mention.span.clone()).is_some_and(|text| !text.is_empty()),
+            "{mention:?}"
+        );
+    }
+    let intent = recall::analyze(query, &Config::default().recall, &now());
+    assert!(intent.times.iter().all(|(start, end)| start < end));
+    assert!(intent.terms.iter().all(|term| !term.text.is_empty() && term.weight > 0.0));
+    let synonyms = intent.terms.iter().flat_map(|term| &term.synonyms);
+    assert!(synonyms.into_iter().all(|(text, worth)| !text.is_empty() && *worth > 0.0));
+}
+
+/// Any text is read as settings or refused with a line, and what was read can be shown and read again.
+pub(crate) fn check_config(text: &str) {
+    let Ok((config, _)) = Config::parse(text) else { return };
+    let _ = config.check();
+    let (again, warnings) = Config::parse(&config.to_toml()).expect("shown settings can be read");
+    assert!(warnings.is_empty());
+    assert_eq!(again.to_toml(), config.to_toml());
+}
+
+/// Any line is read or refused with a reason, and what was read can be written and read again.
+pub(crate) fn check_import(bytes: &[u8]) {
+    match Line::parse(bytes) {
+        Ok(line) => {
+            let written = line.to_json().expect("a line that was read can be written");
+            let again =
+                Line::parse(written.as_bytes()).expect("a line that was written can be read");
+            assert_eq!(again, line);
+        }
+        Err(error) => assert!(!error.to_string().is_empty() && !error.hint().is_empty()),
+    }
+}
+
+/// Any text can be told in a block, which it neither closes nor outgrows.
+pub(crate) fn check_pack(text: &str) {
+    let hits = [hit(text, "plain"), hit("plain", text)];
+    for budget in [80, 400, 4_000] {
+        let block = recall::pack(&hits, Language::English, budget, &now());
+        assert!(block.tokens <= budget && estimate(&block.text) <= budget + 1);
+        let folded = fold(&block.text);
+        let count = |tag: &str| folded.matches(tag).count();
+        let expected = usize::from(!block.text.is_empty());
+        assert_eq!(count("</memory-context"), expected, "{}", block.text);
+        assert_eq!(count("<memory-context"), expected, "{}", block.text);
+        let own = block.text.lines().filter(|line| line.starts_with('[')).count();
+        assert_eq!(own, block.entries.len(), "{}", block.text);
+    }
+}
+
+fn now() -> Zoned {
+    date(2026, 3, 2).to_zoned(TimeZone::UTC).expect("a day that exists")
+}
+
+fn hit(content: &str, name: &str) -> Hit {
+    let line = r#"{"memory": {"id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04", "uri": "agent://a/user/general/x",
+        "scope": {"agent": "a", "user": "u"}, "kind": "user", "content": "x", "importance": 0.5, "confidence": 1.0,
+        "weight": 1.0, "status": "active", "source": {"via": "remember"}, "at": "2026-03-02T00:00:00Z",
+        "created_at": "2026-03-02T00:00:00Z", "updated_at": "2026-03-02T00:00:00Z", "version": 1}}"#;
+    let Ok(Line::Memory(memory)) = Line::parse(line.as_bytes()) else { panic!("the line is ours") };
+    let memory =
+        Memory { content: content.into(), name: name.into(), scope: Scope::default(), ..*memory };
+    let factors = Factors { relevance: 1.0, recency: 1.0, weight: 1.0, importance: 1.0, kind: 1.0 };
+    Hit { memory, score: 0.5, signals: Signals::default(), factors, place: Place::new(0, 0) }
+}
