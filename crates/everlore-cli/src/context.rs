@@ -107,6 +107,7 @@ impl Context {
                 let database = self.database();
                 prepare(&self.home, &database)
                     .map_err(|error| Failure::io(self.home.display().to_string(), error))?;
+                tracing::info!(database = %database.display(), scope = %self.scope, "opening");
                 let store = Arc::new(SqliteStore::open(database).await?);
                 let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
                     .with_config(self.settings.config.clone())

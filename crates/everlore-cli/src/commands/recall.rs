@@ -91,6 +91,10 @@ impl RecallArgs {
     pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let request = self.request(engine, cx)?;
+        if let Some(asked) = self.limit.filter(|asked| *asked > request.limit) {
+            let most = request.limit;
+            out.note(&format!("note: {asked} are asked for, {most} at most are returned (memory.long_term.max_return)"));
+        }
         if let Some(name) = &self.why_not {
             return why_not::run(&request, name, cx, out).await;
         }

@@ -169,6 +169,23 @@ fn scopes_are_kept_apart() {
 }
 
 #[test]
+fn a_limit_above_the_most_is_told() {
+    let home = Home::new();
+    home.remember("tea");
+    let ran = home.run(&["--json", "recall", "tea", "--limit", "5000"]);
+    assert!(ran.code == 0 && ran.err.contains("100 at most are returned"), "{ran:?}");
+}
+
+#[test]
+fn what_goes_on_is_said_only_when_asked() {
+    let home = Home::new();
+    assert_eq!(home.run(&["remember", "tea"]).err, "");
+    assert!(home.run(&["-v", "recall", "tea"]).err.contains("opening"));
+    assert!(home.run(&["--color", "always", "recall", "tea"]).out.contains("\x1b[1m"));
+    assert!(!home.run(&["recall", "tea"]).out.contains('\x1b'));
+}
+
+#[test]
 fn the_tour_ends_well_and_shows_both_languages() {
     let ran = Home::new().run(&["demo"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");

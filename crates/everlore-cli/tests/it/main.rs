@@ -9,6 +9,8 @@ mod failures;
 mod text;
 mod erasure;
 mod transfer;
+mod repair;
 mod streams;
 mod crowd;
 mod kill;
+mod tree;
