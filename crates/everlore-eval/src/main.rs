@@ -1,1 +1,49 @@
-fn main() {}
+//! Measures Everlore: quality of retrieval, speed at scale, and the layouts its index was chosen from. Never published.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing figures is what this program is for"
+)]
+
+mod random;
+mod words;
+mod corpus;
+mod terms;
+mod timing;
+mod table;
+mod layouts;
+mod source_design;
+mod scale;
+mod retrieval;
+mod commands;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use commands::{
+    corpus::CorpusArgs, layouts::LayoutsArgs, retrieval::RetrievalArgs, scale::ScaleArgs,
+};
+
+/// Measure Everlore's quality and speed beside the baselines
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Retrieval(RetrievalArgs),
+    Scale(ScaleArgs),
+    Layouts(LayoutsArgs),
+    Corpus(CorpusArgs),
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().command {
+        Command::Retrieval(args) => commands::retrieval::run(&args),
+        Command::Scale(args) => commands::scale::run(&args),
+        Command::Layouts(args) => commands::layouts::run(&args),
+        Command::Corpus(args) => commands::corpus::run(&args),
+    }
+}

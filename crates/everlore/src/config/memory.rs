@@ -41,8 +41,8 @@ pub struct LongTermConfig {
     pub vector_index: bool,
     /// The most memories one recall returns, however many are asked for. From 1 to 1000.
     pub max_return: usize,
-    /// A memory whose weight falls below this is archived: kept, but left out of recall. A fresh memory weighs 1.
-    /// From 0 to 1; 0 archives nothing. Not used by this version.
+    /// `memory clean` archives memories whose weight is below this: kept, but left out of recall. A fresh memory weighs
+    /// 1. From 0 to 1; 0 archives nothing.
     pub archive_threshold: f64,
 }
 
@@ -50,7 +50,7 @@ pub struct LongTermConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InjectConfig {
-    /// Whether the first message of a conversation gets no memories.
+    /// Whether the first message of a conversation gets no memories. Not used by this version.
     pub first_round_empty: bool,
     /// How many short-term items are injected. From 0 to 1000. Not used by this version.
     pub short_term_count: usize,
@@ -131,7 +131,7 @@ impl Default for InjectConfig {
             first_round_empty: false,
             short_term_count: 5,
             long_term_trigger: Trigger::Always,
-            min_query_length: 2,
+            min_query_length: 1,
             token_budget: 2_000,
             limit: 5,
         }

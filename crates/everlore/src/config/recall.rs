@@ -102,7 +102,7 @@ impl Default for RecallConfig {
             when_boost: 0.7,
             date_boost: 2.0,
             session_prior: 0.2,
-            recency_half_life_days: 90.0,
+            recency_half_life_days: 180.0,
             recency_share: 0.1,
             weight_share: 0.1,
             importance_share: 0.1,

@@ -12,9 +12,9 @@ use crate::{
     types::{Actor, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
 };
 
-/// How often a save starts over because someone else saved the same at the same moment. Two meet rarely, three hardly
-/// ever.
-const MAX_ATTEMPTS: u32 = 16;
+/// How often a save starts over because someone else saved the same at the same moment. Each new beginning means that one
+/// of them got through, so this is more than there can be at once.
+const MAX_ATTEMPTS: u32 = 1_000;
 
 /// What was stored.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -93,11 +93,14 @@ pub async fn observe(
     commit(store, scope, "observe", changes.collect::<Result<_>>()?, Actor::Person, now).await
 }
 
-/// The memory that says the same under the same name, if there is one.
+/// The memory that says the same under the same uri, whatever it was renamed to, or under the same name.
 async fn known(store: &dyn Store, memory: &Memory) -> Result<Option<Memory>> {
     // More than a few memories with one text are told apart by their names, which few callers give.
     let same = store.find(&memory.scope, &Key::Text(memory.fingerprint()), 100).await?;
-    Ok(same.into_iter().find(|other| other.kind == memory.kind && other.name == memory.name))
+    let is_same = |other: &Memory| {
+        other.uri == memory.uri || (other.kind, &other.name) == (memory.kind, &memory.name)
+    };
+    Ok(same.into_iter().find(is_same))
 }
 
 fn renewed(mut known: Memory, now: Timestamp) -> Memory {

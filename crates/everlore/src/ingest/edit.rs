@@ -9,8 +9,9 @@ use crate::{
     types::{Actor, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
 };
 
-/// Another writer may come first; a few new beginnings settle it.
-const MAX_ATTEMPTS: usize = 16;
+/// Another writer may come first. Each new beginning means that one of them got through, so this is more than there
+/// can be at once.
+const MAX_ATTEMPTS: usize = 1_000;
 
 /// What to change. What is left out stays as it is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

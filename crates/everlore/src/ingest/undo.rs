@@ -32,6 +32,7 @@ pub async fn undo(
     }
     let mut changes: Vec<Change> = Vec::new();
     for entry in &entries {
+        check_untouched(store, scope, entry, &entries).await?;
         changes.push(inverse(store, scope, entry, &changes, now).await?);
     }
     let cause = match what {
@@ -66,7 +67,7 @@ async fn inverse(
     let current = match ahead.iter().rev().find(|change| change.id() == entry.id) {
         Some(Change::Add(memory) | Change::Update(memory)) => Some((**memory).clone()),
         Some(Change::Delete(_) | Change::Erase(_)) => None,
-        None => untouched(store, scope, entry).await?,
+        None => store.get(scope, &[entry.id]).await?.pop().flatten(),
     };
     match (&entry.before, current) {
         (None, _) => Ok(Change::Delete(entry.id)),
@@ -79,19 +80,31 @@ async fn inverse(
     }
 }
 
-/// The memory as the change left it, provided that nothing has happened to it since.
-async fn untouched(store: &dyn Store, scope: &Scope, entry: &Entry) -> Result<Option<Memory>> {
-    let newest = JournalQuery { id: Some(entry.id), limit: Some(1), ..JournalQuery::default() };
-    let newest = store.journal(scope, &newest).await?;
-    match newest.first() {
-        Some(newest) if newest.seq != entry.seq => Err(Error::invalid(
+/// Refuses if anything but what is undone as well has happened to the memory since.
+async fn check_untouched(
+    store: &dyn Store,
+    scope: &Scope,
+    entry: &Entry,
+    undone: &[Entry],
+) -> Result<()> {
+    let own = JournalQuery { id: Some(entry.id), ..JournalQuery::default() };
+    let is_undone = |seq: u64| undone.iter().any(|entry| entry.seq == seq);
+    let later = store
+        .journal(scope, &own)
+        .await?
+        .into_iter()
+        .find(|later| later.seq > entry.seq && !is_undone(later.seq));
+    match later {
+        None => Ok(()),
+        // Erasure is told by what it left of the entry.
+        Some(later) if later.op == Op::Erase => Ok(()),
+        Some(later) => Err(Error::invalid(
             format!(
                 "change {} cannot be undone: memory `{}` was changed again by change {}",
-                entry.seq, entry.id, newest.seq
+                entry.seq, entry.id, later.seq
             ),
-            format!("undo the later one first: everlore memory undo {}", newest.seq),
+            format!("undo the later one first: everlore memory undo {}", later.seq),
         )),
-        _ => Ok(store.get(scope, &[entry.id]).await?.pop().flatten()),
     }
 }
 

@@ -7,20 +7,25 @@ use super::{
     identity::{Identity, identity_of},
     intent::{Aim, aim_of},
     small_talk::is_small_talk,
-    synonyms::synonyms_in,
+    synonyms::synonyms_of,
 };
 use crate::{
     config::RecallConfig,
     text::{
         dates::{SessionOrdinal, asks_when, find_session_ordinal, find_times},
-        language::{Language, language_of},
+        fold::fold,
+        language::{Language, is_cjk, language_of},
         terms::{Term, is_single_cjk, terms},
     },
     types::Timestamp,
 };
 
-/// More different terms than this are a document, not a question; the rest of it is not looked up.
-const MAX_TERMS: usize = 64;
+/// More different terms than this are a document, not a question; the rest of it is not looked up. A Chinese message has
+/// about two for each character, so this is a long one.
+const MAX_TERMS: usize = 512;
+
+/// Chinese questions are shorter; in a longer run synonyms are looked for at its beginning only.
+const MAX_WORD_CHARS: usize = 200;
 
 /// A query, understood.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -54,6 +59,18 @@ pub struct QueryTerm {
     pub synonyms: Vec<(String, f64)>,
 }
 
+impl Intent {
+    /// Whether the query itself calls for memory: it asks about the user, the past, an experience or something
+    /// technical.
+    pub fn asks_memory(&self) -> bool {
+        self.identity != Identity::None
+            || self.aim != Aim::General
+            || self.asks_when
+            || !self.times.is_empty()
+            || self.session.is_some()
+    }
+}
+
 impl QueryTerm {
     /// The terms to look up, the word itself first, with what a match is worth.
     pub(crate) fn variants(&self) -> impl Iterator<Item = (Term, f64)> {
@@ -82,7 +99,10 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
 fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
     let mut found: Vec<String> = Vec::new();
     for term in terms(query) {
-        if !found.contains(&term) && found.len() < MAX_TERMS {
+        if found.len() == MAX_TERMS {
+            break;
+        }
+        if !found.contains(&term) {
             found.push(term);
         }
     }
@@ -93,6 +113,7 @@ fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
     let mut terms: Vec<_> = found
         .into_iter()
         .map(|text| QueryTerm { weight: weight(&text), text, synonyms: Vec::new() })
+        .filter(|term| term.weight > 0.0)
         .collect();
     if config.synonym > 0.0 {
         add_synonyms(query, &mut terms, config.synonym);
@@ -100,12 +121,32 @@ fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
     terms
 }
 
+/// The words of the query that have synonyms: words between blanks, and in Chinese any two to four characters.
+fn synonyms_in(query: &str) -> Vec<(String, &'static [&'static str])> {
+    let lower = fold(query);
+    let mut found = Vec::new();
+    for word in lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let characters: Vec<char> = word.chars().take(MAX_WORD_CHARS).collect();
+        let whole = std::iter::once(word.to_owned());
+        let parts = (2..=4).filter(|_| is_cjk(characters[0])).flat_map(|size| {
+            characters.windows(size).map(|part| part.iter().collect::<String>()).collect::<Vec<_>>()
+        });
+        found.extend(
+            whole
+                .chain(parts)
+                .map(|word| (synonyms_of(&word), word))
+                .filter(|(group, _)| !group.is_empty()),
+        );
+    }
+    found.into_iter().map(|(group, word)| (word, group)).collect()
+}
+
 /// Gives each term the synonyms of the word it came from.
 fn add_synonyms(query: &str, query_terms: &mut [QueryTerm], worth: f64) {
     for (word, others) in synonyms_in(query) {
         let Some(main) = main_terms(&word).into_iter().next() else { continue };
         let Some(term) = query_terms.iter_mut().find(|term| term.text == main) else { continue };
-        for other in others {
+        for other in others.iter().filter(|other| **other != word) {
             let parts = main_terms(other);
             let share = worth / parts.len().max(1) as f64;
             term.synonyms.extend(parts.into_iter().map(|part| (part, share)));

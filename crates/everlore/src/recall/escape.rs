@@ -1,5 +1,10 @@
 //! Making recalled text harmless: it is data in a block and must not close it, forge one, or pose as someone else.
 
+use crate::text::fold::fold;
+
+/// More than the longest name below.
+const MAX_TAG_CHARS: usize = 24;
+
 /// Tags that have a meaning in a prompt, ours and those of hosts and models.
 const RESERVED: [&str; 14] = [
     "memory-context",
@@ -48,9 +53,11 @@ pub(super) fn inert_line(text: &str) -> String {
 
 fn push_line(line: &str, out: &mut String) {
     let visible: String = line.chars().filter(|c| !is_hidden(*c)).collect();
+    let last_close = visible.rfind(['>', '＞', '﹥']).unwrap_or(0);
     let mut before = None;
     for (index, c) in visible.char_indices() {
-        if is_angle(c) && is_tag(&visible[index + c.len_utf8()..], before) {
+        let rest = &visible[index + c.len_utf8()..];
+        if is_angle(c) && is_tag(rest, before, index < last_close) {
             out.push_str("&lt;");
         } else {
             out.push(c);
@@ -59,10 +66,14 @@ fn push_line(line: &str, out: &mut String) {
     }
 }
 
-/// Control characters, zero-width characters, direction overrides and tag characters: none is seen, all can deceive.
+/// Control characters and all that Unicode calls default-ignorable (zero-width characters, direction overrides, fillers,
+/// variation selectors, tag characters): none is seen, all can deceive.
 fn is_hidden(c: char) -> bool {
     (c.is_control() && c != '\t')
-        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The angle that opens a tag, in its half-width, full-width and small forms.
@@ -70,19 +81,20 @@ fn is_angle(c: char) -> bool {
     matches!(c, '<' | '＜' | '﹤')
 }
 
-/// Whether what follows an angle reads like a tag or a chat marker. `Vec<String>` does not: a name stands before it.
-fn is_tag(rest: &str, before: Option<char>) -> bool {
-    let name = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/' || c == '|');
-    let lower: String = name.chars().take(24).flat_map(char::to_lowercase).collect();
-    if RESERVED.iter().any(|tag| lower.starts_with(tag))
-        || rest.starts_with('|')
-        || rest.starts_with('<')
-    {
+/// Whether what follows an angle reads like a tag or a chat marker, in letters of any width; `closes` tells whether an
+/// angle follows that could end it. `Vec<String>` does not: a name stands before it.
+fn is_tag(rest: &str, before: Option<char>, closes: bool) -> bool {
+    let lead = |c: char| c.is_whitespace() || matches!(c, '/' | '／' | '|' | '｜');
+    let name = rest.trim_start_matches(lead);
+    let closing = rest[..rest.len() - name.len()].contains(['/', '／']);
+    let start: String = name.chars().take(MAX_TAG_CHARS).collect();
+    let start = fold(&start);
+    if RESERVED.iter().any(|tag| start.starts_with(tag)) || rest.starts_with(['|', '｜', '<']) {
         return true;
     }
-    let opens = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?');
+    let opens = start.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?');
     let adjoins = before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
-    opens && !adjoins && rest.contains(['>', '＞', '﹥'])
+    opens && closes && (!adjoins || closing)
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Bringing the signals together: each is measured against the whole scope, then they are added.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
 use super::{
@@ -12,7 +10,7 @@ use super::{
 };
 use crate::{
     config::RecallConfig,
-    store::{Docs, Field, Place, Posting},
+    store::{Field, Place, Posting},
     text::dates::SessionOrdinal,
     types::Kind,
 };
@@ -75,224 +73,264 @@ pub(super) struct Candidate {
     pub(super) signals: Signals,
 }
 
-/// Ranks everything the index offered, best first.
-pub(super) fn fuse(gathered: &Gathered, intent: &Intent, config: &RecallConfig) -> Vec<Candidate> {
-    let corpus = Corpus::new(&gathered.segments, config);
-    let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
-    let scores = corpus.score(&gathered.lists, &weights);
-    let mut offered = offers(gathered, intent, &scores);
-    add_lexical(&mut offered, &scores, corpus.count);
-    add_boosts(&mut offered, gathered, intent, config);
-    add_identity(&mut offered, gathered, intent);
-    add_session(&mut offered, gathered, config);
-    let mut ranked: Vec<_> = offered
-        .into_iter()
-        .filter(|((segment, doc), _)| gathered.lets_through(*segment, *doc))
-        .collect();
-    ranked.sort_by(|(a, x), (b, y)| {
-        let places = || place(gathered, *a).cmp(&place(gathered, *b));
-        y.fused.total_cmp(&x.fused).then_with(places)
-    });
-    // Only what can be returned is worth explaining.
-    for (doc, signals) in ranked.iter_mut().take(super::LOADED) {
-        explain(*doc, signals, &corpus, &scores, gathered, intent);
-    }
-    let candidate = |(doc, signals): (Doc, Signals)| Candidate {
-        place: place(gathered, doc),
-        kind: gathered.segments[doc.0].docs.kind(doc.1),
-        signals,
-    };
-    ranked.into_iter().map(candidate).collect()
+/// A document with its signals so far. Many are offered and few are told, so it is kept small.
+struct Offer {
+    doc: Doc,
+    bm25: f64,
+    lexical: f64,
+    speaker: f64,
+    when: f64,
+    date: f64,
+    identity: f64,
+    session: f64,
 }
 
-/// The documents that any source offers: by terms, by time, or because the query asks about the user.
-fn offers(gathered: &Gathered, intent: &Intent, scores: &Scores) -> HashMap<Doc, Signals> {
-    let mut offered: HashMap<Doc, Signals> =
-        scores.matched.iter().map(|doc| (*doc, Signals::default())).collect();
-    let timed = !intent.times.is_empty() || intent.session.is_some();
-    if !timed && intent.identity == Identity::None {
-        return offered;
+/// All signals of a query, ready to be ranked and explained.
+pub(super) struct Fusion<'a> {
+    gathered: &'a Gathered,
+    intent: &'a Intent,
+    corpus: Corpus<'a>,
+    scores: Scores,
+    offers: Vec<Offer>,
+}
+
+impl<'a> Fusion<'a> {
+    /// Measures everything the index offered.
+    pub(super) fn new(gathered: &'a Gathered, intent: &'a Intent, config: &RecallConfig) -> Self {
+        let corpus = Corpus::new(&gathered.segments, config);
+        let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
+        let scores = corpus.score(&gathered.lists, &weights);
+        let mut offers = offers(gathered, &corpus, intent, &scores);
+        add_lexical(&mut offers, &scores, corpus.count());
+        add_boosts(&mut offers, gathered, &corpus, intent, config);
+        add_session(&mut offers, &corpus, config);
+        Self { gathered, intent, corpus, scores, offers }
     }
-    let last_session = last_session(gathered);
-    for (segment, docs) in docs(gathered) {
-        for doc in 0..docs.len() {
-            let about_user = intent.identity != Identity::None && docs.kind(doc) == Kind::User;
-            if about_user || timed && is_in_time(docs, doc, intent, last_session) {
-                offered.entry((segment, doc)).or_default();
+
+    /// How many memories are offered.
+    pub(super) fn count(&self) -> usize {
+        self.offers.len()
+    }
+
+    /// The best `limit`, best first; equal ones in the order of their places.
+    pub(super) fn best(&mut self, limit: usize) -> Vec<Candidate> {
+        let mut offers = std::mem::take(&mut self.offers);
+        let order =
+            |a: &Offer, b: &Offer| b.fused().total_cmp(&a.fused()).then_with(|| a.doc.cmp(&b.doc));
+        if limit < offers.len() {
+            offers.select_nth_unstable_by(limit, order);
+            offers.truncate(limit);
+        }
+        offers.sort_unstable_by(order);
+        offers.iter().map(|offer| offer.candidate(&self.corpus)).collect()
+    }
+
+    /// Fills in which terms made up the signals of a candidate.
+    pub(super) fn explain(&self, place: Place, signals: &mut Signals) {
+        let Some(doc) = self.corpus.find(place) else { return };
+        let mut total = 0.0;
+        let around = self.corpus.neighbours(doc);
+        for ((term, variants), idf) in
+            self.intent.terms.iter().zip(&self.gathered.lists).zip(&self.scores.idf)
+        {
+            let frequency = self.corpus.frequency(doc, &around, variants);
+            let (idf, worth) = (f64::from(*idf), term.weight * f64::from(*idf));
+            total += worth;
+            if frequency > 0.0 {
+                signals.coverage += worth;
+                let score = worth * f64::from(self.corpus.saturate(frequency, doc));
+                signals.terms.push(TermSignal {
+                    term: term.text.clone(),
+                    idf,
+                    frequency: frequency.into(),
+                    score,
+                });
             }
         }
+        signals.coverage /= if total > 0.0 { total } else { 1.0 };
     }
-    if intent.identity != Identity::None {
-        for doc in broad(gathered) {
-            offered.entry(doc).or_default();
-        }
+}
+
+/// The documents that pass the filter and that any source offers: by terms, by time, or because the query asks about
+/// the user.
+fn offers(
+    gathered: &Gathered,
+    corpus: &Corpus<'_>,
+    intent: &Intent,
+    scores: &Scores,
+) -> Vec<Offer> {
+    let mut docs: Vec<Doc> = scores.matched.clone();
+    if is_timed(intent) || intent.identity != Identity::None {
+        docs.extend(unmatched(gathered, corpus, intent, scores));
     }
-    offered
+    docs.retain(|doc| gathered.lets_through(corpus.home(*doc)));
+    docs.into_iter().map(|doc| Offer::new(doc, scores.bm25[doc].into())).collect()
+}
+
+/// What no term matches, but the time that the query names, or that it asks about the user.
+fn unmatched(
+    gathered: &Gathered,
+    corpus: &Corpus<'_>,
+    intent: &Intent,
+    scores: &Scores,
+) -> Vec<Doc> {
+    let asks_user = intent.identity != Identity::None;
+    let broad = if asks_user { broad(gathered, corpus) } else { Vec::new() };
+    let offered = |doc: &Doc| {
+        let (docs, index) = corpus.record(*doc);
+        asks_user && docs.kind(index) == Kind::User
+            || is_in_time(corpus, *doc, intent)
+            || broad.contains(doc)
+    };
+    (0..corpus.count()).filter(|doc| scores.bm25[*doc] == 0.0).filter(offered).collect()
 }
 
 /// The newest documents of any kind, when too little is known about the user.
-fn broad(gathered: &Gathered) -> Vec<Doc> {
-    let mut all: Vec<Doc> = docs(gathered)
-        .flat_map(|(segment, docs)| (0..docs.len()).map(move |doc| (segment, doc)))
-        .collect();
-    all.retain(|(segment, doc)| gathered.lets_through(*segment, *doc));
-    let kind = |(segment, doc): &Doc| gathered.segments[*segment].docs.kind(*doc);
+fn broad(gathered: &Gathered, corpus: &Corpus<'_>) -> Vec<Doc> {
+    let mut all: Vec<Doc> =
+        (0..corpus.count()).filter(|doc| gathered.lets_through(corpus.home(*doc))).collect();
+    let kind = |doc: &Doc| {
+        let (docs, index) = corpus.record(*doc);
+        docs.kind(index)
+    };
     if all.iter().filter(|doc| kind(doc) == Kind::User).count() >= ENOUGH_ABOUT_USER {
         return Vec::new();
     }
-    let age = |(segment, doc): &Doc| gathered.segments[*segment].docs.at(*doc);
+    let age = |doc: &Doc| {
+        let (docs, index) = corpus.record(*doc);
+        docs.at(index)
+    };
     all.sort_by_key(|doc| (kind(doc) == Kind::Turn, std::cmp::Reverse(age(doc))));
     all.truncate(BROAD_LIMIT);
     all
 }
 
 /// Standard scores over the whole scope, in which what does not match counts as zero.
-fn add_lexical(offered: &mut HashMap<Doc, Signals>, scores: &Scores, count: usize) {
-    let all = || scores.matched.iter().map(|(segment, doc)| f64::from(scores.bm25[*segment][*doc]));
+fn add_lexical(offers: &mut [Offer], scores: &Scores, count: usize) {
+    let all = || scores.matched.iter().map(|doc| f64::from(scores.bm25[*doc]));
     let mean = all().sum::<f64>() / count.max(1) as f64;
     let variance =
         all().map(|score| score * score).sum::<f64>() / count.max(1) as f64 - mean * mean;
     let deviation = variance.max(0.0).sqrt();
-    for ((segment, doc), signals) in offered {
-        signals.bm25 = f64::from(scores.bm25[*segment][*doc]);
+    for offer in offers {
         // In a scope where everything matches alike, the score itself is as good as any standard.
-        signals.lexical =
-            if deviation > 1e-9 { (signals.bm25 - mean) / deviation } else { signals.bm25 };
-        signals.fused += signals.lexical;
+        offer.lexical = if deviation > 1e-6 { (offer.bm25 - mean) / deviation } else { offer.bm25 };
     }
 }
 
 fn add_boosts(
-    offered: &mut HashMap<Doc, Signals>,
+    offers: &mut [Offer],
     gathered: &Gathered,
+    corpus: &Corpus<'_>,
     intent: &Intent,
     config: &RecallConfig,
 ) {
-    let speaker = named_speaker(gathered);
-    let last_session = last_session(gathered);
-    for ((segment, doc), signals) in offered {
-        let docs = &gathered.segments[*segment].docs;
-        if speaker.is_some_and(|list| is_by(&gathered.segments[*segment].postings[list], *doc)) {
-            signals.speaker = config.speaker_boost;
+    let speaker = named_speaker(gathered, corpus);
+    let identity = match intent.identity {
+        Identity::None => 0.0,
+        // A passing mention of oneself speaks half as loudly as the question who one is.
+        Identity::Weak => IDENTITY_BOOST / 2.0,
+        Identity::Strong => IDENTITY_BOOST,
+    };
+    for offer in offers {
+        let (docs, index) = corpus.record(offer.doc);
+        if speaker.is_some_and(|list| corpus.posting(offer.doc, list).is_some_and(speaks)) {
+            offer.speaker = config.speaker_boost;
         }
-        if intent.asks_when && docs.names_time(*doc) {
-            signals.when = config.when_boost;
+        if intent.asks_when && docs.names_time(index) {
+            offer.when = config.when_boost;
         }
-        if is_in_time(docs, *doc, intent, last_session) {
-            signals.date = config.date_boost;
+        if is_in_time(corpus, offer.doc, intent) {
+            offer.date = config.date_boost;
         }
-        signals.fused += signals.speaker + signals.when + signals.date;
+        if docs.kind(index) == Kind::User {
+            offer.identity = identity;
+        }
+    }
+}
+
+/// A good hit lifts its whole session a little.
+fn add_session(offers: &mut [Offer], corpus: &Corpus<'_>, config: &RecallConfig) {
+    let session = |offer: &Offer| corpus.place(offer.doc).session() as usize;
+    let mut best = vec![0.0f64; corpus.last_session() as usize + 1];
+    for offer in &*offers {
+        let best = &mut best[session(offer)];
+        *best = best.max(offer.fused());
+    }
+    // Memories outside a session share nothing.
+    best[0] = 0.0;
+    for offer in offers {
+        offer.session = config.session_prior * best[session(offer)];
     }
 }
 
 /// The list of the one speaker whom the query names; none if it names none or more than one.
-fn named_speaker(gathered: &Gathered) -> Option<usize> {
-    let by = |list: usize| -> Vec<Doc> {
-        let of = |(index, segment): (usize, &crate::store::Segment)| -> Vec<Doc> {
-            let spoken = segment.postings[list].iter().filter(|posting| speaks(posting));
-            spoken.map(|posting| (index, posting.doc as usize)).collect()
-        };
-        gathered.segments.iter().enumerate().flat_map(of).collect()
+fn named_speaker(gathered: &Gathered, corpus: &Corpus<'_>) -> Option<usize> {
+    let spoken = |list: usize| {
+        corpus.listed(list).filter(|(_, posting)| speaks(posting)).map(|(doc, _)| doc)
     };
-    let mut named = gathered.lists.iter().filter_map(|variants| {
-        let list = variants.first()?.0;
-        Some((list, by(list))).filter(|(_, docs)| !docs.is_empty())
-    });
-    let (list, docs) = named.next()?;
+    let mut named = gathered.lists.iter().filter_map(|variants| Some(variants.first()?.0));
+    let first = named.by_ref().find(|list| spoken(*list).next().is_some())?;
     // The first and the last name of one person speak the same turns.
-    named.all(|(_, others)| others == docs).then_some(list)
-}
-
-fn is_by(list: &[Posting], doc: usize) -> bool {
-    list.binary_search_by_key(&(doc as u32), |posting| posting.doc)
-        .is_ok_and(|index| speaks(&list[index]))
+    named
+        .all(|other| spoken(other).next().is_none() || spoken(other).eq(spoken(first)))
+        .then_some(first)
 }
 
 fn speaks(posting: &Posting) -> bool {
     posting.counts[Field::Speaker as usize] > 0
 }
 
-fn is_in_time(docs: &Docs, doc: usize, intent: &Intent, last_session: u32) -> bool {
+fn is_timed(intent: &Intent) -> bool {
+    !intent.times.is_empty() || intent.session.is_some()
+}
+
+fn is_in_time(corpus: &Corpus<'_>, doc: Doc, intent: &Intent) -> bool {
     let session = match intent.session {
         None => None,
         Some(SessionOrdinal::First(number)) => Some(number),
         Some(SessionOrdinal::Last(number)) => {
-            Some(last_session.saturating_sub(number.saturating_sub(1)))
+            Some(corpus.last_session().saturating_sub(number.saturating_sub(1)))
         }
     };
     let in_session =
-        session.is_some_and(|session| session > 0 && docs.place(doc).session() == session);
-    let at = docs.at(doc);
+        session.is_some_and(|session| session > 0 && corpus.place(doc).session() == session);
+    let (docs, index) = corpus.record(doc);
+    let at = docs.at(index);
     in_session || intent.times.iter().any(|(start, end)| *start <= at && at < *end)
 }
 
-fn add_identity(offered: &mut HashMap<Doc, Signals>, gathered: &Gathered, intent: &Intent) {
-    let boost = match intent.identity {
-        Identity::None => return,
-        // A passing mention of oneself speaks half as loudly as the question who one is.
-        Identity::Weak => IDENTITY_BOOST / 2.0,
-        Identity::Strong => IDENTITY_BOOST,
-    };
-    for ((segment, doc), signals) in offered {
-        if gathered.segments[*segment].docs.kind(*doc) == Kind::User {
-            signals.identity = boost;
-            signals.fused += boost;
+impl Offer {
+    fn new(doc: Doc, bm25: f64) -> Self {
+        Self {
+            doc,
+            bm25,
+            lexical: 0.0,
+            speaker: 0.0,
+            when: 0.0,
+            date: 0.0,
+            identity: 0.0,
+            session: 0.0,
         }
     }
-}
 
-/// A good hit lifts its whole session a little.
-fn add_session(offered: &mut HashMap<Doc, Signals>, gathered: &Gathered, config: &RecallConfig) {
-    let mut best: HashMap<u32, f64> = HashMap::new();
-    for (doc, signals) in &*offered {
-        let best = best.entry(place(gathered, *doc).session()).or_insert(0.0);
-        *best = best.max(signals.fused);
+    fn fused(&self) -> f64 {
+        self.lexical + self.speaker + self.when + self.date + self.identity + self.session
     }
-    for (doc, signals) in offered {
-        let session = place(gathered, *doc).session();
-        if session > 0 {
-            signals.session = config.session_prior * best[&session];
-            signals.fused += signals.session;
-        }
+
+    fn candidate(&self, corpus: &Corpus<'_>) -> Candidate {
+        let signals = Signals {
+            bm25: self.bm25,
+            lexical: self.lexical,
+            speaker: self.speaker,
+            when: self.when,
+            date: self.date,
+            identity: self.identity,
+            session: self.session,
+            fused: self.fused(),
+            ..Signals::default()
+        };
+        let (docs, index) = corpus.record(self.doc);
+        Candidate { place: corpus.place(self.doc), kind: docs.kind(index), signals }
     }
-}
-
-fn explain(
-    doc: Doc,
-    signals: &mut Signals,
-    corpus: &Corpus<'_>,
-    scores: &Scores,
-    gathered: &Gathered,
-    intent: &Intent,
-) {
-    let (mut covered, mut total) = (0.0, 0.0);
-    for ((term, variants), idf) in intent.terms.iter().zip(&gathered.lists).zip(&scores.idf) {
-        let frequency = corpus.frequency(doc, variants);
-        let (idf, worth) = (f64::from(*idf), term.weight * f64::from(*idf));
-        total += worth;
-        if frequency > 0.0 {
-            covered += worth;
-            let score = worth * f64::from(corpus.saturate(frequency, doc));
-            signals.terms.push(TermSignal {
-                term: term.text.clone(),
-                idf,
-                frequency: frequency.into(),
-                score,
-            });
-        }
-    }
-    signals.coverage = if total > 0.0 { covered / total } else { 0.0 };
-}
-
-fn docs(gathered: &Gathered) -> impl Iterator<Item = (usize, &Docs)> {
-    gathered.segments.iter().enumerate().map(|(index, segment)| (index, &segment.docs))
-}
-
-fn last_session(gathered: &Gathered) -> u32 {
-    let last = |docs: &Docs| docs.len().checked_sub(1).map(|doc| docs.place(doc).session());
-    docs(gathered).filter_map(|(_, docs)| last(docs)).max().unwrap_or(0)
-}
-
-fn place(gathered: &Gathered, (segment, doc): Doc) -> Place {
-    gathered.segments[segment].docs.place(doc)
 }

@@ -3,7 +3,7 @@
 use super::{Intent, RecallRequest};
 use crate::{
     error::Result,
-    store::{Docs, Filter, Segment, Store},
+    store::{Filter, Segment, Store},
     text::terms::Term,
 };
 
@@ -47,17 +47,12 @@ fn position_of(term: Term, asked: &mut Vec<Term>) -> usize {
 
 impl Gathered {
     /// Whether the filter lets a document of a segment through.
-    pub(super) fn lets_through(&self, segment: usize, doc: usize) -> bool {
+    pub(super) fn lets_through(&self, (segment, doc): (usize, usize)) -> bool {
         let Segment { docs, postings } = &self.segments[segment];
         let has = |list: usize| {
             postings[list].binary_search_by_key(&(doc as u32), |posting| posting.doc).is_ok()
         };
-        !docs.is_gone(doc)
-            && record_passes(docs, doc, &self.filter)
-            && self.required.clone().all(has)
+        let passes = self.filter.lets_through(docs.kind(doc), docs.status(doc), docs.at(doc));
+        passes && self.required.clone().all(has)
     }
-}
-
-fn record_passes(docs: &Docs, doc: usize, filter: &Filter) -> bool {
-    filter.lets_through(docs.kind(doc), docs.status(doc), docs.at(doc))
 }

@@ -2,19 +2,22 @@
 
 use crate::{
     config::RecallConfig,
-    store::{FIELDS, Field, Place, Posting, Segment},
+    store::{Docs, FIELDS, Field, Place, Posting, Segment},
 };
 
-/// A document: its segment and its number there.
-pub(super) type Doc = (usize, usize);
+/// A document, by its number in the order of places, whatever segment has it.
+pub(super) type Doc = usize;
 
-/// The documents of a scope with their lengths.
+/// The living documents of a scope in the order of their places, with their lengths.
 pub(super) struct Corpus<'a> {
     segments: &'a [Segment],
-    places: Vec<Vec<Place>>,
-    lengths: Vec<Vec<f32>>,
+    /// Where each document is: its segment and its number there.
+    homes: Vec<(u32, u32)>,
+    places: Vec<Place>,
+    /// The number of each segment's documents here.
+    numbers: Vec<Vec<u32>>,
+    lengths: Vec<f32>,
     average_length: f32,
-    pub(super) count: usize,
     weights: [f32; FIELDS],
     neighbour: f32,
     span: i32,
@@ -24,8 +27,8 @@ pub(super) struct Corpus<'a> {
 
 /// What the terms of a query are worth to each document.
 pub(super) struct Scores {
-    /// BM25F by segment and document; 0 where nothing matches.
-    pub(super) bm25: Vec<Vec<f32>>,
+    /// BM25F by document; 0 where nothing matches.
+    pub(super) bm25: Vec<f32>,
     /// Every document that any term or neighbour matches, once.
     pub(super) matched: Vec<Doc>,
     /// Inverse document frequency by term; terms the scope does not know have the highest.
@@ -34,21 +37,31 @@ pub(super) struct Scores {
 
 /// The frequency of one term in the documents that have it or neighbour one that does.
 struct Frequencies {
-    tf: Vec<Vec<f32>>,
+    tf: Vec<f32>,
     touched: Vec<Doc>,
 }
 
 impl<'a> Corpus<'a> {
     pub(super) fn new(segments: &'a [Segment], config: &RecallConfig) -> Self {
-        let places = segments
-            .iter()
-            .map(|segment| (0..segment.docs.len()).map(|doc| segment.docs.place(doc)).collect());
+        let mut order: Vec<(Place, u32, u32)> = Vec::new();
+        for (index, Segment { docs, .. }) in segments.iter().enumerate() {
+            let living = (0..docs.len()).filter(|&doc| !docs.is_gone(doc));
+            order.extend(living.map(|doc| (docs.place(doc), index as u32, doc as u32)));
+        }
+        // Segments are sorted runs, which the stable sort only has to merge.
+        order.sort();
+        let mut numbers: Vec<_> =
+            segments.iter().map(|segment| vec![u32::MAX; segment.docs.len()]).collect();
+        for (number, (_, segment, doc)) in order.iter().enumerate() {
+            numbers[*segment as usize][*doc as usize] = number as u32;
+        }
         let mut corpus = Self {
             segments,
-            places: places.collect(),
+            homes: order.iter().map(|(_, segment, doc)| (*segment, *doc)).collect(),
+            places: order.iter().map(|(place, _, _)| *place).collect(),
+            numbers,
             lengths: Vec::new(),
             average_length: 0.0,
-            count: 0,
             weights: field_weights(config),
             neighbour: config.neighbour as f32,
             span: if config.neighbour > 0.0 { config.neighbour_span as i32 } else { 0 },
@@ -59,59 +72,112 @@ impl<'a> Corpus<'a> {
         corpus
     }
 
+    /// How many documents there are.
+    pub(super) fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Where a document stands.
+    pub(super) fn place(&self, doc: Doc) -> Place {
+        self.places[doc]
+    }
+
+    /// The document at a place.
+    pub(super) fn find(&self, place: Place) -> Option<Doc> {
+        self.places.binary_search(&place).ok()
+    }
+
+    /// The number of the last session that has a document.
+    pub(super) fn last_session(&self) -> u32 {
+        self.places.last().map_or(0, |place| place.session())
+    }
+
+    /// The segment of a document and its number there.
+    pub(super) fn home(&self, doc: Doc) -> (usize, usize) {
+        let (segment, doc) = self.homes[doc];
+        (segment as usize, doc as usize)
+    }
+
+    /// The records among which a document's is, and which it is.
+    pub(super) fn record(&self, doc: Doc) -> (&'a Docs, usize) {
+        let (segment, doc) = self.home(doc);
+        (&self.segments[segment].docs, doc)
+    }
+
+    /// The documents of a list with their postings.
+    pub(super) fn listed(&self, list: usize) -> impl Iterator<Item = (Doc, &Posting)> {
+        self.segments.iter().zip(&self.numbers).flat_map(move |(segment, numbers)| {
+            segment.postings[list]
+                .iter()
+                .map(|posting| (numbers[posting.doc as usize] as Doc, posting))
+        })
+    }
+
     /// Scores all documents for the terms whose lists and weights are given.
     pub(super) fn score(&self, lists: &[Vec<(usize, f64)>], weights: &[f64]) -> Scores {
-        let mut scores = Scores {
-            bm25: self.zeros(),
-            matched: Vec::new(),
-            idf: Vec::with_capacity(lists.len()),
-        };
-        let mut frequencies = Frequencies { tf: self.zeros(), touched: Vec::new() };
+        let zeros = || vec![0.0; self.count()];
+        let mut scores =
+            Scores { bm25: zeros(), matched: Vec::new(), idf: Vec::with_capacity(lists.len()) };
+        let mut frequencies = Frequencies { tf: zeros(), touched: Vec::new() };
         for (variants, weight) in lists.iter().zip(weights) {
             let known = self.count_term(variants, &mut frequencies);
             let idf = self.idf(known);
             scores.idf.push(idf);
-            for (segment, doc) in frequencies.touched.drain(..) {
-                let tf = std::mem::take(&mut frequencies.tf[segment][doc]);
-                let score = &mut scores.bm25[segment][doc];
+            for doc in frequencies.touched.drain(..) {
+                let tf = std::mem::take(&mut frequencies.tf[doc]);
+                let score = &mut scores.bm25[doc];
                 if *score == 0.0 {
-                    scores.matched.push((segment, doc));
+                    scores.matched.push(doc);
                 }
-                *score += *weight as f32 * idf * self.saturate(tf, (segment, doc));
+                *score += *weight as f32 * idf * self.saturate(tf, doc);
             }
         }
         scores
     }
 
-    /// How often a document has a term, neighbours included, by the same measure as the score.
-    pub(super) fn frequency(&self, (segment, doc): Doc, variants: &[(usize, f64)]) -> f32 {
-        let mut total = 0.0;
-        for (list, worth) in variants {
-            let own = find(&self.segments[segment].postings[*list], doc)
-                .map_or(0.0, |posting| self.own(posting));
-            let mut around = 0.0;
-            self.for_each_neighbour((segment, doc), |(segment, doc), share| {
-                around += find(&self.segments[segment].postings[*list], doc)
-                    .map_or(0.0, |posting| share * content(posting));
-            });
-            total += *worth as f32 * (own + around);
-        }
-        total
+    /// The turns around a turn, with their shares.
+    pub(super) fn neighbours(&self, doc: Doc) -> Vec<(Doc, f32)> {
+        let mut around = Vec::new();
+        self.for_each_neighbour(doc, |neighbour, share| around.push((neighbour, share)));
+        around
+    }
+
+    /// How often a document with these neighbours has a term, by the same measure as the score.
+    pub(super) fn frequency(
+        &self,
+        doc: Doc,
+        around: &[(Doc, f32)],
+        variants: &[(usize, f64)],
+    ) -> f32 {
+        let own = |list| self.posting(doc, list).map_or(0.0, |posting| self.own(posting));
+        let near = |list| {
+            let shared = around
+                .iter()
+                .map(|(doc, share)| share * self.posting(*doc, list).map_or(0.0, content));
+            shared.sum::<f32>()
+        };
+        variants.iter().map(|(list, worth)| *worth as f32 * (own(*list) + near(*list))).sum()
+    }
+
+    /// That a document is in a list.
+    pub(super) fn posting(&self, doc: Doc, list: usize) -> Option<&'a Posting> {
+        let (segment, doc) = self.home(doc);
+        let list = &self.segments[segment].postings[list];
+        list.binary_search_by_key(&(doc as u32), |posting| posting.doc)
+            .ok()
+            .map(|index| &list[index])
     }
 
     /// What a frequency is worth in a document, before the term's rarity: it rises ever less.
-    pub(super) fn saturate(&self, tf: f32, (segment, doc): Doc) -> f32 {
-        let length = if self.average_length > 0.0 {
-            self.lengths[segment][doc] / self.average_length
-        } else {
-            1.0
-        };
+    pub(super) fn saturate(&self, tf: f32, doc: Doc) -> f32 {
+        let length =
+            if self.average_length > 0.0 { self.lengths[doc] / self.average_length } else { 1.0 };
         tf * (self.k1 + 1.0) / (tf + self.k1 * (1.0 - self.b + self.b * length))
     }
 
     /// ln(1 + (N - n + 0.5) / (n + 0.5)) for a term that n of N documents have.
     fn idf(&self, known: usize) -> f32 {
-        let (count, known) = (self.count as f32, known as f32);
+        let (count, known) = (self.count() as f32, known as f32);
         (1.0 + (count - known + 0.5) / (known + 0.5)).ln()
     }
 
@@ -120,9 +186,14 @@ impl<'a> Corpus<'a> {
     fn count_term(&self, variants: &[(usize, f64)], into: &mut Frequencies) -> usize {
         let mut known = 0;
         for (list, worth) in variants {
-            for (index, segment) in self.segments.iter().enumerate() {
-                for posting in &segment.postings[*list] {
-                    self.count_posting((index, posting.doc as usize), posting, *worth as f32, into);
+            let worth = *worth as f32;
+            for (doc, posting) in self.listed(*list) {
+                into.add(doc, worth * self.own(posting));
+                let content = worth * content(posting);
+                if content > 0.0 {
+                    self.for_each_neighbour(doc, |neighbour, share| {
+                        into.add(neighbour, share * content)
+                    });
                 }
             }
             if known == 0 {
@@ -130,14 +201,6 @@ impl<'a> Corpus<'a> {
             }
         }
         known
-    }
-
-    fn count_posting(&self, doc: Doc, posting: &Posting, worth: f32, into: &mut Frequencies) {
-        into.add(doc, worth * self.own(posting));
-        let content = worth * content(posting);
-        if content > 0.0 {
-            self.for_each_neighbour(doc, |neighbour, share| into.add(neighbour, share * content));
-        }
     }
 
     fn own(&self, posting: &Posting) -> f32 {
@@ -149,82 +212,57 @@ impl<'a> Corpus<'a> {
             .sum()
     }
 
-    /// Calls `each` with the turns around a turn and their share: the neighbour weight divided by the distance.
-    fn for_each_neighbour(&self, (segment, doc): Doc, mut each: impl FnMut(Doc, f32)) {
-        let place = self.places[segment][doc];
+    /// Calls `each` with the turns around a turn and their share: the neighbour weight divided by the distance. In the
+    /// order of places, a neighbour at a distance is at most as many documents away.
+    fn for_each_neighbour(&self, doc: Doc, mut each: impl FnMut(Doc, f32)) {
+        let place = self.places[doc];
         for distance in 1..=self.span {
-            for step in [-distance, distance] {
-                let Some(target) = place.neighbour(step) else { continue };
-                if let Some(found) = self.find_near((segment, doc), target, step) {
-                    each(found, self.neighbour / distance as f32);
-                }
+            let share = self.neighbour / distance as f32;
+            let reach = distance as usize;
+            if let Some(target) = place.neighbour(-distance)
+                && let Some(found) =
+                    (doc.saturating_sub(reach)..doc).find(|near| self.places[*near] == target)
+            {
+                each(found, share);
+            }
+            if let Some(target) = place.neighbour(distance)
+                && let Some(found) = (doc + 1..self.count().min(doc + reach + 1))
+                    .find(|near| self.places[*near] == target)
+            {
+                each(found, share);
             }
         }
-    }
-
-    /// The living document at `target`, which is at most `step` places away: mostly just beside, else in another
-    /// segment.
-    fn find_near(&self, (segment, doc): Doc, target: Place, step: i32) -> Option<Doc> {
-        let places = &self.places[segment];
-        for offset in 1..=step.abs() {
-            let Some(index) = doc.checked_add_signed((offset * step.signum()) as isize) else {
-                break;
-            };
-            if places.get(index) == Some(&target) && !self.segments[segment].docs.is_gone(index) {
-                return Some((segment, index));
-            }
-        }
-        self.places.iter().enumerate().filter(|(other, _)| *other != segment).find_map(
-            |(other, places)| {
-                if places.first().is_none_or(|first| *first > target)
-                    || places.last().is_none_or(|last| *last < target)
-                {
-                    return None;
-                }
-                let index = places.binary_search(&target).ok()?;
-                (!self.segments[other].docs.is_gone(index)).then_some((other, index))
-            },
-        )
     }
 
     /// Measures every document: its own fields by weight, and its neighbours' content by share.
     fn measure(&mut self) {
-        let mut lengths = self.zeros();
-        let mut total = 0.0;
-        for (index, segment) in self.segments.iter().enumerate() {
-            for doc in (0..segment.docs.len()).filter(|&doc| !segment.docs.is_gone(doc)) {
-                let mut length = self.own_length(segment, doc);
-                self.for_each_neighbour((index, doc), |(segment, doc), share| {
-                    length +=
-                        share * self.segments[segment].docs.length(doc, Field::Content) as f32;
-                });
-                lengths[index][doc] = length;
-                total += f64::from(length);
-                self.count += 1;
-            }
+        let content: Vec<f32> =
+            (0..self.count()).map(|doc| self.length(doc, Field::Content)).collect();
+        let mut lengths: Vec<f32> = (0..self.count()).map(|doc| self.own_length(doc)).collect();
+        for (doc, length) in lengths.iter_mut().enumerate() {
+            self.for_each_neighbour(doc, |neighbour, share| *length += share * content[neighbour]);
         }
+        let total: f64 = lengths.iter().map(|length| f64::from(*length)).sum();
+        self.average_length = (total / self.count().max(1) as f64) as f32;
         self.lengths = lengths;
-        self.average_length = (total / self.count.max(1) as f64) as f32;
     }
 
-    fn own_length(&self, segment: &Segment, doc: usize) -> f32 {
+    fn own_length(&self, doc: Doc) -> f32 {
         let fields = [Field::Content, Field::Name, Field::Description, Field::Tags, Field::Speaker];
-        fields
-            .iter()
-            .map(|&field| segment.docs.length(doc, field) as f32 * self.weights[field as usize])
-            .sum()
+        fields.iter().map(|&field| self.length(doc, field) * self.weights[field as usize]).sum()
     }
 
-    fn zeros(&self) -> Vec<Vec<f32>> {
-        self.places.iter().map(|places| vec![0.0; places.len()]).collect()
+    fn length(&self, doc: Doc, field: Field) -> f32 {
+        let (docs, doc) = self.record(doc);
+        docs.length(doc, field) as f32
     }
 }
 
 impl Frequencies {
-    fn add(&mut self, (segment, doc): Doc, tf: f32) {
-        let sum = &mut self.tf[segment][doc];
+    fn add(&mut self, doc: Doc, tf: f32) {
+        let sum = &mut self.tf[doc];
         if *sum == 0.0 && tf > 0.0 {
-            self.touched.push((segment, doc));
+            self.touched.push(doc);
         }
         *sum += tf;
     }
@@ -242,8 +280,4 @@ fn field_weights(config: &RecallConfig) -> [f32; FIELDS] {
 
 fn content(posting: &Posting) -> f32 {
     posting.counts[Field::Content as usize].into()
-}
-
-fn find(list: &[Posting], doc: usize) -> Option<&Posting> {
-    list.binary_search_by_key(&(doc as u32), |posting| posting.doc).ok().map(|index| &list[index])
 }

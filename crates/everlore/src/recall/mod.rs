@@ -7,6 +7,7 @@ mod analyze;
 mod synonyms;
 pub mod intent;
 mod identity;
+mod phrases;
 mod small_talk;
 mod gather;
 mod lexical;
@@ -22,7 +23,9 @@ use jiff::Zoned;
 use serde::Serialize;
 
 pub use analyze::{Intent, QueryTerm, analyze};
-pub use fuse::Signals;
+use fuse::Fusion;
+pub use fuse::{Signals, TermSignal};
+pub use identity::Identity;
 pub use pack::{Block, BlockEntry, Tier, pack};
 pub use score::Factors;
 pub use tiers::{Age, one_line, overview};
@@ -35,8 +38,9 @@ use crate::{
     types::{Memory, MemoryId, Scope, Status},
 };
 
-/// Candidates whose rows are read: bounded factors cannot lift a memory from below this rank into the first ten.
-const LOADED: usize = 64;
+/// Candidates whose rows are read beside twice as many as are asked for: the bounded factors reorder near equals, and
+/// hardly ever lift a memory from further down.
+const MORE_LOADED: usize = 10;
 
 /// What to look for, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,7 +108,7 @@ pub struct Hit {
     pub signals: Signals,
     /// What its stored worth and age made of it.
     pub factors: Factors,
-    /// Where it stands, to look it up again.
+    /// Where it stands in the index.
     #[serde(skip)]
     pub place: Place,
 }
@@ -143,10 +147,14 @@ async fn rank(
 ) -> Result<(Intent, Vec<Hit>, usize)> {
     let intent = analyze(&request.query, config, now);
     let gathered = gather::gather(store, request, &intent).await?;
-    let mut fused = fuse::fuse(&gathered, &intent, config);
-    let candidates = fused.len();
-    fused.truncate(LOADED.max(request.limit));
-    let places: Vec<_> = fused.iter().map(|candidate| candidate.place).collect();
+    let mut fusion = Fusion::new(&gathered, &intent, config);
+    let count = fusion.count();
+    let candidates = fusion.best(request.limit.saturating_mul(2).saturating_add(MORE_LOADED));
+    let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
     let loaded = store.at_places(&request.scope, &places).await?;
-    Ok((intent.clone(), score::score(fused, loaded, &intent, config, now.timestamp()), candidates))
+    let mut hits = score::score(candidates, loaded, &intent, config, now.timestamp());
+    for hit in hits.iter_mut().take(request.limit) {
+        fusion.explain(hit.place, &mut hit.signals);
+    }
+    Ok((intent.clone(), hits, count))
 }

@@ -52,6 +52,8 @@ pub struct BlockEntry {
     pub terms: Vec<String>,
 }
 
+const CLOSING: &str = "</memory-context>";
+
 /// Words of the block in the language of the conversation.
 struct Words {
     opening: &'static str,
@@ -75,39 +77,59 @@ const CHINESE: Words = Words {
     verify: "使用前请核实",
 };
 
+/// A hit as it would stand in the block.
+struct Piece {
+    tier: Tier,
+    text: String,
+    tokens: usize,
+}
+
 /// Packs hits, best first, into at most `budget` tokens: each as fully as fits, none cut in the middle.
 pub fn pack(hits: &[Hit], language: Language, budget: usize, now: &Zoned) -> Block {
     let words = if language == Language::Chinese { &CHINESE } else { &ENGLISH };
-    let mut tiers = fitting_lines(hits, words, budget, now);
-    for index in 0..tiers.len() {
-        for tier in [Tier::L2, Tier::L1] {
-            let shorter = std::mem::replace(&mut tiers[index], tier);
-            if estimate(&render(hits, &tiers, words, now)) <= budget {
-                break;
-            }
-            tiers[index] = shorter;
+    let opening = format!("<memory-context>\n{}\n", words.opening);
+    let frame = tokens_of(&opening) + tokens_of(CLOSING);
+    let piece = |hit: &Hit, tier| Piece::new(&hit.memory, tier, words, now);
+    let mut pieces = fitting_lines(hits, budget.saturating_sub(frame), |hit| piece(hit, Tier::L0));
+    let mut spent = frame + pieces.iter().map(|piece| piece.tokens).sum::<usize>();
+    for (hit, shown) in hits.iter().zip(&mut pieces) {
+        let fuller = [Tier::L2, Tier::L1].map(|tier| piece(hit, tier));
+        if let Some(fuller) =
+            fuller.into_iter().find(|fuller| spent - shown.tokens + fuller.tokens <= budget)
+        {
+            spent = spent - shown.tokens + fuller.tokens;
+            *shown = fuller;
         }
     }
-    let text = render(hits, &tiers, words, now);
-    Block {
-        tokens: estimate(&text),
-        text,
-        left_out: hits[tiers.len()..].iter().map(|hit| hit.memory.id).collect(),
-        entries: hits.iter().zip(tiers).map(|(hit, tier)| entry(hit, tier)).collect(),
+    let left_out = hits[pieces.len()..].iter().map(|hit| hit.memory.id).collect();
+    if pieces.is_empty() {
+        return Block { left_out, ..Block::default() };
     }
+    let body: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    let entries = hits.iter().zip(&pieces).map(|(hit, piece)| entry(hit, piece.tier)).collect();
+    Block { text: format!("{opening}{body}{CLOSING}"), tokens: spent, entries, left_out }
 }
 
 /// One line for as many hits as fit.
-fn fitting_lines(hits: &[Hit], words: &Words, budget: usize, now: &Zoned) -> Vec<Tier> {
-    let mut tiers = Vec::new();
-    while tiers.len() < hits.len() {
-        tiers.push(Tier::L0);
-        if estimate(&render(hits, &tiers, words, now)) > budget {
-            tiers.pop();
-            break;
-        }
+fn fitting_lines(hits: &[Hit], budget: usize, line: impl Fn(&Hit) -> Piece) -> Vec<Piece> {
+    let mut spent = 0;
+    let fits = |piece: &Piece| {
+        spent += piece.tokens;
+        spent <= budget
+    };
+    hits.iter().map(line).take_while(fits).collect()
+}
+
+/// Line by line, because a rare word repeated in a long text can cost more than its estimate as a whole.
+fn tokens_of(text: &str) -> usize {
+    text.split_inclusive('\n').map(estimate).sum()
+}
+
+impl Piece {
+    fn new(memory: &Memory, tier: Tier, words: &Words, now: &Zoned) -> Self {
+        let text = format!("\n{}\n{}\n", heading(memory, words, now), inert(&told(memory, tier)));
+        Self { tier, tokens: tokens_of(&text), text }
     }
-    tiers
 }
 
 fn entry(hit: &Hit, tier: Tier) -> BlockEntry {
@@ -118,22 +140,6 @@ fn entry(hit: &Hit, tier: Tier) -> BlockEntry {
         score: hit.score,
         terms: hit.signals.terms.iter().map(|signal| signal.term.clone()).collect(),
     }
-}
-
-fn render(hits: &[Hit], tiers: &[Tier], words: &Words, now: &Zoned) -> String {
-    if tiers.is_empty() {
-        return String::new();
-    }
-    let mut text = format!("<memory-context>\n{}\n", words.opening);
-    for (hit, tier) in hits.iter().zip(tiers) {
-        text.push('\n');
-        text.push_str(&heading(&hit.memory, words, now));
-        text.push('\n');
-        text.push_str(&inert(&told(&hit.memory, *tier)));
-        text.push('\n');
-    }
-    text.push_str("</memory-context>");
-    text
 }
 
 fn told(memory: &Memory, tier: Tier) -> String {

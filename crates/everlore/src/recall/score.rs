@@ -53,7 +53,8 @@ pub(super) fn score(
             })
         })
         .collect();
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.place.cmp(&b.place)));
+    // Equal scores stay in the order of the candidates.
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
     hits
 }
 
@@ -71,7 +72,7 @@ fn factors(
     config: &RecallConfig,
     now: Timestamp,
 ) -> Factors {
-    let half_life = config.recency_half_life_days.min(strategy.recency_days);
+    let half_life = config.recency_half_life_days * strategy.recency_scale;
     Factors {
         relevance: softplus(candidate.signals.fused),
         recency: around_one(freshness(memory.at, now, half_life), config.recency_share),

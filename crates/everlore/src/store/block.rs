@@ -12,8 +12,8 @@ use super::{
 /// Records in a page: as many as fit a 4 KiB database page beside its headers.
 pub(crate) const PAGE_DOCS: usize = 138;
 
-/// The size aimed at for a part, so that a term costs one database page.
-const PART_BYTES: usize = 3_000;
+/// The size aimed at for a part: two fit a 4 KiB database page, so that a term costs one page and little is searched.
+const PART_BYTES: usize = 1_900;
 
 /// The most bits of a term's hash that choose its part: 2^16 parts are 200 MB of postings in one block.
 const MAX_PART_BITS: u32 = 16;

@@ -1,5 +1,234 @@
-//! Stub.
-/// x
+//! How many tokens a model would count in a text, without its tokenizer.
+//!
+//! The text is cut into pieces as the pre-tokenizers of `cl100k_base` and `o200k_base` cut it, and each piece is covered
+//! from the left by the longest tokens that both vocabularies have. The merge rules of the real ones sometimes need
+//! more tokens for a rare word, so a piece that is not a single token gets a margin. The estimate therefore leans
+//! upward, and a block that is packed line by line keeps to its budget by the real count.
+
+use unicode_normalization::char::is_combining_mark;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Fingerprints of the tokens that both vocabularies have, in a hash table with linear probing. A test of this file
+/// makes it from the vocabularies, and another checks that it is theirs.
+static TABLE: &[Fingerprint] = include_bytes!("token_table.bin").as_chunks().0;
+
+/// Three bytes mistake one piece in millions for a token; with two it is one in ten thousand.
+type Fingerprint = [u8; 3];
+
+/// No token has this fingerprint.
+const EMPTY: Fingerprint = [0; 3];
+
+/// 85,000 tokens fill two thirds of the places, which keeps the searches short.
+const PLACES: usize = 1 << 17;
+
+/// Of all tokens 99.8% are no longer, and a longer one is only counted as two.
+const MAX_TOKEN_BYTES: usize = 16;
+
+/// Both pre-tokenizers cut numbers into groups of three digits.
+const DIGITS_PER_TOKEN: usize = 3;
+
+/// What the merge rules may add to a piece of ASCII that is not one token, for each token that covers it. Measured: none
+/// of 28,000 texts and 1,200 source files is underestimated. One rare word in 250 costs more still; a text that repeats
+/// it in every line is underestimated by 2%, unless its lines are estimated one by one.
+const RARE_TENTHS: usize = 4;
+
+/// Letters beyond ASCII are covered almost exactly: one in two dozen is for odd mixtures of scripts.
+const FOREIGN_MARGIN: usize = 24;
+
+/// A text of this length gets one token more, for the one word in 2,500 whose margin is too small.
+const LONG_TEXT: usize = 20;
+
+/// The tokens of `text` for today's large models: a few percent too many rather than one too few.
 pub fn estimate(text: &str) -> usize {
-    text.len() / 3 + 1
+    let mut rest = text;
+    let mut tenths = 0;
+    let mut new_line = false;
+    while !rest.is_empty() {
+        let len = if new_line { slashes_len(rest) } else { None };
+        let (piece, after) = rest.split_at(len.unwrap_or_else(|| piece_len(rest)));
+        tenths += piece_tenths(piece);
+        new_line = piece.ends_with(['\r', '\n']);
+        rest = after;
+    }
+    let tokens = tenths.div_ceil(10);
+    tokens + usize::from(tokens >= LONG_TEXT)
 }
+
+/// What the pre-tokenizers see in a character.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Letter,
+    Digit,
+    Blank,
+    Symbol,
+}
+
+impl Class {
+    fn of(c: char) -> Self {
+        match c {
+            'a'..='z' | 'A'..='Z' | '一'..='鿿' => Self::Letter,
+            '0'..='9' => Self::Digit,
+            _ if c.is_whitespace() => Self::Blank,
+            '\0'..='\x7f' => Self::Symbol,
+            _ if c.is_numeric() => Self::Digit,
+            // Vowel signs and letters in circles are alphabetic, but no letters to a pre-tokenizer.
+            'Ⓐ'..='ⓩ' | '🄰'..='🆉' => Self::Symbol,
+            _ if c.is_alphabetic() && !is_combining_mark(c) => Self::Letter,
+            _ => Self::Symbol,
+        }
+    }
+
+    /// The class of the first character of `text`; an empty text is blank.
+    fn first(text: &str) -> Self {
+        text.chars().next().map_or(Self::Blank, Self::of)
+    }
+}
+
+/// The length of the first piece of a text that is not empty.
+fn piece_len(text: &str) -> usize {
+    match Class::first(text) {
+        Class::Letter => letters_len(text),
+        Class::Digit => digits_len(text),
+        Class::Symbol => symbols_len(text),
+        Class::Blank => word_after_space_len(text).unwrap_or_else(|| blank_len(text)),
+    }
+}
+
+/// The length of the slashes that begin a line: one pre-tokenizer takes them from what follows and joins them to the line
+/// end.
+fn slashes_len(line: &str) -> Option<usize> {
+    Some(line.bytes().take_while(|&byte| byte == b'/').count()).filter(|&len| len > 0)
+}
+
+/// The length of the letters that begin `text`, up to the first change from lower to upper case.
+fn letters_len(text: &str) -> usize {
+    let mut lower = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            'a'..='z' => lower = true,
+            '一'..='鿿' => lower = false,
+            _ if Class::of(c) != Class::Letter || lower && c.is_uppercase() => return at,
+            _ => lower = c.is_lowercase(),
+        }
+    }
+    text.len()
+}
+
+/// The length of the digits that begin `text`, as far as one token goes.
+fn digits_len(text: &str) -> usize {
+    let digits = text.chars().take(DIGITS_PER_TOKEN).take_while(|&c| Class::of(c) == Class::Digit);
+    digits.map(char::len_utf8).sum()
+}
+
+/// The length of a symbol with the word it begins, or of the symbols that begin `text`.
+fn symbols_len(text: &str) -> usize {
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    match Class::first(&text[first..]) {
+        Class::Letter => {
+            first + contraction_len(text).unwrap_or_else(|| letters_len(&text[first..]))
+        }
+        _ => symbol_run_len(text),
+    }
+}
+
+/// The length of the symbols that begin `text`, with the line ends after them.
+fn symbol_run_len(text: &str) -> usize {
+    let symbols = text.find(|c| Class::of(c) != Class::Symbol).unwrap_or(text.len());
+    symbols + text[symbols..].bytes().take_while(|byte| b"\r\n".contains(byte)).count()
+}
+
+/// How many letters of `'s` and its like begin `text`: one pre-tokenizer cuts them off even before a longer word.
+fn contraction_len(text: &str) -> Option<usize> {
+    let letters = text.strip_prefix('\'')?;
+    let begins = |ending: &&str| {
+        letters.get(..ending.len()).is_some_and(|start| start.eq_ignore_ascii_case(ending))
+    };
+    ["s", "t", "re", "ve", "m", "ll", "d"].into_iter().find(begins).map(str::len)
+}
+
+/// The length of a space and a word, the most common piece by far.
+fn word_after_space_len(text: &str) -> Option<usize> {
+    let word = text.strip_prefix(' ').filter(|word| Class::first(word) == Class::Letter)?;
+    Some(1 + letters_len(word))
+}
+
+/// The length of the blanks that begin `text`: up to the last line end, or without the one that belongs to the word
+/// after it, or of that one with its word.
+fn blank_len(text: &str) -> usize {
+    let (blank, after) =
+        text.split_at(text.find(|c: char| !c.is_whitespace()).unwrap_or(text.len()));
+    let last = blank.chars().next_back().map_or(0, char::len_utf8);
+    match Class::first(after) {
+        _ if blank.contains(['\r', '\n']) => blank.rfind(['\r', '\n']).map_or(0, |at| at + 1),
+        _ if after.is_empty() => blank.len(),
+        _ if blank.len() > last => blank.len() - last,
+        Class::Letter => blank.len() + letters_len(after),
+        Class::Symbol if blank == " " => blank.len() + symbol_run_len(after),
+        _ => blank.len(),
+    }
+}
+
+/// Tenths of the tokens of a piece, with the margin for what merge rules do to rare words.
+fn piece_tenths(piece: &str) -> usize {
+    if piece.len() <= MAX_TOKEN_BYTES && is_token(piece.as_bytes()) {
+        return 10;
+    }
+    let tokens = cover(piece);
+    let plain = piece.is_ascii() || piece.bytes().any(|byte| byte.is_ascii_graphic());
+    let margin = if plain { RARE_TENTHS * tokens } else { 10 * (tokens / FOREIGN_MARGIN) };
+    10 * tokens + margin
+}
+
+/// How many tokens cover `piece` from the left, the longest first.
+fn cover(piece: &str) -> usize {
+    let mut rest = piece;
+    let mut tokens = 0;
+    while let Some(first) = rest.chars().next() {
+        let first = first.len_utf8();
+        let len = longest_token(rest, first);
+        tokens += if len == 0 { bytes_cost(&rest.as_bytes()[..first]) } else { 1 };
+        rest = &rest[len.max(first)..];
+    }
+    tokens
+}
+
+/// The length of the longest token of whole characters that begins `text`, or 0.
+fn longest_token(text: &str, first: usize) -> usize {
+    let is_token_of =
+        |&len: &usize| text.is_char_boundary(len) && is_token(&text.as_bytes()[..len]);
+    let max = text.len().min(MAX_TOKEN_BYTES);
+    match first {
+        1 | 2 => (first..=max).rev().find(is_token_of).unwrap_or(0),
+        _ if !is_token_of(&first) => 0,
+        // Only Chinese, Japanese and Korean have so long characters and tokens of two of them; longer ones are rare.
+        _ => Some(2 * first).filter(|len| *len <= max && is_token_of(len)).unwrap_or(first),
+    }
+}
+
+/// The tokens of a character that is not a token: one for each byte, but the first two or three may share one.
+fn bytes_cost(bytes: &[u8]) -> usize {
+    let shared = (2..bytes.len()).rev().find(|&len| is_token(&bytes[..len])).unwrap_or(1);
+    1 + bytes.len() - shared
+}
+
+fn is_token(bytes: &[u8]) -> bool {
+    let (mut place, fingerprint) = place_and_fingerprint(bytes);
+    loop {
+        match TABLE[place] {
+            EMPTY => return false,
+            found if found == fingerprint => return true,
+            _ => place = (place + 1) % PLACES,
+        }
+    }
+}
+
+/// Where the search for a token begins, and what is to be found.
+fn place_and_fingerprint(token: &[u8]) -> (usize, Fingerprint) {
+    let hash = xxh3_64(token);
+    let [.., a, b, c] = hash.to_le_bytes();
+    (hash as usize % PLACES, [a | 1, b, c])
+}
+
+#[cfg(test)]
+#[path = "tokens_tests.rs"]
+mod tests;

@@ -1,3 +1,12 @@
 //! Integration tests.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod support;
 mod architecture;
+mod bm25;
+mod recall;
+mod identity;
+mod why_not;
+mod pack;
+mod ingest;

@@ -2,32 +2,28 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::failed;
+use super::{
+    blocks::{
+        FAN, Header, MAX_LEVEL, drop_block, headers, load_block, load_docs, locate, rows_of,
+        store_block, term_postings,
+    },
+    failed,
+};
 use crate::{
     error::{Error, Result},
     store::{
-        Place, Posting, Segment,
-        block::{self, Block, PAGE_DOCS, part_of},
+        Place, Segment,
+        block::{self, Block},
         entry::{IndexEntry, segment_of},
-        segment::{Docs, RECORD_BYTES},
     },
     text::terms::Term,
 };
 
 /// Entries in the tail before it is sealed: reading one costs about as much as looking a term up in a block.
-const SEAL_AT: usize = 64;
-
-/// Blocks of one level that are merged into one.
-const FAN: usize = 8;
-
-/// The highest level: merging larger blocks would hold the write lock for long and save little.
-const MAX_LEVEL: u32 = 3;
+pub(super) const SEAL_AT: usize = 64;
 
 /// The most documents merged at the end of a short process.
 const SHORT_MERGE_DOCS: usize = 4_096;
-
-/// Rows of a block are numbered from its id times this.
-const STRIDE: i64 = 1 << 20;
 
 /// How much merging is acceptable now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +32,6 @@ pub(super) enum Patience {
     Short,
     /// Whatever is due.
     Long,
-}
-
-/// What the file tells of a block.
-struct Header {
-    id: i64,
-    part_bits: u32,
 }
 
 /// Adds entries; many at once, or the tail grown long, are sealed.
@@ -165,9 +155,8 @@ pub(super) fn has_term(db: &Connection, block: i64, doc: u32, term: Term) -> Res
     let part_bits = db
         .query_row("SELECT part_bits FROM blocks WHERE id = ?1", [block], |row| row.get(0))
         .map_err(failed)?;
-    Ok(term_postings(db, &Header { id: block, part_bits }, term)?
-        .iter()
-        .any(|posting| posting.doc == doc))
+    let lists = term_postings(db, &Header { id: block, part_bits }, &[term])?;
+    Ok(lists[0].iter().any(|posting| posting.doc == doc))
 }
 
 /// Removes the whole index of the scope.
@@ -178,7 +167,7 @@ pub(super) fn clear(db: &Connection, scope: i64) -> Result<()> {
     db.execute("DELETE FROM tail WHERE scope = ?1", [scope]).map(drop).map_err(failed)
 }
 
-/// The blocks to merge next, if any: eight of one level, or one of which more than half is gone.
+/// The blocks to merge next, if any: four of one level, or one of which more than half is gone.
 pub(super) fn due(db: &Connection, scope: i64, patience: Patience) -> Result<Option<Vec<i64>>> {
     let mut statement = db
         .prepare_cached(
@@ -247,172 +236,13 @@ fn decode(bytes: &[u8]) -> Result<IndexEntry> {
     IndexEntry::decode(bytes).ok_or_else(|| Error::damaged("an entry of the index cannot be read"))
 }
 
-fn headers(db: &Connection, scope: i64) -> Result<Vec<Header>> {
-    let mut statement = db
-        .prepare_cached("SELECT id, part_bits FROM blocks WHERE scope = ?1 ORDER BY first")
-        .map_err(failed)?;
-    let rows =
-        statement.query_map([scope], |row| Ok(Header { id: row.get(0)?, part_bits: row.get(1)? }));
-    rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)
-}
-
 fn block_segment(db: &Connection, header: &Header, terms: &[Term]) -> Result<Segment> {
     let docs = load_docs(db, header.id)?;
-    let mut postings = Vec::with_capacity(terms.len());
-    for term in terms {
-        let mut list = term_postings(db, header, *term)?;
+    let mut postings = term_postings(db, header, terms)?;
+    for list in &mut postings {
         list.retain(|posting| {
             (posting.doc as usize) < docs.len() && !docs.is_gone(posting.doc as usize)
         });
-        postings.push(list);
     }
     Ok(Segment { docs, postings })
-}
-
-fn term_postings(db: &Connection, header: &Header, term: Term) -> Result<Vec<Posting>> {
-    let id = header.id * STRIDE + part_of(term, header.part_bits) as i64;
-    let mut statement =
-        db.prepare_cached("SELECT postings FROM block_parts WHERE id = ?1").map_err(failed)?;
-    let mut rows = statement.query([id]).map_err(failed)?;
-    match rows.next().map_err(failed)? {
-        Some(row) => {
-            Ok(block::find(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?, term))
-        }
-        None => Ok(Vec::new()),
-    }
-}
-
-fn load_docs(db: &Connection, block: i64) -> Result<Docs> {
-    let mut statement = db
-        .prepare_cached("SELECT docs FROM block_pages WHERE id BETWEEN ?1 AND ?2 ORDER BY id")
-        .map_err(failed)?;
-    let mut rows = statement.query(range(block)).map_err(failed)?;
-    let mut packed = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        packed.extend(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?);
-    }
-    let mut docs = Docs::from_packed(packed);
-    let mut statement =
-        db.prepare_cached("SELECT doc FROM block_gone WHERE block = ?1").map_err(failed)?;
-    let mut rows = statement.query([block]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        docs.mark_gone(row.get::<_, u32>(0).map_err(failed)? as usize);
-    }
-    Ok(docs)
-}
-
-fn load_block(db: &Connection, header: &Header) -> Result<Block> {
-    let parts =
-        rows_of(db, "SELECT id, postings FROM block_parts WHERE id BETWEEN ?1 AND ?2", header.id)?;
-    Ok(Block {
-        docs: load_docs(db, header.id)?,
-        part_bits: header.part_bits,
-        parts: parts.into_iter().map(|(_, part)| part).collect(),
-    })
-}
-
-fn store_block(db: &Connection, scope: i64, block: &Block) -> Result<()> {
-    let docs = block.docs.len();
-    if docs == 0 {
-        return Ok(());
-    }
-    let (first, last) =
-        (block.docs.place(0).to_bits() as i64, block.docs.place(docs - 1).to_bits() as i64);
-    db.prepare_cached("INSERT INTO blocks (scope, level, docs, part_bits, first, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
-        .and_then(|mut insert| insert.execute(params![scope, level_of(docs), docs as i64, block.part_bits, first, last]))
-        .map_err(failed)?;
-    let id = db.last_insert_rowid() * STRIDE;
-    let mut insert =
-        db.prepare_cached("INSERT INTO block_pages VALUES (?1, ?2)").map_err(failed)?;
-    for (index, page) in block.pages().enumerate() {
-        insert.execute(params![id + index as i64, page]).map_err(failed)?;
-    }
-    let mut insert =
-        db.prepare_cached("INSERT INTO block_parts VALUES (?1, ?2)").map_err(failed)?;
-    for (index, part) in block.parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
-        insert.execute(params![id + index as i64, part]).map_err(failed)?;
-    }
-    Ok(())
-}
-
-fn drop_block(db: &Connection, block: i64) -> Result<()> {
-    let (first, last) = range(block);
-    db.execute("DELETE FROM block_pages WHERE id BETWEEN ?1 AND ?2", (first, last))
-        .map_err(failed)?;
-    db.execute("DELETE FROM block_parts WHERE id BETWEEN ?1 AND ?2", (first, last))
-        .map_err(failed)?;
-    db.execute("DELETE FROM block_gone WHERE block = ?1", [block]).map_err(failed)?;
-    db.execute("DELETE FROM blocks WHERE id = ?1", [block]).map(drop).map_err(failed)
-}
-
-/// The block and number of the living entry at a place.
-fn locate(db: &Connection, scope: i64, place: Place) -> Result<Option<(i64, u32)>> {
-    let mut statement = db
-        .prepare_cached(
-            "SELECT id, docs FROM blocks WHERE scope = ?1 AND ?2 BETWEEN first AND last",
-        )
-        .map_err(failed)?;
-    let rows = statement
-        .query_map((scope, place.to_bits() as i64), |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)));
-    let blocks: Vec<(i64, i64)> =
-        rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)?;
-    for (block, docs) in blocks {
-        if let Some(doc) = locate_in(db, block, docs as usize, place)?
-            && !is_gone(db, block, doc)?
-        {
-            return Ok(Some((block, doc)));
-        }
-    }
-    Ok(None)
-}
-
-/// Searches the pages of a block by halving, one page a step.
-fn locate_in(db: &Connection, block: i64, docs: usize, place: Place) -> Result<Option<u32>> {
-    let (mut low, mut high) = (0, docs.div_ceil(PAGE_DOCS));
-    while low < high {
-        let middle = low.midpoint(high);
-        let page = page(db, block, middle)?;
-        if page.is_empty() || place < page.place(0) {
-            high = middle;
-        } else if place > page.place(page.len() - 1) {
-            low = middle + 1;
-        } else {
-            return Ok(page.position(place).map(|doc| (middle * PAGE_DOCS + doc) as u32));
-        }
-    }
-    Ok(None)
-}
-
-fn page(db: &Connection, block: i64, index: usize) -> Result<Docs> {
-    let bytes: Vec<u8> = db
-        .prepare_cached("SELECT docs FROM block_pages WHERE id = ?1")
-        .and_then(|mut statement| {
-            statement.query_row([block * STRIDE + index as i64], |row| row.get(0))
-        })
-        .map_err(failed)?;
-    debug_assert_eq!(bytes.len() % RECORD_BYTES, 0);
-    Ok(Docs::from_packed(bytes))
-}
-
-fn is_gone(db: &Connection, block: i64, doc: u32) -> Result<bool> {
-    db.prepare_cached("SELECT 1 FROM block_gone WHERE block = ?1 AND doc = ?2")
-        .and_then(|mut statement| statement.exists((block, doc)))
-        .map_err(failed)
-}
-
-fn rows_of(db: &Connection, sql: &str, block: i64) -> Result<Vec<(i64, Vec<u8>)>> {
-    let mut statement = db.prepare_cached(sql).map_err(failed)?;
-    let rows =
-        statement.query_map(range(block), |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(failed)
-}
-
-/// The first and last number a row of a block can have.
-fn range(block: i64) -> (i64, i64) {
-    (block * STRIDE, block * STRIDE + STRIDE - 1)
-}
-
-/// Levels by size: up to 511 documents, then eight times as many each.
-fn level_of(docs: usize) -> u32 {
-    (docs / SEAL_AT).max(1).ilog(FAN).min(MAX_LEVEL)
 }

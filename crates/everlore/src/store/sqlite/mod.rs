@@ -7,6 +7,7 @@ mod writer;
 mod apply;
 mod rows;
 mod index;
+mod blocks;
 mod journal;
 mod erase;
 mod check;

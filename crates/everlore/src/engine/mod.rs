@@ -1,24 +1,29 @@
 //! The engine: owns the store, the settings and the clock, and is the way in for everything else.
 
-use std::{io, sync::Arc};
+mod transfer;
+
+use std::sync::Arc;
 
 use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
+pub use transfer::Exported;
+
 use crate::{
-    config::Config,
+    config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
-    ingest::{self, Edit, Header, ImportOptions, ImportReport, Line, Remember, Saved, Turn, Undo},
+    ingest::{self, Edit, Remember, Saved, Turn, Undo},
     recall::{self, Block, Recall, RecallRequest, WhyNot},
     store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
+    text::language::Language,
     types::{
         Actor, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
         to_millisecond,
     },
 };
 
-/// Memories read at a time by an export: bounds what it holds.
-const EXPORT_PAGE: usize = 1_000;
+/// Memories read at a time when all are looked at: bounds what is held.
+const PAGE: usize = 1_000;
 
 /// Memory for agents, on any store.
 ///
@@ -51,17 +56,6 @@ pub struct Forgotten {
     pub seq: u64,
     /// What was removed from where.
     pub removed: Erased,
-}
-
-/// What an export wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Exported {
-    /// Memories.
-    pub memories: usize,
-    /// Lines of the journal.
-    pub changes: usize,
-    /// Tombstones.
-    pub tombstones: usize,
 }
 
 impl Engine {
@@ -120,20 +114,57 @@ impl Engine {
 
     /// Finds what is worth knowing, best first.
     pub async fn recall(&self, request: &RecallRequest) -> Result<Recall> {
-        recall::recall(&*self.store, request, &self.config.recall, &self.now()).await
+        recall::recall(&*self.store, &self.capped(request), &self.config.recall, &self.now()).await
+    }
+
+    /// The request within the limit that the settings allow.
+    fn capped(&self, request: &RecallRequest) -> RecallRequest {
+        RecallRequest {
+            limit: request.limit.min(self.config.memory.long_term.max_return),
+            ..request.clone()
+        }
     }
 
     /// Finds what was worth knowing at a moment, among what was known then.
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
-        recall::recall(&then, request, &self.config.recall, &at.to_zoned(self.zone.clone())).await
+        recall::recall(
+            &then,
+            &self.capped(request),
+            &self.config.recall,
+            &at.to_zoned(self.zone.clone()),
+        )
+        .await
     }
 
     /// Finds what is worth telling the model and packs it into at most `budget` tokens; empty if nothing is.
     pub async fn context(&self, request: &RecallRequest, budget: usize) -> Result<Block> {
         let now = self.now();
-        let found = recall::recall(&*self.store, request, &self.config.recall, &now).await?;
-        Ok(recall::pack(&found.hits, found.intent.language, budget, &now))
+        if !self.injects(&request.query, &now) {
+            return Ok(Block::default());
+        }
+        let found =
+            recall::recall(&*self.store, &self.capped(request), &self.config.recall, &now).await?;
+        let language = match self.config.general.language {
+            LanguageChoice::Auto => found.intent.language,
+            LanguageChoice::En => Language::English,
+            LanguageChoice::Zh => Language::Chinese,
+        };
+        Ok(recall::pack(&found.hits, language, budget, &now))
+    }
+
+    /// Whether the settings let a message have memories at all.
+    fn injects(&self, query: &str, now: &Zoned) -> bool {
+        let memory = &self.config.memory;
+        let triggered = match memory.inject.long_term_trigger {
+            Trigger::Always => true,
+            Trigger::Never => false,
+            Trigger::Keywords => recall::analyze(query, &self.config.recall, now).asks_memory(),
+        };
+        memory.enabled
+            && memory.long_term.enabled
+            && triggered
+            && query.trim().chars().count() >= memory.inject.min_query_length
     }
 
     /// A request for a context block: few hits, and only if recall is sure enough.
@@ -264,8 +295,7 @@ impl Engine {
     /// Archives memories whose weight fell below `threshold` and returns them; with `dry_run`, only finds them.
     pub async fn clean(&self, scope: &Scope, threshold: f64, dry_run: bool) -> Result<Vec<Memory>> {
         let active = Filter { statuses: vec![Status::Active], ..Filter::default() };
-        let mut page =
-            Page { filter: active, after: None, order: Order::OldestFirst, limit: EXPORT_PAGE };
+        let mut page = Page { filter: active, after: None, order: Order::OldestFirst, limit: PAGE };
         let mut archived = Vec::new();
         loop {
             let memories = self.store.list(scope, &page).await?;
@@ -280,84 +310,4 @@ impl Engine {
             }
         }
     }
-
-    /// Writes every memory of the scope, or with `journal` every change, as lines; calls `progress` with how many.
-    pub async fn export<W: io::Write + Send>(
-        &self,
-        scope: &Scope,
-        journal: bool,
-        to: &mut W,
-        progress: &mut (dyn FnMut(usize) + Send),
-    ) -> Result<Exported> {
-        write_line(to, &Line::Header(Header::new(scope, journal, self.now().timestamp())))?;
-        let mut exported = Exported::default();
-        for text in self.store.tombstones(scope).await? {
-            write_line(to, &Line::Tombstone(text))?;
-            exported.tombstones += 1;
-        }
-        if journal {
-            self.export_journal(scope, to, &mut exported, progress).await?;
-        } else {
-            self.export_memories(scope, to, &mut exported, progress).await?;
-        }
-        to.flush().map_err(|error| Error::io("writing the export", error))?;
-        Ok(exported)
-    }
-
-    async fn export_memories<W: io::Write + Send>(
-        &self,
-        scope: &Scope,
-        to: &mut W,
-        exported: &mut Exported,
-        progress: &mut (dyn FnMut(usize) + Send),
-    ) -> Result<()> {
-        let mut page = Page {
-            filter: Filter::default(),
-            after: None,
-            order: Order::OldestFirst,
-            limit: EXPORT_PAGE,
-        };
-        loop {
-            let memories = self.store.list(scope, &page).await?;
-            let Some(last) = memories.last() else { return Ok(()) };
-            page.after = Some(last.id);
-            for memory in memories {
-                write_line(to, &Line::Memory(Box::new(memory)))?;
-                exported.memories += 1;
-            }
-            progress(exported.memories);
-        }
-    }
-
-    async fn export_journal<W: io::Write + Send>(
-        &self,
-        scope: &Scope,
-        to: &mut W,
-        exported: &mut Exported,
-        progress: &mut (dyn FnMut(usize) + Send),
-    ) -> Result<()> {
-        let mut entries = self.store.journal(scope, &JournalQuery::default()).await?;
-        entries.reverse();
-        for entry in entries {
-            write_line(to, &Line::Change(Box::new(entry)))?;
-            exported.changes += 1;
-            progress(exported.changes);
-        }
-        Ok(())
-    }
-
-    /// Reads lines into the scope; calls `progress` with how many.
-    pub async fn import<R: io::BufRead + Send>(
-        &self,
-        scope: &Scope,
-        from: R,
-        options: ImportOptions,
-        progress: &mut (dyn FnMut(usize) + Send),
-    ) -> Result<ImportReport> {
-        ingest::import(&*self.store, scope, from, options, self.now().timestamp(), progress).await
-    }
-}
-
-fn write_line(to: &mut (impl io::Write + ?Sized), line: &Line) -> Result<()> {
-    writeln!(to, "{}", line.to_json()?).map_err(|error| Error::io("writing the export", error))
 }

@@ -1,0 +1,6 @@
+//! One file for each subcommand.
+
+pub(crate) mod corpus;
+pub(crate) mod layouts;
+pub(crate) mod retrieval;
+pub(crate) mod scale;

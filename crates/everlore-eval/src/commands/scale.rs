@@ -1,0 +1,145 @@
+//! `scale`: speed of the source design and of the engine as other people's memories grow.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    corpus::{Class, Corpus},
+    scale::{
+        measure::{Measured, measure},
+        subject::Kind,
+    },
+    table::{number, render},
+    timing::{Spread, sync_ms},
+};
+
+/// Measure speed at one or more totals
+#[derive(clap::Args)]
+pub(crate) struct ScaleArgs {
+    /// How many memories the corpus has; several totals are measured one after the other
+    #[arg(long, value_delimiter = ',', default_value = "100000,1000000")]
+    total: Vec<u32>,
+    /// The subjects to measure; all if not given
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Kind>,
+    /// Queries measured in each class of scopes
+    #[arg(long, default_value_t = 60)]
+    queries: u32,
+    /// Where the databases are made; the system's temporary folder if not given
+    #[arg(long)]
+    folder: Option<PathBuf>,
+    /// The number the corpus grows from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Measures and prints.
+pub(crate) fn run(args: &ScaleArgs) -> Result<()> {
+    let base = args.folder.clone().unwrap_or_else(std::env::temp_dir);
+    let sync = sync_ms(&base)?;
+    let kinds = if args.only.is_empty() { Kind::ALL.to_vec() } else { args.only.clone() };
+    let mut all = Vec::new();
+    for &total in &args.total {
+        let corpus = Corpus::new(total, args.seed);
+        for &kind in &kinds {
+            eprintln!("measuring {} at {total}", kind.name());
+            let folder = tempfile::tempdir_in(&base)?;
+            all.push(measure(kind, &corpus, total, args.queries, folder.path())?);
+        }
+    }
+    if args.json {
+        println!("{:#}", json!({ "sync_ms": sync, "runs": all, "ratios": ratios(&all) }));
+    } else {
+        print(&all, sync);
+    }
+    Ok(())
+}
+
+fn print(all: &[Measured], sync: Spread) {
+    println!("one sync of a 4 KB append: {} ms (median of {})\n", number(sync.p50), sync.n);
+    let head =
+        ["subject, total", "memories/s", "bytes", "save ms p50/p95", "open + first ms p50/p95"];
+    println!("{}", render(&head, &all.iter().map(cost_row).collect::<Vec<_>>()));
+    println!("query ms, p50 / p95, by class of scope (its size)\n");
+    let mut head = vec!["subject, total"];
+    head.extend(Class::ALL.map(Class::name));
+    println!("{}", render(&head, &all.iter().map(query_row).collect::<Vec<_>>()));
+    println!("ratios of p50\n");
+    let rows: Vec<_> = ratio_rows(all)
+        .into_iter()
+        .map(|(label, cells)| {
+            let cells = cells.map(|ratio| ratio.map_or_else(|| "–".to_owned(), number));
+            [label].into_iter().chain(cells).collect()
+        })
+        .collect();
+    println!("{}", render(&[&["ratio"], &head[1..]].concat(), &rows));
+}
+
+fn cost_row(measured: &Measured) -> Vec<String> {
+    let pair = |spread: Spread| format!("{} / {}", number(spread.p50), number(spread.p95));
+    vec![
+        label(measured),
+        number(measured.memories_per_second),
+        number(measured.bytes_per_memory),
+        pair(measured.save_ms),
+        pair(measured.first_recall_ms),
+    ]
+}
+
+fn query_row(measured: &Measured) -> Vec<String> {
+    let times = measured.queries.iter().map(|times| {
+        format!("{} / {} ({})", number(times.ms.p50), number(times.ms.p95), times.scope_size)
+    });
+    [label(measured)].into_iter().chain(times).collect()
+}
+
+type Ratios = [Option<f64>; Class::ALL.len()];
+
+/// How each subject grows from a total to a larger one, and how many times slower an earlier subject is than a later one.
+fn ratio_rows(all: &[Measured]) -> Vec<(String, Ratios)> {
+    let mut rows = Vec::new();
+    for (index, later) in all.iter().enumerate() {
+        for earlier in &all[..index] {
+            let grown = earlier.subject == later.subject && earlier.total < later.total;
+            let beside = earlier.subject != later.subject && earlier.total == later.total;
+            if grown {
+                rows.push((
+                    format!("{} against {}", label(later), label(earlier)),
+                    ratio(later, earlier),
+                ));
+            } else if beside {
+                rows.push((
+                    format!("{} against {}", label(earlier), label(later)),
+                    ratio(earlier, later),
+                ));
+            }
+        }
+    }
+    rows
+}
+
+fn ratio(above: &Measured, below: &Measured) -> Ratios {
+    Class::ALL.map(|class| {
+        let p50 = |measured: &Measured| measured.class(class).map(|times| times.ms.p50);
+        p50(above).zip(p50(below)).map(|(above, below)| above / below)
+    })
+}
+
+fn ratios(all: &[Measured]) -> Value {
+    let rows = ratio_rows(all).into_iter().map(|(label, ratios)| {
+        let by_class = Class::ALL.iter().zip(ratios);
+        let cells: Map<String, Value> =
+            by_class.map(|(class, ratio)| (class.name().to_owned(), json!(ratio))).collect();
+        (label, Value::Object(cells))
+    });
+    Value::Object(rows.collect())
+}
+
+fn label(measured: &Measured) -> String {
+    format!("{}, {}k", measured.subject, measured.total / 1_000)
+}

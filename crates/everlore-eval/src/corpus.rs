@@ -1,0 +1,312 @@
+//! A corpus of any size that is never held: every memory is a function of the seed, its scope and its place in the scope.
+//!
+//! A thousand scopes share the total unevenly, as users do. The classes large, middle and small grow with the total; the
+//! fixed ones do not, and hold the very same texts at every total, so that the cost of *other people's* memories can be
+//! measured by itself.
+
+use serde::Serialize;
+
+use crate::{
+    random::Random,
+    words::{Language, Vocabulary, Word},
+};
+
+const SCOPES: usize = 1_000;
+const MIDDLE_SCOPES: usize = 10;
+const FIXED_1K_SCOPES: usize = 5;
+const FIXED_80_SCOPES: usize = 10;
+/// Sessions that go on at the same time; their turns arrive mixed.
+const OPEN_SESSIONS: usize = 64;
+/// Words that belong to one session's subject.
+const TOPIC_WORDS: u64 = 12;
+/// The first turn of every scope: 2024-01-01.
+const EPOCH_SECONDS: i64 = 1_704_067_200;
+const SPEAKERS: [&str; 4] = ["Alice", "assistant", "Bob", "小明"];
+
+/// How large a scope is beside the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Class {
+    /// One scope with a tenth of everything.
+    Large,
+    /// Ten scopes with a hundredth each.
+    Middle,
+    /// The many that share the rest.
+    Small,
+    /// A thousand memories at every total.
+    Fixed1k,
+    /// Eighty memories at every total.
+    Fixed80,
+}
+
+impl Class {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Large, Self::Middle, Self::Small, Self::Fixed1k, Self::Fixed80];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Large => "large",
+            Self::Middle => "middle",
+            Self::Small => "small",
+            Self::Fixed1k => "fixed-1k",
+            Self::Fixed80 => "fixed-80",
+        }
+    }
+}
+
+/// One generated memory: a turn of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Memory {
+    /// Its number in the stream, from 0.
+    pub(crate) id: i64,
+    pub(crate) scope: u32,
+    pub(crate) session: u32,
+    pub(crate) speaker: &'static str,
+    pub(crate) at_seconds: i64,
+    pub(crate) text: String,
+}
+
+/// The plan of a corpus.
+pub(crate) struct Corpus {
+    seed: u64,
+    vocabulary: Vocabulary,
+    scopes: Vec<(Class, u32)>,
+}
+
+impl Corpus {
+    /// Plans a corpus of `total` memories.
+    pub(crate) fn new(total: u32, seed: u64) -> Self {
+        Self { seed, vocabulary: Vocabulary::new(seed), scopes: plan(total) }
+    }
+
+    /// The agent and the user of a scope.
+    pub(crate) fn owner(scope: u32) -> (String, String) {
+        (format!("agent-{}", scope % 7), format!("user-{scope}"))
+    }
+
+    /// How many memories there are in all.
+    pub(crate) fn total(&self) -> i64 {
+        self.scopes.iter().map(|(_, size)| i64::from(*size)).sum()
+    }
+
+    /// How many memories a scope gets.
+    pub(crate) fn size(&self, scope: u32) -> u32 {
+        self.scopes[scope as usize].1
+    }
+
+    /// The scopes of a class.
+    pub(crate) fn scopes_of(&self, class: Class) -> Vec<u32> {
+        (0..SCOPES as u32).filter(|scope| self.scopes[*scope as usize].0 == class).collect()
+    }
+
+    /// All memories, in the order in which they arrive.
+    pub(crate) fn stream(&self) -> Stream<'_> {
+        Stream::new(self)
+    }
+
+    /// The memory at a place of a scope; places beyond the size give more of the same kind.
+    pub(crate) fn memory(&self, id: i64, scope: u32, place: u32) -> Memory {
+        let turns = self.session_turns(scope);
+        let session = place / turns;
+        let at_seconds =
+            EPOCH_SECONDS + i64::from(session) * 86_400 + i64::from(place % turns) * 45;
+        let speaker = SPEAKERS[((scope + place) % 4) as usize];
+        Memory { id, scope, session, speaker, at_seconds, text: join(&self.words(scope, place)) }
+    }
+
+    /// The query of this number in a scope: words of one stored text, and as many that anyone might use.
+    pub(crate) fn query(&self, scope: u32, number: u32) -> String {
+        let mut random = Random::keyed(&[self.seed, 0x7175_6572, scope.into(), number.into()]);
+        let place = random.below(self.size(scope).into()) as u32;
+        let stored: Vec<_> =
+            self.words(scope, place).into_iter().filter(|word| !word.function).collect();
+        let language = stored.first().map_or(Language::English, |word| word.language);
+        let wanted = self.query_words(language, &mut random);
+        let first = random.below(stored.len().saturating_sub(wanted / 2).max(1) as u64) as usize;
+        let mut words: Vec<_> = stored.into_iter().skip(first).take(wanted / 2).collect();
+        while words.len() < wanted {
+            let word = self.vocabulary.draw(language, &mut random);
+            words.extend((!word.function).then_some(word));
+        }
+        join(&words)
+    }
+
+    /// Five to twelve terms: a Chinese word of two characters gives about three.
+    fn query_words(&self, language: Language, random: &mut Random) -> usize {
+        let terms = random.between(5, 12) as usize;
+        if language == Language::Chinese { (terms / 2).max(3) } else { terms }
+    }
+
+    /// Sessions have 10 to 30 turns; a scope keeps its habit, so that a place says which session it is in.
+    fn session_turns(&self, scope: u32) -> u32 {
+        Random::keyed(&[self.seed, 0x7365_7373, scope.into()]).between(10, 30) as u32
+    }
+
+    fn words(&self, scope: u32, place: u32) -> Vec<Word> {
+        let mut random = Random::keyed(&[self.seed, 0x7465_7874, scope.into(), place.into()]);
+        let session = place / self.session_turns(scope);
+        let style = random.below(100);
+        let length = 8 + random.below(53).min(random.below(53));
+        (0..length)
+            .map(|_| {
+                let language = language_of_word(style, &mut random);
+                if random.chance(20) {
+                    let number = random.below(TOPIC_WORDS);
+                    let keys = [self.seed, scope.into(), session.into(), number];
+                    self.vocabulary.topic(language, &mut Random::keyed(&keys))
+                } else {
+                    self.vocabulary.draw(language, &mut random)
+                }
+            })
+            .collect()
+    }
+}
+
+/// Hands out memories scope by scope as sessions go on, many of them at the same time.
+pub(crate) struct Stream<'a> {
+    corpus: &'a Corpus,
+    random: Random,
+    /// The next place of each scope.
+    next: Vec<u32>,
+    /// Memories of each scope that no session has taken yet.
+    left: Vec<u32>,
+    left_total: u64,
+    /// Scope and turns to come of each open session.
+    open: Vec<(u32, u32)>,
+    id: i64,
+}
+
+impl<'a> Stream<'a> {
+    fn new(corpus: &'a Corpus) -> Self {
+        let left: Vec<u32> = corpus.scopes.iter().map(|(_, size)| *size).collect();
+        let left_total = left.iter().copied().map(u64::from).sum();
+        let random = Random::keyed(&[corpus.seed, 0x6f72_6465]);
+        Self { corpus, random, next: vec![0; left.len()], left, left_total, open: vec![], id: 0 }
+    }
+
+    fn open_sessions(&mut self) {
+        while self.open.len() < OPEN_SESSIONS && self.left_total > 0 {
+            let mut drawn = self.random.below(self.left_total);
+            let mut scope = 0;
+            while drawn >= u64::from(self.left[scope]) {
+                drawn -= u64::from(self.left[scope]);
+                scope += 1;
+            }
+            let turns = self.corpus.session_turns(scope as u32).min(self.left[scope]);
+            self.left[scope] -= turns;
+            self.left_total -= u64::from(turns);
+            self.open.push((scope as u32, turns));
+        }
+    }
+}
+
+impl Iterator for Stream<'_> {
+    type Item = Memory;
+
+    fn next(&mut self) -> Option<Memory> {
+        self.open_sessions();
+        if self.open.is_empty() {
+            return None;
+        }
+        let slot = self.random.below(self.open.len() as u64) as usize;
+        let scope = self.open[slot].0;
+        self.open[slot].1 -= 1;
+        if self.open[slot].1 == 0 {
+            self.open.swap_remove(slot);
+        }
+        let place = self.next[scope as usize];
+        self.next[scope as usize] += 1;
+        self.id += 1;
+        Some(self.corpus.memory(self.id - 1, scope, place))
+    }
+}
+
+/// Sizes by class; whatever the fixed and the growing classes leave is shared by the small scopes.
+fn plan(total: u32) -> Vec<(Class, u32)> {
+    let mut scopes = vec![(Class::Large, total / 10)];
+    scopes.extend([(Class::Middle, total / 100); MIDDLE_SCOPES]);
+    scopes.extend([(Class::Fixed1k, 1_000.min(total / 100)); FIXED_1K_SCOPES]);
+    scopes.extend([(Class::Fixed80, 80.min(total / 1_000)); FIXED_80_SCOPES]);
+    let taken: u32 = scopes.iter().map(|(_, size)| size).sum();
+    let (small, rest) = ((SCOPES - scopes.len()) as u32, total - taken);
+    scopes.extend((0..small).map(|i| (Class::Small, rest / small + u32::from(i < rest % small))));
+    scopes
+}
+
+/// Half of the memories are English, 35% Chinese, the rest mixes both with identifiers.
+fn language_of_word(style: u64, random: &mut Random) -> Language {
+    let [english, chinese] = match style {
+        0..50 => [97, 0],
+        50..85 => [0, 99],
+        _ => [40, 40],
+    };
+    match random.below(100) {
+        drawn if drawn < english => Language::English,
+        drawn if drawn < english + chinese => Language::Chinese,
+        _ => Language::Code,
+    }
+}
+
+/// Blanks between words, none between Chinese ones; a comma now and then.
+fn join(words: &[Word]) -> String {
+    let mut text = String::new();
+    for (index, word) in words.iter().enumerate() {
+        let chinese = word.language == Language::Chinese;
+        let touching = index > 0 && chinese && words[index - 1].language == Language::Chinese;
+        match index {
+            0 => {}
+            _ if index % 13 == 0 => text.push_str(if touching { "，" } else { ", " }),
+            _ if touching => {}
+            _ => text.push(' '),
+        }
+        text.push_str(&word.text);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(total: u32, class: Class) -> Vec<u32> {
+        let corpus = Corpus::new(total, 1);
+        corpus.scopes_of(class).into_iter().map(|scope| corpus.size(scope)).collect()
+    }
+
+    #[test]
+    fn growing_classes_grow_with_the_total_and_fixed_ones_do_not() {
+        assert_eq!(sizes(100_000, Class::Large), [10_000]);
+        assert_eq!(sizes(1_000_000, Class::Large), [100_000]);
+        assert_eq!(sizes(1_000_000, Class::Middle), [10_000; 10]);
+        assert_eq!(sizes(100_000, Class::Fixed1k), sizes(1_000_000, Class::Fixed1k));
+        assert_eq!(sizes(100_000, Class::Fixed80), [80; 10]);
+        assert!(sizes(100_000, Class::Small).iter().all(|size| (70..90).contains(size)));
+        assert!(sizes(1_000_000, Class::Small).iter().all(|size| (700..900).contains(size)));
+    }
+
+    #[test]
+    fn the_stream_gives_every_memory_once_and_the_same_each_time() {
+        let corpus = Corpus::new(3_000, 1);
+        let all: Vec<_> = corpus.stream().collect();
+        assert_eq!(all.len(), 3_000);
+        assert_eq!(all.iter().filter(|memory| memory.scope == 0).count(), 300);
+        assert!(corpus.stream().eq(all.iter().cloned()));
+    }
+
+    #[test]
+    fn a_fixed_scope_holds_the_same_texts_at_every_total() {
+        let scope = Corpus::new(100_000, 1).scopes_of(Class::Fixed80)[0];
+        let text = |total| Corpus::new(total, 1).memory(0, scope, 5).text;
+        assert_eq!(text(100_000), text(1_000_000));
+    }
+
+    #[test]
+    fn queries_have_five_words_or_more_and_repeat() {
+        let corpus = Corpus::new(100_000, 1);
+        for number in 0..50 {
+            let query = corpus.query(0, number);
+            assert!(query.chars().count() >= 4, "{query}");
+            assert_eq!(query, corpus.query(0, number));
+        }
+    }
+}

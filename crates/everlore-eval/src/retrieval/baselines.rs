@@ -1,0 +1,114 @@
+//! What the engine is compared with: plain BM25, and the source design's trigram search.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+
+use super::{
+    Candidate, Retriever,
+    data::{Query, Row},
+};
+use crate::{
+    layouts::{Found, Posting, rank},
+    source_design::{Durability, Entry, SourceDesign},
+    terms::{Term, plain_terms},
+};
+
+/// All baselines.
+pub(crate) const CANDIDATES: &[Candidate] = &[
+    Candidate { name: "bm25", make: || Ok(Box::<Bm25>::default()) },
+    Candidate { name: "source", make: || Ok(Box::new(Source::new()?)) },
+];
+
+/// Okapi BM25 over lower-case words and Chinese pairs, one index for each scope, the speaker's name counted as text.
+#[derive(Default)]
+struct Bm25 {
+    ids: Vec<String>,
+    scopes: HashMap<String, ScopeIndex>,
+}
+
+#[derive(Default)]
+struct ScopeIndex {
+    docs: i64,
+    total_length: i64,
+    lists: HashMap<Term, Vec<Posting>>,
+}
+
+impl Retriever for Bm25 {
+    fn load(&mut self, rows: &[Row]) -> Result<()> {
+        for row in rows {
+            let speaker = row.speaker.as_deref().unwrap_or_default();
+            let terms = plain_terms(&format!("{speaker} {}", row.text));
+            let scope = self.scopes.entry(row.scope.clone()).or_default();
+            scope.add(self.ids.len() as i64, &terms);
+            self.ids.push(row.id.clone());
+        }
+        Ok(())
+    }
+
+    fn search(&mut self, query: &Query, limit: usize) -> Result<Vec<String>> {
+        let Some(scope) = self.scopes.get(&query.scope) else { return Ok(vec![]) };
+        let mut terms = plain_terms(&query.text);
+        terms.sort_unstable();
+        terms.dedup();
+        let lists = terms.iter().filter_map(|term| scope.lists.get(term).cloned()).collect();
+        let found = Found { docs: scope.docs, total_length: scope.total_length, lists };
+        let ranked = rank::top(&found, limit).into_iter();
+        Ok(ranked.map(|(id, _)| self.ids[id as usize].clone()).collect())
+    }
+}
+
+impl ScopeIndex {
+    fn add(&mut self, id: i64, terms: &[Term]) {
+        let length = terms.len() as u32;
+        self.docs += 1;
+        self.total_length += i64::from(length);
+        for term in terms {
+            let list = self.lists.entry(*term).or_default();
+            match list.last_mut() {
+                Some(last) if last.id == id => last.frequency += 1,
+                _ => list.push(Posting { id, frequency: 1, length }),
+            }
+        }
+    }
+}
+
+/// The source design on disk, the speaker as the entry's name; a scope is a user.
+struct Source {
+    design: SourceDesign,
+    /// The ids of the data set, by rowid from 1.
+    ids: Vec<String>,
+    _folder: TempDir,
+}
+
+impl Source {
+    fn new() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let design = SourceDesign::open(&folder.path().join("source.db"), Durability::Load)?;
+        Ok(Self { design, ids: vec![], _folder: folder })
+    }
+}
+
+impl Retriever for Source {
+    fn load(&mut self, rows: &[Row]) -> Result<()> {
+        let entries: Vec<_> = rows
+            .iter()
+            .map(|row| Entry {
+                agent: "eval",
+                user: &row.scope,
+                name: row.speaker.as_deref().unwrap_or_default(),
+                content: &row.text,
+            })
+            .collect();
+        self.design.insert_batch(&entries)?;
+        self.ids.extend(rows.iter().map(|row| row.id.clone()));
+        Ok(())
+    }
+
+    fn search(&mut self, query: &Query, limit: usize) -> Result<Vec<String>> {
+        let rowids = self.design.search("eval", &query.scope, &query.text, limit)?;
+        let id = |rowid: i64| self.ids.get(rowid as usize - 1).cloned().context("an unknown rowid");
+        rowids.into_iter().map(id).collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! Data sets as JSON Lines: a corpus of rows, queries with the ids that answer them, and noise for every scope.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, de::DeserializeOwned};
+
+/// A stored text.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) id: String,
+    pub(crate) scope: String,
+    pub(crate) session: Option<String>,
+    /// When it was said, in ISO form.
+    pub(crate) time: Option<String>,
+    pub(crate) speaker: Option<String>,
+    pub(crate) text: String,
+    /// Its place in the order of writing, where the set has one.
+    pub(crate) seq: Option<u64>,
+}
+
+/// A question and the rows that answer it.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Query {
+    pub(crate) id: String,
+    pub(crate) scope: String,
+    pub(crate) text: String,
+    pub(crate) category: String,
+    #[serde(default)]
+    pub(crate) relevant: Vec<String>,
+    /// When it is asked, in ISO form.
+    pub(crate) time: Option<String>,
+    /// Only rows with a smaller `seq` may be seen.
+    pub(crate) asof_seq: Option<u64>,
+}
+
+/// A data set in memory.
+#[derive(Debug, Default)]
+pub(crate) struct DataSet {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) queries: Vec<Query>,
+    /// Rows that every scope gets in addition.
+    pub(crate) noise: Vec<Row>,
+}
+
+impl DataSet {
+    /// Reads the files. Queries without an answer are left out: they are for measuring abstention.
+    pub(crate) fn read(corpus: &Path, queries: &Path, noise: Option<&Path>) -> Result<Self> {
+        let mut queries: Vec<Query> = lines(queries)?;
+        queries.retain(|query| !query.relevant.is_empty());
+        let noise = noise.map_or_else(|| Ok(vec![]), lines)?;
+        Ok(Self { rows: lines(corpus)?, queries, noise })
+    }
+
+    /// Keeps `limit` queries, spread over the file so that every category stays.
+    pub(crate) fn thin(&mut self, limit: usize) {
+        let count = self.queries.len();
+        let kept = limit.min(count);
+        self.queries = (0..kept).map(|i| self.queries[i * count / kept].clone()).collect();
+    }
+}
+
+fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let filled = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    filled
+        .map(|(number, line)| {
+            serde_json::from_str(line)
+                .with_context(|| format!("{}, line {}", path.display(), number + 1))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_without_an_answer_are_left_out_and_unknown_fields_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let corpus = file(
+            "c",
+            r#"{"id":"1","scope":"s","session":null,"time":null,"speaker":null,"text":"x","place":"y"}"#,
+        );
+        let queries = file(
+            "q",
+            "{\"id\":\"a\",\"scope\":\"s\",\"text\":\"x\",\"category\":\"c\",\"relevant\":[]}\n\n\
+             {\"id\":\"b\",\"scope\":\"s\",\"text\":\"x\",\"category\":\"c\",\"relevant\":[\"1\"],\"asof_seq\":4}\n",
+        );
+        let set = DataSet::read(&corpus, &queries, None).unwrap();
+        assert_eq!(set.rows[0].id, "1");
+        assert_eq!(set.queries.len(), 1);
+        assert_eq!((set.queries[0].id.as_str(), set.queries[0].asof_seq), ("b", Some(4)));
+    }
+}

@@ -1,0 +1,185 @@
+//! How good a ranked answer is: recall, hit, reciprocal rank and discounted gain, with their standard errors. Pure.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// The category that is reported by itself and never counted in the overall figure.
+pub(crate) const APART: &str = "adversarial";
+
+/// The measures of one answer, or their means over many; fractions from 0 to 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(crate) struct Scores {
+    #[serde(rename = "recall@5")]
+    pub(crate) recall_5: f64,
+    #[serde(rename = "recall@10")]
+    pub(crate) recall_10: f64,
+    #[serde(rename = "recall@20")]
+    pub(crate) recall_20: f64,
+    #[serde(rename = "hit@5")]
+    pub(crate) hit_5: f64,
+    #[serde(rename = "mrr@10")]
+    pub(crate) mrr_10: f64,
+    #[serde(rename = "ndcg@10")]
+    pub(crate) ndcg_10: f64,
+}
+
+/// Means over some queries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(crate) struct Summary {
+    #[serde(flatten)]
+    pub(crate) mean: Scores,
+    pub(crate) n: usize,
+}
+
+/// The means over all queries but those apart, their standard errors, and the means by category.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct Judged {
+    pub(crate) overall: Summary,
+    pub(crate) standard_error: Scores,
+    pub(crate) by_category: BTreeMap<String, Summary>,
+}
+
+/// Judges one ranked answer by the ids that are right.
+pub(crate) fn score(answer: &[String], relevant: &[String]) -> Scores {
+    let right: Vec<bool> = answer.iter().map(|id| relevant.contains(id)).collect();
+    let found = |depth: usize| right.iter().take(depth).filter(|right| **right).count() as f64;
+    let first = right.iter().take(10).position(|right| *right);
+    let gain: f64 =
+        right.iter().take(10).enumerate().filter(|(_, r)| **r).map(|(i, _)| discount(i)).sum();
+    let ideal: f64 = (0..relevant.len().min(10)).map(discount).sum();
+    let share = |amount: f64, of: f64| if of > 0.0 { amount / of } else { 0.0 };
+    let count = relevant.len() as f64;
+    Scores {
+        recall_5: share(found(5), count),
+        recall_10: share(found(10), count),
+        recall_20: share(found(20), count),
+        hit_5: f64::from(found(5) > 0.0),
+        mrr_10: first.map_or(0.0, |place| 1.0 / (place + 1) as f64),
+        ndcg_10: share(gain, ideal),
+    }
+}
+
+/// Sums up the scores of many answers, each with its category.
+pub(crate) fn judge(scores: &[(String, Scores)]) -> Judged {
+    let mut by_category: BTreeMap<String, Vec<Scores>> = BTreeMap::new();
+    for (category, score) in scores {
+        by_category.entry(category.clone()).or_default().push(*score);
+    }
+    let counted: Vec<Scores> =
+        scores.iter().filter(|(category, _)| category != APART).map(|(_, score)| *score).collect();
+    Judged {
+        overall: summary(&counted),
+        standard_error: standard_error(&counted),
+        by_category: by_category.into_iter().map(|(name, all)| (name, summary(&all))).collect(),
+    }
+}
+
+impl Scores {
+    /// The measures in the order in which they are shown.
+    pub(crate) fn values(&self) -> [f64; 6] {
+        [self.recall_5, self.recall_10, self.recall_20, self.hit_5, self.mrr_10, self.ndcg_10]
+    }
+
+    fn from_values([recall_5, recall_10, recall_20, hit_5, mrr_10, ndcg_10]: [f64; 6]) -> Self {
+        Self { recall_5, recall_10, recall_20, hit_5, mrr_10, ndcg_10 }
+    }
+}
+
+fn summary(scores: &[Scores]) -> Summary {
+    Summary { mean: each(scores, mean), n: scores.len() }
+}
+
+/// The spread of the mean: the sample's standard deviation by the root of its size.
+fn standard_error(scores: &[Scores]) -> Scores {
+    each(scores, |values| {
+        let (n, mean) = (values.len() as f64, mean(values));
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        if n > 1.0 { (squares / (n - 1.0) / n).sqrt() } else { 0.0 }
+    })
+}
+
+fn each(scores: &[Scores], fold: impl Fn(&[f64]) -> f64) -> Scores {
+    Scores::from_values(std::array::from_fn(|measure| {
+        let values: Vec<f64> = scores.iter().map(|score| score.values()[measure]).collect();
+        fold(&values)
+    }))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+/// What a right answer is worth at a place, counted from 0.
+fn discount(place: usize) -> f64 {
+    1.0 / ((place + 2) as f64).log2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    fn close(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+    }
+
+    #[test]
+    fn an_answer_with_one_of_two_right_ones_at_the_second_place() {
+        let scores = score(&ids("x a y z w v"), &ids("a b"));
+        close(scores.recall_5, 0.5);
+        close(scores.hit_5, 1.0);
+        close(scores.mrr_10, 0.5);
+        // Gain 1/log2(3); the best would be 1/log2(2) + 1/log2(3).
+        close(scores.ndcg_10, 0.630_929_753_6 / 1.630_929_753_6);
+    }
+
+    #[test]
+    fn depth_counts() {
+        let answer = ids("1 2 3 4 5 a 7 8 9 10 b 12 13 14 15 16 17 18 19 20 c");
+        let scores = score(&answer, &ids("a b c d"));
+        assert_eq!((scores.recall_5, scores.recall_10, scores.recall_20), (0.0, 0.25, 0.5));
+        assert_eq!(scores.hit_5, 0.0);
+        close(scores.mrr_10, 1.0 / 6.0);
+    }
+
+    #[test]
+    fn all_right_ones_on_top_are_perfect_even_if_there_are_more_than_ten() {
+        let many: Vec<_> = (0..15).map(|i| i.to_string()).collect();
+        close(score(&many, &many).ndcg_10, 1.0);
+        close(score(&many, &many).recall_10, 10.0 / 15.0);
+    }
+
+    #[test]
+    fn nothing_found_is_zero() {
+        assert_eq!(score(&[], &ids("a")), Scores::default());
+    }
+
+    #[test]
+    fn adversarial_questions_stay_out_of_the_overall_figure() {
+        let of = |value| Scores { recall_10: value, ..Scores::default() };
+        let judged = judge(&[
+            ("single".into(), of(1.0)),
+            ("single".into(), of(0.0)),
+            ("multi".into(), of(0.5)),
+            (APART.into(), of(1.0)),
+        ]);
+        close(judged.overall.mean.recall_10, 0.5);
+        assert_eq!(judged.overall.n, 3);
+        close(judged.by_category["single"].mean.recall_10, 0.5);
+        close(judged.by_category[APART].mean.recall_10, 1.0);
+        // Deviations 0.5, -0.5, 0: variance 0.25, by 3 queries.
+        close(judged.standard_error.recall_10, (0.25_f64 / 3.0).sqrt());
+    }
+
+    #[test]
+    fn the_json_has_the_names_that_others_use() {
+        let json = serde_json::to_value(Summary { mean: Scores::default(), n: 2 }).unwrap();
+        for name in ["recall@5", "recall@10", "recall@20", "hit@5", "mrr@10", "ndcg@10", "n"] {
+            assert!(json.get(name).is_some(), "{name} is missing");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Quality of retrieval on data sets with known answers.
+//!
+//! A data set is read ([`data`]), each retriever is filled with it and asked every question ([`run`]), and the answers are
+//! judged ([`metrics`]).
+
+pub(crate) mod data;
+pub(crate) mod metrics;
+pub(crate) mod run;
+pub(crate) mod baselines;
+pub(crate) mod engine;
+
+use anyhow::Result;
+
+use data::{Query, Row};
+
+/// Something that can be filled with rows and asked. Rows of one scope must never be found from another.
+pub(crate) trait Retriever {
+    /// Adds rows; they come in the order in which they were written, scope by scope.
+    fn load(&mut self, rows: &[Row]) -> Result<()>;
+    /// The ids of at most `limit` rows of the query's scope, best first.
+    fn search(&mut self, query: &Query, limit: usize) -> Result<Vec<String>>;
+}
+
+/// A retriever's name, and how to make an empty one.
+pub(crate) struct Candidate {
+    pub(crate) name: &'static str,
+    pub(crate) make: fn() -> Result<Box<dyn Retriever>>,
+}

@@ -1,0 +1,168 @@
+//! Fills a retriever with a data set, asks every question and judges the answers.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::{
+    Candidate, Retriever,
+    data::{DataSet, Query, Row},
+    metrics::{Judged, judge, score},
+};
+use crate::timing::{Spread, timed};
+
+/// The deepest measure looks at twenty ids.
+const LIMIT: usize = 20;
+/// Rows loaded into one retriever before a fresh one takes over: with noise, a set may have millions in all.
+const MAX_ROWS: usize = 100_000;
+
+/// One retriever's result on one data set.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) retriever: &'static str,
+    #[serde(flatten)]
+    pub(crate) judged: Judged,
+    pub(crate) ms: Times,
+}
+
+/// Milliseconds: of loading all rows, and of one search.
+#[derive(Debug, Serialize)]
+pub(crate) struct Times {
+    pub(crate) load: f64,
+    pub(crate) search: Spread,
+}
+
+/// A scope with its own rows and the questions put to it.
+struct Asked<'a> {
+    rows: Vec<Row>,
+    queries: Vec<&'a Query>,
+}
+
+/// Measures one retriever.
+pub(crate) fn run(candidate: &Candidate, set: &DataSet) -> Result<Report> {
+    let (mut scores, mut search_ms, mut load_ms) = (Vec::new(), Vec::new(), 0.0);
+    for group in groups(set) {
+        let mut retriever = (candidate.make)()?;
+        for scope in &group {
+            load_ms += timed(|| retriever.load(&scope.rows))?.1;
+        }
+        for scope in &group {
+            for query in &scope.queries {
+                let (answer, ms) = search(retriever.as_mut(), query, &scope.rows)?;
+                search_ms.push(ms);
+                scores.push((query.category.clone(), score(&answer, &query.relevant)));
+            }
+        }
+    }
+    let ms = Times { load: load_ms, search: Spread::of(search_ms) };
+    Ok(Report { retriever: candidate.name, judged: judge(&scores), ms })
+}
+
+/// Asks for as many more as there are rows that this query may not see, and leaves those out.
+fn search(
+    retriever: &mut dyn Retriever,
+    query: &Query,
+    rows: &[Row],
+) -> Result<(Vec<String>, f64)> {
+    let hidden =
+        |row: &&Row| query.asof_seq.is_some_and(|end| row.seq.is_some_and(|seq| seq >= end));
+    let hidden: Vec<&str> = rows.iter().filter(hidden).map(|row| row.id.as_str()).collect();
+    let (mut answer, ms) = timed(|| retriever.search(query, LIMIT + hidden.len()))?;
+    answer.retain(|id| !hidden.contains(&id.as_str()));
+    answer.truncate(LIMIT);
+    Ok((answer, ms))
+}
+
+/// The scopes that are asked anything, in groups that are loaded together. Without noise all rows of the set are loaded,
+/// asked or not, because that is what a store would hold.
+fn groups(set: &DataSet) -> Vec<Vec<Asked<'_>>> {
+    let (mut groups, mut group, mut rows) = (Vec::new(), Vec::new(), 0);
+    for scope in scopes(set) {
+        if rows > 0 && rows + scope.rows.len() > MAX_ROWS {
+            groups.push(std::mem::take(&mut group));
+            rows = 0;
+        }
+        rows += scope.rows.len();
+        group.push(scope);
+    }
+    groups.push(group);
+    groups
+}
+
+fn scopes(set: &DataSet) -> Vec<Asked<'_>> {
+    let mut order: Vec<&str> = Vec::new();
+    let mut found: HashMap<&str, Asked<'_>> = HashMap::new();
+    for row in &set.rows {
+        let asked = found.entry(&row.scope).or_insert_with(|| {
+            order.push(&row.scope);
+            Asked { rows: vec![], queries: vec![] }
+        });
+        asked.rows.push(row.clone());
+    }
+    for query in &set.queries {
+        if let Some(asked) = found.get_mut(query.scope.as_str()) {
+            asked.queries.push(query);
+        }
+    }
+    let needed = |asked: &Asked<'_>| set.noise.is_empty() || !asked.queries.is_empty();
+    let ordered =
+        order.into_iter().filter_map(|name| found.remove(name).map(|asked| (name, asked)));
+    ordered
+        .filter(|(_, asked)| needed(asked))
+        .map(|(name, asked)| with_noise(name, asked, set))
+        .collect()
+}
+
+fn with_noise<'a>(scope: &str, mut asked: Asked<'a>, set: &DataSet) -> Asked<'a> {
+    let owned = |row: &Row| Row { scope: scope.to_owned(), ..row.clone() };
+    asked.rows.extend(set.noise.iter().map(owned));
+    asked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::baselines;
+
+    fn row(id: &str, scope: &str, seq: u64, text: &str) -> Row {
+        let (id, scope, text) = (id.into(), scope.into(), text.into());
+        Row { id, scope, session: None, time: None, speaker: None, text, seq: Some(seq) }
+    }
+
+    fn query(scope: &str, text: &str, relevant: &str, asof_seq: Option<u64>) -> Query {
+        let relevant = vec![relevant.into()];
+        let (id, category) = (text.into(), "c".into());
+        Query {
+            id,
+            scope: scope.into(),
+            text: text.into(),
+            category,
+            relevant,
+            time: None,
+            asof_seq,
+        }
+    }
+
+    #[test]
+    fn every_baseline_finds_what_is_there_and_not_what_comes_later() {
+        let rows = vec![
+            row("1", "s", 1, "the invoice from Lisbon"),
+            row("2", "s", 2, "an invoice, paid: invoice from Lisbon"),
+            row("3", "t", 1, "the invoice from Lisbon"),
+        ];
+        let queries = vec![
+            query("s", "invoice from Lisbon", "1", Some(2)),
+            query("t", "invoice from Lisbon", "3", None),
+        ];
+        let noise = vec![row("n", "*", 1, "nothing of that sort")];
+        for noise in [vec![], noise] {
+            let set = DataSet { rows: rows.clone(), queries: queries.clone(), noise };
+            for candidate in baselines::CANDIDATES {
+                let report = run(candidate, &set).unwrap();
+                assert_eq!(report.judged.overall.mean.mrr_10, 1.0, "{}", candidate.name);
+                assert_eq!(report.judged.overall.n, 2);
+            }
+        }
+    }
+}

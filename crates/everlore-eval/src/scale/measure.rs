@@ -1,0 +1,130 @@
+//! Fills one subject with one corpus and measures loading, saving, asking and opening.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::subject::{Kind, Subject};
+use crate::{
+    corpus::{Class, Corpus, Memory},
+    timing::{Spread, timed},
+};
+
+/// Memories of one batch while loading.
+const BATCH: usize = 2_000;
+const SAVES: u32 = 100;
+const REOPENS: u32 = 10;
+
+/// What was measured of one subject at one total.
+#[derive(Debug, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) subject: &'static str,
+    pub(crate) total: u32,
+    pub(crate) memories_per_second: f64,
+    pub(crate) bytes_per_memory: f64,
+    pub(crate) save_ms: Spread,
+    pub(crate) queries: Vec<ClassTimes>,
+    pub(crate) first_recall_ms: Spread,
+}
+
+/// Query times in the scopes of one class.
+#[derive(Debug, Serialize)]
+pub(crate) struct ClassTimes {
+    pub(crate) class: Class,
+    pub(crate) scope_size: u32,
+    /// Memories that came back, on average.
+    pub(crate) found: f64,
+    pub(crate) ms: Spread,
+}
+
+impl Measured {
+    /// The times of a class.
+    pub(crate) fn class(&self, class: Class) -> Option<&ClassTimes> {
+        self.queries.iter().find(|times| times.class == class)
+    }
+}
+
+/// Measures a new subject made in `folder`.
+pub(crate) fn measure(
+    kind: Kind,
+    corpus: &Corpus,
+    total: u32,
+    queries: u32,
+    folder: &Path,
+) -> Result<Measured> {
+    let mut subject = kind.open(folder)?;
+    let seconds = load(subject.as_mut(), corpus)?;
+    subject.reopen()?;
+    let asked = |class| ask(subject.as_mut(), corpus, class, queries);
+    let queries = Class::ALL.into_iter().map(asked).collect::<Result<_>>()?;
+    Ok(Measured {
+        subject: kind.name(),
+        total,
+        memories_per_second: f64::from(total) / seconds,
+        bytes_per_memory: subject.bytes()? as f64 / f64::from(total),
+        queries,
+        first_recall_ms: first_recalls(subject.as_mut(), corpus)?,
+        save_ms: saves(subject.as_mut(), corpus, total)?,
+    })
+}
+
+fn load(subject: &mut dyn Subject, corpus: &Corpus) -> Result<f64> {
+    let mut stream = corpus.stream();
+    let mut ms = 0.0;
+    loop {
+        let batch: Vec<Memory> = stream.by_ref().take(BATCH).collect();
+        if batch.is_empty() {
+            return Ok(ms / 1e3);
+        }
+        ms += timed(|| subject.load(&batch))?.1;
+    }
+}
+
+/// A few other queries go before to warm the caches.
+fn ask(
+    subject: &mut dyn Subject,
+    corpus: &Corpus,
+    class: Class,
+    queries: u32,
+) -> Result<ClassTimes> {
+    let scopes = corpus.scopes_of(class);
+    let warm = queries / 5;
+    let (mut times, mut found) = (Vec::new(), 0);
+    for number in 0..queries + warm {
+        let scope = scopes[number as usize % scopes.len()];
+        let text = corpus.query(scope, number);
+        let (count, ms) = timed(|| subject.query(scope, &text))?;
+        if number >= warm {
+            times.push(ms);
+            found += count;
+        }
+    }
+    let found = found as f64 / f64::from(queries.max(1));
+    Ok(ClassTimes { class, scope_size: corpus.size(scopes[0]), found, ms: Spread::of(times) })
+}
+
+/// Opens anew and recalls once, in another small scope each time; the system's own cache stays as it is.
+fn first_recalls(subject: &mut dyn Subject, corpus: &Corpus) -> Result<Spread> {
+    let scopes = corpus.scopes_of(Class::Small);
+    let mut times = Vec::new();
+    for number in 0..REOPENS {
+        let scope = scopes[number as usize * 31 % scopes.len()];
+        let text = corpus.query(scope, number);
+        let recall = || subject.reopen().and_then(|()| subject.query(scope, &text));
+        times.push(timed(recall)?.1);
+    }
+    Ok(Spread::of(times))
+}
+
+/// Durable saves into small scopes.
+fn saves(subject: &mut dyn Subject, corpus: &Corpus, total: u32) -> Result<Spread> {
+    let scopes = corpus.scopes_of(Class::Small);
+    let mut times = Vec::new();
+    for number in 0..SAVES {
+        let scope = scopes[number as usize * 7 % scopes.len()];
+        let memory = corpus.memory((total + number).into(), scope, corpus.size(scope) + number);
+        times.push(timed(|| subject.save_one(&memory))?.1);
+    }
+    Ok(Spread::of(times))
+}

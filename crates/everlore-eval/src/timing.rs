@@ -1,0 +1,83 @@
+//! Medians, percentiles, processor time and the cost of one sync: what every table is made of.
+
+use std::{fs, io::Write, path::Path, time::Instant};
+
+use anyhow::Result;
+use serde::Serialize;
+
+/// How often a sync is measured.
+const SYNCS: usize = 50;
+
+/// The middle and the edge of a set of samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(crate) struct Spread {
+    pub(crate) p50: f64,
+    pub(crate) p95: f64,
+    pub(crate) max: f64,
+    pub(crate) mean: f64,
+    pub(crate) n: usize,
+}
+
+impl Spread {
+    /// Sums up the samples; all zero when there are none.
+    pub(crate) fn of(mut samples: Vec<f64>) -> Self {
+        samples.sort_by(f64::total_cmp);
+        let Some(max) = samples.last().copied() else { return Self::default() };
+        Self {
+            p50: nearest_rank(&samples, 0.50),
+            p95: nearest_rank(&samples, 0.95),
+            max,
+            mean: samples.iter().sum::<f64>() / samples.len() as f64,
+            n: samples.len(),
+        }
+    }
+}
+
+/// Runs `work` and returns its result with the milliseconds it took.
+pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let start = Instant::now();
+    let result = work()?;
+    Ok((result, start.elapsed().as_secs_f64() * 1e3))
+}
+
+/// Seconds this thread has spent on a processor, where the system tells (Linux). Unlike the clock on the wall it does not
+/// grow while other programs are running.
+pub(crate) fn cpu_seconds() -> Option<f64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
+}
+
+/// Milliseconds of making a 4 KB append durable in `folder`: the floor of any durable save there.
+pub(crate) fn sync_ms(folder: &Path) -> Result<Spread> {
+    let mut file = tempfile::tempfile_in(folder)?;
+    let page = [7_u8; 4096];
+    let mut samples = Vec::new();
+    for _ in 0..SYNCS {
+        let ((), ms) = timed(|| {
+            file.write_all(&page)?;
+            Ok(file.sync_data()?)
+        })?;
+        samples.push(ms);
+    }
+    Ok(Spread::of(samples))
+}
+
+fn nearest_rank(sorted: &[f64], share: f64) -> f64 {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted[rank.clamp(1, sorted.len()) - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_samples_that_occurred() {
+        let spread = Spread::of((1..=100).rev().map(f64::from).collect());
+        assert_eq!((spread.p50, spread.p95, spread.max, spread.n), (50.0, 95.0, 100.0, 100));
+        assert_eq!(spread.mean, 50.5);
+        assert_eq!(Spread::of(vec![]), Spread::default());
+        assert_eq!(Spread::of(vec![3.0]).p95, 3.0);
+    }
+}

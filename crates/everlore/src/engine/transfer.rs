@@ -1,0 +1,102 @@
+//! Taking memories out as lines, and bringing lines in.
+
+use std::io;
+
+use serde::Serialize;
+
+use super::{Engine, PAGE};
+use crate::{
+    error::{Error, Result},
+    ingest::{self, Header, ImportOptions, ImportReport, Line},
+    store::{Filter, JournalQuery, Order, Page},
+    types::Scope,
+};
+
+/// What an export wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Exported {
+    /// Memories.
+    pub memories: usize,
+    /// Lines of the journal.
+    pub changes: usize,
+    /// Tombstones.
+    pub tombstones: usize,
+}
+
+impl Engine {
+    /// Writes every memory of the scope, or with `journal` every change, as lines; calls `progress` with how many.
+    pub async fn export<W: io::Write + Send>(
+        &self,
+        scope: &Scope,
+        journal: bool,
+        to: &mut W,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<Exported> {
+        write_line(to, &Line::Header(Header::new(scope, journal, self.now().timestamp())))?;
+        let mut exported = Exported::default();
+        for text in self.store.tombstones(scope).await? {
+            write_line(to, &Line::Tombstone(text))?;
+            exported.tombstones += 1;
+        }
+        if journal {
+            self.export_journal(scope, to, &mut exported, progress).await?;
+        } else {
+            self.export_memories(scope, to, &mut exported, progress).await?;
+        }
+        to.flush().map_err(|error| Error::io("writing the export", error))?;
+        Ok(exported)
+    }
+
+    async fn export_memories<W: io::Write + Send>(
+        &self,
+        scope: &Scope,
+        to: &mut W,
+        exported: &mut Exported,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<()> {
+        let mut page =
+            Page { filter: Filter::default(), after: None, order: Order::OldestFirst, limit: PAGE };
+        loop {
+            let memories = self.store.list(scope, &page).await?;
+            let Some(last) = memories.last() else { return Ok(()) };
+            page.after = Some(last.id);
+            for memory in memories {
+                write_line(to, &Line::Memory(Box::new(memory)))?;
+                exported.memories += 1;
+            }
+            progress(exported.memories);
+        }
+    }
+
+    async fn export_journal<W: io::Write + Send>(
+        &self,
+        scope: &Scope,
+        to: &mut W,
+        exported: &mut Exported,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<()> {
+        let mut entries = self.store.journal(scope, &JournalQuery::default()).await?;
+        entries.reverse();
+        for entry in entries {
+            write_line(to, &Line::Change(Box::new(entry)))?;
+            exported.changes += 1;
+            progress(exported.changes);
+        }
+        Ok(())
+    }
+
+    /// Reads lines into the scope; calls `progress` with how many.
+    pub async fn import<R: io::BufRead + Send>(
+        &self,
+        scope: &Scope,
+        from: R,
+        options: ImportOptions,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<ImportReport> {
+        ingest::import(&*self.store, scope, from, options, self.now().timestamp(), progress).await
+    }
+}
+
+fn write_line(to: &mut (impl io::Write + ?Sized), line: &Line) -> Result<()> {
+    writeln!(to, "{}", line.to_json()?).map_err(|error| Error::io("writing the export", error))
+}

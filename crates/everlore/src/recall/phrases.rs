@@ -1,0 +1,109 @@
+//! Plain text to hold fixed phrases against: lower case, no marks, no contractions.
+
+/// What is written together in English and means two words.
+const CONTRACTIONS: &[(&str, &str)] = &[
+    ("what's", "what is"),
+    ("whats", "what is"),
+    ("who's", "who is"),
+    ("where's", "where is"),
+    ("how's", "how is"),
+    ("that's", "that is"),
+    ("it's", "it is"),
+    ("let's", "let us"),
+    ("i'm", "i am"),
+    ("im", "i am"),
+    ("i've", "i have"),
+    ("i'll", "i will"),
+    ("i'd", "i would"),
+    ("you're", "you are"),
+    ("you've", "you have"),
+    ("don't", "do not"),
+    ("dont", "do not"),
+    ("didn't", "did not"),
+    ("can't", "can not"),
+    ("u", "you"),
+    ("favourite", "favorite"),
+    ("favourites", "favorites"),
+];
+
+/// Lower case, one blank between English words, none between Chinese characters; marks are dropped, except inside a
+/// word (`my-app`), so that a name is not taken for the words in it.
+pub(super) fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in words(&text.to_lowercase().replace('’', "'")) {
+        let word =
+            CONTRACTIONS.iter().find(|(short, _)| *short == word).map_or(word, |(_, long)| *long);
+        let joins = out.ends_with(is_han) && word.starts_with(is_han);
+        if !out.is_empty() && !joins {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// The words of a text: runs of letters, figures and inner marks, and runs of Chinese characters.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let first = rest.chars().next()?;
+        let belongs = |c: char| if is_han(first) { is_han(c) } else { is_latin(c) };
+        let (word, after) = rest.split_at(rest.find(|c| !belongs(c)).unwrap_or(rest.len()));
+        rest = after;
+        Some(word.trim_end_matches(['\'', '-', '_', '.', '/']))
+    })
+}
+
+fn is_latin(c: char) -> bool {
+    c.is_alphanumeric() && !is_han(c) || matches!(c, '\'' | '-' | '_' | '.' | '/')
+}
+
+/// Whether `c` is a Chinese character.
+pub(super) fn is_han(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Whether plain text has this phrase: at word borders in English, anywhere in Chinese.
+pub(super) fn has(plain: &str, phrase: &str) -> bool {
+    if phrase.starts_with(is_han) {
+        return plain.contains(phrase);
+    }
+    let border = |byte: Option<u8>| byte.is_none_or(|byte| byte == b' ' || !byte.is_ascii());
+    plain.match_indices(phrase).any(|(at, _)| {
+        let before = at.checked_sub(1).map(|at| plain.as_bytes()[at]);
+        border(before) && border(plain.as_bytes().get(at + phrase.len()).copied())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn text_is_made_plain() {
+        assert_eq!(plain("  What’s my name?! "), "what is my name");
+        assert_eq!(plain("你好， 我 是 谁？"), "你好我是谁");
+        assert_eq!(plain("what is my-app's config"), "what is my-app's config");
+        assert_eq!(plain("用 Rust 写"), "用 rust 写");
+        assert_eq!(plain("😀 ... !!"), "");
+    }
+
+    #[test]
+    fn english_phrases_end_where_words_end() {
+        assert!(has("tell me about me", "about me"));
+        assert!(!has("tell me about mexico", "about me"));
+        assert!(has("我是谁啊", "我是谁"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_made_plain(text in "\\PC*") {
+            let plain = plain(&text);
+            prop_assert!(!plain.contains("  "));
+            has(&plain, "me");
+        }
+    }
+}

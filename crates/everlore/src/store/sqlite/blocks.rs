@@ -1,0 +1,204 @@
+//! Blocks of the index as rows: a header, pages of documents, parts of postings.
+
+use rusqlite::{Connection, params};
+
+use super::{failed, index::SEAL_AT};
+use crate::{
+    error::{Error, Result},
+    store::{
+        Place, Posting,
+        block::{self, Block, PAGE_DOCS, part_of},
+        segment::Docs,
+    },
+    text::terms::Term,
+};
+
+/// Blocks of one level that are merged into one.
+pub(super) const FAN: usize = 4;
+
+/// The highest level: merging larger blocks would hold the write lock for long and save little.
+pub(super) const MAX_LEVEL: u32 = 4;
+
+/// Rows of a block are numbered from its id times this.
+const STRIDE: i64 = 1 << 20;
+
+/// What the file tells of a block.
+pub(super) struct Header {
+    pub(super) id: i64,
+    pub(super) part_bits: u32,
+}
+
+/// The blocks of the scope, in the order of their first places.
+pub(super) fn headers(db: &Connection, scope: i64) -> Result<Vec<Header>> {
+    let mut statement = db
+        .prepare_cached("SELECT id, part_bits FROM blocks WHERE scope = ?1 ORDER BY first")
+        .map_err(failed)?;
+    let rows =
+        statement.query_map([scope], |row| Ok(Header { id: row.get(0)?, part_bits: row.get(1)? }));
+    rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)
+}
+
+/// The postings of each term in a block, those of memories that are gone included. Each part is read once.
+pub(super) fn term_postings(
+    db: &Connection,
+    header: &Header,
+    terms: &[Term],
+) -> Result<Vec<Vec<Posting>>> {
+    let mut wanted: Vec<_> = terms
+        .iter()
+        .enumerate()
+        .map(|(index, term)| (part_of(*term, header.part_bits), index))
+        .collect();
+    wanted.sort_unstable();
+    let mut postings = vec![Vec::new(); terms.len()];
+    let mut statement =
+        db.prepare_cached("SELECT postings FROM block_parts WHERE id = ?1").map_err(failed)?;
+    for same in wanted.chunk_by(|a, b| a.0 == b.0) {
+        let mut rows = statement.query([header.id * STRIDE + same[0].0 as i64]).map_err(failed)?;
+        let Some(row) = rows.next().map_err(failed)? else { continue };
+        let part = row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?;
+        for (_, index) in same {
+            postings[*index] = block::find(part, terms[*index]);
+        }
+    }
+    Ok(postings)
+}
+
+/// The records of a block.
+pub(super) fn load_docs(db: &Connection, block: i64) -> Result<Docs> {
+    let mut statement = db
+        .prepare_cached("SELECT docs FROM block_pages WHERE id BETWEEN ?1 AND ?2 ORDER BY id")
+        .map_err(failed)?;
+    let mut rows = statement.query(range(block)).map_err(failed)?;
+    let mut packed = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        packed.extend(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?);
+    }
+    let mut docs = Docs::from_packed(packed);
+    let mut statement =
+        db.prepare_cached("SELECT doc FROM block_gone WHERE block = ?1").map_err(failed)?;
+    let mut rows = statement.query([block]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        docs.mark_gone(row.get::<_, u32>(0).map_err(failed)? as usize);
+    }
+    Ok(docs)
+}
+
+/// A whole block.
+pub(super) fn load_block(db: &Connection, header: &Header) -> Result<Block> {
+    let parts =
+        rows_of(db, "SELECT id, postings FROM block_parts WHERE id BETWEEN ?1 AND ?2", header.id)?;
+    Ok(Block {
+        docs: load_docs(db, header.id)?,
+        part_bits: header.part_bits,
+        parts: parts.into_iter().map(|(_, part)| part).collect(),
+    })
+}
+
+/// Writes a block; an empty one leaves nothing.
+pub(super) fn store_block(db: &Connection, scope: i64, block: &Block) -> Result<()> {
+    let docs = block.docs.len();
+    if docs == 0 {
+        return Ok(());
+    }
+    let (first, last) =
+        (block.docs.place(0).to_bits() as i64, block.docs.place(docs - 1).to_bits() as i64);
+    db.prepare_cached("INSERT INTO blocks (scope, level, docs, part_bits, first, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+        .and_then(|mut insert| insert.execute(params![scope, level_of(docs), docs as i64, block.part_bits, first, last]))
+        .map_err(failed)?;
+    let id = db.last_insert_rowid() * STRIDE;
+    let mut insert =
+        db.prepare_cached("INSERT INTO block_pages VALUES (?1, ?2)").map_err(failed)?;
+    for (index, page) in block.pages().enumerate() {
+        insert.execute(params![id + index as i64, page]).map_err(failed)?;
+    }
+    let mut insert =
+        db.prepare_cached("INSERT INTO block_parts VALUES (?1, ?2)").map_err(failed)?;
+    for (index, part) in block.parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
+        insert.execute(params![id + index as i64, part]).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Removes a block.
+pub(super) fn drop_block(db: &Connection, block: i64) -> Result<()> {
+    let (first, last) = range(block);
+    db.execute("DELETE FROM block_pages WHERE id BETWEEN ?1 AND ?2", (first, last))
+        .map_err(failed)?;
+    db.execute("DELETE FROM block_parts WHERE id BETWEEN ?1 AND ?2", (first, last))
+        .map_err(failed)?;
+    db.execute("DELETE FROM block_gone WHERE block = ?1", [block]).map_err(failed)?;
+    db.execute("DELETE FROM blocks WHERE id = ?1", [block]).map(drop).map_err(failed)
+}
+
+/// The block and number of the living entry at a place.
+pub(super) fn locate(db: &Connection, scope: i64, place: Place) -> Result<Option<(i64, u32)>> {
+    let mut statement = db
+        .prepare_cached(
+            "SELECT id, docs FROM blocks WHERE scope = ?1 AND ?2 BETWEEN first AND last",
+        )
+        .map_err(failed)?;
+    let rows = statement
+        .query_map((scope, place.to_bits() as i64), |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)));
+    let blocks: Vec<(i64, i64)> =
+        rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)?;
+    for (block, docs) in blocks {
+        if let Some(doc) = locate_in(db, block, docs as usize, place)?
+            && !is_gone(db, block, doc)?
+        {
+            return Ok(Some((block, doc)));
+        }
+    }
+    Ok(None)
+}
+
+/// Searches the pages of a block by halving, one page a step.
+fn locate_in(db: &Connection, block: i64, docs: usize, place: Place) -> Result<Option<u32>> {
+    let (mut low, mut high) = (0, docs.div_ceil(PAGE_DOCS));
+    while low < high {
+        let middle = low.midpoint(high);
+        let page = page(db, block, middle)?;
+        if page.is_empty() || place < page.place(0) {
+            high = middle;
+        } else if place > page.place(page.len() - 1) {
+            low = middle + 1;
+        } else {
+            return Ok(page.position(place).map(|doc| (middle * PAGE_DOCS + doc) as u32));
+        }
+    }
+    Ok(None)
+}
+
+fn page(db: &Connection, block: i64, index: usize) -> Result<Docs> {
+    let bytes: Vec<u8> = db
+        .prepare_cached("SELECT docs FROM block_pages WHERE id = ?1")
+        .and_then(|mut statement| {
+            statement.query_row([block * STRIDE + index as i64], |row| row.get(0))
+        })
+        .map_err(failed)?;
+    Ok(Docs::from_packed(bytes))
+}
+
+fn is_gone(db: &Connection, block: i64, doc: u32) -> Result<bool> {
+    db.prepare_cached("SELECT 1 FROM block_gone WHERE block = ?1 AND doc = ?2")
+        .and_then(|mut statement| statement.exists((block, doc)))
+        .map_err(failed)
+}
+
+/// The rows of a block that `sql` selects between its first and last number.
+pub(super) fn rows_of(db: &Connection, sql: &str, block: i64) -> Result<Vec<(i64, Vec<u8>)>> {
+    let mut statement = db.prepare_cached(sql).map_err(failed)?;
+    let rows =
+        statement.query_map(range(block), |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(failed)
+}
+
+/// The first and last number a row of a block can have.
+fn range(block: i64) -> (i64, i64) {
+    (block * STRIDE, block * STRIDE + STRIDE - 1)
+}
+
+/// Levels by size: up to 255 documents, then four times as many each.
+fn level_of(docs: usize) -> u32 {
+    (docs / SEAL_AT).max(1).ilog(FAN).min(MAX_LEVEL)
+}

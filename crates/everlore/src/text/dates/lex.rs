@@ -1,0 +1,215 @@
+//! Cuts a text into the tokens that time expressions are made of.
+
+use super::words::{Word, is_han, look_up};
+
+/// One word, number, mark or Chinese word of a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token {
+    pub(super) word: Word,
+    /// Where it begins and ends in the text, in bytes.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// No blank stands before it.
+    pub(super) glued: bool,
+    /// It starts with a capital letter that is not owed to the start of a sentence.
+    pub(super) capital: bool,
+}
+
+/// Numbers longer than this are no part of a date.
+const MAX_DIGITS: usize = 6;
+
+/// Cuts `text` into tokens, in one pass.
+pub(super) fn lex(text: &str) -> Vec<Token> {
+    let lower = text.to_ascii_lowercase();
+    // A Chinese character takes three bytes, an English word more.
+    let mut tokens = Vec::with_capacity(text.len() / 3);
+    let (mut at, mut glued, mut opens) = (0, false, true);
+    while let Some(c) = lower[at..].chars().next() {
+        if c.is_whitespace() {
+            opens |= c == '\n';
+            (at, glued) = (at + c.len_utf8(), false);
+            continue;
+        }
+        let rest = &lower[at..];
+        let (word, length) = read(rest, c);
+        let capital = !opens && text.as_bytes()[at].is_ascii_uppercase();
+        tokens.push(Token { word, start: at, end: at + length, glued, capital });
+        opens = matches!(c, '.' | '!' | '?' | '。' | '！' | '？')
+            || opens && !c.is_alphanumeric() && word != Word::Comma;
+        at += length + possessive(&rest[length..]);
+        glued = true;
+    }
+    tokens
+}
+
+/// The word at the start of `rest`, whose first character is `c`, and its length.
+fn read(rest: &str, c: char) -> (Word, usize) {
+    if digit(c).is_some() {
+        number(rest)
+    } else if c.is_ascii_alphabetic() || c == '_' {
+        look_up(rest)
+            .unwrap_or_else(|| (Word::Other, run(rest, |c| c.is_alphanumeric() || c == '_')))
+    } else if is_han(c) {
+        look_up(rest)
+            .or_else(|| begins_number(c).then(|| han_number(rest))?)
+            .unwrap_or((Word::Other, c.len_utf8()))
+    } else if c.is_alphabetic() {
+        (Word::Other, run(rest, char::is_alphabetic))
+    } else {
+        (mark(c), c.len_utf8())
+    }
+}
+
+/// The bytes at the start of `rest` that satisfy `belongs`, Chinese characters excepted.
+fn run(rest: &str, belongs: impl Fn(char) -> bool) -> usize {
+    rest.find(|c: char| is_han(c) || !belongs(c)).unwrap_or(rest.len())
+}
+
+fn mark(c: char) -> Word {
+    match c {
+        '-' | '–' | '—' | '~' | '～' => Word::Dash,
+        '/' => Word::Slash,
+        '.' => Word::Dot,
+        ',' | '，' => Word::Comma,
+        ':' | '：' => Word::Colon,
+        _ => Word::Other,
+    }
+}
+
+/// A number in figures with what is written onto it: 8, 8th, 3pm. A number glued to other letters is none.
+fn number(rest: &str) -> (Word, usize) {
+    let length = run(rest, |c| digit(c).is_some());
+    let tail = &rest[length..];
+    let suffix = run(tail, |c| c.is_alphanumeric() || c == '_');
+    let value = rest[..length].chars().filter_map(digit);
+    let digits = value.clone().count();
+    if digits > MAX_DIGITS {
+        return (Word::Other, length + suffix);
+    }
+    let value = value.fold(0, |sum, digit| sum * 10 + digit);
+    match &tail[..suffix] {
+        "" => (Word::Number { value, digits: digits as u8 }, length),
+        "st" | "nd" | "rd" | "th" => (Word::Ordinal(value), length + suffix),
+        "am" | "pm" => (Word::Clock, length + suffix),
+        time if is_iso_time(time) => (Word::Number { value, digits: digits as u8 }, length),
+        _ => (Word::Other, length + suffix),
+    }
+}
+
+/// The `t10` of `2023-05-08t10:00`.
+fn is_iso_time(suffix: &str) -> bool {
+    suffix.strip_prefix('t').is_some_and(|hour| hour.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+fn begins_number(c: char) -> bool {
+    matches!(c, '第' | '十') || han_digit(c).is_some()
+}
+
+/// A number in Chinese characters, or an ordinal with 第.
+fn han_number(rest: &str) -> Option<(Word, usize)> {
+    match rest.strip_prefix('第') {
+        Some(counted) => ordinal(counted),
+        None => positional(rest).or_else(|| counted(rest)),
+    }
+}
+
+/// What follows 第, as one word with it.
+fn ordinal(rest: &str) -> Option<(Word, usize)> {
+    let in_figures = rest.starts_with(|c| digit(c).is_some());
+    let (word, length) = if in_figures { number(rest) } else { counted(rest)? };
+    match word {
+        Word::Number { value, .. } => Some((Word::Ordinal(value), '第'.len_utf8() + length)),
+        _ => None,
+    }
+}
+
+/// A year told figure by figure: 二〇二三.
+fn positional(rest: &str) -> Option<(Word, usize)> {
+    let figures = rest.chars().map_while(han_digit).take(5);
+    let (count, value) =
+        figures.fold((0, 0), |(count, sum), figure| (count + 1, sum * 10 + figure));
+    // A year has four figures, each a character of three bytes.
+    (count == 4).then_some((Word::Number { value, digits: 4 }, 4 * 3))
+}
+
+/// A number up to 99: 三, 十, 十一, 二十, 二十三.
+fn counted(rest: &str) -> Option<(Word, usize)> {
+    let mut chars = rest.chars().peekable();
+    let tens = chars.peek().copied().and_then(han_digit).filter(|value| *value > 0);
+    if tens.is_some() {
+        chars.next();
+    }
+    let (value, count) = if chars.peek() == Some(&'十') {
+        chars.next();
+        let ones = chars.next().and_then(han_digit).filter(|value| *value > 0);
+        let count = 1 + usize::from(tens.is_some()) + usize::from(ones.is_some());
+        (tens.unwrap_or(1) * 10 + ones.unwrap_or(0), count)
+    } else {
+        (tens?, 1)
+    };
+    let length = rest.chars().take(count).map(char::len_utf8).sum();
+    Some((Word::Number { value, digits: 0 }, length))
+}
+
+fn digit(c: char) -> Option<u32> {
+    match c {
+        '0'..='9' => c.to_digit(10),
+        '０'..='９' => Some(u32::from(c) - u32::from('０')),
+        _ => None,
+    }
+}
+
+fn han_digit(c: char) -> Option<u32> {
+    let figures = ['零', '一', '二', '三', '四', '五', '六', '七', '八', '九'];
+    match c {
+        '〇' => Some(0),
+        '两' | '兩' => Some(2),
+        _ => figures.iter().position(|figure| *figure == c).map(|value| value as u32),
+    }
+}
+
+/// The length of the `'s` at the start of `rest`.
+fn possessive(rest: &str) -> usize {
+    let ending = ["'s", "’s"].into_iter().find(|ending| rest.starts_with(ending));
+    let is_end = |ending: &&str| !rest[ending.len()..].starts_with(char::is_alphanumeric);
+    ending.filter(is_end).map_or(0, str::len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<Word> {
+        lex(text).iter().map(|token| token.word).collect()
+    }
+
+    fn spelled(value: u32) -> Word {
+        Word::Number { value, digits: 0 }
+    }
+
+    #[test]
+    fn chinese_numbers_are_read() {
+        let cases = [("三", 3), ("十", 10), ("十一", 11), ("二十", 20), ("二十三", 23), ("两", 2)];
+        for (text, value) in cases {
+            assert_eq!(words(text), [spelled(value)], "{text}");
+        }
+        assert_eq!(words("二〇二三"), [Word::Number { value: 2023, digits: 4 }]);
+        assert_eq!(words("第三"), [Word::Ordinal(3)]);
+        assert_eq!(words("第12"), [Word::Ordinal(12)]);
+    }
+
+    #[test]
+    fn numbers_glued_to_letters_are_no_numbers() {
+        for text in ["3d", "v2", "2010s", "x2023", "1234567890", "5k"] {
+            assert_eq!(words(text), [Word::Other], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_capital_at_the_start_of_a_sentence_says_nothing() {
+        let capitals = |text| lex(text).iter().map(|token| token.capital).collect::<Vec<_>>();
+        assert_eq!(capitals("May I"), [false, true]);
+        assert_eq!(capitals("So. May"), [false, false, false]);
+        assert_eq!(capitals("so May"), [false, true]);
+    }
+}

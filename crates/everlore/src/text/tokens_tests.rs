@@ -1,0 +1,110 @@
+//! The estimate beside the real counts of two vocabularies.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// The larger of the real counts.
+fn real(text: &str) -> usize {
+    bpe_openai::cl100k_base().count(text).max(bpe_openai::o200k_base().count(text))
+}
+
+/// The sample texts with their names.
+fn samples() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/tokens");
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let name = |path: &Path| path.file_stem().unwrap().to_string_lossy().into_owned();
+    files.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// The words, symbols and blanks of the samples, in snippets of a few.
+fn snippets() -> Vec<String> {
+    let all = samples();
+    let words = all.iter().flat_map(|(_, text)| text.split_inclusive(char::is_whitespace));
+    words.collect::<Vec<_>>().chunks(3).map(<[_]>::concat).collect()
+}
+
+fn vocabulary(tokenizer: &bpe_openai::Tokenizer) -> HashSet<Vec<u8>> {
+    let tokens = 0..tokenizer.bpe.num_tokens() as u32;
+    tokens.map(|token| tokenizer.bpe.token_bytes(token).to_vec()).collect()
+}
+
+fn table() -> Vec<Fingerprint> {
+    let other = vocabulary(bpe_openai::o200k_base());
+    let mut tokens: Vec<_> = vocabulary(bpe_openai::cl100k_base()).into_iter().collect();
+    tokens.retain(|token| token.len() <= MAX_TOKEN_BYTES && other.contains(token));
+    tokens.sort();
+    let mut places = vec![EMPTY; PLACES];
+    for token in tokens {
+        let (mut place, fingerprint) = place_and_fingerprint(&token);
+        while places[place] != EMPTY && places[place] != fingerprint {
+            place = (place + 1) % PLACES;
+        }
+        places[place] = fingerprint;
+    }
+    places
+}
+
+#[test]
+fn the_table_is_made_from_both_vocabularies() {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/text/token_table.bin");
+        fs::write(path, table().as_flattened()).unwrap();
+    }
+    assert!(table() == TABLE, "run `make docs` to write the table again, then build again");
+}
+
+#[test]
+fn nothing_costs_nothing() {
+    assert_eq!(estimate(""), 0);
+    assert_eq!(estimate("tea"), 1);
+    assert_eq!(estimate("茶"), real("茶"));
+}
+
+#[test]
+fn no_sample_is_underestimated() {
+    for (name, text) in samples() {
+        assert!(estimate(&text) >= real(&text), "{name}: {} of {}", estimate(&text), real(&text));
+    }
+}
+
+#[test]
+fn the_mean_overestimate_is_below_eight_percent() {
+    let over = |(_, text): &(String, String)| estimate(text) as f64 / real(text) as f64 - 1.0;
+    let samples = samples();
+    let mean = samples.iter().map(over).sum::<f64>() / samples.len() as f64;
+    assert!(samples.len() >= 40 && mean < 0.08, "{mean:.3} over {} samples", samples.len());
+}
+
+#[test]
+fn hostile_text_takes_linear_time() {
+    for text in ["a", "A", "aB", " ", "\n", "'", "茶", "\u{301}", "👩", "7", ".a"] {
+        let long = text.repeat((1 << 20) / text.len());
+        assert!(estimate(&long) <= 2 * long.len());
+    }
+}
+
+proptest! {
+    #[test]
+    fn mixtures_of_the_samples_are_not_underestimated(
+        text in prop::collection::vec(prop::sample::select(snippets()), 12..80).prop_map(|it| it.concat())
+    ) {
+        prop_assert!(estimate(&text) >= real(&text), "{} of {}", estimate(&text), real(&text));
+    }
+
+    #[test]
+    fn random_characters_are_not_underestimated(text in any::<String>()) {
+        prop_assert!(estimate(&text) >= real(&text), "{} of {}", estimate(&text), real(&text));
+    }
+
+    #[test]
+    fn random_ascii_is_not_underestimated(text in "[ -~\\n]{12,80}") {
+        prop_assert!(estimate(&text) >= real(&text), "{} of {}", estimate(&text), real(&text));
+    }
+}

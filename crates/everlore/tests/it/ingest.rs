@@ -1,0 +1,430 @@
+//! Saving: once, under a uri that stays, with a receipt; refused with a reason; taken back; never brought back.
+
+use everlore::{
+    Edit, Engine, Error, Kind, Remember, Status, Turn,
+    ingest::{ImportOptions, Undo},
+    store::{JournalQuery, Key},
+    types::{Actor, MAX_CONTENT_BYTES, Op, Role, Write},
+};
+use serde_json::json;
+
+use crate::support::{
+    add, all, days_ago, engine, engine_on, found, memory, noon, one_o_clock, ram, remember_all,
+    say, scope, sqlite, turn, write,
+};
+
+#[tokio::test]
+async fn the_same_told_twice_is_one_memory_with_a_newer_time() {
+    for text in ["I like tea", "我喜欢龙井茶"] {
+        let (engine, owner) = (engine().await, scope("ann"));
+        let first = engine.remember(&owner, say(text)).await.unwrap();
+        let later = engine.clone().with_clock(one_o_clock);
+        let again = later.remember(&owner, say(&format!("  {text}\n"))).await.unwrap();
+        assert_eq!((again.id, &again.uri), (first.id, &first.uri));
+        assert!(!first.receipt.known && again.receipt.known && again.receipt.verified);
+        assert_eq!((first.receipt.seq, again.receipt.seq), (1, 2));
+        let [memory] = &all(&engine, &owner).await[..] else { panic!("not one memory") };
+        assert_eq!((memory.created_at, memory.updated_at), (noon(), one_o_clock()));
+        assert_eq!((memory.content.as_str(), memory.version), (text, 2));
+    }
+}
+
+#[tokio::test]
+async fn one_name_for_two_texts_makes_two_memories_with_uris_of_their_own() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let named = |text: &str| Remember { name: Some("Tea".into()), ..say(text) };
+    let one = engine.remember(&owner, named("I like green tea")).await.unwrap();
+    let two = engine.remember(&owner, named("I like black tea")).await.unwrap();
+    assert!(one.id != two.id && one.uri != two.uri);
+    assert!(one.uri.starts_with("agent://tester/user/general/tea-"), "{}", one.uri);
+    for saved in [one, two] {
+        assert_eq!(engine.resolve(&owner, &saved.uri).await.unwrap(), saved.id);
+        assert_eq!(engine.resolve(&owner, &saved.id.to_string()).await.unwrap(), saved.id);
+    }
+}
+
+#[tokio::test]
+async fn a_uri_stays_across_edits_and_telling_it_again_renews_it() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let saved = engine.remember(&owner, say("I like tea")).await.unwrap();
+    let edit = Edit {
+        name: Some("Hot drinks".into()),
+        kind: Some(Kind::Feedback),
+        tags: Some(vec!["drink".into()]),
+        ..Edit::default()
+    };
+    let edited = engine.edit(&owner, saved.id, &edit).await.unwrap();
+    assert_eq!((&edited.uri, edited.kind), (&saved.uri, Kind::Feedback));
+    let again = engine.remember(&owner, say("I like tea")).await.unwrap();
+    assert_eq!((again.id, again.uri), (saved.id, saved.uri), "the same uri and text");
+    assert_eq!(all(&engine, &owner).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_text_whose_uri_says_something_else_by_now_gets_another() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let first = engine.remember(&owner, say("I like tea")).await.unwrap();
+    let edit = Edit { content: Some("I like coffee".into()), ..Edit::default() };
+    engine.edit(&owner, first.id, &edit).await.unwrap();
+    let second = engine.remember(&owner, say("I like tea")).await.unwrap();
+    assert_ne!(first.id, second.id);
+    assert_eq!(second.uri, format!("{}-1", first.uri));
+}
+
+#[tokio::test]
+async fn many_tasks_that_tell_the_same_at_once_make_one_memory() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let tasks: Vec<_> = (0..40)
+        .map(|_| {
+            let (engine, owner) = (engine.clone(), owner.clone());
+            tokio::spawn(async move { engine.remember(&owner, say("我喜欢茶")).await })
+        })
+        .collect();
+    let mut ids = Vec::new();
+    for task in tasks {
+        ids.push(task.await.unwrap().unwrap().id);
+    }
+    ids.dedup();
+    assert_eq!(ids.len(), 1);
+    let memories = all(&engine, &owner).await;
+    assert_eq!((memories.len(), memories[0].version), (1, 40));
+    assert_eq!(engine.store().check(&owner).await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_archived_memory_that_is_told_again_is_active_again() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let saved = engine.remember(&owner, say("I like tea")).await.unwrap();
+    engine.archive(&owner, saved.id).await.unwrap();
+    assert!(found(&engine, &owner, "tea").await.is_empty());
+    assert_eq!(engine.remember(&owner, say("I like tea")).await.unwrap().status, Status::Active);
+    assert_eq!(found(&engine, &owner, "tea").await, ["I like tea"]);
+}
+
+#[tokio::test]
+async fn kinds_are_taken_mapped_or_judged() {
+    let (engine, owner) = (ram(), scope("ann"));
+    for (kind, stored) in
+        [("preference", Kind::User), ("fact", Kind::Knowledge), ("project", Kind::Project)]
+    {
+        let told: Remember =
+            serde_json::from_value(json!({ "content": format!("x {kind}"), "kind": kind }))
+                .unwrap();
+        assert_eq!(engine.remember(&owner, told).await.unwrap().kind, stored);
+    }
+    assert_eq!(engine.remember(&owner, say("不要自动提交")).await.unwrap().kind, Kind::Feedback);
+    let unknown = serde_json::from_value::<Remember>(json!({ "content": "x", "kind": "colour" }));
+    assert!(unknown.unwrap_err().to_string().contains("unknown kind `colour`"));
+}
+
+#[tokio::test]
+async fn bad_input_is_refused_with_what_is_wrong() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let long = |count| "长".repeat(count);
+    let tags = (0..65).map(|number| format!("tag{number}")).collect();
+    let cases = [
+        (say(""), "there is no text"),
+        (say(" \n\t\u{3000}"), "there is no text"),
+        (say(&"x".repeat(MAX_CONTENT_BYTES + 1)), "the text has 4194305 bytes"),
+        (Remember { importance: Some(2.0), ..say("x") }, "importance is 2"),
+        (Remember { importance: Some(f64::NAN), ..say("x") }, "importance is NaN"),
+        (Remember { confidence: Some(-0.1), ..say("x") }, "confidence is -0.1"),
+        (Remember { tags, ..say("x") }, "there are 65 tags"),
+        (Remember { tags: vec![long(201)], ..say("x") }, "a tag is longer than 200 characters"),
+        (Remember { session: Some(long(201)), ..say("x") }, "a session is longer"),
+        (Remember { name: Some(long(201)), ..say("x") }, "the name is longer than 200 characters"),
+        (Remember { kind: Some(Kind::Turn), ..say("x") }, "a turn cannot be remembered by hand"),
+    ];
+    for (bad, message) in cases {
+        let error = engine.remember(&owner, bad).await.unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+        assert!(error.code() == "invalid" && !error.hint().is_empty());
+    }
+    assert!(all(&engine, &owner).await.is_empty());
+}
+
+#[tokio::test]
+async fn odd_but_honest_input_is_kept_as_it_is() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    for text in ["a\0b tea", "🎉🎉 tea", "tea \u{202e}reversed", "e\u{301}tea \r\n x"] {
+        let saved = engine.remember(&owner, say(text)).await.unwrap();
+        assert_eq!(engine.get(&owner, saved.id).await.unwrap().content, text);
+    }
+    let told = Remember { tags: vec![" a\nb ".into(), String::new(), "a b".into()], ..say("tags") };
+    let saved = engine.remember(&owner, told).await.unwrap();
+    assert_eq!(engine.get(&owner, saved.id).await.unwrap().tags, ["a b"]);
+}
+
+#[tokio::test]
+async fn turns_are_observed_all_or_none() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let bad = vec![turn("m", "Ann", "hello"), turn("m", "Ben", "  ")];
+    let error = engine.observe(&owner, bad).await.unwrap_err();
+    assert_eq!(error.to_string(), "there is no text");
+    assert!(all(&engine, &owner).await.is_empty());
+    assert_eq!(engine.observe(&owner, vec![]).await.unwrap(), []);
+    let said = Turn { role: Some(Role::User), time: Some(days_ago(2)), ..turn("m", "Ann", " hi ") };
+    let saved = engine.observe(&owner, vec![said.clone(), said]).await.unwrap();
+    assert_ne!(saved[0].id, saved[1].id, "people say the same twice");
+    let kept = engine.get(&owner, saved[0].id).await.unwrap();
+    assert_eq!((kept.content.as_str(), kept.at), (" hi ", days_ago(2)), "word for word");
+    assert_eq!(engine.resolve(&owner, &kept.uri).await.unwrap(), kept.id);
+}
+
+#[tokio::test]
+async fn edits_are_checked_like_new_memories() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let id = engine.remember(&owner, say("I like tea")).await.unwrap().id;
+    let cases = [
+        (Edit { content: Some(" ".into()), ..Edit::default() }, "there is no text"),
+        (Edit { importance: Some(1.5), ..Edit::default() }, "importance is 1.5"),
+        (Edit { weight: Some(11.0), ..Edit::default() }, "weight is 11"),
+        (Edit { name: Some("n".repeat(201)), ..Edit::default() }, "the name is longer"),
+        (Edit { kind: Some(Kind::Turn), ..Edit::default() }, "whether it is a turn"),
+    ];
+    for (edit, message) in cases {
+        let error = engine.edit(&owner, id, &edit).await.unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
+    let metadata = serde_json::Map::from_iter([("k".to_owned(), json!([1, "二"]))]);
+    let edit = Edit {
+        content: Some("I like 茶".into()),
+        description: Some("what\nI drink".into()),
+        weight: Some(2.0),
+        importance: Some(0.9),
+        metadata: Some(metadata.clone()),
+        ..Edit::default()
+    };
+    let edited = engine.edit(&owner, id, &edit).await.unwrap();
+    assert_eq!((edited.description.as_str(), edited.weight), ("what I drink", 2.0));
+    assert_eq!((edited.metadata, edited.version), (metadata, 2));
+    assert_eq!(found(&engine, &owner, "茶").await, ["I like 茶"]);
+}
+
+#[tokio::test]
+async fn concurrent_edits_all_take_effect() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let id = engine.remember(&owner, say("I like tea")).await.unwrap().id;
+    let edits = [
+        Edit { weight: Some(3.0), ..Edit::default() },
+        Edit { importance: Some(0.7), ..Edit::default() },
+        Edit { description: Some("d".into()), ..Edit::default() },
+        Edit { tags: Some(vec!["t".into()]), ..Edit::default() },
+    ];
+    let tasks = edits.map(|edit| {
+        let (engine, owner) = (engine.clone(), owner.clone());
+        tokio::spawn(async move { engine.edit(&owner, id, &edit).await })
+    });
+    for task in tasks {
+        task.await.unwrap().unwrap();
+    }
+    let memory = engine.get(&owner, id).await.unwrap();
+    assert_eq!((memory.weight, memory.importance, memory.version), (3.0, 0.7, 5));
+    assert_eq!((memory.description.as_str(), memory.tags), ("d", vec!["t".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_memory_is_superseded_by_one_that_is_there() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let saved = remember_all(&engine, &owner, &["I live in Lisbon", "I live in Porto"]).await;
+    let (old, new) = (saved[0].id, saved[1].id);
+    let itself = engine.supersede(&owner, old, old).await.unwrap_err();
+    assert_eq!(itself.to_string(), "a memory cannot replace itself");
+    let missing = engine.supersede(&owner, old, crate::support::id(1)).await;
+    assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
+    let replaced = engine.supersede(&owner, old, new).await.unwrap();
+    assert_eq!((replaced.status, replaced.superseded_by), (Status::Superseded, Some(new)));
+    let back = engine.restore(&owner, old).await.unwrap();
+    assert_eq!((back.status, back.superseded_by), (Status::Active, None));
+}
+
+#[tokio::test]
+async fn worthless_memories_are_put_away_and_a_dry_run_only_names_them() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let saved = remember_all(&engine, &owner, &["I like tea", "我喜欢茶", "I ski"]).await;
+    for id in [saved[0].id, saved[1].id] {
+        engine.edit(&owner, id, &Edit { weight: Some(0.1), ..Edit::default() }).await.unwrap();
+    }
+    assert_eq!(engine.clean(&owner, 0.2, true).await.unwrap().len(), 2);
+    assert_eq!(found(&engine, &owner, "tea 茶").await.len(), 2);
+    assert_eq!(engine.clean(&owner, 0.2, false).await.unwrap().len(), 2);
+    assert_eq!(engine.clean(&owner, 0.2, false).await.unwrap(), []);
+    assert!(found(&engine, &owner, "tea 茶").await.is_empty());
+}
+
+#[tokio::test]
+async fn ids_are_found_by_a_unique_beginning() {
+    let (owner, store) = (scope("ann"), sqlite().await);
+    let memories = [memory(&owner, 0x1a00_0000, "one"), memory(&owner, 0x1b00_0000, "two")];
+    let engine = engine_on(store);
+    engine.store().apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
+    assert_eq!(engine.resolve(&owner, "1B").await.unwrap(), memories[1].id);
+    assert_eq!(engine.resolve(&owner, "1b00-0000").await.unwrap(), memories[1].id);
+    let both = engine.resolve(&owner, "1").await.unwrap_err();
+    assert_eq!((both.code(), both.to_string().as_str()), ("ambiguous", "`1` fits 2 memories"));
+    for (name, code) in [
+        ("2", "not_found"),
+        ("xyz", "invalid"),
+        ("", "invalid"),
+        ("agent://tester/user/9", "not_found"),
+        ("agent://tester/turn/m/1a000000-0707-0707-0707-070707070707", "not_found"),
+    ] {
+        assert_eq!(engine.resolve(&owner, name).await.unwrap_err().code(), code, "{name}");
+    }
+}
+
+async fn last_seq(engine: &Engine, owner: &everlore::Scope) -> u64 {
+    let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
+    engine.history(owner, &newest).await.unwrap()[0].seq
+}
+
+#[tokio::test]
+async fn every_change_can_be_undone_and_so_can_the_undoing() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let id = engine.remember(&owner, say("I like tea")).await.unwrap().id;
+    let undo = async |seq| engine.undo(&owner, &Undo::Change(seq)).await.unwrap();
+    let text = async || engine.get(&owner, id).await.map(|memory| memory.content).ok();
+    let edit = Edit { content: Some("我喜欢茶".into()), ..Edit::default() };
+    engine.edit(&owner, id, &edit).await.unwrap();
+    assert_eq!(undo(2).await, [2]);
+    assert_eq!(text().await.as_deref(), Some("I like tea"));
+    undo(3).await;
+    assert_eq!(text().await.as_deref(), Some("我喜欢茶"), "undoing undone");
+    assert_eq!(found(&engine, &owner, "茶").await, ["我喜欢茶"]);
+    engine.archive(&owner, id).await.unwrap();
+    undo(5).await;
+    assert_eq!(engine.get(&owner, id).await.unwrap().status, Status::Active);
+    engine.delete(&owner, id).await.unwrap();
+    assert_eq!(text().await, None);
+    undo(7).await;
+    assert_eq!(text().await.as_deref(), Some("我喜欢茶"));
+    assert_eq!(found(&engine, &owner, "茶").await, ["我喜欢茶"]);
+    undo(last_seq(&engine, &owner).await).await;
+    assert_eq!(text().await, None, "undoing the undeletion");
+    assert_eq!(engine.store().check(&owner).await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn undoing_an_addition_removes_it() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    engine.remember(&owner, say("I like tea")).await.unwrap();
+    engine.undo(&owner, &Undo::Change(1)).await.unwrap();
+    assert!(all(&engine, &owner).await.is_empty());
+    let journal = engine.history(&owner, &JournalQuery::default()).await.unwrap();
+    assert_eq!((journal[0].op, journal[0].cause.as_str()), (Op::Delete, "undo change 1"));
+}
+
+#[tokio::test]
+async fn what_was_changed_later_is_not_undone_over() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let id = engine.remember(&owner, say("one")).await.unwrap().id;
+    for text in ["two", "three"] {
+        let edit = Edit { content: Some(text.into()), ..Edit::default() };
+        engine.edit(&owner, id, &edit).await.unwrap();
+    }
+    let error = engine.undo(&owner, &Undo::Change(2)).await.unwrap_err();
+    assert!(error.to_string().contains("was changed again by change 3"), "{error}");
+    assert_eq!(engine.get(&owner, id).await.unwrap().content, "three");
+    let missing = engine.undo(&owner, &Undo::Change(99)).await.unwrap_err();
+    assert_eq!(missing.to_string(), "change `99` not found");
+    let missing = engine.undo(&owner, &Undo::Run("x".into())).await.unwrap_err();
+    assert_eq!(missing.to_string(), "run `x` not found");
+}
+
+#[tokio::test]
+async fn what_was_erased_cannot_be_undone() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let id = engine.remember(&owner, say("secret")).await.unwrap().id;
+    engine.forget(&owner, id).await.unwrap();
+    for seq in [1, 2] {
+        let error = engine.undo(&owner, &Undo::Change(seq)).await.unwrap_err();
+        assert!(error.to_string().contains("has been erased"), "{error}");
+    }
+}
+
+/// A run adds one memory, changes another twice, and removes a third.
+async fn with_a_run(engine: &Engine, owner: &everlore::Scope) {
+    let numbered = |number, text: &str| memory(owner, number, text);
+    let start = vec![add(&numbered(1, "one")), add(&numbered(2, "two"))];
+    engine.store().apply(write(owner, start)).await.unwrap();
+    let mut changed = numbered(1, "one, changed");
+    changed.version = 2;
+    let mut again = numbered(1, "one, changed again");
+    again.version = 3;
+    let update = |memory| everlore::types::Change::Update(Box::new(memory));
+    let changes = vec![
+        update(changed),
+        add(&numbered(3, "three")),
+        everlore::types::Change::Delete(crate::support::id(2)),
+        update(again),
+    ];
+    let run = Write::new(owner, Actor::Engine, "upkeep", noon(), changes);
+    engine.store().apply(Write { run: Some("run-1".into()), ..run }).await.unwrap();
+}
+
+async fn contents(engine: &Engine, owner: &everlore::Scope) -> Vec<String> {
+    all(engine, owner).await.into_iter().map(|memory| memory.content).collect()
+}
+
+#[tokio::test]
+async fn a_whole_run_is_undone_at_once() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    with_a_run(&engine, &owner).await;
+    assert_eq!(contents(&engine, &owner).await, ["one, changed again", "three"]);
+    let undone = engine.undo(&owner, &Undo::Run("run-1".into())).await.unwrap();
+    assert_eq!(undone, [6, 5, 4, 3]);
+    assert_eq!(contents(&engine, &owner).await, ["one", "two"]);
+    assert_eq!(engine.store().check(&owner).await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_run_is_not_undone_over_a_change_made_since() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    with_a_run(&engine, &owner).await;
+    let edit = Edit { name: Some("kept".into()), ..Edit::default() };
+    engine.edit(&owner, crate::support::id(3), &edit).await.unwrap();
+    let error = engine.undo(&owner, &Undo::Run("run-1".into())).await.unwrap_err();
+    assert!(error.to_string().contains("was changed again by change 7"), "{error}");
+    assert_eq!(contents(&engine, &owner).await, ["one, changed again", "three"], "all or none");
+}
+
+#[tokio::test]
+async fn a_run_is_not_undone_over_a_change_made_between_its_own() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let id = engine.remember(&owner, say("one")).await.unwrap().id;
+    let run = async |text: &str| {
+        let mut memory = engine.get(&owner, id).await.unwrap();
+        (memory.content, memory.version) = (text.into(), memory.version + 1);
+        let changes = vec![everlore::types::Change::Update(Box::new(memory))];
+        let run = Write::new(&owner, Actor::Engine, "upkeep", noon(), changes);
+        engine.store().apply(Write { run: Some("run-1".into()), ..run }).await.unwrap();
+    };
+    run("two").await;
+    let edit = Edit { content: Some("mine".into()), ..Edit::default() };
+    engine.edit(&owner, id, &edit).await.unwrap();
+    run("three").await;
+    let error = engine.undo(&owner, &Undo::Run("run-1".into())).await.unwrap_err();
+    assert!(error.to_string().contains("was changed again by change 3"), "{error}");
+    assert_eq!(contents(&engine, &owner).await, ["three"]);
+}
+
+#[tokio::test]
+async fn what_was_forgotten_comes_back_by_telling_it_but_not_by_import() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let mut file = Vec::new();
+    let saved = engine.remember(&owner, say("我的秘密")).await.unwrap();
+    engine.export(&owner, false, &mut file, &mut |_| ()).await.unwrap();
+    let forgotten = engine.forget(&owner, saved.id).await.unwrap();
+    assert_eq!((forgotten.removed.rows, forgotten.removed.tombstones), (1, 1));
+    let options = ImportOptions::default();
+    let drafts: &[u8] = "{\"content\": \"我的秘密\"}\n".as_bytes();
+    for lines in [&file[..], drafts] {
+        let report = engine.import(&owner, lines, options, &mut |_| ()).await.unwrap();
+        assert_eq!((report.erased, report.added), (1, 0));
+    }
+    assert!(all(&engine, &owner).await.is_empty());
+    engine.remember(&owner, say("我的秘密")).await.unwrap();
+    assert_eq!(found(&engine, &owner, "秘密").await, ["我的秘密"]);
+    let known = engine.store().find(&owner, &Key::Uri(saved.uri), 1).await.unwrap();
+    assert_ne!(known[0].id, saved.id, "a new memory, not the old one");
+}

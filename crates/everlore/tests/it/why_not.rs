@@ -1,0 +1,105 @@
+//! Every reason that keeps a memory out of an answer is named (A12).
+
+use everlore::{
+    Engine, Error, MemoryId, RecallRequest, Remember, Scope, Status, recall::WhyNot, store::Filter,
+};
+
+use crate::support::{days_ago, id, noon, ram, remember_all, say, scope};
+
+async fn told(engine: &Engine, owner: &Scope) -> MemoryId {
+    let tagged = Remember {
+        tags: vec!["drink".into()],
+        session: Some("monday".into()),
+        at: Some(days_ago(2)),
+        ..say("I like tea")
+    };
+    let id = engine.remember(owner, tagged).await.unwrap().id;
+    remember_all(engine, owner, &["tea tea", "我喜欢龙井茶", "green tea"]).await;
+    id
+}
+
+#[tokio::test]
+async fn what_is_in_the_answer_is_said_to_be() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let id = told(&engine, &owner).await;
+    let why = engine.why_not(&engine.request(&owner, "I like"), id).await.unwrap();
+    let WhyNot::Returned { rank: 1, hit } = why else { panic!("{why:?}") };
+    assert_eq!(hit.memory.id, id);
+}
+
+#[tokio::test]
+async fn each_part_of_a_filter_is_named_with_what_the_memory_has() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let id = told(&engine, &owner).await;
+    let any = Filter::default;
+    let at = days_ago(2).to_string();
+    for (filter, by, has) in [
+        (Filter { kinds: vec![everlore::Kind::Project], ..any() }, "kind", "user"),
+        (Filter { statuses: vec![Status::Archived], ..any() }, "status", "active"),
+        (Filter { tags: vec!["food".into()], ..any() }, "tags", "drink"),
+        (Filter { since: Some(noon()), ..any() }, "since", &at),
+        (Filter { until: Some(days_ago(9)), ..any() }, "until", &at),
+        (Filter { session: Some("sunday".into()), ..any() }, "session", "monday"),
+    ] {
+        let request = RecallRequest { filter, ..engine.request(&owner, "tea") };
+        let why = engine.why_not(&request, id).await.unwrap();
+        assert_eq!(why, WhyNot::Filter { by, has: has.into() });
+    }
+}
+
+#[tokio::test]
+async fn a_query_without_a_common_word_is_shown_beside_the_words_of_the_memory() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let id = told(&engine, &owner).await;
+    let why = engine.why_not(&engine.request(&owner, "登山 boots"), id).await.unwrap();
+    let WhyNot::NoTerm { query_terms, memory_terms } = why else { panic!("{why:?}") };
+    assert!(query_terms.contains(&"登山".into()) && query_terms.contains(&"boot".into()));
+    assert!(memory_terms.contains(&"tea".into()), "{memory_terms:?}");
+}
+
+#[tokio::test]
+async fn a_memory_below_the_limit_is_told_its_rank() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let id = told(&engine, &owner).await;
+    let request = RecallRequest { limit: 1, ..engine.request(&owner, "green tea") };
+    let why = engine.why_not(&request, id).await.unwrap();
+    let WhyNot::Rank { rank: Some(rank), limit: 1, lowest, hit: Some(hit) } = why else {
+        panic!("{why:?}")
+    };
+    assert!(rank > 1 && hit.score <= lowest);
+    let best = engine.recall(&request).await.unwrap().hits.remove(0);
+    assert_eq!(best.score, lowest);
+    let none = RecallRequest { limit: 0, ..request };
+    let why = engine.why_not(&none, id).await.unwrap();
+    assert!(matches!(why, WhyNot::Rank { limit: 0, .. }), "{why:?}");
+}
+
+#[tokio::test]
+async fn a_score_below_the_bar_is_told_with_its_numbers() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let id = told(&engine, &owner).await;
+    let request = RecallRequest { min_score: 0.99, ..engine.request(&owner, "tea") };
+    let why = engine.why_not(&request, id).await.unwrap();
+    assert!(matches!(why, WhyNot::Score { min_score: 0.99, .. }), "{why:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_sure_enough_names_the_gate() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let id = told(&engine, &owner).await;
+    let query = "the capital of Peru, its mountains, lakes and tea";
+    let request = RecallRequest { min_confidence: 0.9, ..engine.request(&owner, query) };
+    let why = engine.why_not(&request, id).await.unwrap();
+    let WhyNot::Gate { confidence, min_confidence: 0.9 } = why else { panic!("{why:?}") };
+    assert!(confidence < 0.9);
+}
+
+#[tokio::test]
+async fn a_memory_of_someone_else_is_not_found() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let told = told(&engine, &owner).await;
+    for (owner, id) in [(scope("ben"), told), (owner, id(9))] {
+        let why = engine.why_not(&engine.request(&owner, "tea"), id).await;
+        assert!(matches!(why, Err(Error::NotFound { .. })), "{why:?}");
+    }
+}
