@@ -22,7 +22,6 @@ pub(crate) struct Row {
 /// A question and the rows that answer it.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Query {
-    pub(crate) id: String,
     pub(crate) scope: String,
     pub(crate) text: String,
     pub(crate) category: String,
@@ -96,6 +95,6 @@ mod tests {
         let set = DataSet::read(&corpus, &queries, None).unwrap();
         assert_eq!(set.rows[0].id, "1");
         assert_eq!(set.queries.len(), 1);
-        assert_eq!((set.queries[0].id.as_str(), set.queries[0].asof_seq), ("b", Some(4)));
+        assert_eq!(set.queries[0].asof_seq, Some(4));
     }
 }

@@ -132,16 +132,8 @@ mod tests {
 
     fn query(scope: &str, text: &str, relevant: &str, asof_seq: Option<u64>) -> Query {
         let relevant = vec![relevant.into()];
-        let (id, category) = (text.into(), "c".into());
-        Query {
-            id,
-            scope: scope.into(),
-            text: text.into(),
-            category,
-            relevant,
-            time: None,
-            asof_seq,
-        }
+        let category = "c".into();
+        Query { scope: scope.into(), text: text.into(), category, relevant, time: None, asof_seq }
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Remember {
         }
         let name =
             match self.name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()) {
-                Some(name) => checked_name(name)?,
+                Some(name) => checked_name(&name)?,
                 None => naming::title_of(&content),
             };
         let source = Source {
@@ -172,8 +172,8 @@ pub(super) fn check_content(content: &str) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn checked_name(name: String) -> Result<String> {
-    let name = one_line(&name);
+pub(super) fn checked_name(name: &str) -> Result<String> {
+    let name = one_line(name);
     if name.chars().count() > MAX_NAME_CHARS {
         return Err(Error::invalid(
             format!("the name is longer than {MAX_NAME_CHARS} characters"),

@@ -97,7 +97,7 @@ impl Edit {
             memory.content.clone_from(content);
         }
         if let Some(name) = &self.name {
-            memory.name = checked_name(name.clone())?;
+            memory.name = checked_name(name)?;
         }
         if let Some(description) = &self.description {
             memory.description = one_line(description);

@@ -82,7 +82,7 @@ impl Line {
         let value: serde_json::Value =
             serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
         let has = |key: &str| value.get(key).is_some();
-        let line = if has("everlore_export") {
+        if has("everlore_export") {
             from(value).map(Self::Header).and_then(known_format)
         } else if has("memory") {
             part(value, "memory").map(Self::Memory)
@@ -96,8 +96,7 @@ impl Line {
             from(value).map(Self::Turn)
         } else {
             Err(damaged("it has none of the keys memory, change, tombstone, content, text"))
-        };
-        line
+        }
     }
 }
 

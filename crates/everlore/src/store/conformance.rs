@@ -260,11 +260,8 @@ pub(crate) async fn scopes_know_nothing_of_each_other(store: Shared) {
 
 pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: Shared) {
     let owner = scope("ann");
-    let mut memories = vec![
-        memory(&owner, 1, "one"),
-        memory(&owner, 2, "two"),
-        turn(&owner, 3, "monday", "three"),
-    ];
+    let mut memories =
+        [memory(&owner, 1, "one"), memory(&owner, 2, "two"), turn(&owner, 3, "monday", "three")];
     memories[1].kind = Kind::Project;
     memories[1].status = Status::Archived;
     memories[1].tags = vec!["work".into(), "标签".into()];

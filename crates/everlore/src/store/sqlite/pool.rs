@@ -53,14 +53,10 @@ impl Pool {
 
 impl Shared {
     fn take(&self) -> Result<Connection> {
-        match self.idle.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            None => return Err(closed()),
-            Some(idle) => match idle.pop() {
-                Some(db) => return Ok(db),
-                None => {}
-            },
-        }
-        open::reader(&self.path)
+        let mut guard = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = guard.as_mut().ok_or_else(closed)?.pop();
+        drop(guard);
+        idle.map_or_else(|| open::reader(&self.path), Ok)
     }
 
     fn give_back(&self, db: Connection) {
