@@ -4,6 +4,7 @@ use clap::Args;
 use everlore::{Block, RecallRequest};
 use serde::Serialize;
 
+use super::why_not;
 use crate::{
     context::Context,
     failure::{Exit, Result},
@@ -24,6 +25,9 @@ pub(crate) struct ContextArgs {
     /// The most memories to tell [default: from the settings]
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
+    /// Say what kept this memory out of the block
+    #[arg(long, value_name = "ID")]
+    why_not: Option<String>,
 }
 
 /// The block for programs, with its figures.
@@ -43,6 +47,9 @@ impl ContextArgs {
         let limit = self.limit.unwrap_or(request.limit);
         let request = RecallRequest { limit, ..request };
         let budget = self.budget.unwrap_or(engine.config().memory.inject.token_budget);
+        if let Some(name) = &self.why_not {
+            return why_not::in_block(&request, budget, name, cx, out).await;
+        }
         let block = engine.context(&request, budget).await?;
         if out.is_json() {
             out.json(&Answer { query: &request.query, budget, block: &block })?;

@@ -33,6 +33,9 @@ pub(crate) struct RecallArgs {
     /// Leave out memories with a lower score, from 0 to 1
     #[arg(long, value_name = "SCORE", default_value_t = 0.0, hide_default_value = true)]
     min_score: f64,
+    /// Return nothing unless recall is this sure that the best memory answers, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_default_value = true)]
+    min_confidence: f64,
     /// Ask among what was known at this time; a day is included
     #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "why_not")]
     as_of: Option<Moment>,
@@ -99,7 +102,7 @@ impl RecallArgs {
             return why_not::run(&request, name, cx, out).await;
         }
         let found = match self.as_of {
-            Some(at) => engine.recall_as_of(&request, at.end()).await?,
+            Some(at) => engine.recall_as_of(&request, at.last()).await?,
             None => engine.recall(&request).await?,
         };
         if out.is_json() {
@@ -111,11 +114,13 @@ impl RecallArgs {
     }
 
     fn request(&self, engine: &everlore::Engine, cx: &Context) -> Result<RecallRequest> {
-        if !(0.0..=1.0).contains(&self.min_score) {
-            return Err(Failure::invalid(
-                format!("--min-score is {}", self.min_score),
-                "scores go from 0 to 1",
-            ));
+        for (option, share) in
+            [("--min-score", self.min_score), ("--min-confidence", self.min_confidence)]
+        {
+            if !(0.0..=1.0).contains(&share) {
+                let message = format!("{option} is {share}");
+                return Err(Failure::invalid(message, "it goes from 0 to 1"));
+            }
         }
         let request = engine.request(&cx.scope, self.query.join(" "));
         let most = cx.settings.config.memory.long_term.max_return;
@@ -123,6 +128,7 @@ impl RecallArgs {
             filter: self.filter.filter(),
             limit: self.limit.unwrap_or(request.limit).min(most),
             min_score: self.min_score,
+            min_confidence: self.min_confidence,
             ..request
         })
     }

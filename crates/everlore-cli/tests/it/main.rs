@@ -5,6 +5,7 @@
 mod home;
 mod transcript;
 mod answers;
+mod why_not;
 mod failures;
 mod text;
 mod erasure;
