@@ -13,7 +13,7 @@ use super::{explain, filter::FilterArgs, why_not};
 use crate::{
     context::Context,
     failure::{Exit, Failure, Result},
-    ids,
+    ids, input,
     output::Output,
     times::{Moment, age, parse_moment},
     words::{TITLE_CELLS, cut, indented, title, visible},
@@ -22,8 +22,7 @@ use crate::{
 /// Find what is worth knowing for a question, best first
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
-    /// What is asked
-    #[arg(required = true, value_name = "QUERY")]
+    /// What is asked; without it, or with `-`, it is read from standard input
     query: Vec<String>,
     #[command(flatten)]
     filter: FilterArgs,
@@ -93,7 +92,7 @@ impl RecallArgs {
     /// Recalls, or says why a memory is not recalled.
     pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
-        let request = self.request(engine, cx)?;
+        let request = self.request(engine, cx, out)?;
         if let Some(asked) = self.limit.filter(|asked| *asked > request.limit) {
             let most = request.limit;
             out.note(&format!("note: {asked} are asked for, {most} at most are returned (memory.long_term.max_return)"));
@@ -113,7 +112,12 @@ impl RecallArgs {
         Ok(Exit::found(!found.hits.is_empty()))
     }
 
-    fn request(&self, engine: &everlore::Engine, cx: &Context) -> Result<RecallRequest> {
+    fn request(
+        &self,
+        engine: &everlore::Engine,
+        cx: &Context,
+        out: &mut Output,
+    ) -> Result<RecallRequest> {
         for (option, share) in
             [("--min-score", self.min_score), ("--min-confidence", self.min_confidence)]
         {
@@ -122,7 +126,7 @@ impl RecallArgs {
                 return Err(Failure::invalid(message, "it goes from 0 to 1"));
             }
         }
-        let request = engine.request(&cx.scope, self.query.join(" "));
+        let request = engine.request(&cx.scope, input::query(&self.query, out)?);
         let most = cx.settings.config.memory.long_term.max_return;
         Ok(RecallRequest {
             filter: self.filter.filter(),

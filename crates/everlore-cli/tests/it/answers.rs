@@ -169,6 +169,31 @@ fn scopes_are_kept_apart() {
 }
 
 #[test]
+fn a_long_message_may_come_from_standard_input() {
+    let home = Home::new();
+    home.remember("我喜欢喝龙井茶");
+    let long = "龙井茶 ".repeat(50_000);
+    for args in [&["recall"][..], &["recall", "-"], &["memory", "search", "-"]] {
+        let ran = home.run_with(args, long.as_bytes());
+        assert!(ran.code == 0 && ran.out.contains("我喜欢喝龙井茶"), "{args:?}: {ran:?}");
+    }
+    let block = home.run_with(&["context", "-"], "我喜欢喝什么龙井茶\n".as_bytes());
+    assert!(block.out.starts_with("<memory-context>"), "{block:?}");
+}
+
+#[test]
+fn looking_into_a_home_that_is_not_there_does_not_make_it() {
+    let home = Home::new();
+    for args in [&["recall", "tea"][..], &["context", "tea"], &["memory", "list"], &["scopes"]] {
+        let ran = home.run(args);
+        assert!(ran.code == 1 && ran.err.contains("nothing is stored in"), "{ran:?}");
+    }
+    assert_eq!(home.json(&["memory", "stats"])["total"], 0);
+    home.assert_well();
+    assert!(!home.path().exists());
+}
+
+#[test]
 fn a_limit_above_the_most_is_told() {
     let home = Home::new();
     home.remember("tea");

@@ -20,6 +20,7 @@ fn failure<S: AsRef<OsStr>>(home: &Home, args: &[S], input: &[u8]) -> Value {
 #[test]
 fn failures_say_what_to_do_in_plain_words() {
     let home = Home::new();
+    home.remember("tea");
     let ran = home.run(&["memory", "show", "ffffffff"]);
     assert_eq!(ran.code, 2);
     assert_eq!(ran.out, "");
