@@ -108,7 +108,7 @@ impl Context {
         let warnings = self.settings.warnings.iter().map(|warning| format!("warning: {warning}"));
         let absent = (self.only_reads && self.is_absent())
             .then(|| format!("note: nothing is stored in {} yet", self.home.display()));
-        warnings.chain(unsaved::note(&self.home)).chain(absent).collect()
+        warnings.chain(unsaved::notes(&self.home)).chain(absent).collect()
     }
 
     async fn opened(&self) -> Result<&Opened> {

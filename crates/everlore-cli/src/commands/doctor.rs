@@ -1,6 +1,10 @@
 //! `everlore doctor`: checks the home, the settings and the database, and mends what can be mended.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
 
 use clap::Args;
 use everlore::store::{Store, sqlite::SCHEMA_VERSION};
@@ -183,8 +187,8 @@ fn home(cx: &Context) -> Check {
             format!("{path} is not a folder"),
             "name another one with --home or EVERLORE_HOME",
         ),
-        Ok(_) => match tempfile::tempfile_in(&cx.home) {
-            Ok(_) => Check::ok("home", path.to_string()),
+        Ok(_) => match try_to_write(&cx.home) {
+            Ok(()) => Check::ok("home", path.to_string()),
             Err(error) => Check::problem(
                 "home",
                 format!("{path} cannot be written to: {error}"),
@@ -193,6 +197,13 @@ fn home(cx: &Context) -> Check {
         },
         Err(_) => Check::ok("home", format!("{path} is not there yet; the first save makes it")),
     }
+}
+
+/// Writes as much as a save may need, and takes it away again.
+fn try_to_write(home: &Path) -> io::Result<()> {
+    let mut file = tempfile::tempfile_in(home)?;
+    file.write_all(&[0; 256 * 1024])?;
+    file.flush()
 }
 
 /// Whether others on this machine can read what is stored; with `repair` they no longer can.

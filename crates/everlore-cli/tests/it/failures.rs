@@ -133,6 +133,17 @@ fn what_storage_refuses_is_kept_and_told_at_the_next_start() {
 }
 
 #[test]
+fn what_could_not_even_be_kept_is_told_once() {
+    let home = Home::new();
+    home.remember("tea");
+    // What a full disk leaves: there is room for a name, but not for a line.
+    file(&home.path().join("unsaved.jsonl"), "");
+    let next = home.run(&["recall", "tea"]);
+    assert!(next.code == 0 && next.err.contains("could not be kept; give it again"), "{next:?}");
+    assert_eq!(home.run(&["recall", "tea"]).err, "");
+}
+
+#[test]
 fn settings_that_cannot_be_used_are_told_with_their_place() {
     let home = Home::new();
     let bad = file(&home.beside("bad.toml"), "[recall]\nlimit = 0\n");
