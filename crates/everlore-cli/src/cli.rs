@@ -93,6 +93,15 @@ impl Command {
         matches!(self, Self::Doctor(_) | Self::Config(_) | Self::Completions(_) | Self::Demo(_))
     }
 
+    /// Whether it only looks, so that a home which is not there need not be made.
+    pub(crate) fn only_reads(&self) -> bool {
+        match self {
+            Self::Recall(_) | Self::Context(_) | Self::Scopes(_) => true,
+            Self::Memory(command) => command.only_reads(),
+            _ => false,
+        }
+    }
+
     /// Whether it tells by itself what others hear as a note.
     pub(crate) fn tells_itself(&self) -> bool {
         let imports = matches!(self, Self::Memory(MemoryCommand::Import(_)));

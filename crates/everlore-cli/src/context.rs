@@ -11,6 +11,7 @@ use everlore::{
     store::{SqliteStore, Store},
 };
 use jiff::{Zoned, tz::TimeZone};
+use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::{
@@ -18,6 +19,9 @@ use crate::{
     failure::{Failure, Result},
     unsaved,
 };
+
+/// The name of the database file in a home.
+const DATABASE: &str = "everlore.db";
 
 /// Everything a command needs to know.
 pub(crate) struct Context {
@@ -27,6 +31,7 @@ pub(crate) struct Context {
     pub(crate) settings: Settings,
     /// Whose memory it is.
     pub(crate) scope: Scope,
+    only_reads: bool,
     opened: OnceCell<Opened>,
 }
 
@@ -45,6 +50,8 @@ pub(crate) struct Settings {
 struct Opened {
     engine: Engine,
     store: Arc<SqliteStore>,
+    /// Where an empty database stands in for one that is not there yet.
+    _stand_in: Option<TempDir>,
 }
 
 impl Context {
@@ -62,12 +69,13 @@ impl Context {
             Err(_) if lenient => Scope::default(),
             scope => scope?,
         };
-        Ok(Self { home, settings, scope, opened: OnceCell::new() })
+        let only_reads = command.only_reads();
+        Ok(Self { home, settings, scope, only_reads, opened: OnceCell::new() })
     }
 
     /// The database file.
     pub(crate) fn database(&self) -> PathBuf {
-        self.home.join("everlore.db")
+        self.home.join(DATABASE)
     }
 
     /// The engine, opened on first use.
@@ -98,22 +106,35 @@ impl Context {
             return Vec::new();
         }
         let warnings = self.settings.warnings.iter().map(|warning| format!("warning: {warning}"));
-        warnings.chain(unsaved::note(&self.home)).collect()
+        let absent = (self.only_reads && self.is_absent())
+            .then(|| format!("note: nothing is stored in {} yet", self.home.display()));
+        warnings.chain(unsaved::notes(&self.home)).chain(absent).collect()
     }
 
     async fn opened(&self) -> Result<&Opened> {
-        self.opened
-            .get_or_try_init(|| async {
-                let database = self.database();
-                prepare(&self.home, &database)
-                    .map_err(|error| Failure::io(self.home.display().to_string(), error))?;
-                let store = Arc::new(SqliteStore::open(database).await?);
-                let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
-                    .with_config(self.settings.config.clone())
-                    .with_zone(TimeZone::system());
-                Ok(Opened { engine, store })
-            })
-            .await
+        self.opened.get_or_try_init(|| self.open()).await
+    }
+
+    async fn open(&self) -> Result<Opened> {
+        let failed = |error| Failure::io(self.home.display().to_string(), error);
+        let stand_in = match self.is_absent() && self.only_reads {
+            true => Some(tempfile::tempdir().map_err(failed)?),
+            false => None,
+        };
+        let home = stand_in.as_ref().map_or(self.home.as_path(), TempDir::path);
+        let database = home.join(DATABASE);
+        prepare(home, &database).map_err(failed)?;
+        tracing::info!(database = %database.display(), scope = %self.scope, "opening");
+        let store = Arc::new(SqliteStore::open(database).await?);
+        let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
+            .with_config(self.settings.config.clone())
+            .with_zone(TimeZone::system());
+        Ok(Opened { engine, store, _stand_in: stand_in })
+    }
+
+    /// Whether nothing was ever stored here.
+    fn is_absent(&self) -> bool {
+        !self.database().exists()
     }
 }
 

@@ -125,7 +125,41 @@ impl From<everlore::Error> for Failure {
             everlore::Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
                 Self::BrokenPipe
             }
+            everlore::Error::Store(cause) if cause.to_string().contains("database is locked") => {
+                Self::told(
+                    error.code(),
+                    "another process has been writing to the database for more than a minute",
+                    "wait until it is done, or end it, and try again",
+                )
+            }
             _ => Self::told(error.code(), error.to_string(), error.hint()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_went_away_is_told_from_other_failures() {
+        let failure = |kind: io::ErrorKind| Failure::io("writing", kind.into());
+        assert!(matches!(failure(io::ErrorKind::BrokenPipe), Failure::BrokenPipe));
+        assert!(failure(io::ErrorKind::StorageFull).is_storage());
+    }
+
+    #[test]
+    fn a_busy_database_is_told_in_words() {
+        let busy = Failure::from(everlore::Error::store("database is locked"));
+        let Failure::Told(told) = busy else { panic!("{busy:?}") };
+        assert!(told.message.starts_with("another process"), "{told:?}");
+    }
+
+    #[test]
+    fn details_stand_beside_the_rest_of_an_error() {
+        let failure = Failure::invalid("bad", "mend it").with_details(serde_json::json!({"n": 1}));
+        let Failure::Told(told) = failure else { panic!("{failure:?}") };
+        let json = serde_json::to_string(&told).unwrap();
+        assert_eq!(json, r#"{"code":"invalid","message":"bad","hint":"mend it","n":1}"#);
     }
 }

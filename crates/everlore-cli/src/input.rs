@@ -21,6 +21,21 @@ pub(crate) fn text(words: &[String], out: &mut Output) -> Result<String> {
     }
 }
 
+/// What is asked: the words of the arguments, or standard input where a long message comes from.
+pub(crate) fn query(words: &[String], out: &mut Output) -> Result<String> {
+    let asked = match words {
+        [] if io::stdin().is_terminal() => String::new(),
+        words => text(words, out)?,
+    };
+    if words.is_empty() && asked.trim().is_empty() {
+        return Err(Failure::invalid(
+            "there is no query",
+            "give it as an argument or on standard input",
+        ));
+    }
+    Ok(asked.trim().to_owned())
+}
+
 /// All of standard input.
 fn standard_input(out: &mut Output) -> Result<String> {
     if io::stdin().is_terminal() {

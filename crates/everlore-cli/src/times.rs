@@ -2,7 +2,7 @@
 
 use everlore::types::Timestamp;
 use jiff::{
-    Zoned,
+    SignedDuration, Zoned,
     civil::{Date, DateTime},
     tz::TimeZone,
 };
@@ -20,9 +20,17 @@ impl Moment {
         self.start
     }
 
-    /// The moment, or the end of the day.
+    /// The moment, or the end of the day, which belongs to the next one.
     pub(crate) fn end(self) -> Timestamp {
         self.end
+    }
+
+    /// The moment, or the last one of the day: the day it is by the calendar stays the same.
+    pub(crate) fn last(self) -> Timestamp {
+        if self.start == self.end {
+            return self.end;
+        }
+        self.end.checked_sub(SignedDuration::from_millis(1)).unwrap_or(self.start)
     }
 }
 
@@ -106,6 +114,7 @@ mod tests {
         let day = parse_in("2023-05-08", &TimeZone::UTC).unwrap();
         assert_eq!(day.start(), at("2023-05-08T00:00:00Z"));
         assert_eq!(day.end(), at("2023-05-09T00:00:00Z"));
+        assert_eq!(day.last(), at("2023-05-08T23:59:59.999Z"));
     }
 
     #[test]

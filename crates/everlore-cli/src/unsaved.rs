@@ -13,11 +13,7 @@ use everlore::{
     types::{Fingerprint, Timestamp},
 };
 
-use crate::{
-    context::private_file,
-    failure::Failure,
-    words::{count, quoted},
-};
+use crate::{context::private_file, failure::Failure, words::quoted};
 
 /// Keeps lines that could not be saved and says so in the failure.
 pub(crate) fn keep(home: &Path, scope: &Scope, lines: &[Line], failure: Failure) -> Failure {
@@ -28,37 +24,49 @@ pub(crate) fn keep(home: &Path, scope: &Scope, lines: &[Line], failure: Failure)
             path.display(),
             command(home, scope, &path)
         )),
-        // The first failure is the one to tell; this one has the same cause.
-        Err(_) => failure,
+        Err(error) => failure.with_hint(format!(
+            "it could not be kept in {} either ({error}), so give it again when there is space; `everlore doctor` \
+             checks the home",
+            path.display()
+        )),
     }
 }
 
 /// The files of a home that hold something unsaved.
 pub(crate) fn files(home: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(home) else { return Vec::new() };
-    let mut found: Vec<_> = entries
-        .flatten()
-        .filter(|entry| is_unsaved(&entry.path()))
-        .filter(|entry| entry.metadata().is_ok_and(|data| data.len() > 0))
-        .map(|entry| entry.path())
-        .collect();
-    found.sort();
-    found
+    let (_, held) = found(home);
+    held
 }
 
-/// One line that says what was not saved and how to bring it in.
-pub(crate) fn note(home: &Path) -> Option<String> {
-    let files = files(home);
-    let first = files.first()?;
-    let scope = owner(first).unwrap_or_default();
-    let more = match files.len() {
-        1 => String::new(),
-        files => format!(" (and {})", count(files - 1, "more file", "more files")),
-    };
-    Some(format!(
-        "note: an earlier save failed; bring it in with: {}{more}",
-        command(home, &scope, first)
-    ))
+/// What was not saved, and how to bring it in.
+pub(crate) fn notes(home: &Path) -> Vec<String> {
+    let (empty, held) = found(home);
+    let mut notes = Vec::new();
+    if !empty.is_empty() {
+        notes.push(
+            "note: an earlier save failed, and its text could not be kept; give it again"
+                .to_owned(),
+        );
+    }
+    for mark in empty {
+        // Said once; if the mark cannot be removed, it is said again.
+        let _ = fs::remove_file(mark);
+    }
+    for path in held {
+        let scope = owner(&path).unwrap_or_default();
+        let command = command(home, &scope, &path);
+        notes.push(format!("note: an earlier save failed; bring it in with: {command}"));
+    }
+    notes
+}
+
+/// The files that are only a mark that something is lost, and those that hold it.
+fn found(home: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(home) else { return Default::default() };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| is_unsaved(path));
+    paths.sort();
+    paths.into_iter().partition(|path| fs::metadata(path).is_ok_and(|data| data.len() == 0))
 }
 
 /// Whether a file is one of these.
@@ -104,12 +112,14 @@ fn append(path: &Path, scope: &Scope, lines: &[Line]) -> io::Result<()> {
     let mut file = private_file().append(true).create(true).open(path)?;
     let mut text = String::new();
     let header = Line::Header(Header::new(scope, false, Timestamp::now()));
-    let first = (file.metadata()?.len() == 0).then_some(&header);
+    let length = file.metadata()?.len();
+    let first = (length == 0).then_some(&header);
     for line in first.into_iter().chain(lines) {
         text += &line.to_json().map_err(io::Error::other)?;
         text.push('\n');
     }
-    // In one go, so that lines of two processes do not mix.
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    // In one go, so that lines of two processes do not mix; half a line would only be in the way.
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).inspect_err(|_| {
+        let _ = file.set_len(length);
+    })
 }

@@ -8,6 +8,7 @@ use super::why_not;
 use crate::{
     context::Context,
     failure::{Exit, Result},
+    input,
     output::Output,
 };
 
@@ -16,8 +17,7 @@ use crate::{
 /// Prints nothing at all if nothing is worth telling.
 #[derive(Debug, Args)]
 pub(crate) struct ContextArgs {
-    /// The message that the agent is about to answer
-    #[arg(required = true, value_name = "QUERY")]
+    /// The message that the agent is about to answer; without it, or with `-`, it is read from standard input
     query: Vec<String>,
     /// The most tokens to print [default: from the settings]
     #[arg(long, value_name = "TOKENS")]
@@ -43,12 +43,12 @@ impl ContextArgs {
     /// Recalls, packs and prints.
     pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
-        let request = engine.context_request(&cx.scope, self.query.join(" "));
+        let request = engine.context_request(&cx.scope, input::query(&self.query, out)?);
         let limit = self.limit.unwrap_or(request.limit);
         let request = RecallRequest { limit, ..request };
         let budget = self.budget.unwrap_or(engine.config().memory.inject.token_budget);
         if let Some(name) = &self.why_not {
-            return why_not::run(&request, Some(budget), name, cx, out).await;
+            return why_not::in_block(&request, budget, name, cx, out).await;
         }
         let block = engine.context(&request, budget).await?;
         if out.is_json() {

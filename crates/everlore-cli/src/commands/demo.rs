@@ -119,33 +119,37 @@ impl DemoArgs {
 
     /// Shows a command and runs it.
     async fn step(&self, step: &Step, home: &str, out: &mut Output) -> Result<()> {
-        let given = ["everlore", "--home", home, "--agent", "demo", "--user", "you"];
-        // Only a context can look up what the places stand for, and any command makes one.
-        let cx = context(&[&given[..], &["memory", "stats"]].concat())?;
-        let mut words = Vec::new();
-        for word in step.command {
-            words.push(match *word {
-                LAST_STORED => last_stored(&cx).await?.to_string(),
-                LAST_CHANGE => last_change(&cx).await?.to_string(),
-                word => word.to_owned(),
-            });
-        }
+        let given = ["--home", home, "--agent", "demo", "--user", "you"];
+        let words = filled(step.command, &given).await?;
         let shown: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         out.line(&out.strong(&format!("$ everlore {}", shown.join(" "))))?;
-        let cli = parse(given.iter().map(|word| (*word).to_owned()).chain(words))?;
+        let cli = parse(&given, &words)?;
+        let cx = Context::new(&cli.global, &cli.command)?;
         super::run(cli.command, &cx, out).await?;
         cx.close().await;
         Ok(())
     }
 }
 
-fn context(words: &[&str]) -> Result<Context> {
-    let cli = parse(words.iter().map(|word| (*word).to_owned()))?;
-    Context::new(&cli.global, &cli.command)
+/// The command with ids and numbers in the places that stand for them.
+async fn filled(command: &[&str], given: &[&str]) -> Result<Vec<String>> {
+    let stats = parse(given, &["memory".to_owned(), "stats".to_owned()])?;
+    let cx = Context::new(&stats.global, &stats.command)?;
+    let mut words = Vec::new();
+    for word in command {
+        words.push(match *word {
+            LAST_STORED => last_stored(&cx).await?.to_string(),
+            LAST_CHANGE => last_change(&cx).await?.to_string(),
+            word => word.to_owned(),
+        });
+    }
+    cx.close().await;
+    Ok(words)
 }
 
-fn parse(words: impl Iterator<Item = String>) -> Result<Cli> {
-    Cli::try_parse_from(words)
+fn parse(given: &[&str], words: &[String]) -> Result<Cli> {
+    let words = words.iter().map(String::as_str);
+    Cli::try_parse_from(["everlore"].into_iter().chain(given.iter().copied()).chain(words))
         .map_err(|error| Failure::told("usage", error.to_string(), "tell us: the tour is broken"))
 }
 

@@ -1,6 +1,10 @@
 //! `everlore doctor`: checks the home, the settings and the database, and mends what can be mended.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
 
 use clap::Args;
 use everlore::store::{Store, sqlite::SCHEMA_VERSION};
@@ -53,10 +57,7 @@ impl DoctorArgs {
         checks.extend(permissions(cx, self.repair));
         checks.extend(settings(cx));
         if cx.database().exists() {
-            match self.database(cx).await {
-                Ok(found) => checks.extend(found),
-                Err(failure) => checks.push(Check::failed("database", failure)),
-            }
+            checks.extend(self.database(cx).await);
         }
         checks.extend(leftovers(cx));
         let well = checks.iter().all(|check| check.status != State::Problem);
@@ -70,25 +71,26 @@ impl DoctorArgs {
         Ok(Exit::well(well))
     }
 
-    async fn database(&self, cx: &Context) -> Result<Vec<Check>> {
-        let store = cx.store().await?;
+    /// Checks the file, then every scope in it; what cannot be checked is a problem of its own.
+    async fn database(&self, cx: &Context) -> Vec<Check> {
+        let store = match cx.store().await {
+            Ok(store) => store,
+            Err(failure) => return vec![Check::failed("database", failure)],
+        };
         let bytes = fs::metadata(cx.database()).map_or(0, |data| data.len());
         let schema = format!("schema {SCHEMA_VERSION}, {}", size(bytes));
-        let mut checks = vec![Check::ok("database", schema)];
-        let damage = store.integrity().await?;
-        checks.push(match damage.first() {
-            None => Check::ok("integrity", "SQLite finds the file sound"),
-            Some(first) => Check::problem(
-                "integrity",
-                format!("{}: {first}", count(damage.len(), "fault", "faults")),
-                "stop every everlore process, copy the home folder, export what can be read with `everlore memory \
-                 export`, and import it into a new home",
-            ),
-        });
-        for scope in store.scopes().await? {
-            checks.push(self.scope(store, &scope).await?);
+        let mut checks = vec![Check::ok("database", schema), integrity(store.integrity().await)];
+        match store.scopes().await {
+            Ok(scopes) => {
+                for scope in scopes {
+                    let check = self.scope(store, &scope).await;
+                    let name = format!("memories of {scope}");
+                    checks.push(check.unwrap_or_else(|failure| Check::failed(&name, failure)));
+                }
+            }
+            Err(error) => checks.push(Check::failed("memories", error.into())),
         }
-        Ok(checks)
+        checks
     }
 
     /// Compares rows, index and journal of one scope; builds the index again if asked to and needed.
@@ -161,6 +163,22 @@ impl Check {
     }
 }
 
+/// What SQLite itself says of the file.
+fn integrity(found: everlore::Result<Vec<String>>) -> Check {
+    let advice = "stop every everlore process, copy the home folder, export what can be read with `everlore memory \
+        export`, and import it into a new home";
+    match found {
+        Ok(faults) => match faults.first() {
+            None => Check::ok("integrity", "SQLite finds the file sound"),
+            Some(first) => {
+                let faults = count(faults.len(), "fault", "faults");
+                Check::problem("integrity", format!("{faults}: {first}"), advice)
+            }
+        },
+        Err(error) => Check::problem("integrity", error.to_string(), advice),
+    }
+}
+
 fn home(cx: &Context) -> Check {
     let path = cx.home.display();
     match fs::metadata(&cx.home) {
@@ -169,8 +187,8 @@ fn home(cx: &Context) -> Check {
             format!("{path} is not a folder"),
             "name another one with --home or EVERLORE_HOME",
         ),
-        Ok(_) => match tempfile::tempfile_in(&cx.home) {
-            Ok(_) => Check::ok("home", path.to_string()),
+        Ok(_) => match try_to_write(&cx.home) {
+            Ok(()) => Check::ok("home", path.to_string()),
             Err(error) => Check::problem(
                 "home",
                 format!("{path} cannot be written to: {error}"),
@@ -179,6 +197,13 @@ fn home(cx: &Context) -> Check {
         },
         Err(_) => Check::ok("home", format!("{path} is not there yet; the first save makes it")),
     }
+}
+
+/// Writes as much as a save may need, and takes it away again.
+fn try_to_write(home: &Path) -> io::Result<()> {
+    let mut file = tempfile::tempfile_in(home)?;
+    file.write_all(&[0; 256 * 1024])?;
+    file.flush()
 }
 
 /// Whether others on this machine can read what is stored; with `repair` they no longer can.

@@ -1,20 +1,50 @@
 //! Every number that made a score, for people.
 
-use everlore::{Hit, Recall};
+use everlore::{
+    Hit, Recall,
+    recall::{Identity, Intent, QueryTerm, intent::Aim},
+};
 
 use crate::words::{count, indented, rendered, table};
 
 /// How the query was understood.
 pub(super) fn intent(found: &Recall) -> String {
-    let terms: Vec<_> = found.intent.terms.iter().map(|term| term.text.as_str()).collect();
-    let terms = if terms.is_empty() { "nothing".to_owned() } else { terms.join(", ") };
-    let times = found.intent.times.iter().map(|(start, end)| format!("; time {start} to {end}"));
+    let terms: Vec<_> = found.intent.terms.iter().map(term).collect();
+    let terms = if terms.is_empty() { "no word".to_owned() } else { terms.join(", ") };
     format!(
         "looked up: {terms}{}; {}; confidence {:.2}\n\n",
-        times.collect::<String>(),
+        signs(&found.intent),
         count(found.candidates, "candidate", "candidates"),
         found.confidence
     )
+}
+
+fn term(term: &QueryTerm) -> String {
+    let others: Vec<_> = term.synonyms.iter().map(|(text, _)| text.as_str()).collect();
+    if others.is_empty() {
+        return term.text.clone();
+    }
+    format!("{} (or {})", term.text, others.join(", "))
+}
+
+/// What the query asks for beside its words.
+fn signs(intent: &Intent) -> String {
+    let aim = match intent.aim {
+        Aim::Preference => "; after a preference",
+        Aim::Knowledge => "; after a fact",
+        Aim::Experience => "; after an experience",
+        Aim::Code => "; after something technical",
+        Aim::General => "",
+    };
+    let signs = [
+        (intent.identity != Identity::None, "; about the user"),
+        (intent.small_talk, "; small talk"),
+        (intent.asks_when, "; asks when"),
+        (intent.session.is_some(), "; names a session"),
+    ];
+    let signs = signs.iter().filter(|(shown, _)| *shown).map(|(_, sign)| (*sign).to_owned());
+    let times = intent.times.iter().map(|(start, end)| format!("; from {start} to {end}"));
+    signs.chain(times).fold(aim.to_owned(), |all, sign| all + &sign)
 }
 
 /// The terms of a hit as a table, then the two sums.

@@ -13,7 +13,7 @@ use super::{explain, filter::FilterArgs, why_not};
 use crate::{
     context::Context,
     failure::{Exit, Failure, Result},
-    ids,
+    ids, input,
     output::Output,
     times::{Moment, age, parse_moment},
     words::{TITLE_CELLS, cut, indented, title, visible},
@@ -22,8 +22,7 @@ use crate::{
 /// Find what is worth knowing for a question, best first
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
-    /// What is asked
-    #[arg(required = true, value_name = "QUERY")]
+    /// What is asked; without it, or with `-`, it is read from standard input
     query: Vec<String>,
     #[command(flatten)]
     filter: FilterArgs,
@@ -33,6 +32,9 @@ pub(crate) struct RecallArgs {
     /// Leave out memories with a lower score, from 0 to 1
     #[arg(long, value_name = "SCORE", default_value_t = 0.0, hide_default_value = true)]
     min_score: f64,
+    /// Return nothing unless recall is this sure that the best memory answers, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_default_value = true)]
+    min_confidence: f64,
     /// Ask among what was known at this time; a day is included
     #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "why_not")]
     as_of: Option<Moment>,
@@ -90,12 +92,16 @@ impl RecallArgs {
     /// Recalls, or says why a memory is not recalled.
     pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
-        let request = self.request(engine, cx)?;
+        let request = self.request(engine, cx, out)?;
+        if let Some(asked) = self.limit.filter(|asked| *asked > request.limit) {
+            let most = request.limit;
+            out.note(&format!("note: {asked} are asked for, {most} at most are returned (memory.long_term.max_return)"));
+        }
         if let Some(name) = &self.why_not {
-            return why_not::run(&request, None, name, cx, out).await;
+            return why_not::run(&request, name, cx, out).await;
         }
         let found = match self.as_of {
-            Some(at) => engine.recall_as_of(&request, at.end()).await?,
+            Some(at) => engine.recall_as_of(&request, at.last()).await?,
             None => engine.recall(&request).await?,
         };
         if out.is_json() {
@@ -106,19 +112,27 @@ impl RecallArgs {
         Ok(Exit::found(!found.hits.is_empty()))
     }
 
-    fn request(&self, engine: &everlore::Engine, cx: &Context) -> Result<RecallRequest> {
-        if !(0.0..=1.0).contains(&self.min_score) {
-            return Err(Failure::invalid(
-                format!("--min-score is {}", self.min_score),
-                "scores go from 0 to 1",
-            ));
+    fn request(
+        &self,
+        engine: &everlore::Engine,
+        cx: &Context,
+        out: &mut Output,
+    ) -> Result<RecallRequest> {
+        for (option, share) in
+            [("--min-score", self.min_score), ("--min-confidence", self.min_confidence)]
+        {
+            if !(0.0..=1.0).contains(&share) {
+                let message = format!("{option} is {share}");
+                return Err(Failure::invalid(message, "it goes from 0 to 1"));
+            }
         }
-        let request = engine.request(&cx.scope, self.query.join(" "));
+        let request = engine.request(&cx.scope, input::query(&self.query, out)?);
         let most = cx.settings.config.memory.long_term.max_return;
         Ok(RecallRequest {
             filter: self.filter.filter(),
             limit: self.limit.unwrap_or(request.limit).min(most),
             min_score: self.min_score,
+            min_confidence: self.min_confidence,
             ..request
         })
     }

@@ -1,6 +1,9 @@
-//! `everlore recall --why-not` and `everlore context --why-not`: what kept a memory out of an answer, in a sentence.
+//! `--why-not`: what kept a memory out of an answer or a block, in a sentence (A12).
 
-use everlore::{RecallRequest, recall::WhyNot};
+use everlore::{
+    Block, Hit, MemoryId, RecallRequest,
+    recall::{Tier, WhyNot},
+};
 use serde::Serialize;
 
 use super::explain;
@@ -14,40 +17,125 @@ use crate::{
 #[derive(Serialize)]
 struct Answer<'a> {
     query: &'a str,
-    id: everlore::MemoryId,
-    message: &'a str,
+    id: MemoryId,
+    message: String,
     #[serde(flatten)]
-    why_not: &'a WhyNot,
+    reason: Reason,
 }
 
-/// Says what kept the memory out of the answer to the request or, with a budget, out of its context block.
+/// What recall says, or what became of a hit on its way into a block.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Reason {
+    Recall(WhyNot),
+    Block(InBlock),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+enum InBlock {
+    /// Nothing: it is told.
+    Told { tier: Tier, hit: Box<Hit> },
+    /// It does not fit, not even as one line.
+    Budget { budget: usize, tokens: usize, hit: Box<Hit> },
+    /// The settings let this message have no memories.
+    Settings { hit: Box<Hit> },
+}
+
+/// Says what kept the memory out of the answer to the request.
 pub(super) async fn run(
     request: &RecallRequest,
-    budget: Option<usize>,
     name: &str,
     cx: &Context,
     out: &mut Output,
 ) -> Result<Exit> {
     let engine = cx.engine().await?;
     let id = engine.resolve(&cx.scope, name).await?;
-    let why_not = match budget {
-        Some(budget) => engine.why_not_in_context(request, id, budget).await?,
-        None => engine.why_not(request, id).await?,
+    let why_not = engine.why_not(request, id).await?;
+    tell(&request.query, id, Reason::Recall(why_not), out)
+}
+
+/// Says what kept the memory out of the block for the request.
+pub(super) async fn in_block(
+    request: &RecallRequest,
+    budget: usize,
+    name: &str,
+    cx: &Context,
+    out: &mut Output,
+) -> Result<Exit> {
+    let engine = cx.engine().await?;
+    let id = engine.resolve(&cx.scope, name).await?;
+    let reason = match engine.why_not(request, id).await? {
+        WhyNot::Returned { hit, .. } => {
+            let block = engine.context(request, budget).await?;
+            Reason::Block(packed(&block, budget, hit))
+        }
+        why_not => Reason::Recall(why_not),
     };
-    let message = sentence(&why_not);
+    tell(&request.query, id, reason, out)
+}
+
+/// What became of a hit in a block.
+fn packed(block: &Block, budget: usize, hit: Box<Hit>) -> InBlock {
+    let id = hit.memory.id;
+    match block.entries.iter().find(|entry| entry.id == id) {
+        Some(entry) => InBlock::Told { tier: entry.tier, hit },
+        None if block.left_out.contains(&id) => {
+            InBlock::Budget { budget, tokens: block.tokens, hit }
+        }
+        None => InBlock::Settings { hit },
+    }
+}
+
+fn tell(query: &str, id: MemoryId, reason: Reason, out: &mut Output) -> Result<Exit> {
+    let message = match &reason {
+        Reason::Recall(why_not) => sentence(why_not),
+        Reason::Block(in_block) => block_sentence(in_block),
+    };
     if out.is_json() {
-        out.json(&Answer { query: &request.query, id, message: &message, why_not: &why_not })?;
+        out.json(&Answer { query, id, message, reason })?;
         return Ok(Exit::Done);
     }
     out.line(&message)?;
-    if let WhyNot::Returned { hit, .. }
-    | WhyNot::Score { hit, .. }
-    | WhyNot::Floor { hit, .. }
-    | WhyNot::Rank { hit, .. } = &why_not
-    {
+    if let Some(hit) = reason.hit() {
         out.text(&explain::hit(hit))?;
     }
     Ok(Exit::Done)
+}
+
+impl Reason {
+    /// The numbers, where it was weighed.
+    fn hit(&self) -> Option<&Hit> {
+        match self {
+            Self::Recall(
+                WhyNot::Returned { hit, .. }
+                | WhyNot::Score { hit, .. }
+                | WhyNot::Floor { hit, .. }
+                | WhyNot::Rank { hit, .. },
+            ) => Some(hit),
+            Self::Recall(_) => None,
+            Self::Block(
+                InBlock::Told { hit, .. } | InBlock::Budget { hit, .. } | InBlock::Settings { hit },
+            ) => Some(hit),
+        }
+    }
+}
+
+fn block_sentence(in_block: &InBlock) -> String {
+    match in_block {
+        InBlock::Told { tier: Tier::L2, .. } => "it is in the block, in full".to_owned(),
+        InBlock::Told { tier: Tier::L1, .. } => "it is in the block, as an overview".to_owned(),
+        InBlock::Told { tier: Tier::L0, .. } => "it is in the block, as one line".to_owned(),
+        InBlock::Budget { budget, tokens, .. } => format!(
+            "it is good enough, but does not fit: the block has {tokens} of {budget} tokens, and even one line of it \
+             is too much; raise --budget"
+        ),
+        InBlock::Settings { .. } => {
+            "it is good enough, but the settings let this message have no memories; see [memory] and [memory.inject] \
+             in `everlore config show`"
+                .to_owned()
+        }
+    }
 }
 
 fn sentence(why_not: &WhyNot) -> String {
@@ -69,9 +157,6 @@ fn sentence(why_not: &WhyNot) -> String {
         WhyNot::Floor { floor, hit } => format!(
             "the best hit is far more relevant: its relevance {:.2} is below {floor:.2}",
             hit.factors.relevance
-        ),
-        WhyNot::Budget { budget, rank } => format!(
-            "it is number {rank} of the answer, but {budget} tokens have no room for it; raise --budget"
         ),
         WhyNot::Score { min_score, hit } => {
             format!("its score {:.2} is below --min-score {min_score:.2}", hit.score)

@@ -169,6 +169,48 @@ fn scopes_are_kept_apart() {
 }
 
 #[test]
+fn a_long_message_may_come_from_standard_input() {
+    let home = Home::new();
+    home.remember("我喜欢喝龙井茶");
+    let long = "龙井茶 ".repeat(50_000);
+    for args in [&["recall"][..], &["recall", "-"], &["memory", "search", "-"]] {
+        let ran = home.run_with(args, long.as_bytes());
+        assert!(ran.code == 0 && ran.out.contains("我喜欢喝龙井茶"), "{args:?}: {ran:?}");
+    }
+    let block = home.run_with(&["context", "-"], "我喜欢喝什么龙井茶\n".as_bytes());
+    assert!(block.out.starts_with("<memory-context>"), "{block:?}");
+}
+
+#[test]
+fn looking_into_a_home_that_is_not_there_does_not_make_it() {
+    let home = Home::new();
+    for args in [&["recall", "tea"][..], &["context", "tea"], &["memory", "list"], &["scopes"]] {
+        let ran = home.run(args);
+        assert!(ran.code == 1 && ran.err.contains("nothing is stored in"), "{ran:?}");
+    }
+    assert_eq!(home.json(&["memory", "stats"])["total"], 0);
+    home.assert_well();
+    assert!(!home.path().exists());
+}
+
+#[test]
+fn a_limit_above_the_most_is_told() {
+    let home = Home::new();
+    home.remember("tea");
+    let ran = home.run(&["--json", "recall", "tea", "--limit", "5000"]);
+    assert!(ran.code == 0 && ran.err.contains("100 at most are returned"), "{ran:?}");
+}
+
+#[test]
+fn what_goes_on_is_said_only_when_asked() {
+    let home = Home::new();
+    assert_eq!(home.run(&["remember", "tea"]).err, "");
+    assert!(home.run(&["-v", "recall", "tea"]).err.contains("opening"));
+    assert!(home.run(&["--color", "always", "recall", "tea"]).out.contains("\x1b[1m"));
+    assert!(!home.run(&["recall", "tea"]).out.contains('\x1b'));
+}
+
+#[test]
 fn the_tour_ends_well_and_shows_both_languages() {
     let ran = Home::new().run(&["demo"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");

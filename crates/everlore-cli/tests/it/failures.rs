@@ -20,6 +20,7 @@ fn failure<S: AsRef<OsStr>>(home: &Home, args: &[S], input: &[u8]) -> Value {
 #[test]
 fn failures_say_what_to_do_in_plain_words() {
     let home = Home::new();
+    home.remember("tea");
     let ran = home.run(&["memory", "show", "ffffffff"]);
     assert_eq!(ran.code, 2);
     assert_eq!(ran.out, "");
@@ -129,6 +130,17 @@ fn what_storage_refuses_is_kept_and_told_at_the_next_start() {
     // This test made the folder itself, open to others.
     assert_eq!(home.run(&["doctor", "--repair"]).code, 0);
     home.assert_well();
+}
+
+#[test]
+fn what_could_not_even_be_kept_is_told_once() {
+    let home = Home::new();
+    home.remember("tea");
+    // What a full disk leaves: there is room for a name, but not for a line.
+    file(&home.path().join("unsaved.jsonl"), "");
+    let next = home.run(&["recall", "tea"]);
+    assert!(next.code == 0 && next.err.contains("could not be kept; give it again"), "{next:?}");
+    assert_eq!(home.run(&["recall", "tea"]).err, "");
 }
 
 #[test]

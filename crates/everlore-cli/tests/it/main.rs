@@ -5,11 +5,14 @@
 mod home;
 mod transcript;
 mod answers;
+mod why_not;
 mod failures;
 mod text;
 mod erasure;
 mod transfer;
+mod repair;
 mod streams;
 mod crowd;
 mod kill;
 mod readme;
+mod tree;

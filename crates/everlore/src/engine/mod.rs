@@ -182,22 +182,6 @@ impl Engine {
         recall::why_not(&*self.store, request, id, &self.config.recall, &self.now()).await
     }
 
-    /// Says what kept a memory out of a context block.
-    pub async fn why_not_in_context(
-        &self,
-        request: &RecallRequest,
-        id: MemoryId,
-        budget: usize,
-    ) -> Result<WhyNot> {
-        let why = self.why_not(request, id).await?;
-        if let WhyNot::Returned { rank, .. } = why
-            && self.context(request, budget).await?.left_out.contains(&id)
-        {
-            return Ok(WhyNot::Budget { budget, rank });
-        }
-        Ok(why)
-    }
-
     /// The id that a whole id, a unique beginning of one, or a uri names.
     pub async fn resolve(&self, scope: &Scope, name: &str) -> Result<MemoryId> {
         if name.contains("://") {

@@ -62,13 +62,6 @@ pub enum WhyNot {
         /// The hit with its numbers.
         hit: Box<Hit>,
     },
-    /// It was found, but the block's budget had no room even for one line of it.
-    Budget {
-        /// The budget in tokens.
-        budget: usize,
-        /// Its place in the answer, from 1.
-        rank: usize,
-    },
     /// Recall judged that nothing stored answers the query.
     Gate {
         /// How sure it was.

@@ -47,6 +47,12 @@ pub(crate) enum MemoryCommand {
 }
 
 impl MemoryCommand {
+    /// Whether it only looks.
+    pub(crate) fn only_reads(&self) -> bool {
+        use MemoryCommand::{Export, History, List, Search, Show, Stats};
+        matches!(self, List(_) | Search(_) | Show(_) | History(_) | Stats(_) | Export(_))
+    }
+
     /// Runs the command.
     pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         match self {
