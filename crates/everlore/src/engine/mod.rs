@@ -99,12 +99,24 @@ impl Engine {
 
     /// Stores a statement, or renews it if the same is known.
     pub async fn remember(&self, scope: &Scope, request: Remember) -> Result<Saved> {
+        self.check_enabled()?;
         ingest::remember(&*self.store, scope, request, Actor::Person, self.now().timestamp()).await
     }
 
     /// Stores what was said, word for word, all or nothing.
     pub async fn observe(&self, scope: &Scope, turns: Vec<Turn>) -> Result<Vec<Saved>> {
+        self.check_enabled()?;
         ingest::observe(&*self.store, scope, turns, self.now().timestamp()).await
+    }
+
+    fn check_enabled(&self) -> Result<()> {
+        if self.config.memory.enabled {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "memory is switched off",
+            "set enabled = true in the section [memory] of the settings",
+        ))
     }
 
     /// A request for the best memories, by the settings.

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::draft::{check_content, checked_name, checked_share, checked_tags, one_line};
+use super::{
+    draft::{check_content, checked_name, checked_share, checked_tags, one_line},
+    naming,
+};
 use crate::{
     error::{Error, Result},
     store::Store,
@@ -94,6 +97,10 @@ impl Edit {
     fn apply_to(&self, memory: &mut Memory) -> Result<()> {
         if let Some(content) = &self.content {
             check_content(content)?;
+            if memory.kind != Kind::Turn && memory.name == naming::title_of(&memory.content) {
+                // A title that was taken from the text goes with it.
+                memory.name = naming::title_of(content);
+            }
             memory.content.clone_from(content);
         }
         if let Some(name) = &self.name {

@@ -35,11 +35,13 @@ pub async fn undo(
         check_untouched(store, scope, entry, &entries).await?;
         changes.push(inverse(store, scope, entry, &changes, now).await?);
     }
-    let cause = match what {
-        Undo::Change(seq) => format!("undo change {seq}"),
-        Undo::Run(run) => format!("undo run {run}"),
+    let (cause, run) = match what {
+        Undo::Change(seq) => (format!("undo change {seq}"), None),
+        Undo::Run(run) => {
+            (format!("undo run {run}"), Some(format!("undo-{}", now.as_millisecond())))
+        }
     };
-    store.apply(Write::new(scope, Actor::Person, cause, now, changes)).await?;
+    store.apply(Write { run, ..Write::new(scope, Actor::Person, cause, now, changes) }).await?;
     Ok(entries.iter().map(|entry| entry.seq).collect())
 }
 

@@ -20,7 +20,7 @@ pub(super) const FAN: usize = 4;
 pub(super) const MAX_LEVEL: u32 = 4;
 
 /// Rows of a block are numbered from its id times this.
-const STRIDE: i64 = 1 << 20;
+pub(super) const STRIDE: i64 = 1 << 20;
 
 /// What the file tells of a block.
 pub(super) struct Header {

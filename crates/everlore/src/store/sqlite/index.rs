@@ -4,8 +4,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     blocks::{
-        FAN, Header, MAX_LEVEL, drop_block, headers, load_block, load_docs, locate, locate_all,
-        rows_of, store_block, term_postings,
+        FAN, Header, MAX_LEVEL, STRIDE, drop_block, headers, load_block, load_docs, locate,
+        locate_all, rows_of, store_block, term_postings,
     },
     failed,
 };
@@ -160,6 +160,16 @@ pub(super) fn clear(db: &Connection, scope: i64) -> Result<()> {
         drop_block(db, header.id)?;
     }
     db.execute("DELETE FROM tail WHERE scope = ?1", [scope]).map(drop).map_err(failed)
+}
+
+/// Removes pages and parts of blocks that are not there, which only damage can leave behind.
+pub(super) fn drop_orphans(db: &Connection) -> Result<()> {
+    let sql = format!(
+        "DELETE FROM block_pages WHERE id / {STRIDE} NOT IN (SELECT id FROM blocks); \
+         DELETE FROM block_parts WHERE id / {STRIDE} NOT IN (SELECT id FROM blocks); \
+         DELETE FROM block_gone WHERE block NOT IN (SELECT id FROM blocks);"
+    );
+    db.execute_batch(&sql).map_err(failed)
 }
 
 /// The blocks to merge next, if any: four of one level, or one of which more than half is gone.

@@ -39,7 +39,8 @@ struct Job {
     scope: Scope,
     /// How many changes it makes.
     size: usize,
-    work: Box<dyn FnOnce(&Connection) -> Done + Send>,
+    /// Runs on the connection, or not at all if the transaction could not begin or go on.
+    work: Box<dyn FnOnce(Option<&Connection>) -> Done + Send>,
 }
 
 /// Work that ran: whether it succeeded, and how to answer once the commit succeeded or failed.
@@ -68,7 +69,9 @@ impl Writer {
     pub(super) async fn reindex(&self, scope: &Scope) -> Result<usize> {
         let owner = scope.clone();
         let work = move |db: &Connection| match scope_number(db, &owner)? {
-            Some(number) => check::reindex(db, &owner, number),
+            Some(number) => {
+                index::drop_orphans(db).and_then(|()| check::reindex(db, &owner, number))
+            }
             None => Ok(0),
         };
         self.send(scope.clone(), MAX_GROUP, work).await
@@ -103,12 +106,18 @@ impl Writer {
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        let work = Box::new(move |db: &Connection| {
-            let outcome = work(db);
-            // Whoever no longer waits needs no answer.
-            let succeeded = outcome.is_ok();
+        let work = Box::new(move |db: Option<&Connection>| {
+            let outcome = db.map(work);
+            let succeeded = matches!(outcome, Some(Ok(_)));
             let answer = Box::new(move |committed: Result<()>| {
-                drop(sender.send(outcome.and_then(|value| committed.map(|()| value))))
+                let unreached = || Err(Error::store("the write was not reached"));
+                let outcome = match outcome {
+                    Some(Err(error)) => Err(error),
+                    Some(Ok(value)) => committed.map(|()| value),
+                    None => committed.and_then(|()| unreached()),
+                };
+                // Whoever no longer waits needs no answer.
+                drop(sender.send(outcome));
             });
             Done { succeeded, answer }
         });
@@ -186,19 +195,28 @@ fn first_job(
 
 /// Runs the jobs in one transaction, each all or nothing, and answers when it is durable.
 fn commit(db: &mut Connection, group: Vec<Job>) {
-    let mut done = Vec::with_capacity(group.len());
-    let committed = commit_jobs(db, group, &mut done);
-    let reason = committed.err().map(|error| error.to_string());
+    let mut waiting = group.into_iter();
+    let mut done = Vec::with_capacity(waiting.len());
+    let committed = commit_jobs(db, &mut waiting, &mut done);
+    let reason = committed.err().map(|error| match error {
+        Error::Store(source) => source.to_string(),
+        other => other.to_string(),
+    });
+    done.extend(waiting.map(|job| (job.work)(None)));
     for Done { answer, .. } in done {
         answer(reason.as_ref().map_or(Ok(()), |reason| Err(Error::store(reason.clone()))));
     }
 }
 
-fn commit_jobs(db: &mut Connection, group: Vec<Job>, done: &mut Vec<Done>) -> Result<()> {
+fn commit_jobs(
+    db: &mut Connection,
+    group: &mut impl Iterator<Item = Job>,
+    done: &mut Vec<Done>,
+) -> Result<()> {
     let mut tx = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     for job in group {
         let savepoint = tx.savepoint().map_err(failed)?;
-        let outcome = (job.work)(&savepoint);
+        let outcome = (job.work)(Some(&savepoint));
         let succeeded = outcome.succeeded;
         done.push(outcome);
         if succeeded {

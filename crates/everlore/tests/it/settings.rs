@@ -1,0 +1,111 @@
+//! What settings and edits promise, through the engine.
+
+use everlore::{
+    Config, Edit, Error, RecallRequest,
+    config::{LanguageChoice, Trigger},
+    ingest::Undo,
+    store::JournalQuery,
+};
+
+use crate::support::{ram, say, scope};
+
+#[tokio::test]
+async fn nothing_is_stored_or_injected_when_memory_is_switched_off() {
+    let (engine, owner) = (ram(), scope("ann"));
+    engine.remember(&owner, say("I like 龙井茶")).await.unwrap();
+    let mut config = Config::default();
+    config.memory.enabled = false;
+    let off = engine.with_config(config);
+    let refused = off.remember(&owner, say("I like tea")).await;
+    assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
+    let block = off.context(&off.context_request(&owner, "龙井茶"), 500).await.unwrap();
+    assert_eq!(block.text, "");
+}
+
+#[tokio::test]
+async fn the_trigger_decides_which_messages_get_memories() {
+    let (engine, owner) = (ram(), scope("ann"));
+    engine.remember(&owner, say("龙井茶 is what I like to drink")).await.unwrap();
+    let expected = [
+        (Trigger::Always, "龙井茶", true),
+        (Trigger::Never, "龙井茶", false),
+        (Trigger::Keywords, "龙井茶", false),
+        (Trigger::Keywords, "我喜欢喝龙井茶吗", true),
+    ];
+    for (trigger, query, told) in expected {
+        let mut config = Config::default();
+        config.memory.inject.long_term_trigger = trigger;
+        let engine = engine.clone().with_config(config);
+        let block = engine.context(&engine.context_request(&owner, query), 500).await.unwrap();
+        assert_eq!(!block.text.is_empty(), told, "{trigger:?} {query}");
+    }
+}
+
+#[tokio::test]
+async fn the_block_speaks_the_language_that_the_settings_choose() {
+    let (engine, owner) = (ram(), scope("ann"));
+    engine.remember(&owner, say("the staging port is 9443")).await.unwrap();
+    for (language, word) in [
+        (LanguageChoice::Auto, "today"),
+        (LanguageChoice::Zh, "今天"),
+        (LanguageChoice::En, "today"),
+    ] {
+        let mut config = Config::default();
+        config.general.language = language;
+        let engine = engine.clone().with_config(config);
+        let block =
+            engine.context(&engine.context_request(&owner, "staging port"), 500).await.unwrap();
+        assert!(block.text.contains(word), "{language:?}: {}", block.text);
+    }
+}
+
+#[tokio::test]
+async fn a_block_leaves_out_what_is_far_less_relevant_than_the_best() {
+    let (engine, owner) = (ram(), scope("ann"));
+    for text in
+        ["The staging server has port number 9443", "The port of Lisbon is old", "tea", "coffee"]
+    {
+        engine.remember(&owner, say(text)).await.unwrap();
+    }
+    let request = engine.context_request(&owner, "staging server port number");
+    let block = engine.context(&request, 500).await.unwrap();
+    assert_eq!(block.entries.len(), 1, "{}", block.text);
+    let all = RecallRequest { floor: 0.0, ..request };
+    assert_eq!(engine.context(&all, 500).await.unwrap().entries.len(), 2);
+}
+
+#[tokio::test]
+async fn a_title_taken_from_the_text_changes_with_it_and_a_given_one_stays() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let derived = engine.remember(&owner, say("The staging port is 8443")).await.unwrap();
+    let mut named = say("测试端口是 8443");
+    named.name = Some("端口".into());
+    let named = engine.remember(&owner, named).await.unwrap();
+    let edit = |content: &str| Edit { content: Some(content.into()), ..Edit::default() };
+    let derived = engine.edit(&owner, derived.id, &edit("The staging port is 9443")).await.unwrap();
+    let named = engine.edit(&owner, named.id, &edit("测试端口是 9443")).await.unwrap();
+    assert_eq!((derived.name.as_str(), named.name.as_str()), ("The staging port is 9443", "端口"));
+}
+
+#[tokio::test]
+async fn undoing_a_run_can_itself_be_undone_as_one() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let lines = "{\"content\":\"one\"}\n{\"content\":\"二\"}\n";
+    let report =
+        engine.import(&owner, lines.as_bytes(), Default::default(), &mut |_| {}).await.unwrap();
+    engine.undo(&owner, &Undo::Run(report.run)).await.unwrap();
+    let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
+    let run = engine.history(&owner, &newest).await.unwrap().remove(0).run.unwrap();
+    assert_eq!(engine.undo(&owner, &Undo::Run(run)).await.unwrap().len(), 2);
+    assert_eq!(
+        engine
+            .count(&owner)
+            .await
+            .unwrap()
+            .memories
+            .iter()
+            .map(|(_, _, count)| count)
+            .sum::<usize>(),
+        2
+    );
+}
