@@ -14,3 +14,4 @@ mod isolation;
 mod export;
 mod sqlite;
 mod corpus;
+mod context;
