@@ -191,7 +191,8 @@ impl Engine {
 
     /// Says what kept a memory out of an answer.
     pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
-        recall::why_not(&*self.store, request, id, &self.config.recall, &self.now()).await
+        let request = self.capped(request);
+        recall::why_not(&*self.store, &request, id, &self.config.recall, &self.now()).await
     }
 
     /// The id that a whole id, a unique beginning of one, or a uri names.

@@ -14,4 +14,8 @@ mod isolation;
 mod export;
 mod sqlite;
 mod corpus;
+<<<<<<< HEAD
 mod settings;
+=======
+mod context;
+>>>>>>> tests

@@ -39,9 +39,11 @@ struct Job {
     scope: Scope,
     /// How many changes it makes.
     size: usize,
-    /// Runs on the connection, or not at all if the transaction could not begin or go on.
-    work: Box<dyn FnOnce(Option<&Connection>) -> Done + Send>,
+    work: Work,
 }
+
+/// Runs on the connection, or not at all if the transaction could not begin or go on.
+type Work = Box<dyn FnOnce(Option<&Connection>) -> Done + Send>;
 
 /// Work that ran: whether it succeeded, and how to answer once the commit succeeded or failed.
 struct Done {

@@ -1,0 +1,87 @@
+//! Whether, in which language and how much of memory reaches the prompt, by the settings (I1, I3, I4).
+
+use std::sync::Arc;
+
+use everlore::{
+    Config, Engine, RecallRequest,
+    config::{LanguageChoice, Trigger},
+    recall::{Tier, WhyNot},
+    store::{RamStore, Store},
+};
+use jiff::tz::TimeZone;
+
+use crate::support::{add, engine_on, memory, ram, remember_all, scope, write};
+
+/// An engine that knows what tea the user likes, with settings changed.
+async fn with(change: impl FnOnce(&mut Config)) -> Engine {
+    let mut config = Config::default();
+    change(&mut config);
+    let engine = ram().with_config(config);
+    remember_all(&engine, &scope("ann"), &["I like green tea", "我喜欢龙井茶"]).await;
+    engine
+}
+
+async fn told(engine: &Engine, query: &str) -> String {
+    let request = engine.context_request(&scope("ann"), query);
+    engine.context(&request, 2_000).await.unwrap().text
+}
+
+#[tokio::test]
+async fn memories_are_injected_when_the_settings_say_so() {
+    let tea = "green tea";
+    assert!(told(&with(|_| ()).await, tea).await.contains("  I like green tea\n"));
+    for off in [
+        |config: &mut Config| config.memory.enabled = false,
+        |config: &mut Config| config.memory.long_term.enabled = false,
+        |config: &mut Config| config.memory.inject.long_term_trigger = Trigger::Never,
+        |config: &mut Config| config.memory.inject.long_term_trigger = Trigger::Keywords,
+        |config: &mut Config| config.memory.inject.min_query_length = 10,
+        |config: &mut Config| config.memory.inject.limit = 0,
+    ] {
+        assert_eq!(told(&with(off).await, tea).await, "");
+    }
+    let asked = with(|config| config.memory.inject.long_term_trigger = Trigger::Keywords).await;
+    assert!(told(&asked, "which tea do I like?").await.contains("I like green tea"));
+}
+
+#[tokio::test]
+async fn the_block_speaks_the_language_of_the_query_or_of_the_settings() {
+    let chinese = |text: &str| text.contains("以下是可能相关的回忆");
+    let auto = with(|_| ()).await;
+    assert!(chinese(&told(&auto, "喜欢龙井茶").await) && !chinese(&told(&auto, "green tea").await));
+    let english = with(|config| config.general.language = LanguageChoice::En).await;
+    assert!(!chinese(&told(&english, "喜欢龙井茶").await));
+    let settled = with(|config| config.general.language = LanguageChoice::Zh).await;
+    assert!(chinese(&told(&settled, "green tea").await));
+}
+
+#[tokio::test]
+async fn the_block_comes_with_its_figures() {
+    let engine = with(|_| ()).await.with_zone(TimeZone::UTC);
+    let request = engine.context_request(&scope("ann"), "green tea");
+    let block = engine.context(&request, 500).await.unwrap();
+    let [entry] = &block.entries[..] else { panic!("{block:?}") };
+    assert_eq!(
+        (entry.tier, &entry.terms[..]),
+        (Tier::L2, &["green".to_owned(), "tea".to_owned()][..])
+    );
+    assert!(entry.uri.starts_with("agent://tester/user/general/i-like-green-tea-"));
+    assert!(block.tokens > 0 && block.tokens <= 500 && entry.score > 0.0);
+    let little = engine.context(&request, 20).await.unwrap();
+    assert_eq!((little.text.as_str(), little.left_out.len()), ("", 1));
+}
+
+#[tokio::test]
+async fn the_settings_bound_what_a_recall_returns_and_why_not_says_so() {
+    let owner = scope("ann");
+    let store: Arc<dyn Store> = Arc::new(RamStore::default());
+    let memories: Vec<_> = (0..5).map(|number| memory(&owner, number, "tea")).collect();
+    store.apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
+    let mut config = Config::default();
+    config.memory.long_term.max_return = 2;
+    let engine = engine_on(store).with_config(config);
+    let request = RecallRequest { limit: 1_000, ..engine.request(&owner, "tea") };
+    assert_eq!(engine.recall(&request).await.unwrap().hits.len(), 2);
+    let why = engine.why_not(&request, memories[4].id).await.unwrap();
+    assert!(matches!(why, WhyNot::Rank { rank: Some(5), limit: 2, .. }), "{why:?}");
+}
