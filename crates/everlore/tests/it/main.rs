@@ -14,8 +14,5 @@ mod isolation;
 mod export;
 mod sqlite;
 mod corpus;
-<<<<<<< HEAD
 mod settings;
-=======
 mod context;
->>>>>>> tests
