@@ -83,5 +83,5 @@ async fn the_settings_bound_what_a_recall_returns_and_why_not_says_so() {
     let request = RecallRequest { limit: 1_000, ..engine.request(&owner, "tea") };
     assert_eq!(engine.recall(&request).await.unwrap().hits.len(), 2);
     let why = engine.why_not(&request, memories[4].id).await.unwrap();
-    assert!(matches!(why, WhyNot::Rank { rank: Some(5), limit: 2, .. }), "{why:?}");
+    assert!(matches!(why, WhyNot::Rank { rank: 5, limit: 2, .. }), "{why:?}");
 }
