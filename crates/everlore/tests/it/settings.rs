@@ -1,11 +1,6 @@
 //! What settings and edits promise, through the engine.
 
-use everlore::{
-    Config, Edit, Error, RecallRequest,
-    config::{LanguageChoice, Trigger},
-    ingest::Undo,
-    store::JournalQuery,
-};
+use everlore::{Config, Edit, Error, RecallRequest, ingest::Undo, store::JournalQuery};
 
 use crate::support::{ram, say, scope};
 
@@ -20,43 +15,6 @@ async fn nothing_is_stored_or_injected_when_memory_is_switched_off() {
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
     let block = off.context(&off.context_request(&owner, "龙井茶"), 500).await.unwrap();
     assert_eq!(block.text, "");
-}
-
-#[tokio::test]
-async fn the_trigger_decides_which_messages_get_memories() {
-    let (engine, owner) = (ram(), scope("ann"));
-    engine.remember(&owner, say("龙井茶 is what I like to drink")).await.unwrap();
-    let expected = [
-        (Trigger::Always, "龙井茶", true),
-        (Trigger::Never, "龙井茶", false),
-        (Trigger::Keywords, "龙井茶", false),
-        (Trigger::Keywords, "我喜欢喝龙井茶吗", true),
-    ];
-    for (trigger, query, told) in expected {
-        let mut config = Config::default();
-        config.memory.inject.long_term_trigger = trigger;
-        let engine = engine.clone().with_config(config);
-        let block = engine.context(&engine.context_request(&owner, query), 500).await.unwrap();
-        assert_eq!(!block.text.is_empty(), told, "{trigger:?} {query}");
-    }
-}
-
-#[tokio::test]
-async fn the_block_speaks_the_language_that_the_settings_choose() {
-    let (engine, owner) = (ram(), scope("ann"));
-    engine.remember(&owner, say("the staging port is 9443")).await.unwrap();
-    for (language, word) in [
-        (LanguageChoice::Auto, "today"),
-        (LanguageChoice::Zh, "今天"),
-        (LanguageChoice::En, "today"),
-    ] {
-        let mut config = Config::default();
-        config.general.language = language;
-        let engine = engine.clone().with_config(config);
-        let block =
-            engine.context(&engine.context_request(&owner, "staging port"), 500).await.unwrap();
-        assert!(block.text.contains(word), "{language:?}: {}", block.text);
-    }
 }
 
 #[tokio::test]
