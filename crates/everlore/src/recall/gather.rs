@@ -34,7 +34,7 @@ pub(super) async fn gather(
         .collect();
     let first_required = asked.len();
     asked.extend(filter.terms());
-    let segments = store.postings(&request.scope, &asked).await?;
+    let segments = store.postings(&request.scope, &asked, None).await?;
     Ok(Gathered { segments, lists, filter, required: first_required..asked.len() })
 }
 
@@ -48,7 +48,7 @@ fn position_of(term: Term, asked: &mut Vec<Term>) -> usize {
 impl Gathered {
     /// Whether the filter lets a document of a segment through.
     pub(super) fn lets_through(&self, (segment, doc): (usize, usize)) -> bool {
-        let Segment { docs, postings } = &self.segments[segment];
+        let Segment { docs, postings, .. } = &self.segments[segment];
         let has = |list: usize| {
             postings[list].binary_search_by_key(&(doc as u32), |posting| posting.doc).is_ok()
         };

@@ -18,6 +18,9 @@ const PART_BYTES: usize = 1_900;
 /// The most bits of a term's hash that choose its part: 2^16 parts are 200 MB of postings in one block.
 const MAX_PART_BITS: u32 = 16;
 
+/// Vectors in a row of the database: reading one vector a row costs more than comparing it.
+pub(crate) const ROW_SLOTS: usize = 64;
+
 /// A run of memories, sorted by place, that is only ever read, merged or dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Block {
@@ -27,6 +30,10 @@ pub(crate) struct Block {
     pub(crate) part_bits: u32,
     /// The postings, in the order of their terms' hashes.
     pub(crate) parts: Vec<Vec<u8>>,
+    /// The number of the model that made all vectors; 0 if any is still to be made.
+    pub(crate) model: u32,
+    /// The slots of all vectors; empty without a model.
+    pub(crate) slots: Vec<u8>,
 }
 
 /// A term of a document, in the order in which a block keeps them.
@@ -52,7 +59,11 @@ impl Block {
                 counts,
             }));
         }
-        Self::from_rows(Docs::from_packed(packed), rows)
+        let model =
+            common(order.iter().map(|entry| entry.vector.as_ref().map_or(0, |(model, _)| *model)));
+        let made = order.iter().filter_map(|entry| entry.vector.as_ref()).filter(|_| model != 0);
+        let slots = made.flat_map(|(_, slot)| slot.iter().copied()).collect();
+        Self { model, slots, ..Self::from_rows(Docs::from_packed(packed), rows) }
     }
 
     /// Merges blocks into one and leaves out the memories that are gone.
@@ -80,7 +91,23 @@ impl Block {
                 }
             });
         }
-        Self::from_rows(Docs::from_packed(packed), rows)
+        let model = common(blocks.iter().map(|block| block.model));
+        let moved = order.iter().filter(|_| model != 0);
+        let slots =
+            moved.flat_map(|&(_, source, doc)| blocks[source].slot(doc).iter().copied()).collect();
+        Self { model, slots, ..Self::from_rows(Docs::from_packed(packed), rows) }
+    }
+
+    /// The slot of a document's vector.
+    fn slot(&self, doc: usize) -> &[u8] {
+        let size = self.slots.len() / self.docs.len().max(1);
+        &self.slots[doc * size..(doc + 1) * size]
+    }
+
+    /// The slots of vectors in rows of the database.
+    pub(crate) fn slot_rows(&self) -> impl Iterator<Item = &[u8]> {
+        let size = self.slots.len() / self.docs.len().max(1);
+        self.slots.chunks((size * ROW_SLOTS).max(1))
     }
 
     /// The records cut into pages.
@@ -97,7 +124,9 @@ impl Block {
             }
         });
         let living = terms.into_iter().enumerate().filter(|(doc, _)| !self.docs.is_gone(*doc));
-        living.map(|(doc, terms)| IndexEntry { record: self.docs.record(doc), terms }).collect()
+        living
+            .map(|(doc, terms)| IndexEntry { record: self.docs.record(doc), terms, vector: None })
+            .collect()
     }
 
     fn from_rows(docs: Docs, mut rows: Vec<Row>) -> Self {
@@ -107,7 +136,7 @@ impl Block {
         for of_term in rows.chunk_by(|a, b| a.term == b.term) {
             push_term(of_term, &mut parts[part_of(of_term[0].term, part_bits)]);
         }
-        Self { docs, part_bits, parts }
+        Self { docs, part_bits, parts, ..Self::default() }
     }
 
     fn for_each_row(&self, mut each: impl FnMut(Row)) {
@@ -119,6 +148,11 @@ impl Block {
             }
         }
     }
+}
+
+/// The one number that all have; 0 if they differ or there is none.
+fn common(mut numbers: impl Iterator<Item = u32>) -> u32 {
+    numbers.next().filter(|first| numbers.all(|number| number == *first)).unwrap_or(0)
 }
 
 /// The part of a block that holds a term.
@@ -245,7 +279,7 @@ mod tests {
             status: Status::Active,
             names_time: false,
         };
-        IndexEntry { record, terms }
+        IndexEntry { record, terms, vector: None }
     }
 
     fn entries() -> impl Strategy<Value = Vec<IndexEntry>> {

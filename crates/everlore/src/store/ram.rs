@@ -8,26 +8,36 @@ use std::{
 use async_trait::async_trait;
 
 use super::{
-    Counts, JournalQuery, Key, Order, Page, Place, Segment, Store,
+    Counts, EMBED_BATCH, JournalQuery, Key, Made, Order, Page, Place, Segment, Store,
     entry::{IndexEntry, segment_of},
+    looks_different,
 };
 use crate::{
     error::{Error, Result},
     text::terms::Term,
     types::{
-        Applied, Change, Entry, Erased, Fingerprint, Kind, Memory, MemoryId, Scope, Timestamp,
-        Write,
+        Applied, Change, Entry, Erased, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope,
+        Timestamp, Vector, Vectors, Write,
     },
 };
 
 /// A store without a file.
 #[derive(Debug, Default)]
-pub struct RamStore(Mutex<BTreeMap<Scope, Shelf>>);
+pub struct RamStore {
+    shelves: Mutex<BTreeMap<Scope, Shelf>>,
+    /// The model in use.
+    model: Mutex<Option<ModelId>>,
+}
+
+/// There is one model at a time, so its number says nothing.
+const MODEL: u32 = 1;
 
 /// Everything of one scope.
 #[derive(Debug, Clone, Default)]
 struct Shelf {
     rows: BTreeMap<Place, Memory>,
+    /// The vectors of the texts that rows have now, with their models.
+    vectors: HashMap<Place, (ModelId, Vector)>,
     /// Where each memory stands or, once removed, stood.
     places: HashMap<MemoryId, Place>,
     journal: Vec<Entry>,
@@ -45,12 +55,22 @@ impl RamStore {
             let place = shelf.place_for(&memory);
             shelf.rows.insert(place, memory);
         }
-        Self(Mutex::new(BTreeMap::from([(scope.clone(), shelf)])))
+        Self { shelves: Mutex::new(BTreeMap::from([(scope.clone(), shelf)])), ..Self::default() }
     }
 
     fn shelves(&self) -> MutexGuard<'_, BTreeMap<Scope, Shelf>> {
         // Shelves are replaced whole, so one is never seen half changed, even after a panic.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn in_use(&self) -> Option<ModelId> {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The vectors of a write, if they are of the model in use; the first model that writes is.
+    fn usable<'a>(&self, vectors: Option<&'a Vectors>) -> Option<&'a Vectors> {
+        let made = vectors?;
+        self.in_use().is_none_or(|model| model == made.model).then_some(made)
     }
 
     fn read<T>(&self, scope: &Scope, read: impl FnOnce(&Shelf) -> T) -> T {
@@ -64,13 +84,18 @@ impl Store for RamStore {
     async fn apply(&self, write: Write) -> Result<Vec<Applied>> {
         let mut shelves = self.shelves();
         let mut shelf = shelves.get(&write.scope).cloned().unwrap_or_default();
-        let applied = write
-            .changes
-            .iter()
-            .map(|change| shelf.apply(&write, change))
-            .collect::<Result<_>>()?;
+        let mut applied = Vec::with_capacity(write.changes.len());
+        let vectors = self.usable(write.vectors.as_ref());
+        for (index, change) in write.changes.iter().enumerate() {
+            let made = vectors
+                .and_then(|made| Some((made.model.clone(), made.vectors.get(index)?.clone()?)));
+            applied.push(shelf.apply(&write, change, made)?);
+        }
         shelf.tombstones.extend(&write.erased_texts);
         shelves.insert(write.scope, shelf);
+        if let (None, Some(Vectors { model, .. })) = (self.in_use(), write.vectors) {
+            *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model);
+        }
         Ok(applied)
     }
 
@@ -105,12 +130,55 @@ impl Store for RamStore {
         }))
     }
 
-    async fn postings(&self, scope: &Scope, terms: &[Term]) -> Result<Vec<Segment>> {
+    async fn postings(
+        &self,
+        scope: &Scope,
+        terms: &[Term],
+        model: Option<&ModelId>,
+    ) -> Result<Vec<Segment>> {
+        let model = model.filter(|model| self.in_use().as_ref() == Some(model));
         Ok(self.read(scope, |shelf| {
-            let entries: Vec<_> =
-                shelf.rows.iter().map(|(place, memory)| IndexEntry::of(memory, *place)).collect();
-            vec![segment_of(&entries, terms)]
+            let entries: Vec<_> = shelf
+                .rows
+                .iter()
+                .map(|(place, memory)| shelf.entry(memory, *place, model))
+                .collect();
+            vec![segment_of(&entries, terms, model.map(|model| (MODEL, model.dimensions)))]
         }))
+    }
+
+    async fn model(&self) -> Result<Option<ModelId>> {
+        Ok(self.in_use())
+    }
+
+    async fn use_model(&self, model: &ModelId) -> Result<()> {
+        *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model.clone());
+        Ok(())
+    }
+
+    async fn unembedded(&self) -> Result<Vec<Memory>> {
+        let Some(model) = self.in_use() else { return Ok(Vec::new()) };
+        let waiting = |shelf: &Shelf| -> Vec<Memory> {
+            let rows = shelf.rows.iter().filter(|(place, _)| !shelf.has_vector(**place, &model));
+            rows.map(|(_, memory)| memory.clone()).take(EMBED_BATCH).collect()
+        };
+        Ok(self
+            .shelves()
+            .values()
+            .map(waiting)
+            .find(|waiting| !waiting.is_empty())
+            .unwrap_or_default())
+    }
+
+    async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()> {
+        if let Some(shelf) = self.shelves().get_mut(scope) {
+            for Made { id, version, vector } in made {
+                if shelf.memory(id).is_some_and(|memory| memory.version == version) {
+                    shelf.vectors.insert(shelf.places[&id], (model.clone(), vector));
+                }
+            }
+        }
+        Ok(())
     }
 
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {
@@ -226,7 +294,41 @@ impl Shelf {
         place
     }
 
-    fn apply(&mut self, write: &Write, change: &Change) -> Result<Applied> {
+    fn has_vector(&self, place: Place, model: &ModelId) -> bool {
+        self.vectors.get(&place).is_some_and(|(made_by, _)| made_by == model)
+    }
+
+    /// The index entry of a memory, with its vector if it is of this model.
+    fn entry(&self, memory: &Memory, place: Place, model: Option<&ModelId>) -> IndexEntry {
+        let vector = self.vectors.get(&place).filter(|(made_by, _)| model == Some(made_by));
+        let vector = vector.map(|(_, vector)| (MODEL, vector.to_slot()));
+        IndexEntry { vector, ..IndexEntry::of(memory, place) }
+    }
+
+    /// Keeps the vector with the text: a new text has a new one, or none.
+    fn keep_vector(
+        &mut self,
+        id: MemoryId,
+        before: Option<&Memory>,
+        made: Option<(ModelId, Vector)>,
+    ) {
+        let place = self.places[&id];
+        let after = self.rows.get(&place);
+        match (before, after) {
+            (Some(before), Some(after)) if !looks_different(before, after) => {}
+            (_, Some(_)) if made.is_some() => {
+                drop(made.map(|made| self.vectors.insert(place, made)))
+            }
+            _ => drop(self.vectors.remove(&place)),
+        }
+    }
+
+    fn apply(
+        &mut self,
+        write: &Write,
+        change: &Change,
+        made: Option<(ModelId, Vector)>,
+    ) -> Result<Applied> {
         let id = change.id();
         let before = self.memory(id).cloned();
         let mut erased = None;
@@ -236,6 +338,7 @@ impl Shelf {
             Change::Delete(id) => self.remove(*id)?,
             Change::Erase(id) => erased = Some(self.erase(*id)?),
         }
+        self.keep_vector(id, before.as_ref(), made);
         let after = self.memory(id).cloned().map(Box::new);
         let before = if erased.is_some() { None } else { before.map(Box::new) };
         let seq = self.journal.len() as u64 + 1;
@@ -293,7 +396,7 @@ impl Shelf {
         let erased = Erased {
             rows: usize::from(row.is_some()),
             index_terms: row.map_or(0, |row| IndexEntry::of(&row, place).terms.len()),
-            vectors: 0,
+            vectors: usize::from(self.vectors.contains_key(&place)),
             journal_images,
             tombstones: texts.len(),
         };

@@ -1,5 +1,7 @@
 //! What a store hands to recall: a sorted run of indexed memories with the postings of the asked terms.
 
+use std::sync::Arc;
+
 use crate::types::{Kind, Status, Timestamp};
 
 use super::Place;
@@ -30,6 +32,35 @@ pub struct Segment {
     pub docs: Docs,
     /// For each asked term the memories that have it, in the order of `docs`.
     pub postings: Vec<Vec<Posting>>,
+    /// The vectors of the asked model, if the segment has them.
+    pub slots: Option<Slots>,
+}
+
+/// The vectors of a segment, in the order of its [`Docs`], as slots of a scale and bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slots {
+    bytes: Arc<Vec<u8>>,
+    slot_bytes: usize,
+}
+
+impl Slots {
+    /// Takes packed slots of vectors with this many numbers.
+    pub(crate) fn new(bytes: Arc<Vec<u8>>, dimensions: usize) -> Self {
+        Self { bytes, slot_bytes: slot_bytes(dimensions) }
+    }
+
+    /// The scale and the bytes of a document's vector; none if it has no meaning.
+    pub fn get(&self, doc: usize) -> Option<(f32, &[u8])> {
+        let slot = self.bytes.get(doc * self.slot_bytes..(doc + 1) * self.slot_bytes)?;
+        let (scale, values) = slot.split_first_chunk()?;
+        let scale = f32::from_le_bytes(*scale);
+        (scale > 0.0).then_some((scale, values))
+    }
+}
+
+/// The bytes of a vector with this many numbers: a scale of four bytes, then one for each.
+pub(crate) fn slot_bytes(dimensions: usize) -> usize {
+    4 + dimensions
 }
 
 /// That a memory has a term.

@@ -26,15 +26,17 @@ pub(super) const STRIDE: i64 = 1 << 20;
 pub(super) struct Header {
     pub(super) id: i64,
     pub(super) part_bits: u32,
+    pub(super) model: u32,
 }
 
 /// The blocks of the scope, in the order of their first places.
 pub(super) fn headers(db: &Connection, scope: i64) -> Result<Vec<Header>> {
     let mut statement = db
-        .prepare_cached("SELECT id, part_bits FROM blocks WHERE scope = ?1 ORDER BY first")
+        .prepare_cached("SELECT id, part_bits, model FROM blocks WHERE scope = ?1 ORDER BY first")
         .map_err(failed)?;
-    let rows =
-        statement.query_map([scope], |row| Ok(Header { id: row.get(0)?, part_bits: row.get(1)? }));
+    let rows = statement.query_map([scope], |row| {
+        Ok(Header { id: row.get(0)?, part_bits: row.get(1)?, model: row.get(2)? })
+    });
     rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
@@ -92,6 +94,8 @@ pub(super) fn load_block(db: &Connection, header: &Header) -> Result<Block> {
         docs: load_docs(db, header.id)?,
         part_bits: header.part_bits,
         parts: parts.into_iter().map(|(_, part)| part).collect(),
+        model: header.model,
+        slots: load_slots(db, header.id)?,
     })
 }
 
@@ -103,8 +107,8 @@ pub(super) fn store_block(db: &Connection, scope: i64, block: &Block) -> Result<
     }
     let (first, last) =
         (block.docs.place(0).to_bits() as i64, block.docs.place(docs - 1).to_bits() as i64);
-    db.prepare_cached("INSERT INTO blocks (scope, level, docs, part_bits, first, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
-        .and_then(|mut insert| insert.execute(params![scope, level_of(docs), docs as i64, block.part_bits, first, last]))
+    db.prepare_cached("INSERT INTO blocks (scope, level, docs, part_bits, first, last, model) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+        .and_then(|mut insert| insert.execute(params![scope, level_of(docs), docs as i64, block.part_bits, first, last, block.model]))
         .map_err(failed)?;
     let id = db.last_insert_rowid() * STRIDE;
     let mut insert =
@@ -117,7 +121,25 @@ pub(super) fn store_block(db: &Connection, scope: i64, block: &Block) -> Result<
     for (index, part) in block.parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
         insert.execute(params![id + index as i64, part]).map_err(failed)?;
     }
+    let mut insert =
+        db.prepare_cached("INSERT INTO block_vectors VALUES (?1, ?2)").map_err(failed)?;
+    for (index, slots) in block.slot_rows().enumerate() {
+        insert.execute(params![id + index as i64, slots]).map_err(failed)?;
+    }
     Ok(())
+}
+
+/// The slots of a block's vectors; empty if it has none.
+pub(super) fn load_slots(db: &Connection, block: i64) -> Result<Vec<u8>> {
+    let mut statement = db
+        .prepare_cached("SELECT slots FROM block_vectors WHERE id BETWEEN ?1 AND ?2 ORDER BY id")
+        .map_err(failed)?;
+    let mut rows = statement.query(range(block)).map_err(failed)?;
+    let mut slots = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        slots.extend(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?);
+    }
+    Ok(slots)
 }
 
 /// Removes a block.
@@ -126,6 +148,8 @@ pub(super) fn drop_block(db: &Connection, block: i64) -> Result<()> {
     db.execute("DELETE FROM block_pages WHERE id BETWEEN ?1 AND ?2", (first, last))
         .map_err(failed)?;
     db.execute("DELETE FROM block_parts WHERE id BETWEEN ?1 AND ?2", (first, last))
+        .map_err(failed)?;
+    db.execute("DELETE FROM block_vectors WHERE id BETWEEN ?1 AND ?2", (first, last))
         .map_err(failed)?;
     db.execute("DELETE FROM block_gone WHERE block = ?1", [block]).map_err(failed)?;
     db.execute("DELETE FROM blocks WHERE id = ?1", [block]).map(drop).map_err(failed)

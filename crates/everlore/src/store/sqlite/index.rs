@@ -1,22 +1,25 @@
 //! The lexical index in the file: a tail of new entries, blocks of sealed ones.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     blocks::{
-        FAN, Header, MAX_LEVEL, STRIDE, drop_block, headers, load_block, load_docs, locate,
-        locate_all, rows_of, store_block, term_postings,
+        FAN, Header, MAX_LEVEL, STRIDE, drop_block, headers, load_block, load_docs, load_slots,
+        locate, locate_all, rows_of, store_block, term_postings,
     },
-    failed,
+    failed, vectors,
 };
 use crate::{
     error::{Error, Result},
     store::{
-        Place, Segment,
+        Place, Segment, Slots,
         block::{self, Block},
         entry::{IndexEntry, segment_of},
     },
     text::terms::Term,
+    types::ModelId,
 };
 
 /// Entries in the tail before it is sealed: reading one costs about as much as looking a term up in a block.
@@ -44,11 +47,13 @@ pub(super) fn add(db: &Connection, scope: i64, fresh: Vec<IndexEntry>) -> Result
         entries.extend(fresh);
         return store_block(db, scope, &Block::seal(&entries));
     }
-    let mut insert = db.prepare_cached("INSERT INTO tail VALUES (?1, ?2, ?3)").map_err(failed)?;
+    let mut insert =
+        db.prepare_cached("INSERT INTO tail VALUES (?1, ?2, ?3, ?4, ?5)").map_err(failed)?;
     for entry in fresh {
-        insert
-            .execute(params![scope, entry.record.place.to_bits() as i64, entry.encode()])
-            .map_err(failed)?;
+        let place = entry.record.place.to_bits() as i64;
+        let (model, slot) =
+            entry.vector.as_ref().map_or((0, None), |(model, slot)| (*model, Some(slot)));
+        insert.execute(params![scope, place, entry.encode(), model, slot]).map_err(failed)?;
     }
     let count: i64 = db
         .prepare_cached("SELECT count(*) FROM tail WHERE scope = ?1")
@@ -75,17 +80,21 @@ pub(super) fn remove(db: &Connection, scope: i64, place: Place) -> Result<()> {
         .map_err(failed)
 }
 
-/// Takes the entry at a place out of the index, if there still is one, and the postings of all that ever stood there.
-pub(super) fn erase(db: &Connection, scope: i64, place: Place) -> Result<()> {
+/// Takes the entry at a place out of the index, if there still is one, and the postings and vectors of all that ever
+/// stood there; returns how many vectors that were.
+pub(super) fn erase(db: &Connection, scope: i64, place: Place) -> Result<usize> {
+    let in_tail = vectors::in_tail(db, scope, place)?;
     if !remove_from_tail(db, scope, place)?
         && let Some((block, doc)) = locate(db, scope, place)?
     {
         db.execute("INSERT INTO block_gone VALUES (?1, ?2)", (block, doc)).map_err(failed)?;
     }
+    let mut removed = usize::from(in_tail);
     for (block, doc) in locate_all(db, scope, place)? {
         scrub(db, block, doc)?;
+        removed += usize::from(vectors::clear_slot(db, block, doc)?);
     }
-    Ok(())
+    Ok(removed)
 }
 
 /// Rewrites the parts of a block that name a document.
@@ -103,14 +112,21 @@ fn scrub(db: &Connection, block: i64, doc: u32) -> Result<()> {
 }
 
 /// Everything a query needs of the scope.
-pub(super) fn postings(db: &Connection, scope: i64, terms: &[Term]) -> Result<Vec<Segment>> {
+pub(super) fn postings(
+    db: &Connection,
+    scope: i64,
+    terms: &[Term],
+    model: Option<&ModelId>,
+) -> Result<Vec<Segment>> {
+    let model = vectors::in_use(db)?.filter(|(_, in_use)| Some(in_use) == model);
+    let model = model.map(|(number, in_use)| (number, in_use.dimensions));
     let mut segments = Vec::new();
     for header in headers(db, scope)? {
-        segments.push(block_segment(db, &header, terms)?);
+        segments.push(block_segment(db, &header, terms, model)?);
     }
     let tail = tail(db, scope)?;
     if !tail.is_empty() {
-        segments.push(segment_of(&tail, terms));
+        segments.push(segment_of(&tail, terms, model));
     }
     Ok(segments)
 }
@@ -150,7 +166,7 @@ pub(super) fn has_term(db: &Connection, block: i64, doc: u32, term: Term) -> Res
     let part_bits = db
         .query_row("SELECT part_bits FROM blocks WHERE id = ?1", [block], |row| row.get(0))
         .map_err(failed)?;
-    let lists = term_postings(db, &Header { id: block, part_bits }, &[term])?;
+    let lists = term_postings(db, &Header { id: block, part_bits, model: 0 }, &[term])?;
     Ok(lists[0].iter().any(|posting| posting.doc == doc))
 }
 
@@ -167,6 +183,7 @@ pub(super) fn drop_orphans(db: &Connection) -> Result<()> {
     let sql = format!(
         "DELETE FROM block_pages WHERE id / {STRIDE} NOT IN (SELECT id FROM blocks); \
          DELETE FROM block_parts WHERE id / {STRIDE} NOT IN (SELECT id FROM blocks); \
+         DELETE FROM block_vectors WHERE id / {STRIDE} NOT IN (SELECT id FROM blocks); \
          DELETE FROM block_gone WHERE block NOT IN (SELECT id FROM blocks);"
     );
     db.execute_batch(&sql).map_err(failed)
@@ -219,12 +236,16 @@ fn remove_from_tail(db: &Connection, scope: i64, place: Place) -> Result<bool> {
 
 fn tail(db: &Connection, scope: i64) -> Result<Vec<IndexEntry>> {
     let mut statement = db
-        .prepare_cached("SELECT entry FROM tail WHERE scope = ?1 ORDER BY place")
+        .prepare_cached("SELECT entry, model, vector FROM tail WHERE scope = ?1 ORDER BY place")
         .map_err(failed)?;
     let mut rows = statement.query([scope]).map_err(failed)?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        entries.push(decode(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?)?);
+        let mut entry = decode(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?)?;
+        let model: u32 = row.get(1).map_err(failed)?;
+        let slot: Option<Vec<u8>> = row.get(2).map_err(failed)?;
+        entry.vector = slot.filter(|_| model != 0).map(|slot| (model, slot));
+        entries.push(entry);
     }
     Ok(entries)
 }
@@ -241,7 +262,12 @@ fn decode(bytes: &[u8]) -> Result<IndexEntry> {
     IndexEntry::decode(bytes).ok_or_else(|| Error::damaged("an entry of the index cannot be read"))
 }
 
-fn block_segment(db: &Connection, header: &Header, terms: &[Term]) -> Result<Segment> {
+fn block_segment(
+    db: &Connection,
+    header: &Header,
+    terms: &[Term],
+    model: Option<(u32, usize)>,
+) -> Result<Segment> {
     let docs = load_docs(db, header.id)?;
     let mut postings = term_postings(db, header, terms)?;
     for list in &mut postings {
@@ -249,5 +275,11 @@ fn block_segment(db: &Connection, header: &Header, terms: &[Term]) -> Result<Seg
             (posting.doc as usize) < docs.len() && !docs.is_gone(posting.doc as usize)
         });
     }
-    Ok(Segment { docs, postings })
+    let slots = match model {
+        Some((number, dimensions)) if header.model == number => {
+            Some(Slots::new(Arc::new(load_slots(db, header.id)?), dimensions))
+        }
+        _ => None,
+    };
+    Ok(Segment { docs, postings, slots })
 }

@@ -8,6 +8,7 @@ mod apply;
 mod rows;
 mod index;
 mod blocks;
+mod vectors;
 mod journal;
 mod erase;
 mod check;
@@ -18,11 +19,13 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension};
 
 use self::{pool::Pool, writer::Writer};
-use super::{Counts, JournalQuery, Key, Page, Place, Segment, Store};
+use super::{Counts, JournalQuery, Key, Made, Page, Place, Segment, Store};
 use crate::{
     error::{Error, Result},
     text::terms::Term,
-    types::{Applied, Change, Entry, Fingerprint, Memory, MemoryId, Scope, Timestamp, Write},
+    types::{
+        Applied, Change, Entry, Fingerprint, Memory, MemoryId, ModelId, Scope, Timestamp, Write,
+    },
 };
 
 pub use self::open::SCHEMA_VERSION;
@@ -109,9 +112,38 @@ impl Store for SqliteStore {
         self.read(scope, move |db, number| rows::list(db, &owner, number, &page)).await
     }
 
-    async fn postings(&self, scope: &Scope, terms: &[Term]) -> Result<Vec<Segment>> {
-        let terms = terms.to_vec();
-        self.read(scope, move |db, number| index::postings(db, number, &terms)).await
+    async fn postings(
+        &self,
+        scope: &Scope,
+        terms: &[Term],
+        model: Option<&ModelId>,
+    ) -> Result<Vec<Segment>> {
+        let (terms, model) = (terms.to_vec(), model.cloned());
+        self.read(scope, move |db, number| index::postings(db, number, &terms, model.as_ref()))
+            .await
+    }
+
+    async fn model(&self) -> Result<Option<ModelId>> {
+        Ok(self.pool.read(vectors::in_use).await?.map(|(_, model)| model))
+    }
+
+    async fn use_model(&self, model: &ModelId) -> Result<()> {
+        let model = model.clone();
+        self.writer.run(move |db| vectors::use_model(db, &model).map(drop)).await
+    }
+
+    async fn unembedded(&self) -> Result<Vec<Memory>> {
+        self.pool.read(vectors::unembedded).await
+    }
+
+    async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()> {
+        let (owner, model) = (scope.clone(), model.clone());
+        self.writer
+            .run(move |db| match scope_number(db, &owner)? {
+                Some(number) => vectors::embed(db, &owner, number, &model, made),
+                None => Ok(()),
+            })
+            .await
     }
 
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {
@@ -165,7 +197,15 @@ impl Store for SqliteStore {
     }
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
-        self.writer.reindex(scope).await
+        let owner = scope.clone();
+        self.writer
+            .run(move |db| match scope_number(db, &owner)? {
+                Some(number) => {
+                    index::drop_orphans(db).and_then(|()| check::reindex(db, &owner, number))
+                }
+                None => Ok(0),
+            })
+            .await
     }
 
     async fn close(&self) {

@@ -1,0 +1,187 @@
+//! Vectors in the file: which model is in use, what is still to be embedded, and adding what was.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{
+    blocks::{Header, STRIDE, drop_block, headers, load_block, load_docs, store_block},
+    failed, rows,
+};
+use crate::{
+    error::{Error, Result},
+    store::{EMBED_BATCH, Made, Place, block::ROW_SLOTS, segment::slot_bytes},
+    types::{Memory, ModelId, Scope, Vectors},
+};
+
+/// The model in use with its number.
+pub(super) fn in_use(db: &Connection) -> Result<Option<(u32, ModelId)>> {
+    let sql = "SELECT models.id, name, dimensions FROM meta JOIN models ON models.id = value WHERE key = 'model'";
+    let mut statement = db.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement.query([]).map_err(failed)?;
+    let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
+    let (number, name, dimensions): (u32, String, i64) = row.try_into().map_err(failed)?;
+    Ok(Some((number, ModelId { name, dimensions: dimensions as usize })))
+}
+
+/// Takes a model into use and returns its number.
+pub(super) fn use_model(db: &Connection, model: &ModelId) -> Result<u32> {
+    db.execute(
+        "INSERT INTO models (name, dimensions) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+        params![model.name, model.dimensions as i64],
+    )
+    .map_err(failed)?;
+    let (number, dimensions): (u32, i64) = db
+        .query_row("SELECT id, dimensions FROM models WHERE name = ?1", [&model.name], |row| {
+            row.try_into()
+        })
+        .map_err(failed)?;
+    if dimensions as usize != model.dimensions {
+        return Err(Error::invalid(
+            format!("model `{model}` had {dimensions} dimensions and now has {}", model.dimensions),
+            "give another model another name",
+        ));
+    }
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?1)", [number]).map_err(failed)?;
+    Ok(number)
+}
+
+/// The number of the model of a write's vectors, if it is the one in use; the first model that writes is.
+pub(super) fn number_for(db: &Connection, vectors: Option<&Vectors>) -> Result<Option<u32>> {
+    let Some(vectors) = vectors else { return Ok(None) };
+    match in_use(db)? {
+        None => use_model(db, &vectors.model).map(Some),
+        Some((number, in_use)) => Ok((in_use == vectors.model).then_some(number)),
+    }
+}
+
+/// Some memories of one scope that have no vector of the model in use.
+pub(super) fn unembedded(db: &Connection) -> Result<Vec<Memory>> {
+    let Some((number, _)) = in_use(db)? else { return Ok(Vec::new()) };
+    for owner in rows::scopes(db)? {
+        let Some(scope) = super::scope_number(db, &owner)? else { continue };
+        let mut places = tail_places(db, scope, number)?;
+        for header in headers(db, scope)?.iter().filter(|header| header.model != number) {
+            if places.len() >= EMBED_BATCH {
+                break;
+            }
+            let docs = load_docs(db, header.id)?;
+            places.extend(
+                (0..docs.len()).filter(|&doc| !docs.is_gone(doc)).map(|doc| docs.place(doc)),
+            );
+        }
+        if !places.is_empty() {
+            let found = rows::at_places(db, &owner, scope, &places)?;
+            return Ok(found.into_iter().map(|(_, memory)| memory).collect());
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Adds vectors to the tail and to the blocks all of whose memories have one now.
+pub(super) fn embed(
+    db: &Connection,
+    owner: &Scope,
+    scope: i64,
+    model: &ModelId,
+    made: Vec<Made>,
+) -> Result<()> {
+    let Some((number, _)) = in_use(db)?.filter(|(_, in_use)| in_use == model) else {
+        return Err(Error::invalid(
+            format!("`{model}` is not the model in use"),
+            "switch to it first",
+        ));
+    };
+    let mut slots: HashMap<Place, Vec<u8>> = HashMap::new();
+    for Made { id, version, vector } in made {
+        let stored = rows::by_id(db, owner, scope, id)?;
+        if let Some(stored) = stored.filter(|stored| stored.memory.version == version) {
+            slots.insert(stored.place, vector.to_slot());
+        }
+    }
+    embed_tail(db, scope, number, &slots)?;
+    for header in headers(db, scope)?.iter().filter(|header| header.model != number) {
+        embed_block(db, scope, header, (number, model.dimensions), &slots)?;
+    }
+    Ok(())
+}
+
+/// Whether the entry at a place of the tail has a vector.
+pub(super) fn in_tail(db: &Connection, scope: i64, place: Place) -> Result<bool> {
+    db.prepare_cached("SELECT 1 FROM tail WHERE scope = ?1 AND place = ?2 AND vector IS NOT NULL")
+        .and_then(|mut statement| statement.exists((scope, place.to_bits() as i64)))
+        .map_err(failed)
+}
+
+/// Empties the slot of a document and tells whether there was a vector in it.
+pub(super) fn clear_slot(db: &Connection, block: i64, doc: u32) -> Result<bool> {
+    let id = block * STRIDE + i64::from(doc) / ROW_SLOTS as i64;
+    let found = db
+        .query_row(
+            "SELECT slots, docs FROM block_vectors, blocks WHERE block_vectors.id = ?1 AND blocks.id = ?2",
+            (id, block),
+            |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?)),
+        )
+        .optional()
+        .map_err(failed)?;
+    let Some((mut slots, docs)) = found else { return Ok(false) };
+    let (row, index) = (doc as usize / ROW_SLOTS, doc as usize % ROW_SLOTS);
+    let size = slots.len() / (docs as usize - row * ROW_SLOTS).clamp(1, ROW_SLOTS);
+    let slot = &mut slots[index * size..(index + 1) * size];
+    let had = slot.iter().any(|byte| *byte != 0);
+    slot.fill(0);
+    db.execute("UPDATE block_vectors SET slots = ?2 WHERE id = ?1", params![id, slots])
+        .map_err(failed)?;
+    Ok(had)
+}
+
+fn tail_places(db: &Connection, scope: i64, number: u32) -> Result<Vec<Place>> {
+    let mut statement = db
+        .prepare_cached("SELECT place FROM tail WHERE scope = ?1 AND model <> ?2 ORDER BY place")
+        .map_err(failed)?;
+    let rows = statement.query_map((scope, number), |row| row.get::<_, i64>(0)).map_err(failed)?;
+    rows.map(|place| place.map(|place| Place::from_bits(place as u64)).map_err(failed)).collect()
+}
+
+fn embed_tail(
+    db: &Connection,
+    scope: i64,
+    number: u32,
+    slots: &HashMap<Place, Vec<u8>>,
+) -> Result<()> {
+    let mut update = db
+        .prepare_cached("UPDATE tail SET model = ?3, vector = ?4 WHERE scope = ?1 AND place = ?2")
+        .map_err(failed)?;
+    for place in tail_places(db, scope, number)? {
+        if let Some(slot) = slots.get(&place) {
+            update.execute(params![scope, place.to_bits() as i64, number, slot]).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a block anew with vectors, unless one of its memories has none yet.
+fn embed_block(
+    db: &Connection,
+    scope: i64,
+    header: &Header,
+    (number, dimensions): (u32, usize),
+    slots: &HashMap<Place, Vec<u8>>,
+) -> Result<()> {
+    let docs = load_docs(db, header.id)?;
+    if (0..docs.len()).any(|doc| !docs.is_gone(doc) && !slots.contains_key(&docs.place(doc))) {
+        return Ok(());
+    }
+    let mut block = load_block(db, header)?;
+    block.model = number;
+    block.slots.clear();
+    for doc in 0..docs.len() {
+        match slots.get(&docs.place(doc)).filter(|_| !docs.is_gone(doc)) {
+            Some(slot) => block.slots.extend(slot),
+            None => block.slots.resize(block.slots.len() + slot_bytes(dimensions), 0),
+        }
+    }
+    drop_block(db, header.id)?;
+    // Merging it with nothing leaves out what is gone.
+    store_block(db, scope, &crate::store::block::Block::merge(&[block]))
+}
