@@ -3,11 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context, Result};
-use everlore::{
-    Engine, MemoryId, Scope, Turn,
-    recall::{RecallRequest, recall},
-    store::SqliteStore,
-};
+use everlore::{Config, Engine, MemoryId, Scope, Turn, recall::RecallRequest, store::SqliteStore};
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -37,7 +33,16 @@ impl Everlore {
         let folder = tempfile::tempdir()?;
         let store = runtime.block_on(SqliteStore::open(folder.path().join("everlore.db")))?;
         let (rows, newest) = (HashMap::new(), HashMap::new());
-        Ok(Self { engine: Engine::new(Arc::new(store)), runtime, rows, newest, _folder: folder })
+        let mut config = Config::default();
+        // Questions that must not see later rows ask for all of them.
+        config.memory.long_term.max_return = usize::MAX;
+        Ok(Self {
+            engine: Engine::new(Arc::new(store)).with_config(config),
+            runtime,
+            rows,
+            newest,
+            _folder: folder,
+        })
     }
 }
 
@@ -63,8 +68,7 @@ impl Retriever for Everlore {
             .or_else(|| self.newest.get(&query.scope).copied())
             .unwrap_or_default()
             .to_zoned(TimeZone::UTC);
-        let found =
-            self.runtime.block_on(recall(&**self.engine.store(), &request, config, &now))?;
+        let found = self.runtime.block_on(self.engine.recall_at(&request, &now))?;
         Ok(found.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned()).collect())
     }
 }

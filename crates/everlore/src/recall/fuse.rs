@@ -7,6 +7,7 @@ use super::{
     gather::Gathered,
     identity::Identity,
     lexical::{Corpus, Doc, Scores, rarity},
+    semantic::Similarities,
 };
 use crate::{
     config::RecallConfig,
@@ -82,6 +83,7 @@ struct Offer {
     doc: Doc,
     bm25: f64,
     lexical: f64,
+    semantic: f64,
     speaker: f64,
     when: f64,
     date: f64,
@@ -104,7 +106,14 @@ impl<'a> Fusion<'a> {
         let corpus = Corpus::new(&gathered.segments, config);
         let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
         let scores = corpus.score(&gathered.lists, &weights);
-        let mut offers = offers(gathered, &corpus, intent, &scores);
+        let similar = gathered
+            .vector
+            .as_ref()
+            .map(|query| Similarities::new(query, &gathered.segments, &corpus));
+        let mut offers = offers(gathered, &corpus, intent, &scores, similar.as_ref());
+        if let Some(similar) = &similar {
+            add_semantic(&mut offers, similar, config);
+        }
         add_lexical(&mut offers, &scores, corpus.count());
         add_boosts(&mut offers, gathered, &corpus, intent, config);
         add_session(&mut offers, &corpus, config);
@@ -166,11 +175,15 @@ fn offers(
     corpus: &Corpus<'_>,
     intent: &Intent,
     scores: &Scores,
+    similar: Option<&Similarities>,
 ) -> Vec<Offer> {
     let mut docs: Vec<Doc> = scores.matched.clone();
+    docs.extend(similar.map(Similarities::best).unwrap_or_default());
     if is_timed(intent) || intent.identity != Identity::None {
         docs.extend(unmatched(gathered, corpus, intent, scores));
     }
+    docs.sort_unstable();
+    docs.dedup();
     docs.retain(|doc| gathered.lets_through(corpus.home(*doc)));
     docs.into_iter().map(|doc| Offer::new(doc, scores.bm25[doc].into())).collect()
 }
@@ -211,6 +224,12 @@ fn broad(gathered: &Gathered, corpus: &Corpus<'_>) -> Vec<Doc> {
     all.sort_by_key(|doc| (kind(doc) == Kind::Turn, std::cmp::Reverse(age(doc))));
     all.truncate(BROAD_LIMIT);
     all
+}
+
+fn add_semantic(offers: &mut [Offer], similar: &Similarities, config: &RecallConfig) {
+    for offer in offers {
+        offer.semantic = config.semantic * f64::from(similar.standard[offer.doc]);
+    }
 }
 
 /// Standard scores over the whole scope, in which what does not match counts as zero.
@@ -314,6 +333,7 @@ impl Offer {
             doc,
             bm25,
             lexical: 0.0,
+            semantic: 0.0,
             speaker: 0.0,
             when: 0.0,
             date: 0.0,
@@ -323,13 +343,20 @@ impl Offer {
     }
 
     fn fused(&self) -> f64 {
-        self.lexical + self.speaker + self.when + self.date + self.identity + self.session
+        self.lexical
+            + self.semantic
+            + self.speaker
+            + self.when
+            + self.date
+            + self.identity
+            + self.session
     }
 
     fn candidate(&self, corpus: &Corpus<'_>) -> Candidate {
         let signals = Signals {
             bm25: self.bm25,
             lexical: self.lexical,
+            semantic: self.semantic,
             speaker: self.speaker,
             when: self.when,
             date: self.date,

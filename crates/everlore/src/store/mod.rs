@@ -61,6 +61,9 @@ pub trait Store: Send + Sync {
     /// From now on keeps the vectors of this model; those of others are no longer returned and wait to be made anew.
     async fn use_model(&self, model: &ModelId) -> Result<()>;
 
+    /// How many memories of all scopes have a vector of the model in use, and how many have none.
+    async fn embedded(&self) -> Result<(usize, usize)>;
+
     /// Some memories of one scope whose vectors of the model in use are still to be made; empty when all are made.
     async fn unembedded(&self) -> Result<Vec<Memory>>;
 

@@ -132,6 +132,10 @@ impl Store for SqliteStore {
         self.writer.run(move |db| vectors::use_model(db, &model).map(drop)).await
     }
 
+    async fn embedded(&self) -> Result<(usize, usize)> {
+        self.pool.read(vectors::embedded).await
+    }
+
     async fn unembedded(&self) -> Result<Vec<Memory>> {
         self.pool.read(vectors::unembedded).await
     }

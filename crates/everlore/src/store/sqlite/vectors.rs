@@ -55,6 +55,19 @@ pub(super) fn number_for(db: &Connection, vectors: Option<&Vectors>) -> Result<O
     }
 }
 
+/// How many memories have a vector of the model in use, and how many have none.
+pub(super) fn embedded(db: &Connection) -> Result<(usize, usize)> {
+    let number = in_use(db)?.map_or(u32::MAX, |(number, _)| number);
+    let count = |sql: &str| db.query_row(sql, [number], |row| row.get::<_, i64>(0)).map_err(failed);
+    let living = "docs - (SELECT count(*) FROM block_gone WHERE block = blocks.id)";
+    let sealed = count(&format!("SELECT coalesce(sum({living}), 0) FROM blocks WHERE model = ?1"))?;
+    let made = sealed + count("SELECT count(*) FROM tail WHERE model = ?1")?;
+    let waiting =
+        count(&format!("SELECT coalesce(sum({living}), 0) FROM blocks WHERE model <> ?1"))?
+            + count("SELECT count(*) FROM tail WHERE model <> ?1")?;
+    Ok((made as usize, waiting as usize))
+}
+
 /// Some memories of one scope that have no vector of the model in use.
 pub(super) fn unembedded(db: &Connection) -> Result<Vec<Memory>> {
     let Some((number, _)) = in_use(db)? else { return Ok(Vec::new()) };

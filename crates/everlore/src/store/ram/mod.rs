@@ -1,23 +1,25 @@
 //! Memories in RAM: the plainest store there is. Others are compared with it, and recall of a past day runs on it.
 
+mod shelf;
+
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use async_trait::async_trait;
 
+use self::shelf::{MODEL, Shelf};
 use super::{
     Counts, EMBED_BATCH, JournalQuery, Key, Made, Order, Page, Place, Segment, Store,
-    entry::{IndexEntry, segment_of},
-    looks_different,
+    entry::segment_of,
 };
 use crate::{
-    error::{Error, Result},
+    error::Result,
     text::terms::Term,
     types::{
-        Applied, Change, Entry, Erased, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope,
-        Timestamp, Vector, Vectors, Write,
+        Applied, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope, Timestamp, Vectors,
+        Write,
     },
 };
 
@@ -27,24 +29,6 @@ pub struct RamStore {
     shelves: Mutex<BTreeMap<Scope, Shelf>>,
     /// The model in use.
     model: Mutex<Option<ModelId>>,
-}
-
-/// There is one model at a time, so its number says nothing.
-const MODEL: u32 = 1;
-
-/// Everything of one scope.
-#[derive(Debug, Clone, Default)]
-struct Shelf {
-    rows: BTreeMap<Place, Memory>,
-    /// The vectors of the texts that rows have now, with their models.
-    vectors: HashMap<Place, (ModelId, Vector)>,
-    /// Where each memory stands or, once removed, stood.
-    places: HashMap<MemoryId, Place>,
-    journal: Vec<Entry>,
-    tombstones: BTreeSet<Fingerprint>,
-    sessions: HashMap<String, u32>,
-    /// How many places each session has given out.
-    lengths: HashMap<u32, u32>,
 }
 
 impl RamStore {
@@ -156,6 +140,19 @@ impl Store for RamStore {
         Ok(())
     }
 
+    async fn embedded(&self) -> Result<(usize, usize)> {
+        let model = self.in_use();
+        let made = |shelf: &Shelf| {
+            let has = |place: &&Place| {
+                model.as_ref().is_some_and(|model| shelf.has_vector(**place, model))
+            };
+            shelf.rows.keys().filter(has).count()
+        };
+        let shelves = self.shelves();
+        let made: usize = shelves.values().map(made).sum();
+        Ok((made, shelves.values().map(|shelf| shelf.rows.len()).sum::<usize>() - made))
+    }
+
     async fn unembedded(&self) -> Result<Vec<Memory>> {
         let Some(model) = self.in_use() else { return Ok(Vec::new()) };
         let waiting = |shelf: &Shelf| -> Vec<Memory> {
@@ -262,147 +259,6 @@ impl Store for RamStore {
     }
 
     async fn close(&self) {}
-}
-
-impl Shelf {
-    fn memory(&self, id: MemoryId) -> Option<&Memory> {
-        self.rows.get(self.places.get(&id)?)
-    }
-
-    fn by_age(&self) -> Vec<&Memory> {
-        let mut all: Vec<_> = self.rows.values().collect();
-        all.sort_by_key(|memory| memory.id);
-        all
-    }
-
-    /// The place a memory had before or the next one of its session.
-    fn place_for(&mut self, memory: &Memory) -> Place {
-        if let Some(place) = self.places.get(&memory.id) {
-            return *place;
-        }
-        let session = match &memory.source.session {
-            None => 0,
-            Some(name) => {
-                let next = self.sessions.len() as u32 + 1;
-                *self.sessions.entry(name.clone()).or_insert(next)
-            }
-        };
-        let length = self.lengths.entry(session).or_default();
-        let place = Place::new(session, *length);
-        *length += 1;
-        self.places.insert(memory.id, place);
-        place
-    }
-
-    fn has_vector(&self, place: Place, model: &ModelId) -> bool {
-        self.vectors.get(&place).is_some_and(|(made_by, _)| made_by == model)
-    }
-
-    /// The index entry of a memory, with its vector if it is of this model.
-    fn entry(&self, memory: &Memory, place: Place, model: Option<&ModelId>) -> IndexEntry {
-        let vector = self.vectors.get(&place).filter(|(made_by, _)| model == Some(made_by));
-        let vector = vector.map(|(_, vector)| (MODEL, vector.to_slot()));
-        IndexEntry { vector, ..IndexEntry::of(memory, place) }
-    }
-
-    /// Keeps the vector with the text: a new text has a new one, or none.
-    fn keep_vector(
-        &mut self,
-        id: MemoryId,
-        before: Option<&Memory>,
-        made: Option<(ModelId, Vector)>,
-    ) {
-        let place = self.places[&id];
-        let after = self.rows.get(&place);
-        match (before, after) {
-            (Some(before), Some(after)) if !looks_different(before, after) => {}
-            (_, Some(_)) if made.is_some() => {
-                drop(made.map(|made| self.vectors.insert(place, made)))
-            }
-            _ => drop(self.vectors.remove(&place)),
-        }
-    }
-
-    fn apply(
-        &mut self,
-        write: &Write,
-        change: &Change,
-        made: Option<(ModelId, Vector)>,
-    ) -> Result<Applied> {
-        let id = change.id();
-        let before = self.memory(id).cloned();
-        let mut erased = None;
-        match change {
-            Change::Add(memory) => self.add(write, memory)?,
-            Change::Update(memory) => self.update(write, memory)?,
-            Change::Delete(id) => self.remove(*id)?,
-            Change::Erase(id) => erased = Some(self.erase(*id)?),
-        }
-        self.keep_vector(id, before.as_ref(), made);
-        let after = self.memory(id).cloned().map(Box::new);
-        let before = if erased.is_some() { None } else { before.map(Box::new) };
-        let seq = self.journal.len() as u64 + 1;
-        self.journal.push(Entry {
-            seq,
-            at: write.at,
-            actor: write.actor,
-            cause: write.cause.clone(),
-            run: write.run.clone(),
-            cost: write.cost,
-            op: change.op(),
-            id,
-            before,
-            after,
-        });
-        Ok(Applied { seq, id, erased })
-    }
-
-    fn add(&mut self, write: &Write, memory: &Memory) -> Result<()> {
-        super::check_scope(write, memory)?;
-        let taken = |other: &Memory| other.kind != Kind::Turn && other.uri == memory.uri;
-        if self.memory(memory.id).is_some()
-            || memory.kind != Kind::Turn && self.rows.values().any(taken)
-        {
-            return Err(super::taken(memory));
-        }
-        let place = self.place_for(memory);
-        self.rows.insert(place, memory.clone());
-        Ok(())
-    }
-
-    fn update(&mut self, write: &Write, memory: &Memory) -> Result<()> {
-        super::check_scope(write, memory)?;
-        let stored = self.memory(memory.id).ok_or_else(|| Error::not_found("memory", memory.id))?;
-        super::check_successor(stored, memory)?;
-        self.rows.insert(self.places[&memory.id], memory.clone());
-        Ok(())
-    }
-
-    fn remove(&mut self, id: MemoryId) -> Result<()> {
-        let place = self.places.get(&id).and_then(|place| self.rows.remove(place).map(|_| place));
-        place.map(|_| ()).ok_or_else(|| Error::not_found("memory", id))
-    }
-
-    fn erase(&mut self, id: MemoryId) -> Result<Erased> {
-        let place = *self.places.get(&id).ok_or_else(|| Error::not_found("memory", id))?;
-        let row = self.rows.remove(&place);
-        let mut texts: BTreeSet<_> = row.iter().map(Memory::fingerprint).collect();
-        let mut journal_images = 0;
-        for entry in self.journal.iter_mut().filter(|entry| entry.id == id) {
-            texts.extend(entry.before.iter().chain(&entry.after).map(|image| image.fingerprint()));
-            journal_images += usize::from(entry.before.take().is_some());
-            entry.after = None;
-        }
-        let erased = Erased {
-            rows: usize::from(row.is_some()),
-            index_terms: row.map_or(0, |row| IndexEntry::of(&row, place).terms.len()),
-            vectors: usize::from(self.vectors.contains_key(&place)),
-            journal_images,
-            tombstones: texts.len(),
-        };
-        self.tombstones.extend(texts);
-        Ok(erased)
-    }
 }
 
 #[cfg(test)]
