@@ -10,8 +10,9 @@ CREATE TABLE models (
 ALTER TABLE tail ADD COLUMN model INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE tail ADD COLUMN vector BLOB;
 
--- The model of all vectors of the block; 0 if they are still to be made.
+-- The model of the vectors of the block, 0 if it has none, and how many of them are still to be made.
 ALTER TABLE blocks ADD COLUMN model INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE blocks ADD COLUMN unmade INTEGER NOT NULL DEFAULT 0;
 
 -- Slots of vectors, numbered block * 2^20 + index.
 CREATE TABLE block_vectors (id INTEGER PRIMARY KEY, slots BLOB NOT NULL);

@@ -16,3 +16,4 @@ mod sqlite;
 mod corpus;
 mod settings;
 mod context;
+mod semantic;

@@ -27,15 +27,23 @@ pub(super) struct Header {
     pub(super) id: i64,
     pub(super) part_bits: u32,
     pub(super) model: u32,
+    pub(super) unmade: u32,
 }
 
 /// The blocks of the scope, in the order of their first places.
 pub(super) fn headers(db: &Connection, scope: i64) -> Result<Vec<Header>> {
     let mut statement = db
-        .prepare_cached("SELECT id, part_bits, model FROM blocks WHERE scope = ?1 ORDER BY first")
+        .prepare_cached(
+            "SELECT id, part_bits, model, unmade FROM blocks WHERE scope = ?1 ORDER BY first",
+        )
         .map_err(failed)?;
     let rows = statement.query_map([scope], |row| {
-        Ok(Header { id: row.get(0)?, part_bits: row.get(1)?, model: row.get(2)? })
+        Ok(Header {
+            id: row.get(0)?,
+            part_bits: row.get(1)?,
+            model: row.get(2)?,
+            unmade: row.get(3)?,
+        })
     });
     rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)
 }
@@ -107,8 +115,8 @@ pub(super) fn store_block(db: &Connection, scope: i64, block: &Block) -> Result<
     }
     let (first, last) =
         (block.docs.place(0).to_bits() as i64, block.docs.place(docs - 1).to_bits() as i64);
-    db.prepare_cached("INSERT INTO blocks (scope, level, docs, part_bits, first, last, model) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
-        .and_then(|mut insert| insert.execute(params![scope, level_of(docs), docs as i64, block.part_bits, first, last, block.model]))
+    db.prepare_cached("INSERT INTO blocks (scope, level, docs, part_bits, first, last, model, unmade) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+        .and_then(|mut insert| insert.execute(params![scope, level_of(docs), docs as i64, block.part_bits, first, last, block.model, block.unmade() as i64]))
         .map_err(failed)?;
     let id = db.last_insert_rowid() * STRIDE;
     let mut insert =

@@ -45,7 +45,7 @@ pub(super) fn add(db: &Connection, scope: i64, fresh: Vec<IndexEntry>) -> Result
     if fresh.len() >= SEAL_AT {
         let mut entries = take_tail(db, scope)?;
         entries.extend(fresh);
-        return store_block(db, scope, &Block::seal(&entries));
+        return store_block(db, scope, &Block::seal(&entries, vectors::number(db)?));
     }
     let mut insert =
         db.prepare_cached("INSERT INTO tail VALUES (?1, ?2, ?3, ?4, ?5)").map_err(failed)?;
@@ -61,7 +61,7 @@ pub(super) fn add(db: &Connection, scope: i64, fresh: Vec<IndexEntry>) -> Result
         .map_err(failed)?;
     if count as usize >= SEAL_AT {
         let entries = take_tail(db, scope)?;
-        store_block(db, scope, &Block::seal(&entries))?;
+        store_block(db, scope, &Block::seal(&entries, vectors::number(db)?))?;
     }
     Ok(())
 }
@@ -166,7 +166,7 @@ pub(super) fn has_term(db: &Connection, block: i64, doc: u32, term: Term) -> Res
     let part_bits = db
         .query_row("SELECT part_bits FROM blocks WHERE id = ?1", [block], |row| row.get(0))
         .map_err(failed)?;
-    let lists = term_postings(db, &Header { id: block, part_bits, model: 0 }, &[term])?;
+    let lists = term_postings(db, &Header { id: block, part_bits, model: 0, unmade: 0 }, &[term])?;
     Ok(lists[0].iter().any(|posting| posting.doc == doc))
 }
 
@@ -224,7 +224,7 @@ pub(super) fn merge(db: &Connection, scope: i64, ids: &[i64]) -> Result<()> {
         sources.push(load_block(db, header)?);
         drop_block(db, header.id)?;
     }
-    store_block(db, scope, &Block::merge(&sources))
+    store_block(db, scope, &Block::merge(&sources, vectors::number(db)?))
 }
 
 fn remove_from_tail(db: &Connection, scope: i64, place: Place) -> Result<bool> {

@@ -5,12 +5,15 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    blocks::{Header, STRIDE, drop_block, headers, load_block, load_docs, store_block},
+    blocks::{Header, STRIDE, drop_block, headers, load_block, store_block},
     failed, rows,
 };
 use crate::{
     error::{Error, Result},
-    store::{EMBED_BATCH, Made, Place, block::ROW_SLOTS, segment::slot_bytes},
+    store::{
+        EMBED_BATCH, Made, Place,
+        block::{Block, ROW_SLOTS},
+    },
     types::{Memory, ModelId, Scope, Vectors},
 };
 
@@ -22,6 +25,11 @@ pub(super) fn in_use(db: &Connection) -> Result<Option<(u32, ModelId)>> {
     let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
     let (number, name, dimensions): (u32, String, i64) = row.try_into().map_err(failed)?;
     Ok(Some((number, ModelId { name, dimensions: dimensions as usize })))
+}
+
+/// The number of the model in use; 0 if there is none.
+pub(super) fn number(db: &Connection) -> Result<u32> {
+    Ok(in_use(db)?.map_or(0, |(number, _)| number))
 }
 
 /// Takes a model into use and returns its number.
@@ -61,10 +69,10 @@ pub(super) fn embedded(db: &Connection) -> Result<(usize, usize)> {
     let count = |sql: &str| db.query_row(sql, [number], |row| row.get::<_, i64>(0)).map_err(failed);
     let living = "docs - (SELECT count(*) FROM block_gone WHERE block = blocks.id)";
     let sealed = count(&format!("SELECT coalesce(sum({living}), 0) FROM blocks WHERE model = ?1"))?;
-    let made = sealed + count("SELECT count(*) FROM tail WHERE model = ?1")?;
-    let waiting =
-        count(&format!("SELECT coalesce(sum({living}), 0) FROM blocks WHERE model <> ?1"))?
-            + count("SELECT count(*) FROM tail WHERE model <> ?1")?;
+    let unmade = count("SELECT coalesce(sum(unmade), 0) FROM blocks WHERE model = ?1")?;
+    let made = sealed - unmade + count("SELECT count(*) FROM tail WHERE model = ?1")?;
+    let other = count(&format!("SELECT coalesce(sum({living}), 0) FROM blocks WHERE model <> ?1"))?;
+    let waiting = unmade + other + count("SELECT count(*) FROM tail WHERE model <> ?1")?;
     Ok((made as usize, waiting as usize))
 }
 
@@ -74,14 +82,14 @@ pub(super) fn unembedded(db: &Connection) -> Result<Vec<Memory>> {
     for owner in rows::scopes(db)? {
         let Some(scope) = super::scope_number(db, &owner)? else { continue };
         let mut places = tail_places(db, scope, number)?;
-        for header in headers(db, scope)?.iter().filter(|header| header.model != number) {
+        for header in headers(db, scope)?.iter().filter(|header| header.waits_for(number)) {
             if places.len() >= EMBED_BATCH {
                 break;
             }
-            let docs = load_docs(db, header.id)?;
-            places.extend(
-                (0..docs.len()).filter(|&doc| !docs.is_gone(doc)).map(|doc| docs.place(doc)),
-            );
+            let block = load_block(db, header)?;
+            let waits =
+                |&doc: &usize| !block.docs.is_gone(doc) && block.made(doc, number).is_none();
+            places.extend((0..block.docs.len()).filter(waits).map(|doc| block.docs.place(doc)));
         }
         if !places.is_empty() {
             let found = rows::at_places(db, &owner, scope, &places)?;
@@ -113,8 +121,8 @@ pub(super) fn embed(
         }
     }
     embed_tail(db, scope, number, &slots)?;
-    for header in headers(db, scope)?.iter().filter(|header| header.model != number) {
-        embed_block(db, scope, header, (number, model.dimensions), &slots)?;
+    for header in headers(db, scope)?.iter().filter(|header| header.waits_for(number)) {
+        embed_block(db, scope, header, number, &slots)?;
     }
     Ok(())
 }
@@ -173,28 +181,40 @@ fn embed_tail(
     Ok(())
 }
 
-/// Writes a block anew with vectors, unless one of its memories has none yet.
+/// Writes a block anew with the vectors that were made for it.
 fn embed_block(
     db: &Connection,
     scope: i64,
     header: &Header,
-    (number, dimensions): (u32, usize),
+    number: u32,
     slots: &HashMap<Place, Vec<u8>>,
 ) -> Result<()> {
-    let docs = load_docs(db, header.id)?;
-    if (0..docs.len()).any(|doc| !docs.is_gone(doc) && !slots.contains_key(&docs.place(doc))) {
+    let block = load_block(db, header)?;
+    let waits = |doc: usize| !block.docs.is_gone(doc) && block.made(doc, number).is_none();
+    let gains = |doc: usize| waits(doc) && slots.contains_key(&block.docs.place(doc));
+    if !(0..block.docs.len()).any(gains) {
         return Ok(());
     }
-    let mut block = load_block(db, header)?;
-    block.model = number;
-    block.slots.clear();
-    for doc in 0..docs.len() {
-        match slots.get(&docs.place(doc)).filter(|_| !docs.is_gone(doc)) {
-            Some(slot) => block.slots.extend(slot),
-            None => block.slots.resize(block.slots.len() + slot_bytes(dimensions), 0),
-        }
-    }
+    let made = |doc: usize| match block.made(doc, number) {
+        Some(slot) => Some(slot.to_vec()),
+        None => slots.get(&block.docs.place(doc)).cloned(),
+    };
+    let made = (0..block.docs.len()).map(made).collect();
     drop_block(db, header.id)?;
     // Merging it with nothing leaves out what is gone.
-    store_block(db, scope, &crate::store::block::Block::merge(&[block]))
+    store_block(db, scope, &Block::merge(&[block.with_slots(number, made)], number))
+}
+
+impl Header {
+    /// Whether some vectors of the model of this number are still to be made.
+    fn waits_for(&self, number: u32) -> bool {
+        self.model != number || self.unmade > 0
+    }
+}
+
+impl Block {
+    /// The slot of a document's vector, if the model of this number made it.
+    fn made(&self, doc: usize, number: u32) -> Option<&[u8]> {
+        if self.model == number { self.slot(doc) } else { None }
+    }
 }
