@@ -1,5 +1,7 @@
 //! Blocks of the index as rows: a header, pages of documents, parts of postings.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, params};
 
 use super::{failed, index::SEAL_AT};
@@ -76,22 +78,32 @@ pub(super) fn term_postings(
 
 /// The records of a block.
 pub(super) fn load_docs(db: &Connection, block: i64) -> Result<Docs> {
+    Ok(Docs::shared(Arc::new(load_packed(db, block)?), load_gone(db, block)?))
+}
+
+/// The packed records of a block.
+pub(super) fn load_packed(db: &Connection, block: i64) -> Result<Vec<u8>> {
+    blobs(db, "SELECT docs FROM block_pages WHERE id BETWEEN ?1 AND ?2 ORDER BY id", block)
+}
+
+/// The documents of a block that are gone, in order.
+pub(super) fn load_gone(db: &Connection, block: i64) -> Result<Vec<u32>> {
     let mut statement = db
-        .prepare_cached("SELECT docs FROM block_pages WHERE id BETWEEN ?1 AND ?2 ORDER BY id")
+        .prepare_cached("SELECT doc FROM block_gone WHERE block = ?1 ORDER BY doc")
         .map_err(failed)?;
+    let rows = statement.query_map([block], |row| row.get(0)).map_err(failed)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(failed)
+}
+
+/// The bytes of a block's rows, one after the other.
+fn blobs(db: &Connection, sql: &str, block: i64) -> Result<Vec<u8>> {
+    let mut statement = db.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement.query(range(block)).map_err(failed)?;
-    let mut packed = Vec::new();
+    let mut bytes = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        packed.extend(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?);
+        bytes.extend(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?);
     }
-    let mut docs = Docs::from_packed(packed);
-    let mut statement =
-        db.prepare_cached("SELECT doc FROM block_gone WHERE block = ?1").map_err(failed)?;
-    let mut rows = statement.query([block]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        docs.mark_gone(row.get::<_, u32>(0).map_err(failed)? as usize);
-    }
-    Ok(docs)
+    Ok(bytes)
 }
 
 /// A whole block.
@@ -115,10 +127,22 @@ pub(super) fn store_block(db: &Connection, scope: i64, block: &Block) -> Result<
     }
     let (first, last) =
         (block.docs.place(0).to_bits() as i64, block.docs.place(docs - 1).to_bits() as i64);
-    db.prepare_cached("INSERT INTO blocks (scope, level, docs, part_bits, first, last, model, unmade) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
-        .and_then(|mut insert| insert.execute(params![scope, level_of(docs), docs as i64, block.part_bits, first, last, block.model, block.unmade() as i64]))
+    let number = next_number(db)?;
+    let header = params![
+        number,
+        scope,
+        level_of(docs),
+        docs as i64,
+        block.part_bits,
+        first,
+        last,
+        block.model,
+        block.unmade() as i64
+    ];
+    db.prepare_cached("INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")
+        .and_then(|mut insert| insert.execute(header))
         .map_err(failed)?;
-    let id = db.last_insert_rowid() * STRIDE;
+    let id = number * STRIDE;
     let mut insert =
         db.prepare_cached("INSERT INTO block_pages VALUES (?1, ?2)").map_err(failed)?;
     for (index, page) in block.pages().enumerate() {
@@ -139,15 +163,21 @@ pub(super) fn store_block(db: &Connection, scope: i64, block: &Block) -> Result<
 
 /// The slots of a block's vectors; empty if it has none.
 pub(super) fn load_slots(db: &Connection, block: i64) -> Result<Vec<u8>> {
-    let mut statement = db
-        .prepare_cached("SELECT slots FROM block_vectors WHERE id BETWEEN ?1 AND ?2 ORDER BY id")
+    blobs(db, "SELECT slots FROM block_vectors WHERE id BETWEEN ?1 AND ?2 ORDER BY id", block)
+}
+
+/// A number that no block ever had, so that what was read of a block can be kept by it.
+fn next_number(db: &Connection) -> Result<i64> {
+    let sql = "SELECT 1 + max(coalesce((SELECT value FROM meta WHERE key = 'block'), 0), \
+               coalesce((SELECT max(id) FROM blocks), 0))";
+    let next: i64 = db
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
         .map_err(failed)?;
-    let mut rows = statement.query(range(block)).map_err(failed)?;
-    let mut slots = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        slots.extend(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?);
-    }
-    Ok(slots)
+    db.prepare_cached("INSERT OR REPLACE INTO meta VALUES ('block', ?1)")
+        .and_then(|mut insert| insert.execute([next]))
+        .map_err(failed)?;
+    Ok(next)
 }
 
 /// Removes a block.

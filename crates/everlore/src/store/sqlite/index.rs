@@ -6,9 +6,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     blocks::{
-        FAN, Header, MAX_LEVEL, STRIDE, drop_block, headers, load_block, load_docs, load_slots,
-        locate, locate_all, rows_of, store_block, term_postings,
+        FAN, Header, MAX_LEVEL, STRIDE, drop_block, headers, load_block, load_gone, load_packed,
+        load_slots, locate, locate_all, rows_of, store_block, term_postings,
     },
+    cache::{Cache, Cached},
     failed, vectors,
 };
 use crate::{
@@ -17,6 +18,7 @@ use crate::{
         Place, Segment, Slots,
         block::{self, Block},
         entry::{IndexEntry, segment_of},
+        segment::Docs,
     },
     text::terms::Term,
     types::ModelId,
@@ -117,12 +119,13 @@ pub(super) fn postings(
     scope: i64,
     terms: &[Term],
     model: Option<&ModelId>,
+    cache: &Cache,
 ) -> Result<Vec<Segment>> {
     let model = vectors::in_use(db)?.filter(|(_, in_use)| Some(in_use) == model);
     let model = model.map(|(number, in_use)| (number, in_use.dimensions));
     let mut segments = Vec::new();
     for header in headers(db, scope)? {
-        segments.push(block_segment(db, &header, terms, model)?);
+        segments.push(block_segment(db, &header, terms, model, cache)?);
     }
     let tail = tail(db, scope)?;
     if !tail.is_empty() {
@@ -267,19 +270,34 @@ fn block_segment(
     header: &Header,
     terms: &[Term],
     model: Option<(u32, usize)>,
+    cache: &Cache,
 ) -> Result<Segment> {
-    let docs = load_docs(db, header.id)?;
+    let model = model.filter(|(number, _)| header.model == *number);
+    let cached = cached_block(db, header.id, model.is_some(), cache)?;
+    let docs = Docs::shared(cached.docs, load_gone(db, header.id)?);
     let mut postings = term_postings(db, header, terms)?;
     for list in &mut postings {
         list.retain(|posting| {
             (posting.doc as usize) < docs.len() && !docs.is_gone(posting.doc as usize)
         });
     }
-    let slots = match model {
-        Some((number, dimensions)) if header.model == number => {
-            Some(Slots::new(Arc::new(load_slots(db, header.id)?), dimensions))
-        }
-        _ => None,
-    };
+    let slots =
+        model.zip(cached.slots).map(|((_, dimensions), slots)| Slots::new(slots, dimensions));
     Ok(Segment { docs, postings, slots })
+}
+
+/// What never changes of a block, with its vectors if they are wanted.
+fn cached_block(db: &Connection, block: i64, with_slots: bool, cache: &Cache) -> Result<Cached> {
+    let known = cache.get(block);
+    if let Some(known) = known.as_ref().filter(|known| !with_slots || known.slots.is_some()) {
+        return Ok(known.clone());
+    }
+    let docs = match known {
+        Some(known) => known.docs,
+        None => Arc::new(load_packed(db, block)?),
+    };
+    let slots = if with_slots { Some(Arc::new(load_slots(db, block)?)) } else { None };
+    let cached = Cached { docs, slots };
+    cache.put(block, cached.clone());
+    Ok(cached)
 }

@@ -9,16 +9,20 @@ mod rows;
 mod index;
 mod blocks;
 mod vectors;
+mod cache;
 mod journal;
 mod erase;
 mod check;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension};
 
-use self::{pool::Pool, writer::Writer};
+use self::{cache::Cache, pool::Pool, writer::Writer};
 use super::{Counts, JournalQuery, Key, Made, Page, Place, Segment, Store};
 use crate::{
     error::{Error, Result},
@@ -35,6 +39,7 @@ pub struct SqliteStore {
     path: PathBuf,
     pool: Pool,
     writer: Writer,
+    cache: Arc<Cache>,
 }
 
 impl SqliteStore {
@@ -46,7 +51,12 @@ impl SqliteStore {
             move || open::prepare(&path)
         })
         .await?;
-        Ok(Self { pool: Pool::new(path.clone(), first), writer: Writer::new(path.clone()), path })
+        Ok(Self {
+            pool: Pool::new(path.clone(), first),
+            writer: Writer::new(path.clone()),
+            cache: Arc::default(),
+            path,
+        })
     }
 
     /// The database file.
@@ -80,6 +90,9 @@ impl Store for SqliteStore {
     async fn apply(&self, write: Write) -> Result<Vec<Applied>> {
         let erases = write.changes.iter().any(|change| matches!(change, Change::Erase(_)));
         let applied = self.writer.apply(write).await?;
+        if erases {
+            self.cache.clear();
+        }
         if erases && !self.writer.empty_log().await? {
             tracing::warn!(
                 "readers kept the write-ahead log from being emptied; it is emptied when they are done"
@@ -118,9 +131,11 @@ impl Store for SqliteStore {
         terms: &[Term],
         model: Option<&ModelId>,
     ) -> Result<Vec<Segment>> {
-        let (terms, model) = (terms.to_vec(), model.cloned());
-        self.read(scope, move |db, number| index::postings(db, number, &terms, model.as_ref()))
-            .await
+        let (terms, model, cache) = (terms.to_vec(), model.cloned(), Arc::clone(&self.cache));
+        self.read(scope, move |db, number| {
+            index::postings(db, number, &terms, model.as_ref(), &cache)
+        })
+        .await
     }
 
     async fn model(&self) -> Result<Option<ModelId>> {
@@ -241,8 +256,6 @@ fn failed(error: rusqlite::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     /// A store in a folder of its own, which is kept for the rest of the test process.
