@@ -7,8 +7,8 @@ from torch.nn.functional import embedding_bag, kl_div, normalize
 
 from teacher import Lessons
 
-# Sharpness of the distributions of similarities that are compared.
-TEMPERATURE = 0.05
+# The piece that stands for a word no pieces cover.
+UNKNOWN = 100
 # How often a piece must be seen in texts before its mean there counts more than the piece alone.
 ENOUGH_CONTEXTS = 5
 
@@ -21,12 +21,14 @@ class Recipe:
     epochs: int = 40
     batch: int = 4096
     rate: float = 4e-3
-    sif: float = 1e-3
-    real_frequencies: bool = False
+    sif: float = 3e-3
+    real_frequencies: bool = True
     contexts: bool = False
     cosine: float = 1.0
     kl: float = 0.3
-    stay: float = 0.02
+    temperature: float = 0.05
+    stay: float = 0.3
+    cut: int = 2
     late: float = 0.0
     late_temperature: float = 0.05
     late_queries: int = 512
@@ -73,6 +75,7 @@ def start_table(recipe, alone, lessons: Lessons, texts: Texts, basis):
     size = len(alone)
     vectors = alone
     if recipe.contexts:
+        assert lessons.pieces is not None
         sums = torch.zeros_like(alone)
         for part in torch.arange(len(texts.ids), device=alone.device).split(1 << 20):
             sums.index_add_(0, texts.ids[part], lessons.pieces[part].float())
@@ -116,7 +119,21 @@ def train(recipe: Recipe, texts: Texts, lessons: Lessons, alone, log=print):
                 mean.lerp_(table.detach(), 1 - recipe.average)
         if epoch % 10 == 9 or epoch == recipe.epochs - 1:
             log(f"  epoch {epoch + 1}: loss {float(total) / (len(order) // recipe.batch):.4f}")
-    return mean if recipe.average else table.detach()
+    table = mean if recipe.average else table.detach()
+    table = without_common(table, texts, recipe.cut)
+    # Texts of unknown characters alone are not alike.
+    table[UNKNOWN] = 0
+    return table
+
+
+def without_common(table, texts, count):
+    """Takes out the directions that nearly all texts share: they say nothing about what a text is about."""
+    rows = torch.arange(min(len(texts), 100_000), device=table.device)
+    places, lengths = texts.bag(rows)
+    vectors = pool(table, texts.ids[places], lengths)
+    _, directions = torch.linalg.eigh((vectors.T @ vectors).double())
+    common = directions[:, directions.shape[1] - count :].float()
+    return table - table @ common @ common.T
 
 
 def agreement(recipe, table, start, texts, lessons, goal, rows):
@@ -126,15 +143,15 @@ def agreement(recipe, table, start, texts, lessons, goal, rows):
     loss = recipe.cosine * (1 - (vectors * goal[rows]).sum(-1).mean())
     if recipe.kl:
         taught = lessons.sentences[rows]
-        loss = loss + recipe.kl * neighbours(taught @ taught.T, vectors @ vectors.T, TEMPERATURE, False)
+        loss = loss + recipe.kl * neighbours(taught @ taught.T, vectors @ vectors.T, recipe.temperature, recipe.temperature, False)
     return loss + recipe.stay * (table - start).square().sum(-1).mean()
 
 
-def neighbours(taught, learnt, temperature, with_own):
+def neighbours(taught, learnt, taught_temperature, learnt_temperature, with_own):
     """How far the distribution over the (other) texts of the batch is from the teacher's."""
     own = torch.eye(*taught.shape, device=taught.device, dtype=torch.bool) & (not with_own)
-    taught = (taught / temperature).masked_fill(own, -1e4).softmax(-1)
-    learnt = (learnt / TEMPERATURE).masked_fill(own, -1e4).log_softmax(-1)
+    taught = (taught / taught_temperature).masked_fill(own, -1e4).softmax(-1)
+    learnt = (learnt / learnt_temperature).masked_fill(own, -1e4).log_softmax(-1)
     return kl_div(learnt, taught, reduction="batchmean")
 
 
@@ -150,7 +167,7 @@ def late_loss(recipe, table, texts, lessons, weights, rows):
         taught = late_interaction(texts, lessons, weights, asked, asked_lengths, rows)
     documents = pool(table, texts.ids[places], lengths)
     queries = pool(table, texts.ids[asked], asked_lengths)
-    return neighbours(taught, queries @ documents.T, recipe.late_temperature, recipe.late_own)
+    return neighbours(taught, queries @ documents.T, recipe.late_temperature, recipe.temperature, recipe.late_own)
 
 
 def thinned(recipe, places, lengths):

@@ -60,3 +60,31 @@ def cut(texts: list[str], tokenizer: Tokenizer) -> tuple[list[str], Pieces]:
     starts = np.cumsum([0] + [len(ids) for _, ids in found])
     ids = np.concatenate([np.asarray(ids, np.int64) for _, ids in found])
     return [text for text, _ in found], Pieces(ids, starts)
+
+
+def spans(pieces: Pieces, random: np.random.Generator) -> Pieces:
+    """A short stretch out of every text that is long enough: as short as the questions that people ask."""
+    lengths = pieces.lengths()
+    rows = np.flatnonzero(lengths >= 8)
+    sizes = random.integers(3, 1 + np.minimum(12, lengths[rows] - 2))
+    firsts = pieces.starts[rows] + random.integers(0, lengths[rows] - sizes + 1)
+    return gather(pieces.ids, firsts, sizes)
+
+
+def swaps(pieces: Pieces, random: np.random.Generator, words: range) -> Pieces:
+    """Every text with a quarter of its pieces replaced at random, so that every piece is met among others."""
+    ids = pieces.ids.copy()
+    chosen = random.random(len(ids)) < 0.25
+    ids[chosen] = random.integers(words.start, words.stop, chosen.sum())
+    return Pieces(ids, pieces.starts)
+
+
+def gather(ids, firsts, sizes) -> Pieces:
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    places = np.arange(starts[-1]) - np.repeat(starts[:-1] - firsts, sizes)
+    return Pieces(ids[places], starts)
+
+
+def join(parts: list[Pieces]) -> Pieces:
+    lengths = np.concatenate([part.lengths() for part in parts])
+    return Pieces(np.concatenate([part.ids for part in parts]), np.concatenate([[0], np.cumsum(lengths)]))

@@ -10,7 +10,7 @@ import argparse
 import os
 import random
 import time
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -21,12 +21,33 @@ import torch
 from tokenizers import Tokenizer
 
 import int4
+import texts
 from student import Recipe, Texts, overlap, train
 from teacher import Teacher
-from texts import cut, read
 
 # Texts that no table sees in training: agreement with the teacher is measured on them.
 HELD_OUT = 4096
+
+
+# Whole words begin here in the vocabulary; before them are unused entries and single characters.
+WORDS = range(1996, 30522)
+SOURCE_DEFAULTS = (("clean", "1"), ("spans", "0"), ("swaps", "0"))
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is done with the texts before the teacher sees them."""
+
+    clean: bool
+    spans: bool
+    swaps: bool
+
+    def more(self, pieces):
+        random = np.random.default_rng(0)
+        parts = [pieces]
+        parts += [texts.spans(pieces, random)] if self.spans else []
+        parts += [texts.swaps(pieces, random, WORDS)] if self.swaps else []
+        return texts.join(parts)
 
 
 def main():
@@ -37,13 +58,15 @@ def main():
     teacher = Teacher(arguments.teacher, device)
     alone = teacher.alone(teacher.model.config.vocab_size)
     classrooms = {}
-    for name, recipe, clean in variants(arguments):
-        if clean not in classrooms:
-            classrooms[clean] = classroom(arguments, teacher, clean)
-        texts, lessons, held, held_lessons = classrooms[clean]
+    for name, recipe, source in variants(arguments):
+        room = (source, recipe.contexts or recipe.late > 0)
+        if room not in classrooms:
+            classrooms.clear()
+            classrooms[room] = classroom(arguments, teacher, *room)
+        learnt, lessons, held, held_lessons = classrooms[room]
         began = time.time()
-        print(f"{name}: {recipe} clean={clean}", flush=True)
-        table = train(recipe, texts, lessons, alone, log=lambda text: print(text, flush=True))
+        print(f"{name}: {recipe} {source}", flush=True)
+        table = train(recipe, learnt, lessons, alone, log=lambda text: print(text, flush=True))
         packed = int4.pack(table.cpu().numpy())
         packed.tofile(arguments.out / f"{name}.i4")
         coarse = torch.as_tensor(int4.unpack(packed, recipe.width), device=device)
@@ -70,30 +93,31 @@ def parse():
 
 
 def variants(arguments):
-    """Name, recipe and whether texts are cleaned, for each table to train."""
+    """Name, recipe and source for each table to train."""
     lines = arguments.variants.read_text().splitlines() if arguments.variants else ["table: " + " ".join(arguments.set)]
     kinds = {field.name: type(field.default) for field in fields(Recipe)}
     for line in filter(None, lines):
         name, settings = line.split(":")
         settings = dict(setting.split("=") for setting in settings.split())
-        clean = bool(int(settings.pop("clean", "1")))
+        source = Source(*(bool(int(settings.pop(name, start))) for name, start in SOURCE_DEFAULTS))
         values = {key: kinds[key](float(value)) for key, value in settings.items()}
-        yield name.strip(), replace(Recipe(), **values), clean
+        yield name.strip(), replace(Recipe(), **values), source
 
 
-def classroom(arguments, teacher, clean):
+def classroom(arguments, teacher, source, with_pieces):
     """The texts to learn from with the teacher's vectors, and the texts held out with theirs."""
     tokenizer = Tokenizer.from_file(str(arguments.teacher / "tokenizer.json"))
-    found = read(arguments.texts, clean)
+    found = texts.read(arguments.texts, source.clean)
     random.Random(0).shuffle(found)
     found = found[: arguments.limit] if arguments.limit else found
     held = min(HELD_OUT, len(found) // 5)
     result = []
-    for part, with_pieces in ((found[held:], True), (found[:held], False)):
+    for part, learning in ((found[held:], True), (found[:held], False)):
         began = time.time()
-        _, pieces = cut(part, tokenizer)
-        print(f"{len(pieces)} texts, {len(pieces.ids)} pieces, clean={clean}, cut in {time.time() - began:.0f} s", flush=True)
-        result += [Texts(pieces, arguments.device), teacher.teach(pieces, with_pieces)]
+        _, pieces = texts.cut(part, tokenizer)
+        pieces = source.more(pieces) if learning else pieces
+        print(f"{len(pieces)} texts, {len(pieces.ids)} pieces, {source}, cut in {time.time() - began:.0f} s", flush=True)
+        result += [Texts(pieces, arguments.device), teacher.teach(pieces, with_pieces and learning)]
         print(f"taught after {time.time() - began:.0f} s", flush=True)
     return result
 
