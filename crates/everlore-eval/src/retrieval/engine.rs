@@ -3,7 +3,9 @@
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context, Result};
-use everlore::{Config, Engine, MemoryId, Scope, Turn, recall::RecallRequest, store::SqliteStore};
+use everlore::{
+    Config, Engine, MemoryId, Scope, Turn, llm::Builtin, recall::RecallRequest, store::SqliteStore,
+};
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -37,7 +39,9 @@ impl Everlore {
         // Questions that must not see later rows ask for all of them.
         config.memory.long_term.max_return = usize::MAX;
         Ok(Self {
-            engine: Engine::new(Arc::new(store)).with_config(config),
+            engine: Engine::new(Arc::new(store))
+                .with_config(config)
+                .with_embedder(Arc::new(Builtin::new())),
             runtime,
             rows,
             newest,

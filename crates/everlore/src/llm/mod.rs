@@ -1,10 +1,16 @@
-//! Models: what turns a text into a vector.
+//! Models: what they are asked and what they answer. The built-in one turns a text into a vector without any set-up.
+
+mod characters;
+mod wordpiece;
+pub mod builtin;
 
 use async_trait::async_trait;
 
+pub use builtin::Builtin;
+
 use crate::{error::Result, types::ModelId};
 
-/// Turns texts into vectors.
+/// Turns texts into vectors whose cosine says how alike their meanings are.
 #[async_trait]
 pub trait Embedder: Send + Sync {
     /// Which model it is; vectors of another one cannot be compared with its own.
