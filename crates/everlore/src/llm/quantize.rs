@@ -30,6 +30,11 @@ impl Quantized {
         self.scale * other.scale * dot(&self.values, &other.values) as f32
     }
 
+    /// The values as they are stored: the two's complement, which [`dot`] reads.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.values.iter().map(|&value| value as u8).collect()
+    }
+
     /// The components as numbers.
     pub fn to_f32(&self) -> Vec<f32> {
         self.values.iter().map(|&value| self.scale * f32::from(value)).collect()
@@ -39,10 +44,11 @@ impl Quantized {
 /// The largest value; -128 stays unused so that both signs reach equally far.
 const MOST: f32 = 127.0;
 
-/// The sum of the products of the components; of the shorter length, if they differ.
+/// The sum of the products of the components; of the shorter length, if they differ. `b` may lie in a stored block as plain
+/// bytes.
 ///
 /// Measured for 256 components: 10 ns with AVX2, 20 ns with what every x86-64 has; the plain loop takes 48 ns.
-pub fn dot(a: &[i8], b: &[i8]) -> i32 {
+pub fn dot<B: Byte>(a: &[i8], b: &[B]) -> i32 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "the hot kernel of every recall, twice as fast with AVX2")]
@@ -52,29 +58,49 @@ pub fn dot(a: &[i8], b: &[i8]) -> i32 {
     sum_of_products(a, b)
 }
 
+/// A component in one byte.
+pub trait Byte: Copy {
+    /// The component.
+    fn component(self) -> i8;
+}
+
+impl Byte for i8 {
+    #[inline(always)]
+    fn component(self) -> i8 {
+        self
+    }
+}
+
+/// As it lies in a file: the two's complement.
+impl Byte for u8 {
+    #[inline(always)]
+    fn component(self) -> i8 {
+        self as i8
+    }
+}
+
 /// The same source for newer processors.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn dot_avx2(a: &[i8], b: &[i8]) -> i32 {
+fn dot_avx2<B: Byte>(a: &[i8], b: &[B]) -> i32 {
     sum_of_products(a, b)
 }
 
 /// Sums in pieces of 32, because the compiler then multiplies and adds eight or sixteen pairs at once.
 #[inline(always)]
-fn sum_of_products(a: &[i8], b: &[i8]) -> i32 {
-    let (wholes_a, rest_a) = a[..a.len().min(b.len())].as_chunks::<32>();
-    let (wholes_b, rest_b) = b[..a.len().min(b.len())].as_chunks::<32>();
-    let mut total = plain(rest_a, rest_b);
-    for (a, b) in wholes_a.iter().zip(wholes_b) {
-        total += plain(a, b);
-    }
-    total
+fn sum_of_products<B: Byte>(a: &[i8], b: &[B]) -> i32 {
+    let len = a.len().min(b.len());
+    let (wholes_a, rest_a) = a[..len].as_chunks::<32>();
+    let (wholes_b, rest_b) = b[..len].as_chunks::<32>();
+    let wholes = wholes_a.iter().zip(wholes_b).map(|(a, b)| plain(a, b));
+    wholes.sum::<i32>() + plain(rest_a, rest_b)
 }
 
 #[inline(always)]
-fn plain(a: &[i8], b: &[i8]) -> i32 {
+fn plain<B: Byte>(a: &[i8], b: &[B]) -> i32 {
     // The product of two bytes fits into 16 bits.
-    a.iter().zip(b).map(|(&a, &b)| i32::from(i16::from(a) * i16::from(b))).sum()
+    let product = |(&a, b): (&i8, &B)| i32::from(i16::from(a) * i16::from(b.component()));
+    a.iter().zip(b).map(product).sum()
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ fn the_smallest_and_largest_numbers_do_not_overflow() {
 
 #[test]
 fn the_largest_sums_fit() {
-    assert_eq!(dot(&[-128; 4096], &[-128; 4096]), 4096 * 128 * 128);
+    assert_eq!(dot(&[-128; 4096], &[-128_i8; 4096]), 4096 * 128 * 128);
 }
 
 proptest! {
@@ -63,5 +63,12 @@ proptest! {
     fn the_dot_product_is_the_sum_of_products(a in bytes(), b in bytes()) {
         let naive: i64 = a.iter().zip(&b).map(|(&a, &b)| i64::from(a) * i64::from(b)).sum();
         prop_assert_eq!(i64::from(dot(&a, &b)), naive);
+        prop_assert_eq!(i64::from(sum_of_products(&a, &b)), naive);
+    }
+
+    #[test]
+    fn stored_bytes_give_the_same(a in vectors(), b in vectors()) {
+        let (a, b) = (Quantized::new(&a), Quantized::new(&b));
+        prop_assert_eq!(dot(&a.values, &b.to_bytes()), dot(&a.values, &b.values));
     }
 }
