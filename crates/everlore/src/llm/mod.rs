@@ -3,10 +3,12 @@
 mod characters;
 mod wordpiece;
 pub mod builtin;
+mod kernel;
 
 use async_trait::async_trait;
 
 pub use builtin::Builtin;
+pub use kernel::dot;
 
 use crate::{error::Result, types::ModelId};
 

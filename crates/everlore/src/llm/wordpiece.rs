@@ -90,14 +90,20 @@ impl Word {
         let mut flow = ControlFlow::Continue(());
         decompose_canonical(c, |part| {
             if flow.is_continue() && !is_mark(part) {
-                flow = part.to_lowercase().try_for_each(|small| match is_split_off(small) {
-                    true => self.alone(small, each),
-                    false => ControlFlow::Continue(self.push(small)),
-                });
+                flow = part.to_lowercase().try_for_each(|small| self.small(small, each));
             }
         });
         flow?;
         if chinese { self.end(each) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Takes a small letter, or a sign that is split off.
+    fn small(&mut self, c: char, each: &mut impl FnMut(u16) -> ControlFlow<()>) -> ControlFlow<()> {
+        if is_split_off(c) {
+            return self.alone(c, each);
+        }
+        self.push(c);
+        ControlFlow::Continue(())
     }
 
     /// Hands out the pieces of the word and begins an empty one.
