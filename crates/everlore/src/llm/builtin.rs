@@ -18,6 +18,9 @@ pub const DIMENSIONS: usize = 256;
 /// What follows in a text is not embedded: a sum of so many words hardly changes, and every text costs microseconds.
 pub const MAX_PIECES: usize = 512;
 
+/// A text of which less is understood has no vector: the few words it has in common with English are no meaning.
+const LEAST_COVERAGE: f64 = 0.5;
+
 /// Values that share a scale.
 const GROUP: usize = 32;
 const GROUPS: usize = DIMENSIONS / GROUP;
@@ -65,7 +68,10 @@ impl Embedder for Builtin {
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        Ok(texts.iter().map(|text| self.vector(text)).collect())
+        let known = |text: &str| {
+            if coverage(text) < LEAST_COVERAGE { vec![0.0; DIMENSIONS] } else { self.vector(text) }
+        };
+        Ok(texts.iter().map(|text| known(text)).collect())
     }
 }
 

@@ -5,6 +5,7 @@ use super::{
     lexical::{Corpus, Doc},
 };
 use crate::{
+    llm::dot,
     store::{Field, Segment},
     text::{
         language::cjk_share,
@@ -16,10 +17,16 @@ use crate::{
 /// How many of the most similar memories are offered although no term matches.
 const OFFERED: usize = 50;
 
+/// Texts less similar than this have nothing to do with each other, however they compare with the rest of a small scope:
+/// the cosine of unrelated texts is 0.1 on average.
+const LEAST: f32 = 0.3;
+
 /// How similar each document is to the query, in standard deviations above the mean of the scope.
 pub(super) struct Similarities {
     /// By document; 0 for documents without a vector.
     pub(super) standard: Vec<f32>,
+    /// The documents that are similar in themselves.
+    near: Vec<Doc>,
 }
 
 impl Similarities {
@@ -42,13 +49,14 @@ impl Similarities {
             }
             _ => 0.0,
         };
-        Self { standard: raw.into_iter().map(standard).collect() }
+        let near = |doc: &Doc| raw[*doc].is_some_and(|similarity| similarity >= LEAST);
+        let near = (0..corpus.count()).filter(near).collect();
+        Self { standard: raw.into_iter().map(standard).collect(), near }
     }
 
     /// The most similar documents.
     pub(super) fn best(&self) -> Vec<Doc> {
-        let mut docs: Vec<Doc> =
-            (0..self.standard.len()).filter(|doc| self.standard[*doc] > 0.0).collect();
+        let mut docs = self.near.clone();
         let order = |a: &Doc, b: &Doc| self.standard[*b].total_cmp(&self.standard[*a]);
         if docs.len() > OFFERED {
             docs.select_nth_unstable_by(OFFERED, order);
@@ -73,11 +81,6 @@ pub(super) fn say(query: &str) -> f64 {
     if cjk_share(query) > 0.3 { 0.0 } else { 1.0 }
 }
 
-/// The product of two vectors of bytes; `slot` holds them as a store keeps them.
-fn dot(query: &[i8], slot: &[u8]) -> i32 {
-    query.iter().zip(slot).map(|(a, b)| i32::from(i16::from(*a) * i16::from(b.cast_signed()))).sum()
-}
-
 impl Gathered {
     /// Whether anybody in the scope is called by this term.
     fn is_speaker(&self, term: Term) -> bool {
@@ -86,18 +89,5 @@ impl Gathered {
             segment.postings[list].iter().any(|posting| posting.counts[Field::Speaker as usize] > 0)
         };
         self.segments.iter().any(spoken)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_multiply_like_numbers() {
-        let (a, b) = (Vector::quantize(&[0.5, -1.0, 0.25]), Vector::quantize(&[-0.5, -0.25, 1.0]));
-        let slot = b.to_slot();
-        let product = dot(&a.values, &slot[4..]) as f32 * a.scale * b.scale;
-        assert!((product - 0.25).abs() < 0.01, "{product}");
     }
 }
