@@ -1,6 +1,7 @@
 //! The engine: owns the store, the settings and the clock, and is the way in for everything else.
 
 mod transfer;
+mod documents;
 
 use std::sync::Arc;
 
