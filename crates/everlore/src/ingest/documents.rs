@@ -80,6 +80,8 @@ pub struct IngestReport {
     pub removed: usize,
     /// Chunks left out because they were forgotten or deleted here.
     pub left_out: usize,
+    /// Memories stored, changed or taken out, with the one that lists the chunks.
+    pub changes: usize,
     /// What was not as it should be, and was put up with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -169,8 +171,8 @@ impl Ingesting<'_> {
             chunks_version: CHUNKS_VERSION,
             chunks: listed,
         };
-        self.apply(changes, known.list, Some((manifest, tags))).await?;
-        Ok(report)
+        let changes = self.apply(changes, known.list, Some((manifest, tags))).await?;
+        Ok(IngestReport { changes, ..report })
     }
 
     async fn remove(&self) -> Result<IngestReport> {
@@ -183,8 +185,8 @@ impl Ingesting<'_> {
         let known = self.known(Some(list), Some(manifest)).await?;
         let changes = self.removals(&known, &[]);
         let report = IngestReport { removed: changes.len(), ..report };
-        self.apply(changes, known.list, None).await?;
-        Ok(report)
+        let changes = self.apply(changes, known.list, None).await?;
+        Ok(IngestReport { changes, ..report })
     }
 
     fn report(&self, format: Format) -> IngestReport {
@@ -196,6 +198,7 @@ impl Ingesting<'_> {
             unchanged: 0,
             removed: 0,
             left_out: 0,
+            changes: 0,
             note: None,
             run: self.run.clone(),
         }
@@ -297,13 +300,13 @@ impl Ingesting<'_> {
         Change::Update(Box::new(chunk))
     }
 
-    /// Applies everything together with the list, all or nothing, and reads it back.
+    /// Applies everything together with the list, all or nothing, reads it back and returns how many changes there are.
     async fn apply(
         &self,
         mut changes: Vec<Change>,
         list: Option<Memory>,
         manifest: Option<(Manifest, &[String])>,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         match (list, manifest) {
             (None, None) => {}
             (Some(list), None) => changes.push(Change::Delete(list.id)),
@@ -312,15 +315,16 @@ impl Ingesting<'_> {
                 changes.push(listing(self.scope, list, &manifest, tags, self.now)?)
             }
         }
+        let count = changes.len();
         if self.dry_run || changes.is_empty() {
-            return Ok(());
+            return Ok(count);
         }
         let stays = |change: &&Change| matches!(change, Change::Add(_) | Change::Update(_));
         let ids: Vec<_> = changes.iter().filter(stays).map(Change::id).collect();
         let write = Write::new(self.scope, Actor::Engine, "ingest", self.now, changes);
         self.store.apply(Write { run: Some(self.run.clone()), ..write }).await?;
         match self.store.verify(self.scope, &ids).await?.iter().position(|verified| !verified) {
-            None => Ok(()),
+            None => Ok(count),
             Some(index) => Err(Error::damaged(format!(
                 "memory `{}` was stored but cannot be read back",
                 ids[index]

@@ -49,8 +49,12 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Decoded {
     Decoded { text, note: damaged.then(|| "damaged UTF-16 was replaced by �".to_owned()) }
 }
 
-/// Whether the bytes hold a NUL or more control characters than any text has.
-fn is_binary(bytes: &[u8]) -> bool {
+/// Whether the bytes are no text: without a mark of wide characters, they hold a NUL or more control characters than
+/// any text has.
+pub fn is_binary(bytes: &[u8]) -> bool {
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return false;
+    }
     let start = &bytes[..bytes.len().min(LOOKED_AT)];
     let controls = start.iter().filter(|byte| is_control(**byte)).count();
     bytes.contains(&0) || controls * BYTES_PER_CONTROL > start.len()

@@ -14,6 +14,7 @@ mod pdf;
 mod chunk;
 
 pub use chunk::{Chunk, MAX_CHUNK_TOKENS, MAX_WHOLE_TOKENS};
+pub use decode::is_binary;
 pub use format::{Format, language_of};
 
 use crate::error::Result;
