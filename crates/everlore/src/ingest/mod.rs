@@ -14,7 +14,7 @@ pub use documents::{
     Document, IngestOptions, IngestReport, documents, ingest_document, ingest_run, remove_document,
 };
 pub use draft::{Remember, Turn};
-pub use edit::{Edit, edit, set_status, supersede};
+pub use edit::{Edit, archive_all, edit, set_status, supersede};
 pub use import::{ImportOptions, ImportReport, Rejected, import};
 pub use lines::{Header, Line};
 pub use undo::{Undo, undo};
