@@ -130,8 +130,16 @@ fn is_full(parts: &[Part], next: &Part) -> bool {
     match only_headings {
         // A heading goes with what it heads, however long that is.
         true => together > BUDGET && next.block.shape != Shape::Whole,
-        false => together > BUDGET || together > TARGET_TOKENS && tokens >= SMALL_TOKENS,
+        false if together > BUDGET => true,
+        false if tokens < SMALL_TOKENS => false,
+        // What is long enough is not joined to something else.
+        false => together > TARGET_TOKENS || tokens * 2 > TARGET_TOKENS && !continues(parts, next),
     }
+}
+
+/// Whether `next` stands below the same headings as the part before it.
+fn continues(parts: &[Part], next: &Part) -> bool {
+    parts.last().is_none_or(|last| last.block.path == next.block.path)
 }
 
 /// Gives a last chunk that is not worth one to the chunk before it, if that has room.
@@ -143,49 +151,42 @@ fn join_small_end(parts: &[Part], ends: &mut Vec<usize>) {
     }
 }
 
-/// The chunk of parts, with the headings that all of them stand below.
+/// The chunk of parts.
 fn joined(parts: &[Part]) -> Option<Chunk> {
     let (first, last) = (parts.first()?, parts.last()?);
     let texts: Vec<&str> = parts.iter().map(|part| part.block.text.as_str()).collect();
-    let mut path: Path = Arc::clone(&last.block.path);
-    for part in parts.iter().filter(|part| part.block.shape != Shape::Heading) {
-        if part.block.path != path {
-            path = common(&path, &part.block.path);
-        }
-    }
     Some(Chunk {
-        heading_path: path.to_vec(),
+        heading_path: path_of(parts, &last.block.path).to_vec(),
         text: texts.join("\n\n"),
         start_line: first.block.first_line,
         end_line: last.block.last_line,
     })
 }
 
+/// The headings that most of the text stands below, or those that all of it does. Headings alone count by the last.
+fn path_of(parts: &[Part], last: &Path) -> Path {
+    let mut texts = parts.iter().filter(|part| part.block.shape != Shape::Heading);
+    let Some(first) = texts.next() else { return Arc::clone(last) };
+    let tokens: usize = parts.iter().map(|part| part.tokens).sum();
+    let most = parts.iter().find(|part| part.tokens * 2 > tokens).map(|part| &part.block.path);
+    most.cloned().unwrap_or_else(|| {
+        texts.fold(Arc::clone(&first.block.path), |path, part| common(&path, &part.block.path))
+    })
+}
+
 fn common(one: &Path, other: &Path) -> Path {
-    one.iter()
-        .zip(other.iter())
-        .take_while(|(one, other)| one == other)
-        .map(|(one, _)| one.clone())
-        .collect()
+    if one == other {
+        return Arc::clone(one);
+    }
+    let same = one.iter().zip(other.iter()).take_while(|(one, other)| one == other);
+    same.map(|(one, _)| one.clone()).collect()
 }
 
 /// Splits a block that is too long into parts that fit: between paragraphs if that is enough, else between lines,
 /// sentences, words or, last, characters.
 fn split(block: &Block) -> Vec<Part> {
-    let mut pieces = Vec::new();
-    cut(&block.text, 0, 0, &mut pieces);
-    let mut groups: Vec<(Range<usize>, usize)> = Vec::new();
-    for (range, tokens) in pieces {
-        match groups.last_mut() {
-            Some((group, sum)) if *sum + tokens <= TARGET_TOKENS => {
-                group.end = range.end;
-                *sum += tokens;
-            }
-            _ => groups.push((range, tokens)),
-        }
-    }
     let mut line = block.first_line;
-    let parts = groups.into_iter().filter_map(|(range, tokens)| {
+    let parts = groups(&block.text).into_iter().filter_map(|(range, tokens)| {
         let text = &block.text[range];
         let first_line = line + lines_before_text(text);
         line += text.bytes().filter(|byte| *byte == b'\n').count();
@@ -201,6 +202,31 @@ fn split(block: &Block) -> Vec<Part> {
         (!text.is_empty()).then_some(Part { block, tokens })
     });
     parts.collect()
+}
+
+/// Where a text that is too long is split, with the tokens of each part; none is so small that it says nothing.
+fn groups(text: &str) -> Vec<(Range<usize>, usize)> {
+    let mut pieces = Vec::new();
+    cut(text, 0, 0, &mut pieces);
+    let mut groups: Vec<(Range<usize>, usize)> = Vec::new();
+    for (range, tokens) in pieces {
+        match groups.last_mut() {
+            Some((group, sum)) if *sum + tokens <= TARGET_TOKENS => {
+                group.end = range.end;
+                *sum += tokens;
+            }
+            _ => groups.push((range, tokens)),
+        }
+    }
+    if let [.., (_, sum), (last, tokens)] = &groups[..]
+        && *tokens < SMALL_TOKENS
+        && sum + tokens <= BUDGET
+    {
+        let (end, both, before) = (last.end, sum + tokens, groups.len() - 2);
+        groups.truncate(before + 1);
+        groups[before] = (groups[before].0.start..end, both);
+    }
+    groups
 }
 
 /// Cuts `text`, which starts at `offset`, into pieces of at most the target, each with its tokens.
