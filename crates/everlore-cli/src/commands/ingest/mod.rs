@@ -27,9 +27,9 @@ use walk::{Choice, File, Found};
 
 /// Make documents knowledge: text, markdown, HTML and source code, in chunks with their headings
 ///
-/// Folders are walked; hidden files, links, .git, node_modules, target and what a .gitignore names are left out. A file
-/// that did not change costs one lookup; of one that did, new chunks are stored and old ones taken out. One run can be
-/// undone as a whole. What was forgotten does not come back.
+/// Folders are walked; hidden files, links, node_modules, target, venv, __pycache__ and what a .gitignore names are left
+/// out. A file that did not change costs one lookup; of one that did, new chunks are stored and old ones taken out. One
+/// run can be undone as a whole. What was forgotten does not come back.
 #[derive(Debug, Args)]
 pub(crate) struct IngestArgs {
     /// Files and folders
