@@ -2,6 +2,7 @@
 
 use everlore::{
     Config, Hit, Memory, Scope,
+    files::documents::{Format, MAX_WHOLE_TOKENS, parse},
     ingest::Line,
     recall::{self, Factors, Signals},
     store::Place,
@@ -66,6 +67,34 @@ pub(crate) fn check_pack(text: &str) {
         assert_eq!(count("<memory-context"), expected, "{}", block.text);
         let own = block.text.lines().filter(|line| line.starts_with('[')).count();
         assert_eq!(own, block.entries.len(), "{}", block.text);
+    }
+}
+
+/// Any bytes are taken apart or refused with a reason; no chunk is too long, and plain text loses nothing.
+pub(crate) fn check_documents(bytes: &[u8]) {
+    for format in [Format::Plain, Format::Markdown, Format::Html, Format::Code] {
+        let parsed = match parse(bytes, format) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                assert!(!error.to_string().is_empty() && !error.hint().is_empty());
+                continue;
+            }
+        };
+        let mut line = 1;
+        for chunk in &parsed.chunks {
+            assert!(!chunk.text.trim().is_empty() && chunk.start_line >= line, "{chunk:?}");
+            assert!(chunk.start_line <= chunk.end_line, "{chunk:?}");
+            // Headings may stand before a list, a table or a fence that stays whole.
+            assert!(estimate(&chunk.text) <= MAX_WHOLE_TOKENS * 5 / 4, "{chunk:?}");
+            line = chunk.start_line;
+        }
+        let is_plain = matches!(format, Format::Plain | Format::Code);
+        if let Some(text) = std::str::from_utf8(bytes).ok().filter(|_| is_plain) {
+            let dense =
+                |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            let all: String = parsed.chunks.iter().map(|chunk| dense(&chunk.text)).collect();
+            assert_eq!(all, dense(text.strip_prefix('\u{feff}').unwrap_or(text)));
+        }
     }
 }
 

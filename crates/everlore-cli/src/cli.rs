@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
-        doctor::DoctorArgs, embed::EmbedCommand, memory::MemoryCommand, observe::ObserveArgs,
-        recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs,
+        doctor::DoctorArgs, embed::EmbedCommand, ingest::IngestArgs, memory::MemoryCommand,
+        observe::ObserveArgs, recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs,
     },
     output::Color,
 };
@@ -75,6 +75,7 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     Remember(RememberArgs),
     Observe(ObserveArgs),
+    Ingest(IngestArgs),
     Recall(RecallArgs),
     Context(ContextArgs),
     #[command(subcommand)]

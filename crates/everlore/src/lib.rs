@@ -9,6 +9,7 @@ pub mod types;
 pub mod config;
 pub mod text;
 pub mod llm;
+pub mod files;
 pub mod store;
 pub mod ingest;
 pub mod recall;
@@ -17,7 +18,7 @@ pub mod engine;
 pub use config::Config;
 pub use engine::Engine;
 pub use error::{Error, Result};
-pub use ingest::{Edit, Remember, Turn};
+pub use ingest::{Document, Edit, Remember, Turn};
 pub use recall::{Block, Hit, Recall, RecallRequest};
 pub use types::{Kind, Memory, MemoryId, Scope, Status};
 

@@ -3,6 +3,7 @@
 pub(crate) mod filter;
 pub(crate) mod remember;
 pub(crate) mod observe;
+pub(crate) mod ingest;
 pub(crate) mod recall;
 mod explain;
 mod why_not;
@@ -27,6 +28,7 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
     match command {
         Command::Remember(args) => args.run(cx, out).await,
         Command::Observe(args) => args.run(cx, out).await,
+        Command::Ingest(args) => args.run(cx, out).await,
         Command::Recall(args) => args.run(cx, out).await,
         Command::Context(args) => args.run(cx, out).await,
         Command::Memory(command) => command.run(cx, out).await,

@@ -10,6 +10,7 @@ mod failures;
 mod text;
 mod erasure;
 mod transfer;
+mod ingest;
 mod repair;
 mod streams;
 mod crowd;

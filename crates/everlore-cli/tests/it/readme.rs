@@ -80,6 +80,7 @@ fn run(home: &Home, command: &str) -> String {
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", binary.parent().unwrap().display());
     let output = Command::new("sh")
         .args(["-c", command])
+        .current_dir(home.beside(""))
         .env_clear()
         .env("PATH", path)
         .env("TZ", "UTC")
@@ -91,7 +92,7 @@ fn run(home: &Home, command: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The text without what differs from day to day: ids, times, scores and how blanks line up.
+/// The text without what differs from day to day: ids, runs, times, scores and how blanks line up.
 fn plain(text: &str) -> String {
     let word = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -99,7 +100,8 @@ fn plain(text: &str) -> String {
         let is_number =
             !bare.is_empty() && bare.chars().all(|c| c.is_ascii_digit() || ".:".contains(c));
         let is_bar = word.contains('█');
-        if is_id || is_number || is_bar { "…".to_owned() } else { unnamed(word) }
+        let is_run = word.starts_with("ingest-");
+        if is_id || is_number || is_bar || is_run { "…".to_owned() } else { unnamed(word) }
     };
     let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ");
     text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")

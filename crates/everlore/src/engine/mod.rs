@@ -2,6 +2,7 @@
 
 mod embedding;
 mod transfer;
+mod documents;
 
 use std::sync::Arc;
 

@@ -138,7 +138,8 @@ impl Turn {
     }
 }
 
-fn blank(
+/// A memory with nothing but its text.
+pub(super) fn blank(
     scope: &Scope,
     kind: Kind,
     content: String,

@@ -7,8 +7,12 @@ mod edit;
 mod undo;
 mod lines;
 mod import;
+mod documents;
 
 pub use commit::{Receipt, Saved, observe, remember};
+pub use documents::{
+    Document, IngestOptions, IngestReport, documents, ingest_document, ingest_run, remove_document,
+};
 pub use draft::{Remember, Turn};
 pub use edit::{Edit, archive_all, edit, set_status, supersede};
 pub use import::{ImportOptions, ImportReport, Rejected, import};

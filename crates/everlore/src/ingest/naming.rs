@@ -8,6 +8,9 @@ const MAX_TITLE_CHARS: usize = 60;
 /// The readable part of a uri is cut here.
 const MAX_SLUG_CHARS: usize = 48;
 
+/// So much of a chunk's digest tells the chunks of all documents apart.
+const MAX_DIGEST_CHARS: usize = 12;
+
 /// The beginning of the text, up to its first sentence or a line's length.
 pub(super) fn title_of(content: &str) -> String {
     let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
@@ -75,6 +78,35 @@ pub(super) fn turn_uri(scope: &Scope, session: Option<&str>, id: MemoryId) -> St
         .filter(|session| !session.is_empty())
         .unwrap_or_else(|| "general".to_owned());
     format!("agent://{}/{}/{session}/{id}", slug_of_agent(scope), Kind::Turn)
+}
+
+/// `agent://{agent}/knowledge/{file}/{slug}`, where the slug ends with the digest of the chunk.
+pub(super) fn chunk_uri(scope: &Scope, file: &str, name: &str, digest: &str) -> String {
+    let digest = digest.get(..MAX_DIGEST_CHARS).unwrap_or(digest);
+    let slug = slug(name);
+    let separator = if slug.is_empty() { "" } else { "-" };
+    format!(
+        "agent://{}/{}/{}/{slug}{separator}{digest}",
+        slug_of_agent(scope),
+        Kind::Knowledge,
+        file_slug(file)
+    )
+}
+
+/// `agent://{agent}/knowledge/{file}/document-{digest}`, where the digest tells paths apart.
+pub(super) fn document_uri(scope: &Scope, file: &str, path: &str) -> String {
+    let digest = Fingerprint::of(path);
+    let digest: String = digest.as_bytes()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        "agent://{}/{}/{}/document-{digest}",
+        slug_of_agent(scope),
+        Kind::Knowledge,
+        file_slug(file)
+    )
+}
+
+fn file_slug(file: &str) -> String {
+    Some(slug(file)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| "general".to_owned())
 }
 
 fn slug_of_agent(scope: &Scope) -> String {

@@ -5,5 +5,6 @@ pub mod language;
 mod stop_words;
 mod words;
 pub mod terms;
+pub mod keywords;
 pub mod tokens;
 pub mod dates;

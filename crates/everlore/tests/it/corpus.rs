@@ -50,6 +50,11 @@ fn seeds_of_import() {
 }
 
 #[test]
+fn seeds_of_documents() {
+    run("documents", checks::check_documents);
+}
+
+#[test]
 fn seeds_of_pack() {
     run_on_text("pack", checks::check_pack);
 }
@@ -64,7 +69,10 @@ fn every_target_has_inputs_that_are_run_here() {
         names.sort();
         names
     };
-    assert_eq!(names("fuzz_targets"), ["analyze", "config", "import", "pack", "terms"]);
+    assert_eq!(
+        names("fuzz_targets"),
+        ["analyze", "config", "documents", "import", "pack", "terms"]
+    );
     assert_eq!(names("fuzz_targets"), names("seeds"));
     assert_eq!(names("fuzz_targets"), names("found"));
 }

@@ -10,6 +10,7 @@ mod identity;
 mod why_not;
 mod pack;
 mod ingest;
+mod documents;
 mod isolation;
 mod export;
 mod sqlite;

@@ -1,0 +1,111 @@
+//! What a document is written in, by its name.
+
+use serde::{Deserialize, Serialize};
+
+/// How a document is taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Paragraphs; also tables of values, logs and whatever else is text.
+    Plain,
+    /// Headings, lists, tables and fences.
+    Markdown,
+    /// Tags around text.
+    Html,
+    /// Source code of any language.
+    Code,
+    /// Pages of which only the text is read.
+    Pdf,
+}
+
+impl Format {
+    /// The format of a file of this name.
+    pub fn of(path: &str) -> Self {
+        match extension(path).as_str() {
+            "md" | "markdown" | "mdown" | "mkd" | "mdx" => Self::Markdown,
+            "html" | "htm" | "xhtml" => Self::Html,
+            "pdf" => Self::Pdf,
+            _ if language_of(path).is_some() => Self::Code,
+            _ => Self::Plain,
+        }
+    }
+
+    /// The name used in metadata and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Markdown => "markdown",
+            Self::Html => "html",
+            Self::Code => "code",
+            Self::Pdf => "pdf",
+        }
+    }
+}
+
+/// The programming language of a file of this name, if it is source code.
+pub fn language_of(path: &str) -> Option<&'static str> {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let by_name = match name {
+        "Makefile" | "makefile" | "GNUmakefile" => Some("make"),
+        "Dockerfile" | "Containerfile" => Some("docker"),
+        "CMakeLists.txt" => Some("cmake"),
+        _ => None,
+    };
+    by_name.or_else(|| {
+        let extension = extension(name);
+        LANGUAGES.iter().find(|(ends, _)| ends.contains(&extension.as_str())).map(|(_, name)| *name)
+    })
+}
+
+/// What follows the last dot of the name, in lower case.
+fn extension(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.rsplit_once('.').map_or_else(String::new, |(_, end)| end.to_lowercase())
+}
+
+const LANGUAGES: &[(&[&str], &str)] = &[
+    (&["rs"], "rust"),
+    (&["py", "pyi"], "python"),
+    (&["js", "mjs", "cjs", "jsx"], "javascript"),
+    (&["ts", "tsx", "mts", "cts"], "typescript"),
+    (&["go"], "go"),
+    (&["java"], "java"),
+    (&["kt", "kts"], "kotlin"),
+    (&["swift"], "swift"),
+    (&["c", "h"], "c"),
+    (&["cc", "cpp", "cxx", "hh", "hpp", "hxx"], "c++"),
+    (&["m", "mm"], "objective-c"),
+    (&["cs"], "c#"),
+    (&["fs", "fsx"], "f#"),
+    (&["vb"], "visual basic"),
+    (&["rb"], "ruby"),
+    (&["php"], "php"),
+    (&["scala", "sc"], "scala"),
+    (&["sh", "bash", "zsh", "fish"], "shell"),
+    (&["ps1", "psm1"], "powershell"),
+    (&["sql"], "sql"),
+    (&["lua"], "lua"),
+    (&["r"], "r"),
+    (&["jl"], "julia"),
+    (&["pl", "pm"], "perl"),
+    (&["hs"], "haskell"),
+    (&["ml", "mli"], "ocaml"),
+    (&["ex", "exs"], "elixir"),
+    (&["erl", "hrl"], "erlang"),
+    (&["clj", "cljs", "cljc", "edn"], "clojure"),
+    (&["lisp", "el", "scm"], "lisp"),
+    (&["dart"], "dart"),
+    (&["zig"], "zig"),
+    (&["nim"], "nim"),
+    (&["vue"], "vue"),
+    (&["svelte"], "svelte"),
+    (&["css", "scss", "sass", "less"], "css"),
+    (&["proto"], "protobuf"),
+    (&["graphql", "gql"], "graphql"),
+    (&["tf", "hcl"], "terraform"),
+    (&["cmake"], "cmake"),
+    (&["mk"], "make"),
+    (&["groovy", "gradle"], "groovy"),
+    (&["sol"], "solidity"),
+    (&["asm", "s"], "assembler"),
+];

@@ -1,0 +1,322 @@
+//! HTML: the text between tags, below its headings; scripts, styles and menus left out.
+//!
+//! A tolerant reader, not a parser: it needs no tree, only where text begins, where blocks end and what to leave out.
+//! It passes over the page once, whatever the page is made of.
+
+use std::sync::Arc;
+
+use super::{
+    block::{Block, Outline, Shape},
+    entities::push_decoded,
+};
+
+/// Elements whose text is no text of the page.
+const DROPPED: [&str; 6] = ["nav", "noscript", "template", "svg", "head", "select"];
+
+/// Elements that hold no tags, so that only their own end ends them.
+const RAW: [&str; 5] = ["script", "style", "title", "textarea", "iframe"];
+
+/// Elements that begin and end a block.
+#[rustfmt::skip]
+const BLOCKS: [&str; 27] = [
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dt",
+    "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "html", "main", "option", "p", "section",
+    "summary", "tbody", "tfoot", "thead",
+];
+
+/// Elements that stay in one piece.
+const WHOLE: [&str; 5] = ["ul", "ol", "dl", "table", "pre"];
+
+/// The title of a page and its blocks.
+pub(super) fn blocks(html: &str) -> (Option<String>, Vec<Block>) {
+    let title = title(html);
+    let mut reader = Reader {
+        html,
+        outline: Outline::below(title.as_deref()),
+        blocks: Vec::new(),
+        text: String::new(),
+        first_line: 1,
+        last_line: 1,
+        line: 1,
+        heading: None,
+        whole: 0,
+        preformatted: 0,
+        dropped: None,
+        last_ends: DROPPED.map(|name| rfind_ignoring_case(html, &format!("</{name}"))),
+        trusts_quotes: true,
+    };
+    reader.read();
+    (title, reader.blocks)
+}
+
+/// The text of the first `<title>` of a page.
+fn title(html: &str) -> Option<String> {
+    let start = find_ignoring_case(html, "<title")?;
+    let inside = html[start..].split_once('>')?.1;
+    let end = find_ignoring_case(inside, "</title")?;
+    let mut text = String::new();
+    push_decoded(&inside[..end], &mut text);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(text).filter(|text| !text.is_empty())
+}
+
+struct Reader<'a> {
+    html: &'a str,
+    outline: Outline,
+    blocks: Vec<Block>,
+    /// The block being read, with where it began and its last text.
+    text: String,
+    first_line: usize,
+    last_line: usize,
+    line: usize,
+    /// The level of the heading being read.
+    heading: Option<u8>,
+    /// How many lists and tables are open.
+    whole: usize,
+    preformatted: usize,
+    /// The element being left out, and how many of its name are open.
+    dropped: Option<(&'static str, usize)>,
+    /// Where elements that could be left out are closed for the last time.
+    last_ends: [Option<usize>; DROPPED.len()],
+    /// False once quotes were found that never close: then they mean nothing.
+    trusts_quotes: bool,
+}
+
+/// A tag: its name in lower case, and whether it closes.
+struct Tag {
+    name: String,
+    closes: bool,
+}
+
+impl Reader<'_> {
+    fn read(&mut self) {
+        let mut at = 0;
+        while at < self.html.len() {
+            let rest = &self.html[at..];
+            let length = match rest.find('<') {
+                Some(0) => self.markup(at),
+                Some(length) => self.words(&rest[..length]),
+                None => self.words(rest),
+            };
+            let passed = &self.html[at..at + length];
+            self.line += passed.bytes().filter(|byte| *byte == b'\n').count();
+            at += length;
+        }
+        self.end_block();
+    }
+
+    /// Takes what begins with `<` and returns its length.
+    fn markup(&mut self, at: usize) -> usize {
+        let rest = &self.html[at..];
+        if rest.starts_with("<!--") {
+            return rest.find("-->").map_or(rest.len(), |end| end + 3);
+        }
+        if !rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c)) {
+            return self.words("<");
+        }
+        let Some(length) = self.tag_len(rest) else {
+            // No tag is ever closed again, so the rest is text.
+            return self.words(rest);
+        };
+        let tag = Tag::of(&rest[..length]);
+        if !tag.closes && RAW.contains(&tag.name.as_str()) {
+            let end = format!("</{}", tag.name);
+            return find_ignoring_case(rest, &end).unwrap_or(rest.len());
+        }
+        self.tag(&tag, at);
+        length
+    }
+
+    /// The length of the tag that `text` begins with; a `>` in quotes does not end it.
+    fn tag_len(&mut self, text: &str) -> Option<usize> {
+        let length = if self.trusts_quotes { tag_len(text) } else { None };
+        self.trusts_quotes &= length.is_some();
+        length.or_else(|| text.find('>').map(|at| at + 1))
+    }
+
+    fn tag(&mut self, tag: &Tag, at: usize) {
+        if let Some((name, depth)) = self.dropped {
+            if tag.name == name {
+                let depth = if tag.closes { depth - 1 } else { depth + 1 };
+                self.dropped = (depth > 0).then_some((name, depth));
+            }
+            return;
+        }
+        let name = tag.name.as_str();
+        if let Some(index) = DROPPED.iter().position(|dropped| *dropped == name) {
+            // One that is never closed would take the whole page with it.
+            if !tag.closes && self.last_ends[index].is_some_and(|end| end > at) {
+                self.dropped = Some((DROPPED[index], 1));
+            }
+        } else if let Some(level) = heading_level(name) {
+            self.end_block();
+            self.heading = (!tag.closes).then_some(level);
+        } else if WHOLE.contains(&name) {
+            self.whole_element(name, tag.closes);
+        } else if name == "br" || name == "tr" {
+            self.new_line();
+        } else if name == "li" && !tag.closes {
+            self.new_line();
+            self.text.push_str("- ");
+        } else if (name == "td" || name == "th") && !tag.closes {
+            self.cell();
+        } else if BLOCKS.contains(&name) {
+            if self.whole > 0 { self.new_line() } else { self.end_block() }
+        }
+    }
+
+    fn whole_element(&mut self, name: &str, closes: bool) {
+        if self.whole == 0 && !closes {
+            self.end_block();
+        }
+        self.whole = if closes { self.whole.saturating_sub(1) } else { self.whole + 1 };
+        if name == "pre" {
+            self.preformatted =
+                if closes { self.preformatted.saturating_sub(1) } else { self.preformatted + 1 };
+        }
+        if self.whole == 0 {
+            self.end_block_as(Shape::Whole);
+        }
+    }
+
+    /// Takes text and returns its length.
+    fn words(&mut self, text: &str) -> usize {
+        if self.dropped.is_some() {
+            return text.len();
+        }
+        if self.preformatted > 0 {
+            if self.text.is_empty() {
+                self.first_line = self.line;
+            }
+            push_decoded(text, &mut self.text);
+        } else {
+            self.running_words(text);
+        }
+        self.last_line = self.line + text.trim_end().bytes().filter(|byte| *byte == b'\n').count();
+        text.len()
+    }
+
+    /// Takes text in which blanks and line ends are all the same.
+    fn running_words(&mut self, text: &str) {
+        let mut decoded = String::new();
+        push_decoded(text, &mut decoded);
+        let mut words = decoded.split_whitespace().peekable();
+        if words.peek().is_some() && self.text.trim().is_empty() {
+            let blank = &text[..text.len() - text.trim_start().len()];
+            self.first_line = self.line + blank.bytes().filter(|byte| *byte == b'\n').count();
+        }
+        let apart = decoded.starts_with(char::is_whitespace);
+        let at_start = self.text.is_empty() || self.text.ends_with(char::is_whitespace);
+        if apart && !at_start {
+            self.text.push(' ');
+        }
+        for word in words.by_ref() {
+            self.text.push_str(word);
+            self.text.push(' ');
+        }
+        if !decoded.ends_with(char::is_whitespace)
+            && self.text.ends_with(' ')
+            && !decoded.is_empty()
+        {
+            self.text.pop();
+        }
+    }
+
+    fn new_line(&mut self) {
+        let end = self.text.trim_end_matches(' ').len();
+        self.text.truncate(end);
+        if self.text == "-" || self.text.ends_with("\n-") {
+            // A paragraph at the beginning of an item stays behind its mark.
+            self.text.push(' ');
+        } else if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
+    }
+
+    fn cell(&mut self) {
+        let is_first = self.text.is_empty() || self.text.ends_with('\n');
+        if !is_first {
+            let end = self.text.trim_end().len();
+            self.text.truncate(end);
+            self.text.push_str(" | ");
+        }
+    }
+
+    fn end_block(&mut self) {
+        let shape = match (self.heading, self.whole) {
+            (Some(_), _) => Shape::Heading,
+            (None, 0) => Shape::Text,
+            (None, _) => Shape::Whole,
+        };
+        self.end_block_as(shape);
+    }
+
+    fn end_block_as(&mut self, shape: Shape) {
+        let text = std::mem::take(&mut self.text);
+        let text = text.trim_matches('\n').trim_end();
+        if text.trim().is_empty() {
+            return;
+        }
+        let text = match self.heading {
+            Some(level) => {
+                let heading = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                self.outline.enter(level, &heading);
+                format!("{} {heading}", "#".repeat(level.into()))
+            }
+            None => text.to_owned(),
+        };
+        self.blocks.push(Block {
+            path: Arc::clone(self.outline.path()),
+            text,
+            first_line: self.first_line,
+            last_line: self.last_line.max(self.first_line),
+            shape,
+        });
+    }
+}
+
+impl Tag {
+    fn of(text: &str) -> Self {
+        let inside = text.trim_start_matches('<');
+        let closes = inside.starts_with('/');
+        let letters = inside.trim_start_matches('/').chars();
+        let name = letters.take_while(char::is_ascii_alphanumeric).take(16);
+        Self { name: name.map(|c| c.to_ascii_lowercase()).collect(), closes }
+    }
+}
+
+fn heading_level(name: &str) -> Option<u8> {
+    match name.as_bytes() {
+        [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
+        _ => None,
+    }
+}
+
+/// The length of the tag that `text` begins with, if it and its quotes are closed.
+fn tag_len(text: &str) -> Option<usize> {
+    let mut quote = None;
+    for (at, byte) in text.bytes().enumerate() {
+        match (quote, byte) {
+            (None, b'>') => return Some(at + 1),
+            // Only after an equals sign do quotes hold a value; elsewhere they are a mistake.
+            (None, b'"' | b'\'') if text[..at].trim_end().ends_with('=') => quote = Some(byte),
+            (Some(open), _) if byte == open => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where `needle`, which is ASCII, first occurs in either case.
+fn find_ignoring_case(text: &str, needle: &str) -> Option<usize> {
+    text.as_bytes()
+        .windows(needle.len())
+        .position(|window| window.eq_ignore_ascii_case(needle.as_bytes()))
+}
+
+/// Where `needle`, which is ASCII, last occurs in either case.
+fn rfind_ignoring_case(text: &str, needle: &str) -> Option<usize> {
+    text.as_bytes()
+        .windows(needle.len())
+        .rposition(|window| window.eq_ignore_ascii_case(needle.as_bytes()))
+}

@@ -1,0 +1,281 @@
+//! Golden examples of each format, and what must hold for any document.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::text::tokens::estimate;
+
+const FORMATS: [Format; 4] = [Format::Plain, Format::Markdown, Format::Html, Format::Code];
+
+fn chunks(text: &str, format: Format) -> Vec<Chunk> {
+    parse(text.as_bytes(), format).unwrap().chunks
+}
+
+/// Each chunk as its headings, its lines and its text.
+fn told(text: &str, format: Format) -> Vec<(String, (usize, usize), String)> {
+    let told = |chunk: Chunk| {
+        (chunk.heading_path.join(" › "), (chunk.start_line, chunk.end_line), chunk.text)
+    };
+    chunks(text, format).into_iter().map(told).collect()
+}
+
+fn one(path: &str, lines: (usize, usize), text: &str) -> (String, (usize, usize), String) {
+    (path.to_owned(), lines, text.to_owned())
+}
+
+#[test]
+fn small_paragraphs_make_one_chunk() {
+    assert_eq!(
+        told("First line\r\nsecond.\r\n\r\n\r\n第二段。\r\n", Format::Plain),
+        [one("", (1, 5), "First line\nsecond.\n\n第二段。")]
+    );
+    assert_eq!(told(" \n\n\t\n", Format::Plain), []);
+}
+
+#[test]
+fn markdown_is_cut_at_its_headings() {
+    let text = "---\ntitle: \"Handbook\"\ntags: [a, b]\n---\n# Handbook\n\n## Set up\nRun `make`.\n\n\
+                ### 安装 [步骤](x.md)\n先运行 make。\n\nSetext\n======\nThe end.\n";
+    assert_eq!(
+        told(text, Format::Markdown),
+        [
+            one("Handbook › Set up", (5, 8), "# Handbook\n\n## Set up\n\nRun `make`."),
+            one(
+                "Handbook › Set up › 安装 步骤",
+                (10, 11),
+                "### 安装 [步骤](x.md)\n\n先运行 make。"
+            ),
+            one("Handbook › Setext", (13, 15), "Setext\n======\n\nThe end."),
+        ]
+    );
+    assert_eq!(parse(text.as_bytes(), Format::Markdown).unwrap().title.unwrap(), "Handbook");
+}
+
+#[test]
+fn a_rule_at_the_top_is_no_front_matter() {
+    let text = "---\nJust words here\n---\nmore";
+    let parsed = parse(text.as_bytes(), Format::Markdown).unwrap();
+    assert_eq!(parsed.title, None);
+    assert!(parsed.chunks.iter().any(|chunk| chunk.text.contains("Just words here")));
+    let open = told("---\ntitle: x\nno end", Format::Markdown);
+    assert!(open[0].2.contains("title: x"), "{open:?}");
+}
+
+#[test]
+fn fences_lists_and_tables_are_never_split_in_the_middle() {
+    let fence = format!("```sh\n# not a heading\n\n{}```", "echo some words to say\n".repeat(60));
+    let list = format!(
+        "Steps:\n- one\n\n  ```\n  # no heading\n  ```\n{}",
+        "- 再来一步，仔细看说明\n".repeat(50)
+    );
+    let table = format!("| a | b |\n|---|---|\n{}", "| cell of a row | another one |\n".repeat(60));
+    let filler = "A sentence that fills the page. ".repeat(40);
+    let text = format!("# Top\n{filler}\n\n{fence}\n\n{filler}\n\n{list}\n\n{filler}\n\n{table}\n");
+    let chunks = chunks(&text, Format::Markdown);
+    for whole in [&fence, &list, &table] {
+        assert!(chunks.iter().any(|chunk| chunk.text.contains(whole.trim_end())), "{whole}");
+    }
+    assert!(chunks.iter().all(|chunk| chunk.heading_path == ["Top"]));
+    assert!(chunks.len() >= 5);
+}
+
+#[test]
+fn what_no_prompt_has_room_for_is_split_between_lines() {
+    let table =
+        format!("| a | b |\n|---|---|\n{}", "| cell of a row | another one |\n".repeat(2_000));
+    let chunks = chunks(&table, Format::Markdown);
+    assert!(chunks.len() > 50);
+    for chunk in &chunks {
+        assert!(estimate(&chunk.text) <= MAX_CHUNK_TOKENS);
+        assert!(chunk.text.lines().all(|line| line.starts_with('|') && line.ends_with('|')));
+    }
+    assert_eq!(chunks[1].start_line, chunks[0].end_line + 1);
+}
+
+#[test]
+fn html_gives_its_text_below_its_headings() {
+    let text = "<!DOCTYPE html><html><head><title>Tea &amp; Co</title><style>p{}</style></head>\n<body>\
+                <nav><ul><li>Home</li></ul></nav>\n<h1>Tea &amp; Co</h1>\n<p>We sell <b>green</b> tea,\n\
+                caf&eacute; too.</p>\n<script>if (a < b) { alert('x') }</script>\n<h2>价格</h2>\n\
+                <ul><li><p>龙井</p></li><li>Black<br>tea</li></ul>\n<table><tr><th>a</th><th>b</th></tr>\
+                <tr><td>1</td><td>2 < 3</td></tr></table><pre>  x =\n    1</pre></body></html>";
+    assert_eq!(
+        told(text, Format::Html),
+        [
+            one("Tea & Co", (3, 5), "# Tea & Co\n\nWe sell green tea, café too."),
+            one(
+                "Tea & Co › 价格",
+                (7, 10),
+                "## 价格\n\n- 龙井\n- Black\ntea\n\na | b\n1 | 2 < 3\n\n  x =\n    1"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn broken_html_still_gives_its_text() {
+    let text = "<p>one<div>two <a href=\"x>three</a> <nav>four <b five < six";
+    let all = told(text, Format::Html).into_iter().map(|(_, _, text)| text).collect::<String>();
+    for word in ["one", "two", "four", "six"] {
+        assert!(all.contains(word), "{word} in {all}");
+    }
+}
+
+#[test]
+fn code_is_cut_between_top_level_items() {
+    let body = "    let value = compute_something(input, other);\n".repeat(25);
+    let text = format!(
+        "use std::fs;\n\n/// Reads it.\npub fn read_config(path: &str) {{\n{body}\n{body}}}\n\n\
+         #[test]\nfn writes() {{\n{body}}}\n"
+    );
+    let chunks = chunks(&text, Format::Code);
+    assert!(chunks.iter().any(|chunk| chunk.heading_path == ["pub fn read_config(path: &str)"]));
+    let last = chunks.last().unwrap();
+    assert_eq!(last.heading_path, ["fn writes()"]);
+    assert!(last.text.starts_with("#[test]\nfn writes()"), "{}", last.text);
+    let python = "import os\n\nclass Tea:\n    def brew(self):\n        pass\n\n    def pour(self):\n        pass\n";
+    assert_eq!(told(python, Format::Code), [one("class Tea", (1, 8), python.trim_end())]);
+}
+
+#[test]
+fn a_format_is_known_by_the_name() {
+    assert_eq!(Format::of("a/README.MD"), Format::Markdown);
+    assert_eq!(Format::of("index.htm"), Format::Html);
+    assert_eq!(
+        (Format::of("src/main.rs"), language_of("src/main.rs")),
+        (Format::Code, Some("rust"))
+    );
+    assert_eq!((Format::of("x/Dockerfile"), language_of("Makefile")), (Format::Code, Some("make")));
+    assert_eq!((Format::of("data.csv"), Format::of("LICENSE")), (Format::Plain, Format::Plain));
+    assert_eq!(Format::of("paper.pdf"), Format::Pdf);
+}
+
+#[cfg(not(feature = "pdf"))]
+#[test]
+fn without_the_feature_a_pdf_is_answered_with_what_to_do() {
+    let error = parse(b"%PDF-1.7", Format::Pdf).unwrap_err();
+    assert!(error.hint().contains("--features pdf"), "{}", error.hint());
+}
+
+/// The text without its blanks, in which nothing may be lost.
+fn dense(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+fn check(text: &str, format: Format) {
+    let chunks = chunks(text, format);
+    if format != Format::Html {
+        let all: String = chunks.iter().map(|chunk| dense(&chunk.text)).collect();
+        assert_eq!(all, dense(text), "{format:?}");
+    }
+    let mut line = 1;
+    for chunk in &chunks {
+        assert!(!chunk.text.trim().is_empty());
+        assert!(chunk.start_line >= line && chunk.start_line <= chunk.end_line, "{chunk:?}");
+        assert!(chunk.end_line <= text.lines().count().max(1), "{chunk:?}");
+        line = chunk.start_line;
+        let tokens = estimate(&chunk.text);
+        let may_be_whole = matches!(format, Format::Markdown | Format::Html);
+        let max = if may_be_whole { MAX_WHOLE_TOKENS + TARGET } else { MAX_CHUNK_TOKENS };
+        assert!(tokens <= max, "{format:?}: {tokens} tokens in {:?}", chunk.text);
+    }
+}
+
+/// Headings may stand before what stays whole.
+const TARGET: usize = 300;
+
+/// Lines as documents have them, and some as they should not.
+fn line() -> impl Strategy<Value = String> {
+    let fixed = prop::sample::select(vec![
+        "",
+        "",
+        "# Title",
+        "## 小节",
+        "###### deep",
+        "- item",
+        "1. first",
+        "  continued",
+        "    code",
+        "```",
+        "~~~",
+        "| a | b |",
+        "|---|---|",
+        "===",
+        "* * *",
+        "> quote",
+        "fn main() {",
+        "}",
+        "\tpass",
+        "<p>",
+        "<ul><li>x",
+        "</ul>",
+        "<h2>Head</h2>",
+        "<script>",
+        "</script>",
+        "<nav>",
+        "<!--",
+        "<a b='",
+    ]);
+    prop_oneof![
+        3 => fixed.prop_map(str::to_owned),
+        2 => "[a-z ]{1,60}\\.",
+        1 => "[龙井茶喝早上一杯，。]{1,80}",
+        1 => "\\PC{0,40}",
+        1 => (1usize..3_000).prop_map(|count| "long words here. ".repeat(count / 10)),
+        1 => (1usize..2_000).prop_map(|count| "茶".repeat(count)),
+    ]
+}
+
+proptest! {
+    // Each case is a long document in four formats.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn nothing_is_lost_and_nothing_is_too_long(lines in prop::collection::vec(line(), 0..60)) {
+        let text = lines.join("\n");
+        for format in FORMATS {
+            check(&text, format);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
+        for format in FORMATS {
+            if let Err(error) = parse(&bytes, format) {
+                prop_assert!(!error.hint().is_empty());
+            }
+        }
+    }
+}
+
+/// What a reader that looks ahead or back too often would be slow at.
+#[rustfmt::skip]
+const HOSTILE: [&str; 25] = [
+    "<nav>", "<a b='x>y' ", "<", "<!--", "<ul>", "&", "# a\n", "- a\n", "```\n", "\n", " ", "    a\n\n", "a", "茶",
+    "|-|\n", "a\n---\n", "((((", "🎉", "- ```\n", "<h1>", "<table><tr><td>", "](", "* * *\n", "{#", "fn a:\n\n",
+];
+
+fn assert_soon(what: &str, text: &str, limit: Duration) {
+    for format in FORMATS {
+        let start = Instant::now();
+        chunks(text, format);
+        let took = start.elapsed();
+        assert!(took < limit, "{what:?} as {format:?} took {took:?}");
+    }
+}
+
+#[test]
+fn work_grows_with_the_text_and_not_with_its_square() {
+    for unit in HOSTILE {
+        // A tenth of a second, unoptimised; what grows with the square takes minutes.
+        assert_soon(unit, &unit.repeat(30_000 / unit.len()), Duration::from_secs(5));
+    }
+}
+
+#[test]
+fn a_megabyte_of_everything_is_cut_in_seconds() {
+    let some: String = HOSTILE.iter().map(|unit| unit.repeat(400 / unit.len())).collect();
+    assert_soon("all of it", &some.repeat(1_000_000 / some.len()), Duration::from_secs(60));
+}

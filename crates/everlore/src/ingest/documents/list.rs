@@ -1,0 +1,108 @@
+//! The memory that lists the chunks of a document, by which the document is found again.
+
+use serde::{Deserialize, Serialize};
+
+use super::short_path;
+use crate::{
+    error::{Error, Result},
+    files::documents::Format,
+    ingest::{draft::blank, naming},
+    store::{Filter, Key, Order, Page, Store},
+    types::{Change, Kind, Memory, MemoryId, Scope, Source, Status, Timestamp, Via},
+};
+
+/// The tag of the memories that list a document's chunks.
+const DOCUMENT_TAG: &str = "document";
+
+/// Lists read at a time when all documents are looked for.
+const PAGE: usize = 1_000;
+
+/// What the list of a document keeps in its metadata.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    pub(super) path: String,
+    pub(super) format: Format,
+    /// The digest of the file.
+    pub(super) hash: String,
+    /// How it was cut.
+    pub(super) chunks_version: u32,
+    pub(super) chunks: Vec<Listed>,
+}
+
+/// One chunk of a document, where it stands now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Listed {
+    pub(super) id: MemoryId,
+    pub(super) hash: String,
+    pub(super) lines: [usize; 2],
+}
+
+/// The paths of all documents that were ingested and not taken out, in the order they came.
+pub async fn documents(store: &dyn Store, scope: &Scope) -> Result<Vec<String>> {
+    let filter = Filter {
+        kinds: vec![Kind::Knowledge],
+        tags: vec![DOCUMENT_TAG.to_owned()],
+        ..Filter::default()
+    };
+    let mut page = Page { filter, after: None, order: Order::OldestFirst, limit: PAGE };
+    let mut paths = Vec::new();
+    loop {
+        let memories = store.list(scope, &page).await?;
+        let Some(last) = memories.last() else { return Ok(paths) };
+        page.after = Some(last.id);
+        paths.extend(memories.iter().filter_map(manifest_of).map(|manifest| manifest.path));
+    }
+}
+
+/// The memory that lists the chunks of a document, if it was ingested.
+pub(super) async fn find_list(
+    store: &dyn Store,
+    scope: &Scope,
+    path: &str,
+) -> Result<Option<Memory>> {
+    let uri = naming::document_uri(scope, short_path(path), path);
+    Ok(store.find(scope, &Key::Uri(uri), 1).await?.pop())
+}
+
+/// What a list says; nothing if it is none, or someone changed it beyond reading.
+pub(super) fn manifest_of(list: &Memory) -> Option<Manifest> {
+    serde_json::from_value(serde_json::Value::Object(list.metadata.clone())).ok()
+}
+
+/// The change that makes the list of a document say what the manifest says.
+pub(super) fn listing(
+    scope: &Scope,
+    list: Option<Memory>,
+    manifest: &Manifest,
+    tags: &[String],
+    now: Timestamp,
+) -> Result<Change> {
+    let is_new = list.is_none();
+    let mut memory = list.unwrap_or_else(|| empty_list(scope, &manifest.path, now));
+    let chunks = manifest.chunks.len();
+    let of = if chunks == 1 { "1 chunk".to_owned() } else { format!("{chunks} chunks") };
+    memory.description = format!("A document of {of}, {}", manifest.format.as_str());
+    let missing: Vec<_> = tags.iter().filter(|tag| !memory.tags.contains(tag)).cloned().collect();
+    memory.tags.extend(missing);
+    let value = serde_json::to_value(manifest).map_err(Error::store)?;
+    memory.metadata = value.as_object().cloned().unwrap_or_default();
+    if is_new {
+        return Ok(Change::Add(Box::new(memory)));
+    }
+    memory.updated_at = now;
+    memory.version += 1;
+    Ok(Change::Update(Box::new(memory)))
+}
+
+/// It holds no text of the document, and is put away so that recall does not offer it.
+fn empty_list(scope: &Scope, path: &str, now: Timestamp) -> Memory {
+    let source =
+        Source { via: Via::Import, session: None, speaker: None, role: None, turns: Vec::new() };
+    Memory {
+        uri: naming::document_uri(scope, short_path(path), path),
+        name: naming::title_of(short_path(path)),
+        status: Status::Archived,
+        tags: vec![DOCUMENT_TAG.to_owned()],
+        ..blank(scope, Kind::Knowledge, path.to_owned(), source, now, now)
+    }
+}

@@ -1,0 +1,138 @@
+//! The words that tell one part of a document from the others.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{
+    language::is_cjk,
+    stop_words::{is_function_character, is_stop_word},
+};
+
+/// A longer word is an encoded value, not a keyword.
+const MAX_WORD_CHARS: usize = 40;
+
+/// A shorter Latin word says too little.
+const MIN_WORD_CHARS: usize = 3;
+
+/// In how many parts of a document each word occurs.
+#[derive(Debug, Default)]
+pub struct Rarity {
+    parts: usize,
+    counts: HashMap<String, usize>,
+}
+
+impl Rarity {
+    /// Counts the words of all parts of a document.
+    pub fn of<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut rarity = Self::default();
+        for part in parts {
+            rarity.parts += 1;
+            let mut words = HashSet::new();
+            for_each_word(part, &mut |word| words.extend([word]));
+            for word in words {
+                *rarity.counts.entry(word).or_default() += 1;
+            }
+        }
+        rarity
+    }
+
+    /// The keywords of one part, the most telling first, at most `limit`: words that are frequent in it and rare in the
+    /// others, as they are written, in lower case; of Chinese, Japanese and Korean pairs of characters.
+    pub fn keywords(&self, part: &str, limit: usize) -> Vec<String> {
+        let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
+        let mut place = 0;
+        for_each_word(part, &mut |word| {
+            place += 1;
+            counts.entry(word).or_insert((0, place)).0 += 1;
+        });
+        let mut words: Vec<_> = counts.into_iter().collect();
+        // Words of one worth in the order they are met, so that a text always gets the same.
+        words.sort_by(|(word, (count, place)), (other, (others, other_place))| {
+            let worth = |word: &str, count: usize| count as f64 * self.rarity(word);
+            worth(other, *others).total_cmp(&worth(word, *count)).then(place.cmp(other_place))
+        });
+        let mut chosen: Vec<String> = Vec::new();
+        for (word, _) in words {
+            if chosen.len() == limit {
+                break;
+            }
+            if !chosen.iter().any(|other| overlap(other, &word)) {
+                chosen.push(word);
+            }
+        }
+        chosen
+    }
+
+    /// How much a word tells: more, the fewer parts have it.
+    fn rarity(&self, word: &str) -> f64 {
+        let parts = self.counts.get(word).copied().unwrap_or(1).max(1);
+        (1.0 + self.parts.max(1) as f64 / parts as f64).ln()
+    }
+}
+
+/// Whether two pairs of characters may be cut from one word: 龙井 and 井茶.
+fn overlap(one: &str, other: &str) -> bool {
+    let ends = |text: &str| Some((text.chars().next()?, text.chars().next_back()?));
+    let (Some(one), Some(other)) = (ends(one), ends(other)) else { return false };
+    is_cjk(one.0) && is_cjk(other.0) && (one.1 == other.0 || other.1 == one.0)
+}
+
+/// Calls `each` with every word and pair of characters that can be a keyword.
+fn for_each_word(text: &str, each: &mut dyn FnMut(String)) {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    for run in text.split(|c: char| !is_part(c)).filter(|run| !run.is_empty()) {
+        let mut start = 0;
+        let mut before = None;
+        for (at, c) in run.char_indices() {
+            if !is_cjk(c) {
+                before = None;
+                continue;
+            }
+            push_word(&run[start..at], each);
+            start = at + c.len_utf8();
+            let pair = before
+                .replace(c)
+                .filter(|first| !is_function_character(*first) && !is_function_character(c));
+            if let Some(first) = pair {
+                each([first, c].iter().collect());
+            }
+        }
+        push_word(&run[start..], each);
+    }
+}
+
+fn push_word(word: &str, each: &mut dyn FnMut(String)) {
+    let word = word.trim_matches('_');
+    let chars = word.chars().take(MAX_WORD_CHARS + 1).count();
+    let is_word =
+        (MIN_WORD_CHARS..=MAX_WORD_CHARS).contains(&chars) && word.contains(char::is_alphabetic);
+    let lower = if is_word { word.to_lowercase() } else { return };
+    if !is_stop_word(&lower) {
+        each(lower);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keywords_are_frequent_here_and_rare_elsewhere() {
+        let parts = [
+            "The staging server listens on a port. Staging is rebuilt nightly; the port never changes.",
+            "The production server has its own port and a backup.",
+            "龙井茶要用八十度的水，龙井不能用开水，水温很重要。",
+        ];
+        let rarity = Rarity::of(parts);
+        assert_eq!(rarity.keywords(parts[0], 2), ["staging", "port"]);
+        assert_eq!(rarity.keywords(parts[2], 1), ["龙井"]);
+        assert!(!rarity.keywords(parts[2], 8).contains(&"井茶".to_owned()));
+        assert!(rarity.keywords(parts[2], 8).iter().all(|word| word.chars().count() == 2));
+    }
+
+    #[test]
+    fn identifiers_stay_whole_and_noise_is_left_out() {
+        let text = "read_config(path) 12345 a1 __init__ 配置read_config";
+        assert_eq!(Rarity::of([text]).keywords(text, 8), ["read_config", "path", "init", "配置"]);
+        assert_eq!(Rarity::of([""]).keywords("the of 的了", 8), Vec::<String>::new());
+    }
+}
