@@ -40,7 +40,8 @@ fn signs(intent: &Intent) -> String {
         (intent.identity != Identity::None, "; about the user"),
         (intent.small_talk, "; small talk"),
         (intent.asks_when, "; asks when"),
-        (intent.session.is_some(), "; names a session"),
+        (intent.sessions.is_some(), "; names a session"),
+        (intent.asks_period, "; asks for all of that time"),
     ];
     let signs = signs.iter().filter(|(shown, _)| *shown).map(|(_, sign)| (*sign).to_owned());
     let times = intent.times.iter().map(|(start, end)| format!("; from {start} to {end}"));

@@ -9,6 +9,7 @@ pub mod intent;
 mod identity;
 mod phrases;
 mod small_talk;
+mod period;
 mod gather;
 mod lexical;
 mod fuse;
@@ -53,6 +54,9 @@ pub struct RecallRequest {
     pub filter: Filter,
     /// The most hits.
     pub limit: usize,
+    /// Whether a query that asks for nothing but a period ("What did we talk about last week?") gets all of it, beyond
+    /// the limit. Otherwise it gets as many memories as the limit allows, spread evenly over the period.
+    pub whole_period: bool,
     /// Hits with a lower score are left out.
     pub min_score: f64,
     /// How sure recall must be that the best hit answers the query; below, nothing is returned.
@@ -69,6 +73,7 @@ impl RecallRequest {
             query: query.into(),
             filter: Filter::default(),
             limit: config.limit,
+            whole_period: false,
             min_score: 0.0,
             min_confidence: 0.0,
             floor: 0.0,
@@ -90,7 +95,7 @@ impl RecallRequest {
 pub struct Recall {
     /// How the query was understood.
     pub intent: Intent,
-    /// What was found, best first.
+    /// What was found, best first; in the order of time if the query asks for a period.
     pub hits: Vec<Hit>,
     /// How probable it is that the best hit answers the query, from 0 to 1.
     pub confidence: f64,
@@ -126,7 +131,9 @@ pub async fn recall(
     let (intent, ranked, candidates) = rank(store, request, config, now).await?;
     let confidence = abstain::confidence(&intent, &ranked);
     let mut hits = abstain::abstain(ranked, confidence, request);
-    hits.truncate(request.limit);
+    if !(intent.asks_period && request.whole_period) {
+        hits.truncate(request.limit);
+    }
     Ok(Recall { intent, abstained: hits.is_empty(), hits, confidence, candidates })
 }
 
@@ -152,12 +159,26 @@ async fn rank(
     let gathered = gather::gather(store, request, &intent).await?;
     let mut fusion = Fusion::new(&gathered, &intent, config);
     let count = fusion.count();
-    let candidates = fusion.best(request.limit.saturating_mul(2).saturating_add(MORE_LOADED));
+    let mut candidates = fusion.best(loaded(&intent, request));
+    if intent.asks_period {
+        period::thin(&mut candidates, request);
+    }
     let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
     let loaded = store.at_places(&request.scope, &places).await?;
     let mut hits = score::score(candidates, loaded, &intent, config, now.timestamp());
+    if intent.asks_period {
+        period::in_order(&mut hits);
+    }
     for hit in hits.iter_mut().take(request.limit) {
         fusion.explain(hit.place, &mut hit.signals);
     }
     Ok((intent.clone(), hits, count))
+}
+
+/// How many candidates are looked at: of a period all, because it is told from its first to its last memory.
+fn loaded(intent: &Intent, request: &RecallRequest) -> usize {
+    if intent.asks_period {
+        return usize::MAX;
+    }
+    request.limit.saturating_mul(2).saturating_add(MORE_LOADED)
 }

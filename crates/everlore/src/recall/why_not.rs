@@ -3,7 +3,7 @@
 use jiff::Zoned;
 use serde::Serialize;
 
-use super::{Hit, RecallRequest, abstain, rank};
+use super::{Hit, Intent, RecallRequest, abstain, period, rank};
 use crate::{
     config::RecallConfig,
     error::{Error, Result},
@@ -94,10 +94,10 @@ pub(super) async fn why_not(
     if confidence < request.min_confidence {
         return Ok(WhyNot::Gate { confidence, min_confidence: request.min_confidence });
     }
-    Ok(judge(request, &ranked, index))
+    Ok(judge(request, &intent, &ranked, index))
 }
 
-fn judge(request: &RecallRequest, ranked: &[Hit], index: usize) -> WhyNot {
+fn judge(request: &RecallRequest, intent: &Intent, ranked: &[Hit], index: usize) -> WhyNot {
     let hit = Box::new(ranked[index].clone());
     if hit.score < request.min_score {
         return WhyNot::Score { min_score: request.min_score, hit };
@@ -106,8 +106,9 @@ fn judge(request: &RecallRequest, ranked: &[Hit], index: usize) -> WhyNot {
     if hit.factors.relevance < floor {
         return WhyNot::Floor { floor, hit };
     }
-    if index >= request.limit {
-        let lowest = request.limit.checked_sub(1).map_or(1.0, |last| ranked[last].score);
+    if !period::lets_through(intent, request, ranked.len(), index) {
+        let last = request.limit.checked_sub(1);
+        let lowest = last.and_then(|last| ranked.get(last)).map_or(1.0, |hit| hit.score);
         return WhyNot::Rank { rank: index + 1, limit: request.limit, lowest, hit };
     }
     WhyNot::Returned { rank: index + 1, hit }

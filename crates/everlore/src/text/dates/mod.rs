@@ -7,6 +7,7 @@
 //! Invariant: reading looks ahead a fixed number of tokens, so the time taken is linear in the length of the text.
 
 mod words;
+mod numerals;
 mod lex;
 mod when;
 mod cursor;
@@ -33,7 +34,7 @@ use when::When;
 use words::{Trust, Word};
 
 pub use question::asks_when;
-pub use session::{SessionOrdinal, find_session_ordinal};
+pub use session::{SessionMention, SessionOrdinal, Sessions, find_sessions};
 
 /// A time that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct TimeMention {
     pub end: Timestamp,
     /// Where in the text it stands, in bytes.
     pub span: Range<usize>,
+    /// Only what is over of it is meant: "earlier today".
+    pub is_earlier: bool,
 }
 
 /// Finds the times that `text` names, in order, as seen from `now` and in its zone.
@@ -57,7 +60,9 @@ pub fn find_times(text: &str, now: &Zoned) -> Vec<TimeMention> {
             continue;
         };
         if let Some((start, end)) = resolve::resolve(when, now) {
-            times.push(TimeMention { start, end, span: tokens[at].start..tokens[next - 1].end });
+            let span = tokens[at].start..tokens[next - 1].end;
+            let is_earlier = matches!(when, When::Earlier(_));
+            times.push(TimeMention { start, end, span, is_earlier });
         }
         at = next;
     }
