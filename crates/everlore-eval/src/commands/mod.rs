@@ -2,5 +2,7 @@
 
 pub(crate) mod corpus;
 pub(crate) mod layouts;
+pub(crate) mod official;
+pub(crate) mod quality;
 pub(crate) mod retrieval;
 pub(crate) mod scale;

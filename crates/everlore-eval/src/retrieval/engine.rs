@@ -14,15 +14,18 @@ use tokio::runtime::Runtime;
 
 use super::{
     Candidate, Retriever,
-    data::{Query, Row},
+    data::{DataSet, Query, Row},
 };
 
 /// The engine's retrievers, the one that users get first.
 pub(crate) const CANDIDATES: &[Candidate] =
     &[Candidate { name: "everlore", make: || Ok(Box::new(Everlore::new()?)) }];
 
+/// When the first row of a set without times was said: the beginning of 2024.
+const FIRST_SECOND: i64 = 1_704_067_200;
+
 /// The engine on a database of its own.
-struct Everlore {
+pub(crate) struct Everlore {
     engine: Engine,
     runtime: Runtime,
     rows: HashMap<MemoryId, String>,
@@ -41,6 +44,68 @@ impl Everlore {
     }
 }
 
+/// A question as it is put to the engine.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Question<'a> {
+    pub(crate) scope: &'a str,
+    pub(crate) text: &'a str,
+    /// When it is asked, in ISO form; without, when the newest row of the scope was said.
+    pub(crate) time: Option<&'a str>,
+    pub(crate) limit: usize,
+    /// A question for a period gets all of it, whatever the limit.
+    pub(crate) whole_period: bool,
+}
+
+/// What the engine answered.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    /// The rows, best first.
+    pub(crate) ids: Vec<String>,
+    /// How sure the engine is that the best one answers the question.
+    pub(crate) confidence: f64,
+    /// Whether the question was taken as one for a period.
+    pub(crate) asks_period: bool,
+}
+
+impl Everlore {
+    /// An engine that holds all rows of a data set.
+    pub(crate) fn holding(set: &DataSet) -> Result<Self> {
+        let mut everlore = Self::new()?;
+        for (_, rows) in set.by_scope() {
+            everlore.load(&rows)?;
+        }
+        Ok(everlore)
+    }
+
+    /// How sure recall must be before it injects anything, by default.
+    pub(crate) fn min_confidence(&self) -> f64 {
+        self.engine.config().recall.min_confidence
+    }
+
+    /// Puts one question.
+    pub(crate) fn ask(&self, question: &Question<'_>) -> Result<Answer> {
+        let config = &self.engine.config().recall;
+        let request = RecallRequest {
+            limit: question.limit,
+            whole_period: question.whole_period,
+            ..RecallRequest::new(scope(question.scope)?, question.text, config)
+        };
+        let asked = question.time.map(time).transpose()?;
+        let now = asked
+            .or_else(|| self.newest.get(question.scope).copied())
+            .unwrap_or_default()
+            .to_zoned(TimeZone::UTC);
+        let found =
+            self.runtime.block_on(recall(&**self.engine.store(), &request, config, &now))?;
+        let ids = found.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned());
+        Ok(Answer {
+            ids: ids.collect(),
+            confidence: found.confidence,
+            asks_period: found.intent.asks_period,
+        })
+    }
+}
+
 impl Retriever for Everlore {
     fn load(&mut self, rows: &[Row]) -> Result<()> {
         let Some(first) = rows.first() else { return Ok(()) };
@@ -53,19 +118,9 @@ impl Retriever for Everlore {
     }
 
     fn search(&mut self, query: &Query, limit: usize) -> Result<Vec<String>> {
-        let config = &self.engine.config().recall;
-        let request = RecallRequest {
-            limit,
-            ..RecallRequest::new(scope(&query.scope)?, &query.text, config)
-        };
-        let asked = query.time.as_deref().map(time).transpose()?;
-        let now = asked
-            .or_else(|| self.newest.get(&query.scope).copied())
-            .unwrap_or_default()
-            .to_zoned(TimeZone::UTC);
-        let found =
-            self.runtime.block_on(recall(&**self.engine.store(), &request, config, &now))?;
-        Ok(found.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned()).collect())
+        let (scope, text, time) = (&query.scope, &query.text, query.time.as_deref());
+        let question = Question { scope, text, time, limit, whole_period: false };
+        Ok(self.ask(&question)?.ids)
     }
 }
 
@@ -75,8 +130,14 @@ fn turn(row: &Row) -> Result<Turn> {
         session: row.session.clone(),
         speaker: row.speaker.clone(),
         role: None,
-        time: row.time.as_deref().map(time).transpose()?,
+        time: row.time.as_deref().map(time).transpose()?.or_else(|| row.seq.and_then(moment)),
     })
+}
+
+/// Rows that have an order but no time were said a minute after each other.
+fn moment(seq: u64) -> Option<Timestamp> {
+    Timestamp::from_second(FIRST_SECOND.checked_add(i64::try_from(seq).ok()?.checked_mul(60)?)?)
+        .ok()
 }
 
 /// A scope's name may hold what a user's name may not.
