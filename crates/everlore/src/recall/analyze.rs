@@ -45,6 +45,8 @@ pub struct Intent {
     pub asks_when: bool,
     /// The times it names, as half-open ranges.
     pub times: Vec<(Timestamp, Timestamp)>,
+    /// Where to look if nothing was said in those times: they may have been told loosely.
+    pub wider_times: Vec<(Timestamp, Timestamp)>,
     /// Of those times only what is over is meant, without the conversation that is going on.
     pub is_earlier: bool,
     /// The sessions it names.
@@ -100,6 +102,7 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
         small_talk: is_small_talk(query),
         asks_when: asks_when(query),
         is_earlier: times.iter().any(|mention| mention.is_earlier),
+        wider_times: times.iter().map(|mention| mention.wider).collect(),
         times: times.into_iter().map(|mention| (mention.start, mention.end)).collect(),
         sessions: sessions.map(|mention| mention.sessions),
         asks_period,

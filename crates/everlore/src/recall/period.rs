@@ -30,12 +30,24 @@ impl<'a> Period<'a> {
     /// The period that `intent` names among memories with these places and times; `None` if it names none.
     pub(super) fn new(
         intent: &'a Intent,
-        memories: impl Iterator<Item = (Place, Timestamp)>,
+        memories: impl Iterator<Item = (Place, Timestamp)> + Clone,
     ) -> Option<Self> {
-        let times = &intent.times[..];
-        if times.is_empty() && intent.sessions.is_none() {
+        if intent.times.is_empty() && intent.sessions.is_none() {
             return None;
         }
+        let told = Self::in_times(&intent.times, intent, memories.clone());
+        let is_loose = intent.asks_period && intent.wider_times != intent.times;
+        if is_loose && !memories.clone().any(|(place, at)| told.holds(place, at)) {
+            return Some(Self::in_times(&intent.wider_times, intent, memories));
+        }
+        Some(told)
+    }
+
+    fn in_times(
+        times: &'a [(Timestamp, Timestamp)],
+        intent: &Intent,
+        memories: impl Iterator<Item = (Place, Timestamp)>,
+    ) -> Self {
         let mut period = Self { times, sessions: None, current: None };
         if intent.sessions.is_some() || intent.is_earlier {
             let talks = talks(memories);
@@ -47,7 +59,7 @@ impl<'a> Period<'a> {
             period.current = current.map(|talk| talk.session);
             period.sessions = intent.sessions.map(meant);
         }
-        Some(period)
+        period
     }
 
     /// Whether a memory with this place and time lies in it.
@@ -259,6 +271,16 @@ mod tests {
         assert_eq!(held("what did we discuss today"), [4, 5]);
         assert_eq!(held("what did we discuss earlier today"), [4]);
         assert_eq!(held("今天早些时候说了什么"), [4]);
+    }
+
+    #[test]
+    fn a_day_on_which_nothing_was_said_may_have_been_miscounted() {
+        assert_eq!(held("What did we talk about 2 days ago?"), [1, 2, 3]);
+        assert_eq!(held("What did we talk about 3 days ago?"), [1, 2, 3]);
+        assert_eq!(held("三天前聊了什么"), [1, 2, 3]);
+        assert!(held("What did we talk about 5 days ago?").is_empty());
+        assert_eq!(held("周一凌晨聊了什么"), [1, 2, 3]);
+        assert!(held("What did Ann say of the house 3 days ago?").is_empty());
     }
 
     #[test]

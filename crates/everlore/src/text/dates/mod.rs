@@ -47,6 +47,9 @@ pub struct TimeMention {
     pub span: Range<usize>,
     /// Only what is over of it is meant: "earlier today".
     pub is_earlier: bool,
+    /// What may be meant if nothing was said then: days are miscounted by one, and who says "this morning" may mean
+    /// noon.
+    pub wider: (Timestamp, Timestamp),
 }
 
 /// Finds the times that `text` names, in order, as seen from `now` and in its zone.
@@ -62,7 +65,8 @@ pub fn find_times(text: &str, now: &Zoned) -> Vec<TimeMention> {
         if let Some((start, end)) = resolve::resolve(when, now) {
             let span = tokens[at].start..tokens[next - 1].end;
             let is_earlier = matches!(when, When::Earlier(_));
-            times.push(TimeMention { start, end, span, is_earlier });
+            let wider = resolve::wider(when, now).unwrap_or((start, end));
+            times.push(TimeMention { start, end, span, is_earlier, wider });
         }
         at = next;
     }

@@ -27,6 +27,25 @@ pub(super) fn resolve(when: When, now: &Zoned) -> Option<Range> {
     (start < end).then_some((start, end))
 }
 
+/// The wider range that may be meant by a part of a day or a number of days.
+pub(super) fn wider(when: When, now: &Zoned) -> Option<Range> {
+    let whole = |moment| match moment {
+        Moment::Day { offset, .. } => Some(Moment::Day { offset, part: Part::Whole }),
+        Moment::Weekday { weekday, which, .. } => {
+            Some(Moment::Weekday { weekday, which, part: Part::Whole })
+        }
+        Moment::Offset { from, to, slack } if from == to && slack == Amount::default() => {
+            Some(Moment::Offset { from, to, slack: Amount::days(1) })
+        }
+        _ => None,
+    };
+    match when {
+        When::In(moment) => resolve(When::In(whole(moment)?), now),
+        When::Earlier(moment) => resolve(When::Earlier(whole(moment)?), now),
+        _ => None,
+    }
+}
+
 /// From the start of one moment to the end of another. A year told for one counts for both; what has none follows,
 /// or precedes, the other.
 fn between(first: Moment, last: Moment, now: &Zoned) -> Option<Range> {

@@ -53,12 +53,44 @@ const MAX_COUNT: u32 = 9_999;
 pub fn find_sessions(text: &str) -> Option<SessionMention> {
     let tokens = lex(text);
     (0..tokens.len()).find_map(|at| {
-        let rest = &tokens[at..];
+        let (before, rest) = tokens.split_at(at);
         let forms = [before_noun(text, rest), counted(text, rest), after_noun(rest)];
-        let (sessions, used) = forms.into_iter().flatten().next()?;
+        let found = forms.into_iter().flatten().next().or_else(|| last_time(text, before, rest));
+        let (sessions, used) = found?;
+        let (sessions, used) = one_before(text, rest, (sessions, used));
         let span = rest[0].start..rest[used - 1].end;
         sessions.is_told().then_some(SessionMention { sessions, span })
     })
+}
+
+/// "What did we discuss last time?": the talking stands before, and nothing else is said of that time.
+fn last_time(text: &str, before: &[Token], tokens: &[Token]) -> Option<Read> {
+    let talks = |token: &Token| matches!(token.word, Word::Talked | Word::Session);
+    let is_last = matches!(word(tokens, 0), Word::Shift(-1)) && word(tokens, 1) == Word::Counter;
+    let ends = tokens.get(2).is_none_or(|token| {
+        text[token.start..].starts_with(|c: char| !c.is_alphanumeric()) && token.glued
+    });
+    let last = Sessions { from: Last(1), to: Last(1) };
+    (is_last && ends && before.iter().any(talks)).then_some((last, 2))
+}
+
+/// How far behind a session "the one before that" may follow.
+const REACH: usize = 6;
+
+/// "Not the last session but the one before that" is the one before.
+fn one_before(text: &str, tokens: &[Token], (sessions, used): Read) -> Read {
+    let is_one = |at: &usize| {
+        let that = tokens.get(at + 2).map_or("", |token| &text[token.start..token.end]);
+        matches!(word(tokens, *at), Word::Number { value: 1, .. })
+            && word(tokens, at + 1) == Word::Before
+            && ["that", "it", "this"].iter().any(|word| that.eq_ignore_ascii_case(word))
+    };
+    match (sessions.from, (used..used + REACH).find(is_one)) {
+        (Last(n), Some(at)) if n < MAX_COUNT => {
+            (Sessions { from: Last(n + 1), to: Last(n + 1) }, at + 3)
+        }
+        _ => (sessions, used),
+    }
 }
 
 /// Sessions read, and how many tokens tell them.
@@ -154,7 +186,7 @@ fn after_noun(tokens: &[Token]) -> Option<Read> {
 }
 
 fn counts(word: Word) -> bool {
-    matches!(word, Word::Unit(_) | Word::Counter)
+    matches!(word, Word::Unit(_) | Word::Counter | Word::Session)
 }
 
 fn word(tokens: &[Token], n: usize) -> Word {
@@ -223,6 +255,9 @@ mod tests {
             ("in our twenty-first session", First(21)),
             ("What did we discuss 5 sessions ago?", Last(5)),
             ("what we talked about two discussions ago", Last(2)),
+            ("What did we talk one session ago?", Last(1)),
+            ("Tell me what we discussed last time.", Last(1)),
+            ("not the last discussion, but the one before that", Last(2)),
             ("三次对话前", Last(3)),
             ("两次聊天之前说了什么", Last(2)),
         ];
@@ -271,6 +306,8 @@ mod tests {
             "we talked for a second",
             "session 3 hours",
             "we discussed 3 things",
+            "we discussed what you bought last time we met",
+            "the tool from last time",
             "the 0th session",
             "sessions 5 to 3",
             "第一次见面",

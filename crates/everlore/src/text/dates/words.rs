@@ -258,7 +258,7 @@ const WORDS: &[(Word, &[&str])] = &[
     (Word::Counter, &["time", "times", "次", "回", "个", "個", "场", "位", "名", "件", "篇", "种"]),
     (Word::Session, &["session", "sessions", "conversation", "conversations", "chat", "chats", "talk", "talks", "dialogue",
         "dialogues", "discussion", "discussions", "对话", "對話", "会话", "會話", "聊天", "谈话", "談話", "交谈", "交談"]),
-    (Word::Talked, &["talked", "spoke", "spoken", "chatted", "discussed", "聊", "谈", "談"]),
+    (Word::Talked, &["talked", "spoke", "speak", "spoken", "chatted", "discuss", "discussed", "聊", "谈", "談"]),
     (Word::Earlier, &["earlier", "early on", "早些时候", "早些時候", "早先", "稍早", "稍早前"]),
     (Word::Latest, &["most recent", "latest", "最近一次", "最新一次"]),
     (Word::FromEnd, &["倒数", "倒數"]),
