@@ -14,6 +14,7 @@ mod gather;
 mod lexical;
 mod fuse;
 mod score;
+mod outdated;
 mod abstain;
 mod pack;
 mod escape;
@@ -116,6 +117,9 @@ pub struct Hit {
     pub signals: Signals,
     /// What its stored worth and age made of it.
     pub factors: Factors,
+    /// The newer memory among the hits that states the same thing differently.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newer: Option<MemoryId>,
     /// Where it stands in the index.
     #[serde(skip)]
     pub place: Place,
@@ -168,6 +172,8 @@ async fn rank(
     let mut hits = score::score(candidates, loaded, &intent, config, now.timestamp());
     if intent.asks_period {
         period::in_order(&mut hits);
+    } else {
+        outdated::newest_first(&mut hits, &intent);
     }
     for hit in hits.iter_mut().take(request.limit) {
         fusion.explain(hit.place, &mut hit.signals);
