@@ -46,13 +46,10 @@ pub(super) fn newest_first(hits: &mut [Hit], intent: &Intent) {
 /// The hits that state the same thing differently, each in one group at most.
 fn groups(hits: &[Hit], intent: &Intent) -> Vec<Vec<usize>> {
     let asked: Vec<Term> = intent.terms.iter().map(|term| Term::of(&term.text)).collect();
-    let starts: Vec<_> = hits.iter().map(|hit| next_word(&hit.memory.content)).collect();
+    let starts: Vec<_> = hits.iter().map(|hit| start_of(&hit.memory.content)).collect();
     let begins_alike = |index: usize| {
-        let start = starts[index].map(|(word, _)| word);
-        let same = |(other, found): (usize, &Option<(Word<'_>, &str)>)| {
-            other != index && found.map(|(word, _)| word) == start
-        };
-        start.is_some() && starts.iter().enumerate().any(same)
+        let same = |other: usize| other != index && starts[other] == starts[index];
+        starts[index].is_some() && (0..hits.len()).any(same)
     };
     let statements: Vec<_> = (0..hits.len())
         .map(|index| begins_alike(index).then(|| Statement::of(&hits[index].memory))?)
@@ -104,12 +101,13 @@ struct Word<'a>(&'a str);
 
 impl PartialEq for Word<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-            || self
-                .0
-                .chars()
-                .flat_map(char::to_lowercase)
-                .eq(other.0.chars().flat_map(char::to_lowercase))
+        if self.0.eq_ignore_ascii_case(other.0) {
+            return true;
+        }
+        // Words of plain letters, which are most, have been compared by now.
+        let is_plain = self.0.is_ascii() || self.0.starts_with(is_cjk);
+        let lower = |word: &Self| word.0.to_lowercase();
+        !is_plain && lower(self) == lower(other)
     }
 }
 
@@ -237,6 +235,12 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
+/// The first two words of a text, without which nothing is said of anything.
+fn start_of(text: &str) -> Option<[Word<'_>; 2]> {
+    let (first, rest) = next_word(text)?;
+    Some([first, next_word(rest)?.0])
+}
+
 /// The first word of a text, and what follows it.
 fn next_word(text: &str) -> Option<(Word<'_>, &str)> {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -245,8 +249,13 @@ fn next_word(text: &str) -> Option<(Word<'_>, &str)> {
         let (word, rest) = text.split_at(first.len_utf8());
         return Some((Word(word), rest));
     }
-    let end = text.find(|c: char| !c.is_alphanumeric() || is_cjk(c)).unwrap_or(text.len());
-    let (word, rest) = text.split_at(end);
+    let plain = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let more = if text[plain..].starts_with(|c: char| !c.is_ascii()) {
+        text[plain..].find(|c: char| !c.is_alphanumeric() || is_cjk(c))
+    } else {
+        Some(0)
+    };
+    let (word, rest) = text.split_at(more.map_or(text.len(), |more| plain + more));
     let possessive = ["'s", "’s"].into_iter().find(|ending| rest.starts_with(ending));
     Some((Word(word), &rest[possessive.map_or(0, str::len)..]))
 }
