@@ -13,8 +13,10 @@ use crate::{
         engine,
         metrics::{APART, Scores, Summary},
         run::{Report, run as measure},
+        steps::{self, Steps},
     },
     table::{number, render},
+    timing::Spread,
 };
 
 /// Measure the quality of retrieval on a data set
@@ -50,6 +52,9 @@ pub(crate) struct Options {
     /// Compare with the run that was kept in this file, question by question
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
+    /// Measure what each step of a recall takes
+    #[arg(long)]
+    steps: bool,
     /// Print JSON instead of tables
     #[arg(long)]
     json: bool,
@@ -72,15 +77,20 @@ pub(crate) fn measure_and_print(mut set: DataSet, options: &Options) -> Result<(
     let chosen = candidates(options.baselines);
     let reports = chosen.into_iter().map(|c| measure(c, &set)).collect::<Result<Vec<_>>>()?;
     let differences = differences(&reports[0], options)?;
+    let steps = options.steps.then(|| steps::measure(&set)).transpose()?;
     if options.json {
         let mut value = to_json(&reports)?;
         if let Some(differences) = differences {
             value["against"] = serde_json::to_value(differences)?;
         }
+        if let Some(steps) = steps {
+            value["ms"]["steps"] = serde_json::to_value(steps)?;
+        }
         println!("{value:#}");
     } else {
         reports.iter().for_each(print);
         print_differences(&differences.unwrap_or_default());
+        steps.iter().for_each(print_steps);
     }
     Ok(())
 }
@@ -93,6 +103,12 @@ fn differences(report: &Report, options: &Options) -> Result<Option<Vec<Differen
         compare::save(path, &report.answers)?;
     }
     Ok(differences)
+}
+
+fn print_steps(steps: &Steps) {
+    let row = |(name, ms): (&str, Spread)| vec![name.to_owned(), number(ms.p50), number(ms.p95)];
+    let rows: Vec<_> = steps.named().into_iter().map(row).collect();
+    println!("{}", render(&["step", "p50 ms", "p95 ms"], &rows));
 }
 
 fn print_differences(differences: &[Difference]) {

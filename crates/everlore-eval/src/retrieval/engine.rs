@@ -5,17 +5,20 @@ use std::{collections::HashMap, sync::Arc};
 use anyhow::{Context, Result};
 use everlore::{
     Engine, MemoryId, Scope, Turn,
-    recall::{RecallRequest, recall},
+    recall::{Recall, RecallRequest, analyze, recall},
     store::SqliteStore,
+    text::terms::Term,
 };
-use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
+use jiff::{Timestamp, Zoned, civil::DateTime, tz::TimeZone};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::{
     Candidate, Retriever,
     data::{DataSet, Query, Row},
+    steps::Step,
 };
+use crate::timing::timed;
 
 /// The engine's retrievers, the one that users get first.
 pub(crate) const CANDIDATES: &[Candidate] =
@@ -84,25 +87,48 @@ impl Everlore {
 
     /// Puts one question.
     pub(crate) fn ask(&self, question: &Question<'_>) -> Result<Answer> {
-        let config = &self.engine.config().recall;
-        let request = RecallRequest {
-            limit: question.limit,
-            whole_period: question.whole_period,
-            ..RecallRequest::new(scope(question.scope)?, question.text, config)
-        };
-        let asked = question.time.map(time).transpose()?;
-        let now = asked
-            .or_else(|| self.newest.get(question.scope).copied())
-            .unwrap_or_default()
-            .to_zoned(TimeZone::UTC);
-        let found =
-            self.runtime.block_on(recall(&**self.engine.store(), &request, config, &now))?;
+        let found = self.recall(question)?;
         let ids = found.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned());
         Ok(Answer {
             ids: ids.collect(),
             confidence: found.confidence,
             asks_period: found.intent.asks_period,
         })
+    }
+
+    /// Puts one question as a whole and step by step.
+    pub(crate) fn steps(&self, question: &Question<'_>) -> Result<Step> {
+        let (found, whole) = timed(|| self.recall(question))?;
+        let (scope, now) = (scope(question.scope)?, self.asked_at(question)?);
+        let config = &self.engine.config().recall;
+        let (intent, analysis) = timed(|| Ok(analyze(question.text, config, &now)))?;
+        let words = intent.terms.iter().flat_map(|term| {
+            std::iter::once(&term.text).chain(term.synonyms.iter().map(|(text, _)| text))
+        });
+        let terms: Vec<Term> = words.map(|word| Term::of(word)).collect();
+        let store = self.engine.store();
+        let (_, index) = timed(|| Ok(self.runtime.block_on(store.postings(&scope, &terms))?))?;
+        let places: Vec<_> = found.hits.iter().map(|hit| hit.place).collect();
+        let (_, rows) = timed(|| Ok(self.runtime.block_on(store.at_places(&scope, &places))?))?;
+        Ok(Step { analysis, index, rows, whole })
+    }
+
+    fn recall(&self, question: &Question<'_>) -> Result<Recall> {
+        let config = &self.engine.config().recall;
+        let request = RecallRequest {
+            limit: question.limit,
+            whole_period: question.whole_period,
+            ..RecallRequest::new(scope(question.scope)?, question.text, config)
+        };
+        let now = self.asked_at(question)?;
+        Ok(self.runtime.block_on(recall(&**self.engine.store(), &request, config, &now))?)
+    }
+
+    /// When a question is asked.
+    fn asked_at(&self, question: &Question<'_>) -> Result<Zoned> {
+        let asked = question.time.map(time).transpose()?;
+        let newest = self.newest.get(question.scope).copied();
+        Ok(asked.or(newest).unwrap_or_default().to_zoned(TimeZone::UTC))
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod compare;
 pub(crate) mod run;
 pub(crate) mod baselines;
 pub(crate) mod engine;
+pub(crate) mod steps;
 
 use anyhow::Result;
 

@@ -6,6 +6,8 @@
 //!
 //! Every recall runs through here, so texts are cut into words without copying them, and only those that begin alike.
 
+use std::collections::BTreeMap;
+
 use super::{Hit, Intent, score::total};
 use crate::{
     text::{
@@ -45,31 +47,35 @@ pub(super) fn newest_first(hits: &mut [Hit], intent: &Intent) {
 
 /// The hits that state the same thing differently, each in one group at most.
 fn groups(hits: &[Hit], intent: &Intent) -> Vec<Vec<usize>> {
+    let mut alike: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (index, hit) in hits.iter().enumerate() {
+        if let Some(start) = start_of(&hit.memory.content) {
+            alike.entry(start).or_default().push(index);
+        }
+    }
+    alike.retain(|_, indexes| indexes.len() > 1);
+    if alike.is_empty() {
+        return Vec::new();
+    }
     let asked: Vec<Term> = intent.terms.iter().map(|term| Term::of(&term.text)).collect();
-    let starts: Vec<_> = hits.iter().map(|hit| start_of(&hit.memory.content)).collect();
-    let begins_alike = |index: usize| {
-        let same = |other: usize| other != index && starts[other] == starts[index];
-        starts[index].is_some() && (0..hits.len()).any(same)
-    };
-    let statements: Vec<_> = (0..hits.len())
-        .map(|index| begins_alike(index).then(|| Statement::of(&hits[index].memory))?)
+    alike.into_values().flat_map(|indexes| same_thing(hits, indexes, &asked)).collect()
+}
+
+/// Parts hits that begin alike into groups.
+fn same_thing(hits: &[Hit], indexes: Vec<usize>, asked: &[Term]) -> Vec<Vec<usize>> {
+    let mut rest: Vec<(usize, Statement<'_>)> = indexes
+        .into_iter()
+        .filter_map(|index| Some((index, Statement::of(&hits[index].memory)?)))
         .collect();
-    let (mut groups, mut grouped) = (Vec::new(), vec![false; hits.len()]);
-    for first in 0..hits.len() {
-        if grouped[first] {
-            continue;
+    let mut groups = Vec::new();
+    while !rest.is_empty() {
+        let (first, statement) = rest.remove(0);
+        let (same, others): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|(_, other)| statement.restates(other, asked));
+        if !same.is_empty() {
+            groups.push(std::iter::once(first).chain(same.iter().map(|(i, _)| *i)).collect());
         }
-        let same = |other: &usize| {
-            let pair = statements[first].as_ref().zip(statements[*other].as_ref());
-            pair.is_some_and(|(a, b)| a.restates(b, &asked))
-        };
-        let mut group: Vec<usize> =
-            (first + 1..hits.len()).filter(|other| !grouped[*other]).filter(same).collect();
-        group.push(first);
-        if group.len() > 1 {
-            group.iter().for_each(|member| grouped[*member] = true);
-            groups.push(group);
-        }
+        rest = others;
     }
     groups
 }
@@ -235,10 +241,11 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// The first two words of a text, without which nothing is said of anything.
-fn start_of(text: &str) -> Option<[Word<'_>; 2]> {
+/// The first two words of a text in lower case, without which nothing is said of anything.
+fn start_of(text: &str) -> Option<String> {
     let (first, rest) = next_word(text)?;
-    Some([first, next_word(rest)?.0])
+    let (second, _) = next_word(rest)?;
+    Some(format!("{} {}", first.0, second.0).to_lowercase())
 }
 
 /// The first word of a text, and what follows it.
