@@ -22,6 +22,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use commands::{
+    bench::BenchArgs,
     corpus::CorpusArgs,
     layouts::LayoutsArgs,
     official::{LocomoArgs, LongmemevalArgs},
@@ -45,6 +46,7 @@ enum Command {
     Tmd(TmdArgs),
     Updates(UpdatesArgs),
     Abstain(AbstainArgs),
+    Bench(BenchArgs),
     Scale(ScaleArgs),
     Layouts(LayoutsArgs),
     Corpus(CorpusArgs),
@@ -58,6 +60,7 @@ fn main() -> Result<()> {
         Command::Tmd(args) => commands::quality::run_tmd(&args),
         Command::Updates(args) => commands::quality::run_updates(&args),
         Command::Abstain(args) => commands::quality::run_abstain(&args),
+        Command::Bench(args) => commands::bench::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
         Command::Layouts(args) => commands::layouts::run(&args),
         Command::Corpus(args) => commands::corpus::run(&args),

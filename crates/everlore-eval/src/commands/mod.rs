@@ -1,5 +1,6 @@
 //! One file for each subcommand.
 
+pub(crate) mod bench;
 pub(crate) mod corpus;
 pub(crate) mod layouts;
 pub(crate) mod official;

@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use anyhow::{Context, Result};
 use everlore::{
     Engine, MemoryId, Scope, Turn,
+    config::RecallConfig,
     recall::{Recall, RecallRequest, analyze, recall},
     store::SqliteStore,
     text::terms::Term,
@@ -23,6 +24,24 @@ use crate::timing::timed;
 /// The engine's retrievers, the one that users get first.
 pub(crate) const CANDIDATES: &[Candidate] =
     &[Candidate { name: "everlore", make: || Ok(Box::new(Everlore::new()?)) }];
+
+/// The engine without one ingredient each: what that ingredient adds.
+pub(crate) const ABLATIONS: &[Candidate] = &[
+    Candidate { name: "without neighbouring turns", make: || without(|c| c.neighbour = 0.0) },
+    Candidate { name: "without the named speaker", make: || without(|c| c.speaker_boost = 0.0) },
+    Candidate { name: "without times asked for", make: || without(|c| c.when_boost = 0.0) },
+    Candidate { name: "without times named", make: || without(|c| c.date_boost = 0.0) },
+    Candidate { name: "without the session", make: || without(|c| c.session_prior = 0.0) },
+    Candidate { name: "without synonyms", make: || without(|c| c.synonym = 0.0) },
+];
+
+fn without(change: fn(&mut RecallConfig)) -> Result<Box<dyn Retriever>> {
+    let mut everlore = Everlore::new()?;
+    let mut config = everlore.engine.config().clone();
+    change(&mut config.recall);
+    everlore.engine = everlore.engine.with_config(config);
+    Ok(Box::new(everlore))
+}
 
 /// When the first row of a set without times was said: the beginning of 2024.
 const FIRST_SECOND: i64 = 1_704_067_200;
