@@ -188,7 +188,8 @@ fn is_open(shared: &[&[Word<'_>]], values: &[&[Word<'_>]], asked: &[Term]) -> bo
 fn joined(words: &[Word<'_>]) -> String {
     let mut text = String::new();
     for Word(word) in words {
-        if !text.is_empty() && !(word.starts_with(is_cjk) && text.ends_with(is_cjk)) {
+        let joins = word.starts_with(is_cjk) && text.ends_with(is_cjk);
+        if !text.is_empty() && !joins {
             text.push(' ');
         }
         text.push_str(word);
