@@ -58,6 +58,15 @@ pub struct Forgotten {
     pub removed: Erased,
 }
 
+/// What was put away because it is hardly worth anything any more.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cleaned {
+    /// The run, to undo all of it; none if it was only tried.
+    pub run: Option<String>,
+    /// The memories.
+    pub memories: Vec<Memory>,
+}
+
 impl Engine {
     /// An engine with default settings that tells days by UTC.
     pub fn new(store: Arc<dyn Store>) -> Self {
@@ -306,22 +315,22 @@ impl Engine {
         ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
     }
 
-    /// Archives memories whose weight fell below `threshold` and returns them; with `dry_run`, only finds them.
-    pub async fn clean(&self, scope: &Scope, threshold: f64, dry_run: bool) -> Result<Vec<Memory>> {
+    /// Archives memories whose weight fell below `threshold` as one run; with `dry_run`, only finds them.
+    pub async fn clean(&self, scope: &Scope, threshold: f64, dry_run: bool) -> Result<Cleaned> {
+        let now = self.now().timestamp();
+        let run = (!dry_run).then(|| format!("clean-{}", now.as_millisecond()));
         let active = Filter { statuses: vec![Status::Active], ..Filter::default() };
         let mut page = Page { filter: active, after: None, order: Order::OldestFirst, limit: PAGE };
-        let mut archived = Vec::new();
+        let mut cleaned = Cleaned { run, memories: Vec::new() };
         loop {
-            let memories = self.store.list(scope, &page).await?;
-            let Some(last) = memories.last() else { return Ok(archived) };
+            let mut memories = self.store.list(scope, &page).await?;
+            let Some(last) = memories.last() else { return Ok(cleaned) };
             page.after = Some(last.id);
-            for memory in memories.into_iter().filter(|memory| memory.weight < threshold) {
-                archived.push(if dry_run {
-                    memory
-                } else {
-                    self.archive(scope, memory.id).await?
-                });
+            memories.retain(|memory| memory.weight < threshold);
+            if let Some(run) = &cleaned.run {
+                memories = ingest::archive_all(&*self.store, scope, memories, run, now).await?;
             }
+            cleaned.memories.extend(memories);
         }
     }
 }

@@ -104,6 +104,24 @@ impl Remember {
 }
 
 impl Turn {
+    /// The same as [`Turn::into_memory`], with an id that tells the turn again when it is imported again. Without a
+    /// time it could be another turn that says the same.
+    pub(super) fn into_imported(self, scope: &Scope, now: Timestamp) -> Result<Memory> {
+        let time = self.time;
+        let mut memory = self.into_memory(scope, now)?;
+        memory.source.via = Via::Import;
+        if let Some(time) = time {
+            let label = |label: &Option<String>| label.clone().unwrap_or_default();
+            let (session, speaker) = (label(&memory.source.session), label(&memory.source.speaker));
+            memory.id = MemoryId::derived(
+                time,
+                &[scope.agent(), scope.user(), &session, &speaker, &memory.content],
+            );
+            memory.uri = naming::turn_uri(scope, memory.source.session.as_deref(), memory.id);
+        }
+        Ok(memory)
+    }
+
     /// Checks the turn and makes it a memory of `scope`.
     pub(super) fn into_memory(self, scope: &Scope, now: Timestamp) -> Result<Memory> {
         check_content(&self.text)?;

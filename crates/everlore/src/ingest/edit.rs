@@ -68,6 +68,30 @@ pub async fn set_status(
     .await
 }
 
+/// Archives memories together, as part of a run, and returns them as they are now.
+pub async fn archive_all(
+    store: &dyn Store,
+    scope: &Scope,
+    memories: Vec<Memory>,
+    run: &str,
+    now: Timestamp,
+) -> Result<Vec<Memory>> {
+    if memories.is_empty() {
+        return Ok(memories);
+    }
+    let put_away = |memory: Memory| Memory {
+        status: Status::Archived,
+        updated_at: now,
+        version: memory.version + 1,
+        ..memory
+    };
+    let archived: Vec<_> = memories.into_iter().map(put_away).collect();
+    let changes = archived.iter().map(|memory| Change::Update(Box::new(memory.clone()))).collect();
+    let write = Write::new(scope, Actor::Person, "clean", now, changes);
+    store.apply(Write { run: Some(run.to_owned()), ..write }).await?;
+    Ok(archived)
+}
+
 /// Marks a memory as replaced by another of the same scope and returns it as it is now.
 pub async fn supersede(
     store: &dyn Store,
@@ -85,12 +109,38 @@ pub async fn supersede(
             "name the newer memory that replaces it",
         ));
     }
+    check_no_circle(store, scope, id, by).await?;
     change(store, scope, id, "supersede", now, |memory| {
         memory.status = Status::Superseded;
         memory.superseded_by = Some(by);
         Ok(())
     })
     .await
+}
+
+/// What replaces a memory must not itself be replaced by it, directly or through others.
+async fn check_no_circle(
+    store: &dyn Store,
+    scope: &Scope,
+    id: MemoryId,
+    by: MemoryId,
+) -> Result<()> {
+    let mut next = Some(by);
+    while let Some(newer) = next {
+        if newer == id {
+            return Err(Error::invalid(
+                "the newer memory is itself replaced by the older one",
+                "restore the newer memory first: everlore memory restore ID",
+            ));
+        }
+        next = store
+            .get(scope, &[newer])
+            .await?
+            .pop()
+            .flatten()
+            .and_then(|memory| memory.superseded_by);
+    }
+    Ok(())
 }
 
 impl Edit {

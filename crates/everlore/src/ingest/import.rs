@@ -66,7 +66,8 @@ pub struct Rejected {
 
 /// Reads lines from `source` into `scope`, calling `progress` with the number of lines done.
 ///
-/// Importing the same again changes nothing, so an import that was cut off is resumed by repeating it.
+/// Importing the same again changes nothing, so an import that was cut off is resumed by repeating it. Only a turn
+/// without an id and a time cannot be told from another that says the same.
 pub async fn import<R: BufRead + Send>(
     store: &dyn Store,
     scope: &Scope,
@@ -165,7 +166,7 @@ impl Importing<'_> {
                     Ok(memory) => memories.push((number, memory)),
                     Err(error) => self.reject(number, &error)?,
                 },
-                Line::Turn(turn) => match turn.into_memory(self.scope, self.now) {
+                Line::Turn(turn) => match turn.into_imported(self.scope, self.now) {
                     Ok(memory) => memories.push((number, memory)),
                     Err(error) => self.reject(number, &error)?,
                 },

@@ -10,7 +10,7 @@ mod import;
 
 pub use commit::{Receipt, Saved, observe, remember};
 pub use draft::{Remember, Turn};
-pub use edit::{Edit, edit, set_status, supersede};
+pub use edit::{Edit, archive_all, edit, set_status, supersede};
 pub use import::{ImportOptions, ImportReport, Rejected, import};
 pub use lines::{Header, Line};
 pub use undo::{Undo, undo};

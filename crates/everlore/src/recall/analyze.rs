@@ -46,6 +46,7 @@ pub struct Intent {
     /// The times it names, as half-open ranges.
     pub times: Vec<(Timestamp, Timestamp)>,
     /// Where to look if nothing was said in those times: they may have been told loosely.
+    #[serde(skip)]
     pub wider_times: Vec<(Timestamp, Timestamp)>,
     /// Of those times only what is over is meant, without the conversation that is going on.
     pub is_earlier: bool,
@@ -54,6 +55,7 @@ pub struct Intent {
     /// Whether it asks for nothing but what was said in those times or sessions.
     pub asks_period: bool,
     /// When it was asked.
+    #[serde(skip)]
     pub asked_at: Timestamp,
 }
 

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     config::RecallConfig,
     store::{Field, Place, Posting},
+    text::terms::is_loose_pair,
     types::{Kind, Timestamp},
 };
 
@@ -139,6 +140,9 @@ impl<'a> Fusion<'a> {
         for ((term, variants), known) in
             self.intent.terms.iter().zip(&self.gathered.lists).zip(&self.scores.known)
         {
+            if *known == 0 && is_loose_pair(&term.text) {
+                continue;
+            }
             let frequency = self.corpus.frequency(doc, &around, variants);
             let worth = term.weight * f64::from(rarity(self.corpus.count() + BACKGROUND, *known));
             total += worth;

@@ -91,7 +91,7 @@ struct Piece {
 pub fn pack(hits: &[Hit], language: Language, budget: usize, now: &Zoned) -> Block {
     let words = if language == Language::Chinese { &CHINESE } else { &ENGLISH };
     let opening = format!("<memory-context>\n{}\n", words.opening);
-    let frame = tokens_of(&opening) + tokens_of(CLOSING);
+    let frame = estimate(&opening) + estimate(CLOSING);
     let piece = |hit: &Hit, tier| Piece::new(hit, tier, words, now);
     let mut pieces = fitting_lines(hits, budget.saturating_sub(frame), |hit| piece(hit, Tier::L0));
     let mut spent = frame + pieces.iter().map(|piece| piece.tokens).sum::<usize>();
@@ -123,15 +123,10 @@ fn fitting_lines(hits: &[Hit], budget: usize, line: impl Fn(&Hit) -> Piece) -> V
     hits.iter().map(line).take_while(fits).collect()
 }
 
-/// Line by line, because a rare word repeated in a long text can cost more than its estimate as a whole.
-fn tokens_of(text: &str) -> usize {
-    text.split_inclusive('\n').map(estimate).sum()
-}
-
 impl Piece {
     fn new(hit: &Hit, tier: Tier, words: &Words, now: &Zoned) -> Self {
         let text = format!("\n{}\n{}\n", heading(hit, words, now), inert(&told(&hit.memory, tier)));
-        Self { tier, tokens: tokens_of(&text), text }
+        Self { tier, tokens: estimate(&text), text }
     }
 }
 

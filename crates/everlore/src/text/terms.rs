@@ -62,6 +62,11 @@ pub fn is_single_cjk(term: &str) -> bool {
     chars.next().is_some_and(is_cjk) && chars.next().is_none()
 }
 
+/// Whether `term` is a pair with a function character, such as 欢什 in 喜欢什么: not knowing it says nothing.
+pub fn is_loose_pair(term: &str) -> bool {
+    term.chars().all(is_cjk) && term.chars().any(is_function_character)
+}
+
 /// Emits the compound at `start` with what joins it to its neighbours, and returns where it ends.
 fn latin(text: &str, start: usize, words: &mut Words<'_>) -> usize {
     let (before, rest) = text.split_at(start);

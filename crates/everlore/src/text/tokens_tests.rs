@@ -107,4 +107,13 @@ proptest! {
     fn random_ascii_is_not_underestimated(text in "[ -~\\n]{12,80}") {
         prop_assert!(estimate(&text) >= real(&text), "{} of {}", estimate(&text), real(&text));
     }
+
+    #[test]
+    fn a_word_that_is_repeated_is_not_underestimated(
+        word in "[a-z]{2,12}|[A-Za-z]{2,10}|[а-я]{2,9}|[一-龥]{1,6}|[가-힣]{1,5}|[à-ÿ]{2,8}|[!-~]{2,8}", blank in "[ \n]",
+        times in 20..200usize
+    ) {
+        let text = format!("{blank}{word}").repeat(times);
+        prop_assert!(estimate(&text) >= real(&text), "{} of {}", estimate(&text), real(&text));
+    }
 }

@@ -29,6 +29,19 @@ impl MemoryId {
         Self(Uuid::new_v7(uuid::Timestamp::from_unix(&CONTEXT, seconds, nanos)))
     }
 
+    /// The id of something that happened at `at`, always the same for the same `what`.
+    pub fn derived(at: Timestamp, what: &[&str]) -> Self {
+        let mut digest = Sha256::new().chain_update(b"everlore/id\0");
+        for part in what {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(part);
+        }
+        let mut random = [0; 10];
+        random.copy_from_slice(&digest.finalize()[..10]);
+        let milliseconds = u64::try_from(at.as_millisecond()).unwrap_or(0);
+        Self(uuid::Builder::from_unix_timestamp_millis(milliseconds, &random).into_uuid())
+    }
+
     /// The id as 16 bytes, in sort order.
     pub fn as_bytes(&self) -> &[u8; 16] {
         self.0.as_bytes()

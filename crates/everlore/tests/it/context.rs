@@ -16,9 +16,9 @@ use crate::support::{add, engine_on, memory, ram, remember_all, scope, write};
 async fn with(change: impl FnOnce(&mut Config)) -> Engine {
     let mut config = Config::default();
     change(&mut config);
-    let engine = ram().with_config(config);
+    let engine = ram();
     remember_all(&engine, &scope("ann"), &["I like green tea", "我喜欢龙井茶"]).await;
-    engine
+    engine.with_config(config)
 }
 
 async fn told(engine: &Engine, query: &str) -> String {

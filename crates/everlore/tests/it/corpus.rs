@@ -1,16 +1,23 @@
-//! What fuzzing started from and what it found, kept: every seed goes through the check of its target.
+//! What fuzzing started from and what it found, kept: every input goes through the check of its target.
 
 use std::{fs, path::Path};
 
 #[path = "../../../../fuzz/checks.rs"]
 mod checks;
 
-/// Runs a check on every seed of its folder.
+/// Runs a check on every seed of its folder, and on what fuzzing made of them: one input a line, in hexadecimal digits.
 fn run(target: &str, check: impl Fn(&[u8])) {
-    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
-    let files = fs::read_dir(&seeds).unwrap().map(|file| file.unwrap().path());
-    let count = files.inspect(|file| check(&fs::read(file).unwrap())).count();
-    assert!(count > 0, "no seeds in {}", seeds.display());
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
+    for file in fs::read_dir(fuzz.join("seeds").join(target)).unwrap() {
+        check(&fs::read(file.unwrap().path()).unwrap());
+    }
+    let found = fs::read_to_string(fuzz.join(format!("found/{target}.txt"))).unwrap();
+    found.lines().for_each(|line| check(&from_hex(line)));
+}
+
+fn from_hex(line: &str) -> Vec<u8> {
+    let byte = |at| u8::from_str_radix(&line[at..at + 2], 16).unwrap();
+    (0..line.len()).step_by(2).map(byte).collect()
 }
 
 /// The same for a target that is given text only.
@@ -48,7 +55,7 @@ fn seeds_of_pack() {
 }
 
 #[test]
-fn every_target_has_seeds_that_are_run_here() {
+fn every_target_has_inputs_that_are_run_here() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let names = |folder: &str| -> Vec<String> {
         let entries = fs::read_dir(fuzz.join(folder)).unwrap().map(|entry| entry.unwrap().path());
@@ -59,4 +66,5 @@ fn every_target_has_seeds_that_are_run_here() {
     };
     assert_eq!(names("fuzz_targets"), ["analyze", "config", "import", "pack", "terms"]);
     assert_eq!(names("fuzz_targets"), names("seeds"));
+    assert_eq!(names("fuzz_targets"), names("found"));
 }

@@ -245,10 +245,10 @@ async fn worthless_memories_are_put_away_and_a_dry_run_only_names_them() {
     for id in [saved[0].id, saved[1].id] {
         engine.edit(&owner, id, &Edit { weight: Some(0.1), ..Edit::default() }).await.unwrap();
     }
-    assert_eq!(engine.clean(&owner, 0.2, true).await.unwrap().len(), 2);
+    assert_eq!(engine.clean(&owner, 0.2, true).await.unwrap().memories.len(), 2);
     assert_eq!(found(&engine, &owner, "tea 茶").await.len(), 2);
-    assert_eq!(engine.clean(&owner, 0.2, false).await.unwrap().len(), 2);
-    assert_eq!(engine.clean(&owner, 0.2, false).await.unwrap(), []);
+    assert_eq!(engine.clean(&owner, 0.2, false).await.unwrap().memories.len(), 2);
+    assert_eq!(engine.clean(&owner, 0.2, false).await.unwrap().memories, []);
     assert!(found(&engine, &owner, "tea 茶").await.is_empty());
 }
 

@@ -230,6 +230,7 @@ fn piece() -> impl Strategy<Value = String> {
         6 => prop::sample::select(samples.to_vec()).prop_map(str::to_owned),
         2 => any::<String>(),
         1 => prop::sample::select(HOSTILE.to_vec()).prop_map(str::to_owned),
+        2 => ("[ \n]([a-z]{2,9}|[а-я]{2,9}|[一-龥]{1,5})", 4..200usize).prop_map(|(word, times)| word.repeat(times)),
         1 => (prop::sample::select(samples.to_vec()), 20..200usize).prop_map(|(text, times)| text.repeat(times)),
     ]
 }

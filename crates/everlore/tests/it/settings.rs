@@ -1,11 +1,6 @@
 //! What settings and edits promise, through the engine.
 
-use everlore::{
-    Config, Edit, Error, RecallRequest,
-    config::{LanguageChoice, Trigger},
-    ingest::Undo,
-    store::JournalQuery,
-};
+use everlore::{Config, Edit, Error, RecallRequest, ingest::Undo, store::JournalQuery};
 
 use crate::support::{ram, say, scope};
 
@@ -20,43 +15,6 @@ async fn nothing_is_stored_or_injected_when_memory_is_switched_off() {
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
     let block = off.context(&off.context_request(&owner, "龙井茶"), 500).await.unwrap();
     assert_eq!(block.text, "");
-}
-
-#[tokio::test]
-async fn the_trigger_decides_which_messages_get_memories() {
-    let (engine, owner) = (ram(), scope("ann"));
-    engine.remember(&owner, say("龙井茶 is what I like to drink")).await.unwrap();
-    let expected = [
-        (Trigger::Always, "龙井茶", true),
-        (Trigger::Never, "龙井茶", false),
-        (Trigger::Keywords, "龙井茶", false),
-        (Trigger::Keywords, "我喜欢喝龙井茶吗", true),
-    ];
-    for (trigger, query, told) in expected {
-        let mut config = Config::default();
-        config.memory.inject.long_term_trigger = trigger;
-        let engine = engine.clone().with_config(config);
-        let block = engine.context(&engine.context_request(&owner, query), 500).await.unwrap();
-        assert_eq!(!block.text.is_empty(), told, "{trigger:?} {query}");
-    }
-}
-
-#[tokio::test]
-async fn the_block_speaks_the_language_that_the_settings_choose() {
-    let (engine, owner) = (ram(), scope("ann"));
-    engine.remember(&owner, say("the staging port is 9443")).await.unwrap();
-    for (language, word) in [
-        (LanguageChoice::Auto, "today"),
-        (LanguageChoice::Zh, "今天"),
-        (LanguageChoice::En, "today"),
-    ] {
-        let mut config = Config::default();
-        config.general.language = language;
-        let engine = engine.clone().with_config(config);
-        let block =
-            engine.context(&engine.context_request(&owner, "staging port"), 500).await.unwrap();
-        assert!(block.text.contains(word), "{language:?}: {}", block.text);
-    }
 }
 
 #[tokio::test]
@@ -107,5 +65,61 @@ async fn undoing_a_run_can_itself_be_undone_as_one() {
             .map(|(_, _, count)| count)
             .sum::<usize>(),
         2
+    );
+}
+
+#[tokio::test]
+async fn a_chinese_question_is_not_held_back_by_its_function_words() {
+    let (engine, owner) = (ram(), scope("ann"));
+    for text in ["用户喜欢龙井茶", "The staging port is 9443", "明天下雨"] {
+        engine.remember(&owner, say(text)).await.unwrap();
+    }
+    let block =
+        engine.context(&engine.context_request(&owner, "我喜欢什么茶？"), 500).await.unwrap();
+    assert_eq!(block.entries.len(), 1, "{}", block.text);
+    assert!(block.text.contains("龙井茶"));
+}
+
+#[tokio::test]
+async fn turns_with_a_time_are_imported_once() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let lines = "{\"text\":\"hello\",\"time\":\"2026-03-02T10:00:00Z\",\"session\":\"a\"}\n\
+                 {\"text\":\"你好\",\"time\":\"2026-03-02T10:00:00Z\",\"session\":\"a\"}\n";
+    for (added, unchanged) in [(2, 0), (0, 2)] {
+        let report =
+            engine.import(&owner, lines.as_bytes(), Default::default(), &mut |_| {}).await.unwrap();
+        assert_eq!((report.added, report.unchanged), (added, unchanged));
+    }
+}
+
+#[tokio::test]
+async fn replacing_never_goes_in_a_circle() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let mut ids = Vec::new();
+    for text in ["port 1", "port 2", "端口 3"] {
+        ids.push(engine.remember(&owner, say(text)).await.unwrap().id);
+    }
+    engine.supersede(&owner, ids[0], ids[1]).await.unwrap();
+    engine.supersede(&owner, ids[1], ids[2]).await.unwrap();
+    let circle = engine.supersede(&owner, ids[2], ids[0]).await;
+    assert!(matches!(circle, Err(Error::Invalid { .. })), "{circle:?}");
+}
+
+#[tokio::test]
+async fn what_was_cleaned_together_is_brought_back_together() {
+    let (engine, owner) = (ram(), scope("ann"));
+    for text in ["tea", "咖啡"] {
+        let saved = engine.remember(&owner, say(text)).await.unwrap();
+        engine
+            .edit(&owner, saved.id, &Edit { weight: Some(0.01), ..Edit::default() })
+            .await
+            .unwrap();
+    }
+    let run = engine.clean(&owner, 0.1, false).await.unwrap().run.unwrap();
+    assert_eq!(engine.undo(&owner, &Undo::Run(run)).await.unwrap().len(), 2);
+    let counts = engine.count(&owner).await.unwrap();
+    assert!(
+        counts.memories.iter().all(|(_, status, _)| *status == everlore::Status::Active),
+        "{counts:?}"
     );
 }

@@ -34,12 +34,14 @@ impl CleanArgs {
                 "weights go from 0 to 10; a fresh memory weighs 1",
             ));
         }
-        let archived = engine.clean(&cx.scope, threshold, self.dry_run).await?;
+        let cleaned = engine.clean(&cx.scope, threshold, self.dry_run).await?;
+        let archived = cleaned.memories;
         if out.is_json() {
             out.json(&json!({
                 "threshold": threshold,
                 "dry_run": self.dry_run,
                 "memories": archived,
+                "run": cleaned.run,
             }))?;
         } else {
             out.text(&listed(&archived, cx).await?)?;

@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{Mutex, MutexGuard, PoisonError, mpsc},
     thread::JoinHandle,
@@ -154,7 +155,8 @@ fn run(mut db: Connection, jobs: &mpsc::Receiver<Job>) {
     let mut touched = BTreeSet::new();
     while let Some(group) = next_group(jobs, &mut db, &mut touched) {
         touched.extend(group.iter().map(|job| job.scope.clone()));
-        commit(&mut db, group);
+        // A panic takes back the transaction and fails those who wait for it, not those who come later.
+        let _ = catch_unwind(AssertUnwindSafe(|| commit(&mut db, group)));
     }
     // Large merges are left to a process that stays: a command should not make its user wait for them.
     while let Ok(true) = merge_one(&mut db, &mut touched, index::Patience::Short) {}
