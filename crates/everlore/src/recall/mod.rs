@@ -1,7 +1,8 @@
 //! The read path: what should the model know now?
 //!
 //! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `score` weighs what a
-//! memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt.
+//! memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
+//! a period is answered by `period` in the order of time; `outdated` puts the newest of several statements first.
 
 mod analyze;
 mod synonyms;

@@ -149,8 +149,11 @@ pub(super) fn spread(count: usize, limit: usize) -> Vec<usize> {
 }
 
 /// Whether nothing is left of a query without these spans but the wish to hear what was said: "What did we talk about
-/// …?", 聊了什么. It must have a span at all.
+/// …?", 聊了什么. It must have a span at all, and must look back: "What should I do today?" does not.
 pub(super) fn is_content_free(query: &str, spans: &[Range<usize>]) -> bool {
+    if spans.is_empty() {
+        return false;
+    }
     let mut rest = query.to_owned();
     let mut spans = spans.to_vec();
     spans.sort_by_key(|span| Reverse(span.start));
@@ -161,65 +164,100 @@ pub(super) fn is_content_free(query: &str, spans: &[Range<usize>]) -> bool {
             rest.replace_range(span.start.min(end)..end, " ");
         }
     }
-    !spans.is_empty() && rest.split(|c: char| !is_word_part(c)).all(says_nothing)
+    let lower = rest.to_lowercase().replace('’', "'");
+    let words = lower.split(|c: char| !is_word_part(c)).filter(|word| !word.is_empty());
+    let said: Option<Vec<Says>> = words.flat_map(runs).map(|run| says(&run)).collect();
+    said.is_some_and(|said| said.is_empty() || said.contains(&Says::Talk))
+}
+
+/// What a word says that is no content.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Says {
+    /// That something was said or done.
+    Talk,
+    /// Nothing by itself.
+    Nothing,
 }
 
 fn is_word_part(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '\'' | '’')
+    c.is_alphanumeric() || c == '\''
 }
 
-/// Whether a word, or a run of Chinese with words in it, only asks or speaks of talking.
-fn says_nothing(word: &str) -> bool {
-    let lower = word.to_lowercase().replace('’', "'");
-    let runs: Vec<char> = lower.chars().collect();
-    let mut runs = runs.chunk_by(|a, b| is_cjk(*a) == is_cjk(*b));
-    runs.all(|run| if is_cjk(run[0]) { is_talk_in_chinese(run) } else { is_talk(run) })
+/// The parts of a word in one script each.
+fn runs(word: &str) -> Vec<String> {
+    let characters: Vec<char> = word.chars().collect();
+    characters.chunk_by(|a, b| is_cjk(*a) == is_cjk(*b)).map(String::from_iter).collect()
 }
 
-fn is_talk(word: &[char]) -> bool {
-    let word: String = word.iter().collect();
-    let bare = word.strip_suffix("'s").unwrap_or(&word);
-    bare.is_empty() || is_stop_word(&word) || is_stop_word(bare) || TALK.contains(&bare)
+/// What a word or a run of Chinese says; `None` if it has content.
+fn says(run: &str) -> Option<Says> {
+    if run.starts_with(is_cjk) { chinese_says(run) } else { english_says(run) }
+}
+
+fn english_says(word: &str) -> Option<Says> {
+    let bare = word.strip_suffix("'s").unwrap_or(word);
+    if TALK.contains(&bare) {
+        return Some(Says::Talk);
+    }
+    let is_empty = is_stop_word(word) || is_stop_word(bare) || FILLER.contains(&bare);
+    is_empty.then_some(Says::Nothing)
 }
 
 /// Takes away the longest phrase or a function character at a time.
-fn is_talk_in_chinese(run: &[char]) -> bool {
-    let run: String = run.iter().collect();
-    let mut rest = run.as_str();
+fn chinese_says(run: &str) -> Option<Says> {
+    let (mut rest, mut found) = (run, Says::Nothing);
     while let Some(c) = rest.chars().next() {
-        let phrases = CHINESE_TALK.iter().filter(|phrase| rest.starts_with(**phrase));
-        let longest = phrases.map(|phrase| phrase.len()).max();
-        match longest.or_else(|| is_function_character(c).then_some(c.len_utf8())) {
-            Some(length) => rest = &rest[length..],
-            None => return false,
+        let longest = |phrases: &[&str]| {
+            let fitting = phrases.iter().filter(|phrase| rest.starts_with(**phrase));
+            fitting.map(|phrase| phrase.len()).max().unwrap_or(0)
+        };
+        let (talk, filler) = (longest(CHINESE_TALK), longest(CHINESE_FILLER));
+        let function = if is_function_character(c) { c.len_utf8() } else { 0 };
+        let length = talk.max(filler).max(function);
+        if length == 0 {
+            return None;
         }
+        if talk == length {
+            found = Says::Talk;
+        }
+        rest = &rest[length..];
     }
-    true
+    Some(found)
 }
 
-/// Words for talking and for what is talked about, whatever it is.
+/// Words for talking, and for what is over.
 #[rustfmt::skip]
 const TALK: &[&str] = &[
     "talk", "talks", "talked", "talking", "discuss", "discusses", "discussed", "discussing", "discussion", "discussions",
     "say", "says", "said", "saying", "mention", "mentions", "mentioned", "chat", "chats", "chatted", "chatting", "speak",
     "spoke", "spoken", "speaking", "conversation", "conversations", "session", "sessions", "dialogue", "message", "messages",
-    "remember", "recall", "remind", "tell", "told", "show", "list", "give", "find", "know", "review", "summary", "summarize",
-    "summarise", "recap", "overview", "highlights", "topic", "topics", "subject", "subjects", "thing", "things", "stuff",
-    "sort", "sorts", "kind", "kinds", "type", "types", "cover", "covered", "go", "went", "come", "came", "bring", "brought",
-    "happen", "happened", "happens", "happening", "share", "shared", "exactly", "please", "main", "various", "time", "like",
-    "exchange", "exchanged", "hi", "hey", "hello", "back", "around", "last", "earlier", "previously", "ago", "together",
-    "communicate", "communicated", "content", "contents", "memory", "memories", "history", "log", "logs", "note", "notes",
+    "remember", "recall", "remind", "told", "review", "summary", "summarize", "summarise", "recap", "overview", "highlights",
+    "topic", "topics", "cover", "covered", "happen", "happened", "happening", "shared", "exchanged", "did", "memory",
+    "memories", "history", "log", "logs", "notes", "came", "went",
 ];
 
-/// The same in Chinese, longest first where one begins another.
+/// Words that go with them and say nothing of what was talked about.
+#[rustfmt::skip]
+const FILLER: &[&str] = &[
+    "tell", "show", "list", "give", "find", "know", "subject", "subjects", "thing", "things", "stuff", "sort", "sorts", "kind",
+    "kinds", "type", "types", "go", "come", "bring", "brought", "share", "exchange", "exactly", "please", "main", "various",
+    "time", "like", "hi", "hey", "hello", "back", "around", "last", "earlier", "previously", "ago", "together", "communicate",
+    "content", "contents", "early", "late", "mid", "middle", "beginning", "start", "end",
+];
+
+/// The same in Chinese; 了 and 过 tell what is over.
 #[rustfmt::skip]
 const CHINESE_TALK: &[&str] = &[
-    "聊天", "聊过", "聊到", "聊起", "聊", "谈论", "谈到", "谈过", "谈话", "谈", "說", "说过", "说起", "说到", "说", "讲过", "讲到",
-    "讲", "講", "讨论", "討論", "提到", "提过", "提起", "提及", "对话", "對話", "会话", "會話", "交流", "沟通", "交谈", "告诉", "告訴",
-    "记得", "記得", "记录", "記錄", "回忆", "回憶", "回顾", "总结", "總結", "概括", "列出", "列一下", "看看", "看一下", "查一下",
-    "什么", "什麼", "哪些", "哪个", "啥", "内容", "話題", "话题", "事情", "事", "东西", "方面", "主题", "发生", "發生", "过", "過",
-    "我们", "我們", "咱们", "咱", "一起", "一下", "一些", "时候", "時候", "期间", "期間", "里", "裡", "中", "时", "時", "当时",
-    "帮我", "请", "关于", "做", "干", "当中", "之间", "都有", "主要", "大概", "具体", "消息", "次", "回", "跟", "来着", "呗", "呐",
+    "聊天", "聊", "谈论", "谈话", "谈", "談", "說", "说", "讲", "講", "讨论", "討論", "提到", "提过", "提起", "提及", "对话", "對話",
+    "会话", "會話", "交流", "沟通", "交谈", "告诉", "告訴", "记得", "記得", "记录", "記錄", "回忆", "回憶", "回顾", "总结", "總結", "概括",
+    "话题", "話題", "发生", "發生", "了", "过", "過", "消息",
+];
+
+#[rustfmt::skip]
+const CHINESE_FILLER: &[&str] = &[
+    "列出", "列一下", "看看", "看一下", "查一下", "什么", "什麼", "哪些", "哪个", "啥", "内容", "事情", "事", "东西", "方面", "主题",
+    "我们", "我們", "咱们", "咱", "一起", "一下", "一些", "时候", "時候", "期间", "期間", "里", "裡", "中", "时", "時", "当时", "初", "底",
+    "帮我", "请", "关于", "做", "干", "当中", "之间", "都有", "主要", "大概", "具体", "次", "回", "跟", "来着", "为了", "起", "呗", "呐",
 ];
 
 #[cfg(test)]
@@ -305,6 +343,9 @@ mod tests {
             "去年国庆我们说了什么",
             "我们第三次对话都聊了些什么",
             "昨天发生了什么事情",
+            "What did I do yesterday?",
+            "what did we talk about in early May",
+            "上个月底我们聊了啥",
         ];
         let wrong: Vec<_> = free.iter().filter(|query| !intent(query).asks_period).collect();
         assert!(wrong.is_empty(), "{wrong:?}");
@@ -315,6 +356,9 @@ mod tests {
             "去年国庆去了哪里玩",
             "What did we talk about?",
             "What will happen tomorrow?",
+            "What should I do today?",
+            "Are you there today?",
+            "今天做什么",
             "明天做什么",
             "我们聊了什么",
         ];
