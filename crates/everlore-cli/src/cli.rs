@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
-        doctor::DoctorArgs, memory::MemoryCommand, observe::ObserveArgs, recall::RecallArgs,
-        remember::RememberArgs, scopes::ScopesArgs,
+        doctor::DoctorArgs, embed::EmbedCommand, memory::MemoryCommand, observe::ObserveArgs,
+        recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs,
     },
     output::Color,
 };
@@ -80,6 +80,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Memory(MemoryCommand),
     Scopes(ScopesArgs),
+    #[command(subcommand)]
+    Embed(EmbedCommand),
     Doctor(DoctorArgs),
     #[command(subcommand)]
     Config(ConfigCommand),

@@ -8,6 +8,7 @@ use std::{
 
 use everlore::{
     Config, Engine, Scope,
+    llm::Builtin,
     store::{SqliteStore, Store},
 };
 use jiff::{Zoned, tz::TimeZone};
@@ -129,6 +130,10 @@ impl Context {
         let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
             .with_config(self.settings.config.clone())
             .with_zone(TimeZone::system());
+        let engine = match self.settings.config.memory.long_term.vector_index {
+            true => engine.with_embedder(Arc::new(Builtin::new())),
+            false => engine,
+        };
         Ok(Opened { engine, store, _stand_in: stand_in })
     }
 

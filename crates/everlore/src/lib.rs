@@ -8,6 +8,7 @@ pub mod error;
 pub mod types;
 pub mod config;
 pub mod text;
+pub mod llm;
 pub mod store;
 pub mod ingest;
 pub mod recall;

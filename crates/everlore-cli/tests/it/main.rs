@@ -14,5 +14,6 @@ mod repair;
 mod streams;
 mod crowd;
 mod kill;
+mod embed;
 mod readme;
 mod tree;

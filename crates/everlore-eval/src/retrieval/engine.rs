@@ -4,9 +4,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context, Result};
 use everlore::{
-    Engine, MemoryId, Scope, Turn,
+    Config, Engine, MemoryId, Scope, Turn,
     config::RecallConfig,
-    recall::{Recall, RecallRequest, analyze, recall},
+    llm::{Builtin, Embedder},
+    recall::{Recall, RecallRequest, analyze},
     store::SqliteStore,
     text::terms::Term,
 };
@@ -27,6 +28,7 @@ pub(crate) const CANDIDATES: &[Candidate] =
 
 /// The engine without one ingredient each: what that ingredient adds.
 pub(crate) const ABLATIONS: &[Candidate] = &[
+    Candidate { name: "without meaning", make: || without(|c| c.semantic = 0.0) },
     Candidate { name: "without neighbouring turns", make: || without(|c| c.neighbour = 0.0) },
     Candidate { name: "without the named speaker", make: || without(|c| c.speaker_boost = 0.0) },
     Candidate { name: "without times asked for", make: || without(|c| c.when_boost = 0.0) },
@@ -49,6 +51,7 @@ const FIRST_SECOND: i64 = 1_704_067_200;
 /// The engine on a database of its own.
 pub(crate) struct Everlore {
     engine: Engine,
+    embedder: Arc<Builtin>,
     runtime: Runtime,
     rows: HashMap<MemoryId, String>,
     /// The newest row of each scope: when a question without a time is asked.
@@ -62,7 +65,20 @@ impl Everlore {
         let folder = tempfile::tempdir()?;
         let store = runtime.block_on(SqliteStore::open(folder.path().join("everlore.db")))?;
         let (rows, newest) = (HashMap::new(), HashMap::new());
-        Ok(Self { engine: Engine::new(Arc::new(store)), runtime, rows, newest, _folder: folder })
+        let mut config = Config::default();
+        // Questions that must not see later rows ask for all of them.
+        config.memory.long_term.max_return = usize::MAX;
+        let embedder = Arc::new(Builtin::new());
+        Ok(Self {
+            engine: Engine::new(Arc::new(store))
+                .with_config(config)
+                .with_embedder(embedder.clone()),
+            embedder,
+            runtime,
+            rows,
+            newest,
+            _folder: folder,
+        })
     }
 }
 
@@ -126,10 +142,14 @@ impl Everlore {
         });
         let terms: Vec<Term> = words.map(|word| Term::of(word)).collect();
         let store = self.engine.store();
-        let (_, index) = timed(|| Ok(self.runtime.block_on(store.postings(&scope, &terms))?))?;
+        let model = Some(self.embedder.model());
+        let postings = || Ok(self.runtime.block_on(store.postings(&scope, &terms, model))?);
+        let (_, index) = timed(postings)?;
+        let embed = || Ok(self.runtime.block_on(self.embedder.embed(&[question.text]))?);
+        let (_, embedding) = timed(embed)?;
         let places: Vec<_> = found.hits.iter().map(|hit| hit.place).collect();
         let (_, rows) = timed(|| Ok(self.runtime.block_on(store.at_places(&scope, &places))?))?;
-        Ok(Step { analysis, index, rows, whole })
+        Ok(Step { analysis, embedding, index, rows, whole })
     }
 
     fn recall(&self, question: &Question<'_>) -> Result<Recall> {
@@ -140,7 +160,7 @@ impl Everlore {
             ..RecallRequest::new(scope(question.scope)?, question.text, config)
         };
         let now = self.asked_at(question)?;
-        Ok(self.runtime.block_on(recall(&**self.engine.store(), &request, config, &now))?)
+        Ok(self.runtime.block_on(self.engine.recall_at(&request, &now))?)
     }
 
     /// When a question is asked.

@@ -1,5 +1,5 @@
-//! What each step of a recall takes: understanding the query, reading the index, reading rows, and the rest, which is
-//! ranking. The steps are run by themselves beside the whole.
+//! What each step of a recall takes: understanding the query, embedding it, reading the index, reading rows, and the
+//! rest, which is ranking. The steps are run by themselves beside the whole.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -17,6 +17,7 @@ const LIMIT: usize = 10;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Step {
     pub(crate) analysis: f64,
+    pub(crate) embedding: f64,
     pub(crate) index: f64,
     pub(crate) rows: f64,
     pub(crate) whole: f64,
@@ -26,17 +27,25 @@ pub(crate) struct Step {
 #[derive(Debug, Serialize)]
 pub(crate) struct Steps {
     pub(crate) analysis: Spread,
+    pub(crate) embedding: Spread,
     pub(crate) index: Spread,
     pub(crate) ranking: Spread,
     pub(crate) rows: Spread,
     pub(crate) whole: Spread,
 }
 
+impl Step {
+    fn rest(&self) -> f64 {
+        self.whole - self.analysis - self.embedding - self.index - self.rows
+    }
+}
+
 impl Steps {
     /// The steps with their names, in the order in which they happen.
-    pub(crate) fn named(&self) -> [(&'static str, Spread); 5] {
+    pub(crate) fn named(&self) -> [(&'static str, Spread); 6] {
         [
             ("analysis", self.analysis),
+            ("embedding", self.embedding),
             ("index", self.index),
             ("ranking", self.ranking),
             ("rows", self.rows),
@@ -57,9 +66,10 @@ pub(crate) fn measure(set: &DataSet) -> Result<Steps> {
     let spread = |of: fn(&Step) -> f64| Spread::of(taken.iter().map(of).collect());
     Ok(Steps {
         analysis: spread(|step| step.analysis),
+        embedding: spread(|step| step.embedding),
         index: spread(|step| step.index),
         // The parts are timed apart, so that a fast whole may fall short of their sum.
-        ranking: spread(|step| (step.whole - step.analysis - step.index - step.rows).max(0.0)),
+        ranking: spread(|step| step.rest().max(0.0)),
         rows: spread(|step| step.rows),
         whole: spread(|step| step.whole),
     })

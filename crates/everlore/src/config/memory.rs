@@ -36,8 +36,8 @@ pub struct ShortTermConfig {
 pub struct LongTermConfig {
     /// Whether memories are kept and recalled beyond the conversation they come from.
     pub enabled: bool,
-    /// Whether memories are also indexed by meaning, so that they are found when no word matches.
-    /// Not used by this version.
+    /// Whether memories are also found by their meaning, where no word matches. After a change, `everlore embed rebuild`
+    /// makes what is missing.
     pub vector_index: bool,
     /// The most memories one recall returns, however many are asked for. From 1 to 1000.
     pub max_return: usize,

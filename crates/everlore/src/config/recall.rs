@@ -32,6 +32,8 @@ pub struct RecallConfig {
     pub single_character: f64,
     /// What a synonym is worth beside the word itself. From 0 to 1; 0 ignores synonyms.
     pub synonym: f64,
+    /// What similarity in meaning is worth beside words. From 0 to 10; 0 ignores it.
+    pub semantic: f64,
     /// Added to turns of the one speaker whom the query names. From 0 to 100.
     pub speaker_boost: f64,
     /// Added to texts that name a time, when the query asks when. From 0 to 100.
@@ -72,6 +74,7 @@ impl RecallConfig {
             within("recall.neighbour_span", self.neighbour_span, 0..=10),
             within("recall.single_character", self.single_character, 0.0..=1.0),
             within("recall.synonym", self.synonym, 0.0..=1.0),
+            within("recall.semantic", self.semantic, 0.0..=10.0),
             within("recall.speaker_boost", self.speaker_boost, 0.0..=100.0),
             within("recall.when_boost", self.when_boost, 0.0..=100.0),
             within("recall.date_boost", self.date_boost, 0.0..=100.0),
@@ -102,6 +105,7 @@ impl Default for RecallConfig {
             neighbour_span: 2,
             single_character: 0.5,
             synonym: 0.3,
+            semantic: 0.5,
             speaker_boost: 2.0,
             when_boost: 0.7,
             date_boost: 2.0,

@@ -1,5 +1,6 @@
 //! The engine: owns the store, the settings and the clock, and is the way in for everything else.
 
+mod embedding;
 mod transfer;
 
 use std::sync::Arc;
@@ -7,13 +8,16 @@ use std::sync::Arc;
 use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
+use self::embedding::Embedding;
+pub use embedding::EmbedStatus;
 pub use transfer::Exported;
 
 use crate::{
     config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
-    recall::{self, Block, Recall, RecallRequest, WhyNot},
+    llm::Embedder,
+    recall::{self, Block, Means, Recall, RecallRequest, WhyNot},
     store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
     text::language::Language,
     types::{
@@ -42,6 +46,7 @@ const PAGE: usize = 1_000;
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
+    embedder: Option<Arc<dyn Embedder>>,
     config: Config,
     clock: fn() -> Timestamp,
     zone: TimeZone,
@@ -70,7 +75,20 @@ pub struct Cleaned {
 impl Engine {
     /// An engine with default settings that tells days by UTC.
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, config: Config::default(), clock: Timestamp::now, zone: TimeZone::UTC }
+        Self {
+            store,
+            embedder: None,
+            config: Config::default(),
+            clock: Timestamp::now,
+            zone: TimeZone::UTC,
+        }
+    }
+
+    /// The same with a model that tells how near two texts are in meaning.
+    #[must_use]
+    pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
+        let store = Arc::new(Embedding { store: self.store, embedder: Arc::clone(&embedder) });
+        Self { store, embedder: Some(embedder), ..self }
     }
 
     /// The same with these settings.
@@ -135,7 +153,21 @@ impl Engine {
 
     /// Finds what is worth knowing, best first.
     pub async fn recall(&self, request: &RecallRequest) -> Result<Recall> {
-        recall::recall(&*self.store, &self.capped(request), &self.config.recall, &self.now()).await
+        self.recall_at(request, &self.now()).await
+    }
+
+    /// The same, asked at another time.
+    pub async fn recall_at(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
+        recall::recall(self.means(now), &self.capped(request)).await
+    }
+
+    fn means<'a>(&'a self, now: &'a Zoned) -> Means<'a> {
+        Means {
+            store: &*self.store,
+            embedder: self.embedder.as_deref(),
+            config: &self.config.recall,
+            now,
+        }
     }
 
     /// The request within the limit that the settings allow.
@@ -149,13 +181,9 @@ impl Engine {
     /// Finds what was worth knowing at a moment, among what was known then.
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
-        recall::recall(
-            &then,
-            &self.capped(request),
-            &self.config.recall,
-            &at.to_zoned(self.zone.clone()),
-        )
-        .await
+        let now = at.to_zoned(self.zone.clone());
+        let means = Means { store: &then, embedder: None, config: &self.config.recall, now: &now };
+        recall::recall(means, &self.capped(request)).await
     }
 
     /// Finds what is worth telling the model and packs it into at most `budget` tokens; empty if nothing is.
@@ -164,8 +192,7 @@ impl Engine {
         if !self.injects(&request.query, &now) {
             return Ok(Block::default());
         }
-        let found =
-            recall::recall(&*self.store, &self.capped(request), &self.config.recall, &now).await?;
+        let found = self.recall_at(request, &now).await?;
         let language = match self.config.general.language {
             LanguageChoice::Auto => found.intent.language,
             LanguageChoice::En => Language::English,
@@ -201,7 +228,7 @@ impl Engine {
     /// Says what kept a memory out of an answer.
     pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
         let request = self.capped(request);
-        recall::why_not(&*self.store, &request, id, &self.config.recall, &self.now()).await
+        recall::why_not(self.means(&self.now()), &request, id).await
     }
 
     /// The id that a whole id, a unique beginning of one, or a uri names.

@@ -8,6 +8,7 @@ use super::{
     identity::Identity,
     lexical::{Corpus, Doc, Scores, rarity},
     period::Period,
+    semantic::Similarities,
 };
 use crate::{
     config::RecallConfig,
@@ -84,6 +85,7 @@ struct Offer {
     doc: Doc,
     bm25: f64,
     lexical: f64,
+    semantic: f64,
     speaker: f64,
     when: f64,
     date: f64,
@@ -107,7 +109,15 @@ impl<'a> Fusion<'a> {
         let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
         let scores = corpus.score(&gathered.lists, &weights);
         let period = period(&corpus, intent);
-        let mut offers = offers(gathered, &corpus, intent, &scores, period.as_ref());
+        let similar = gathered
+            .vector
+            .as_ref()
+            .map(|query| Similarities::new(query, &gathered.segments, &corpus));
+        let mut offers =
+            offers(gathered, &corpus, intent, &scores, period.as_ref(), similar.as_ref());
+        if let Some(similar) = &similar {
+            add_semantic(&mut offers, similar, config);
+        }
         add_lexical(&mut offers, &scores, corpus.count());
         add_boosts(&mut offers, gathered, &corpus, intent, period.as_ref(), config);
         add_session(&mut offers, &corpus, config);
@@ -170,14 +180,18 @@ fn offers(
     intent: &Intent,
     scores: &Scores,
     period: Option<&Period<'_>>,
+    similar: Option<&Similarities>,
 ) -> Vec<Offer> {
     let mut docs: Vec<Doc> = scores.matched.clone();
+    docs.extend(similar.map(Similarities::best).unwrap_or_default());
     if period.is_some() || intent.identity != Identity::None {
         docs.extend(unmatched(gathered, corpus, intent, scores, period));
     }
     if intent.asks_period {
         docs.retain(|doc| is_in(period, corpus, *doc));
     }
+    docs.sort_unstable();
+    docs.dedup();
     docs.retain(|doc| gathered.lets_through(corpus.home(*doc)));
     docs.into_iter().map(|doc| Offer::new(doc, scores.bm25[doc].into())).collect()
 }
@@ -219,6 +233,12 @@ fn broad(gathered: &Gathered, corpus: &Corpus<'_>) -> Vec<Doc> {
     all.sort_by_key(|doc| (kind(doc) == Kind::Turn, std::cmp::Reverse(age(doc))));
     all.truncate(BROAD_LIMIT);
     all
+}
+
+fn add_semantic(offers: &mut [Offer], similar: &Similarities, config: &RecallConfig) {
+    for offer in offers {
+        offer.semantic = config.semantic * f64::from(similar.standard[offer.doc]);
+    }
 }
 
 /// Standard scores over the whole scope, in which what does not match counts as zero.
@@ -318,6 +338,7 @@ impl Offer {
             doc,
             bm25,
             lexical: 0.0,
+            semantic: 0.0,
             speaker: 0.0,
             when: 0.0,
             date: 0.0,
@@ -327,13 +348,20 @@ impl Offer {
     }
 
     fn fused(&self) -> f64 {
-        self.lexical + self.speaker + self.when + self.date + self.identity + self.session
+        self.lexical
+            + self.semantic
+            + self.speaker
+            + self.when
+            + self.date
+            + self.identity
+            + self.session
     }
 
     fn candidate(&self, corpus: &Corpus<'_>) -> Candidate {
         let signals = Signals {
             bm25: self.bm25,
             lexical: self.lexical,
+            semantic: self.semantic,
             speaker: self.speaker,
             when: self.when,
             date: self.date,

@@ -1,41 +1,62 @@
 //! Asking the index: one read brings the postings of all terms and the records of the scope.
 
-use super::{Intent, RecallRequest};
+use super::{Intent, Means, QueryTerm, RecallRequest, semantic};
 use crate::{
     error::Result,
-    store::{Filter, Segment, Store},
+    llm::Embedder,
+    store::{Filter, Segment},
     text::terms::Term,
+    types::Vector,
 };
 
 /// What the index answered.
 pub(super) struct Gathered {
     pub(super) segments: Vec<Segment>,
+    /// The terms that were looked up, in the order of the segments' lists.
+    pub(super) asked: Vec<Term>,
     /// For each query term, where the lists of its variants stand in the segments, with what a match is worth.
     pub(super) lists: Vec<Vec<(usize, f64)>>,
     pub(super) filter: Filter,
     /// Where the lists of the filter's own terms stand.
     required: std::ops::Range<usize>,
+    /// The query's vector, where a model has something to say about it.
+    pub(super) vector: Option<Vector>,
 }
 
-/// Looks up every variant of every term, and what the filter requires.
+/// Looks up every variant of every term, and what the filter requires, and embeds the query.
 pub(super) async fn gather(
-    store: &dyn Store,
+    means: Means<'_>,
     request: &RecallRequest,
     intent: &Intent,
 ) -> Result<Gathered> {
     let filter = request.effective_filter();
     let mut asked: Vec<Term> = Vec::new();
-    let lists = intent
-        .terms
-        .iter()
-        .map(|term| {
-            term.variants().map(|(term, worth)| (position_of(term, &mut asked), worth)).collect()
-        })
-        .collect();
+    let variants = |term: &QueryTerm, asked: &mut Vec<Term>| {
+        term.variants().map(|(term, worth)| (position_of(term, asked), worth)).collect()
+    };
+    let lists = intent.terms.iter().map(|term| variants(term, &mut asked)).collect();
     let first_required = asked.len();
     asked.extend(filter.terms());
-    let segments = store.postings(&request.scope, &asked).await?;
-    Ok(Gathered { segments, lists, filter, required: first_required..asked.len() })
+    let embedder = means
+        .embedder
+        // What a question for a period says has no meaning of its own.
+        .filter(|_| !intent.asks_period)
+        .filter(|_| means.config.semantic > 0.0 && semantic::say(&request.query) > 0.0);
+    let segments =
+        means.store.postings(&request.scope, &asked, embedder.map(Embedder::model)).await?;
+    let required = first_required..asked.len();
+    let mut gathered = Gathered { segments, asked, lists, filter, required, vector: None };
+    if let Some(embedder) =
+        embedder.filter(|_| gathered.segments.iter().any(|segment| segment.slots.is_some()))
+    {
+        let query = semantic::without_speakers(&request.query, &gathered);
+        let made = embedder.embed(&[&query]).await?;
+        gathered.vector = made
+            .first()
+            .map(|numbers| Vector::quantize(numbers))
+            .filter(|vector| vector.scale > 0.0);
+    }
+    Ok(gathered)
 }
 
 fn position_of(term: Term, asked: &mut Vec<Term>) -> usize {
@@ -48,7 +69,7 @@ fn position_of(term: Term, asked: &mut Vec<Term>) -> usize {
 impl Gathered {
     /// Whether the filter lets a document of a segment through.
     pub(super) fn lets_through(&self, (segment, doc): (usize, usize)) -> bool {
-        let Segment { docs, postings } = &self.segments[segment];
+        let Segment { docs, postings, .. } = &self.segments[segment];
         let has = |list: usize| {
             postings[list].binary_search_by_key(&(doc as u32), |posting| posting.doc).is_ok()
         };

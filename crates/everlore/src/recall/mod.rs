@@ -13,6 +13,7 @@ mod small_talk;
 mod period;
 mod gather;
 mod lexical;
+mod semantic;
 mod fuse;
 mod score;
 mod outdated;
@@ -37,6 +38,7 @@ pub use why_not::WhyNot;
 use crate::{
     config::RecallConfig,
     error::Result,
+    llm::Embedder,
     store::{Filter, Place, Store},
     types::{Memory, MemoryId, Scope, Status},
 };
@@ -126,14 +128,22 @@ pub struct Hit {
     pub place: Place,
 }
 
+/// What recall works with.
+#[derive(Clone, Copy)]
+pub struct Means<'a> {
+    /// Where the memories are.
+    pub store: &'a dyn Store,
+    /// What tells how near two texts are in meaning, if anything does.
+    pub embedder: Option<&'a dyn Embedder>,
+    /// The constants of ranking.
+    pub config: &'a RecallConfig,
+    /// When it is asked, and by which calendar.
+    pub now: &'a Zoned,
+}
+
 /// Finds what is worth knowing for `request`, best first.
-pub async fn recall(
-    store: &dyn Store,
-    request: &RecallRequest,
-    config: &RecallConfig,
-    now: &Zoned,
-) -> Result<Recall> {
-    let (intent, ranked, candidates) = rank(store, request, config, now).await?;
+pub async fn recall(means: Means<'_>, request: &RecallRequest) -> Result<Recall> {
+    let (intent, ranked, candidates) = rank(means, request).await?;
     let confidence = abstain::confidence(&intent, &ranked);
     let mut hits = abstain::abstain(ranked, confidence, request);
     if !(intent.asks_period && request.whole_period) {
@@ -143,25 +153,15 @@ pub async fn recall(
 }
 
 /// Says what kept a memory out of the answer, or that nothing did.
-pub async fn why_not(
-    store: &dyn Store,
-    request: &RecallRequest,
-    id: MemoryId,
-    config: &RecallConfig,
-    now: &Zoned,
-) -> Result<WhyNot> {
-    why_not::why_not(store, request, id, config, now).await
+pub async fn why_not(means: Means<'_>, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
+    why_not::why_not(means, request, id).await
 }
 
 /// Everything up to the decision what to leave out.
-async fn rank(
-    store: &dyn Store,
-    request: &RecallRequest,
-    config: &RecallConfig,
-    now: &Zoned,
-) -> Result<(Intent, Vec<Hit>, usize)> {
+async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<(Intent, Vec<Hit>, usize)> {
+    let Means { store, config, now, .. } = means;
     let intent = analyze(&request.query, config, now);
-    let gathered = gather::gather(store, request, &intent).await?;
+    let gathered = gather::gather(means, request, &intent).await?;
     let mut fusion = Fusion::new(&gathered, &intent, config);
     let count = fusion.count();
     let mut candidates = fusion.best(loaded(&intent, request));

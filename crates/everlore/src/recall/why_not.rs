@@ -1,13 +1,11 @@
 //! Why a memory is not in the answer: which filter, term, score, gate or limit kept it out.
 
-use jiff::Zoned;
 use serde::Serialize;
 
-use super::{Hit, Intent, RecallRequest, abstain, period, rank};
+use super::{Hit, Intent, Means, RecallRequest, abstain, period, rank};
 use crate::{
-    config::RecallConfig,
     error::{Error, Result},
-    store::{Filter, Store},
+    store::Filter,
     text::terms::{Term, terms},
     types::{Memory, MemoryId},
 };
@@ -73,19 +71,17 @@ pub enum WhyNot {
 
 /// Runs the recall again and looks for the memory at every step.
 pub(super) async fn why_not(
-    store: &dyn Store,
+    means: Means<'_>,
     request: &RecallRequest,
     id: MemoryId,
-    config: &RecallConfig,
-    now: &Zoned,
 ) -> Result<WhyNot> {
-    let memory = store.get(&request.scope, &[id]).await?.pop().flatten();
+    let memory = means.store.get(&request.scope, &[id]).await?.pop().flatten();
     let memory = memory.ok_or_else(|| Error::not_found("memory", id))?;
     if let Some(reason) = filtered(&request.effective_filter(), &memory) {
         return Ok(reason);
     }
     let everything = RecallRequest { limit: usize::MAX, ..request.clone() };
-    let (intent, ranked, _) = rank(store, &everything, config, now).await?;
+    let (intent, ranked, _) = rank(means, &everything).await?;
     let Some(index) = ranked.iter().position(|hit| hit.memory.id == id) else {
         let query_terms = intent.terms.iter().map(|term| term.text.clone()).collect();
         return Ok(WhyNot::NoTerm { query_terms, memory_terms: some_terms(&memory) });

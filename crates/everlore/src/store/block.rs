@@ -18,6 +18,12 @@ const PART_BYTES: usize = 1_900;
 /// The most bits of a term's hash that choose its part: 2^16 parts are 200 MB of postings in one block.
 const MAX_PART_BITS: u32 = 16;
 
+/// Vectors in a row of the database: reading one vector a row costs more than comparing it.
+pub(crate) const ROW_SLOTS: usize = 64;
+
+/// The scale of a vector that is still to be made.
+const UNMADE: f32 = f32::NAN;
+
 /// A run of memories, sorted by place, that is only ever read, merged or dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Block {
@@ -27,6 +33,10 @@ pub(crate) struct Block {
     pub(crate) part_bits: u32,
     /// The postings, in the order of their terms' hashes.
     pub(crate) parts: Vec<Vec<u8>>,
+    /// The number of the model that made the vectors; 0 if there are none.
+    pub(crate) model: u32,
+    /// The slots of all vectors, some perhaps still to be made; empty without a model.
+    pub(crate) slots: Vec<u8>,
 }
 
 /// A term of a document, in the order in which a block keeps them.
@@ -38,8 +48,8 @@ struct Row {
 }
 
 impl Block {
-    /// Seals entries; of two with one place the later counts.
-    pub(crate) fn seal(entries: &[IndexEntry]) -> Self {
+    /// Seals entries, with the vectors of the model of this number.
+    pub(crate) fn seal(entries: &[IndexEntry], model: u32) -> Self {
         let mut order: Vec<&IndexEntry> = entries.iter().collect();
         order.sort_by_key(|entry| entry.record.place);
         let mut packed = Vec::with_capacity(order.len() * RECORD_BYTES);
@@ -52,11 +62,16 @@ impl Block {
                 counts,
             }));
         }
-        Self::from_rows(Docs::from_packed(packed), rows)
+        let made = |entry: &&IndexEntry| match &entry.vector {
+            Some((number, slot)) if *number == model => Some(slot.clone()),
+            _ => None,
+        };
+        let block = Self::from_rows(Docs::from_packed(packed), rows);
+        block.with_slots(model, order.iter().map(made).collect())
     }
 
-    /// Merges blocks into one and leaves out the memories that are gone.
-    pub(crate) fn merge(blocks: &[Self]) -> Self {
+    /// Merges blocks into one, with the vectors of the model of this number, and leaves out the memories that are gone.
+    pub(crate) fn merge(blocks: &[Self], model: u32) -> Self {
         let mut order: Vec<(Place, usize, usize)> = Vec::new();
         for (source, block) in blocks.iter().enumerate() {
             let living = (0..block.docs.len()).filter(|&doc| !block.docs.is_gone(doc));
@@ -80,7 +95,51 @@ impl Block {
                 }
             });
         }
-        Self::from_rows(Docs::from_packed(packed), rows)
+        let made = |&(_, source, doc): &(Place, usize, usize)| {
+            let block: &Self = &blocks[source];
+            (block.model == model).then(|| block.slot(doc)).flatten().map(<[u8]>::to_vec)
+        };
+        let merged = Self::from_rows(Docs::from_packed(packed), rows);
+        merged.with_slots(model, order.iter().map(made).collect())
+    }
+
+    /// The block with these vectors, one for each document, or none where it is still to be made.
+    pub(crate) fn with_slots(self, model: u32, made: Vec<Option<Vec<u8>>>) -> Self {
+        let size = made.iter().flatten().map(Vec::len).max().unwrap_or(0);
+        if model == 0 || size == 0 {
+            return Self { model: 0, slots: Vec::new(), ..self };
+        }
+        let mut slots = Vec::with_capacity(made.len() * size);
+        for slot in made {
+            match slot.filter(|slot| slot.len() == size) {
+                Some(slot) => slots.extend(slot),
+                None => {
+                    slots.extend(UNMADE.to_le_bytes());
+                    slots.resize(slots.len() + size - UNMADE.to_le_bytes().len(), 0);
+                }
+            }
+        }
+        Self { model, slots, ..self }
+    }
+
+    /// How many vectors of living documents are still to be made.
+    pub(crate) fn unmade(&self) -> usize {
+        (0..self.docs.len())
+            .filter(|&doc| !self.docs.is_gone(doc) && self.slot(doc).is_none())
+            .count()
+    }
+
+    /// The slot of a document's vector, if it was made.
+    pub(crate) fn slot(&self, doc: usize) -> Option<&[u8]> {
+        let size = self.slots.len() / self.docs.len().max(1);
+        let slot = &self.slots[doc * size..(doc + 1) * size];
+        slot.first_chunk().filter(|scale| !f32::from_le_bytes(**scale).is_nan()).map(|_| slot)
+    }
+
+    /// The slots of vectors in rows of the database.
+    pub(crate) fn slot_rows(&self) -> impl Iterator<Item = &[u8]> {
+        let size = self.slots.len() / self.docs.len().max(1);
+        self.slots.chunks((size * ROW_SLOTS).max(1))
     }
 
     /// The records cut into pages.
@@ -97,7 +156,9 @@ impl Block {
             }
         });
         let living = terms.into_iter().enumerate().filter(|(doc, _)| !self.docs.is_gone(*doc));
-        living.map(|(doc, terms)| IndexEntry { record: self.docs.record(doc), terms }).collect()
+        living
+            .map(|(doc, terms)| IndexEntry { record: self.docs.record(doc), terms, vector: None })
+            .collect()
     }
 
     fn from_rows(docs: Docs, mut rows: Vec<Row>) -> Self {
@@ -107,7 +168,7 @@ impl Block {
         for of_term in rows.chunk_by(|a, b| a.term == b.term) {
             push_term(of_term, &mut parts[part_of(of_term[0].term, part_bits)]);
         }
-        Self { docs, part_bits, parts }
+        Self { docs, part_bits, parts, ..Self::default() }
     }
 
     fn for_each_row(&self, mut each: impl FnMut(Row)) {
@@ -245,7 +306,7 @@ mod tests {
             status: Status::Active,
             names_time: false,
         };
-        IndexEntry { record, terms }
+        IndexEntry { record, terms, vector: None }
     }
 
     fn entries() -> impl Strategy<Value = Vec<IndexEntry>> {
@@ -259,7 +320,7 @@ mod tests {
 
         #[test]
         fn a_block_gives_back_what_was_sealed(entries in entries()) {
-            let block = Block::seal(&entries);
+            let block = Block::seal(&entries, 0);
             prop_assert_eq!(block.entries(), entries.clone());
             let term = Term(7 << 56 | 7);
             let found = find(&block.parts[part_of(term, block.part_bits)], term);
@@ -273,7 +334,7 @@ mod tests {
         #[test]
         fn merging_equals_sealing_what_is_left(entries in entries(), cut in 0..60usize, gone in vec(any::<bool>(), 60)) {
             let cut = cut.min(entries.len());
-            let mut blocks = [Block::seal(&entries[cut..]), Block::seal(&entries[..cut])];
+            let mut blocks = [Block::seal(&entries[cut..], 0), Block::seal(&entries[..cut], 0)];
             let mut left = entries.clone();
             left.retain(|entry| !gone[entry.record.place.to_bits() as u32 as usize]);
             for block in &mut blocks {
@@ -283,12 +344,12 @@ mod tests {
                     }
                 }
             }
-            prop_assert_eq!(Block::merge(&blocks), Block::seal(&left));
+            prop_assert_eq!(Block::merge(&blocks, 0), Block::seal(&left, 0));
         }
 
         #[test]
         fn taking_a_document_out_leaves_the_others(entries in entries(), doc in 0..60u32) {
-            let block = Block::seal(&entries);
+            let block = Block::seal(&entries, 0);
             let (mut left, mut removed) = (block.clone(), 0);
             for part in &mut left.parts {
                 let (kept, count) = without(part, doc);
@@ -336,7 +397,7 @@ mod tests {
                 entry
             })
             .collect();
-        let block = Block::seal(&entries);
+        let block = Block::seal(&entries, 0);
         let largest = block.parts.iter().map(Vec::len).max().unwrap();
         assert!(
             block.parts.len() > 16 && largest < 4_096,

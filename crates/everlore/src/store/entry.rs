@@ -1,6 +1,6 @@
 //! The index entry of a memory: its record and its terms, counted by field.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     text::{
@@ -11,8 +11,8 @@ use crate::{
 };
 
 use super::{
-    FIELDS, Field, Place, Posting,
-    segment::{Docs, RECORD_BYTES, Record},
+    FIELDS, Field, Place, Posting, Segment, Slots,
+    segment::{Docs, RECORD_BYTES, Record, slot_bytes},
 };
 
 /// How often a memory has a term, by field.
@@ -24,6 +24,8 @@ pub(crate) struct IndexEntry {
     pub(crate) record: Record,
     /// Sorted by term.
     pub(crate) terms: Vec<(Term, Counts)>,
+    /// The number of the model and the slot of the vector, if one was made.
+    pub(crate) vector: Option<(u32, Vec<u8>)>,
 }
 
 impl IndexEntry {
@@ -52,7 +54,15 @@ impl IndexEntry {
             status: memory.status,
             names_time: mentions_time(&memory.content),
         };
-        Self { record, terms: counting.sorted() }
+        Self { record, terms: counting.sorted(), vector: None }
+    }
+
+    /// Appends the vector of this model, or an empty slot.
+    fn push_slot(&self, model: u32, size: usize, to: &mut Vec<u8>) {
+        match &self.vector {
+            Some((number, slot)) if *number == model && slot.len() == size => to.extend(slot),
+            _ => to.resize(to.len() + size, 0),
+        }
     }
 
     /// The entry as bytes: the record, then for each term its hash and its counts.
@@ -77,7 +87,7 @@ impl IndexEntry {
             terms.push((Term(u64::from_le_bytes(*hash)), counts));
             rest = tail;
         }
-        rest.is_empty().then(|| Self { record: docs.record(0), terms })
+        rest.is_empty().then(|| Self { record: docs.record(0), terms, vector: None })
     }
 }
 
@@ -165,20 +175,25 @@ impl std::hash::Hasher for TermHasher {
     }
 }
 
-/// The segment of sorted entries, with the postings of `terms`.
+/// The segment of sorted entries, with the postings of `terms` and the vectors of the model with a number and a size.
 pub(crate) fn segment_of<'a>(
     entries: impl IntoIterator<Item = &'a IndexEntry>,
     terms: &[Term],
-) -> super::Segment {
-    let mut packed = Vec::new();
+    model: Option<(u32, usize)>,
+) -> Segment {
+    let (mut packed, mut bytes) = (Vec::new(), Vec::new());
     let mut postings = vec![Vec::new(); terms.len()];
     for (doc, entry) in entries.into_iter().enumerate() {
         entry.record.pack(&mut packed);
+        if let Some((number, dimensions)) = model {
+            entry.push_slot(number, slot_bytes(dimensions), &mut bytes);
+        }
         for (term, list) in terms.iter().zip(&mut postings) {
             if let Ok(found) = entry.terms.binary_search_by_key(term, |(term, _)| *term) {
                 list.push(Posting { doc: doc as u32, counts: entry.terms[found].1 });
             }
         }
     }
-    super::Segment { docs: Docs::from_packed(packed), postings }
+    let slots = model.map(|(_, dimensions)| Slots::new(Arc::new(bytes), dimensions));
+    Segment { docs: Docs::from_packed(packed), postings, slots }
 }

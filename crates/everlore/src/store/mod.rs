@@ -16,13 +16,16 @@ use serde::{Deserialize, Serialize};
 
 pub use place::Place;
 pub use ram::RamStore;
-pub use segment::{Docs, FIELDS, Field, Posting, Segment};
+pub use segment::{Docs, FIELDS, Field, Posting, Segment, Slots};
 pub use sqlite::SqliteStore;
 
 use crate::{
     error::{Error, Result},
     text::terms::Term,
-    types::{Applied, Entry, Fingerprint, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
+    types::{
+        Applied, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope, Status, Timestamp,
+        Vector, Write,
+    },
 };
 
 /// Keeps the memories of many scopes.
@@ -43,9 +46,30 @@ pub trait Store: Send + Sync {
     /// The memories a filter lets through, in the order asked for.
     async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>>;
 
-    /// What the index knows of all memories of the scope, with the postings of `terms`: in each segment the lists
-    /// stand in the order of `terms`.
-    async fn postings(&self, scope: &Scope, terms: &[Term]) -> Result<Vec<Segment>>;
+    /// What the index knows of all memories of the scope, with the postings of `terms`, which stand in each segment in
+    /// the order of `terms`, and with the vectors of `model` where a segment has them.
+    async fn postings(
+        &self,
+        scope: &Scope,
+        terms: &[Term],
+        model: Option<&ModelId>,
+    ) -> Result<Vec<Segment>>;
+
+    /// The model whose vectors are kept, if any were ever stored.
+    async fn model(&self) -> Result<Option<ModelId>>;
+
+    /// From now on keeps the vectors of this model; those of others are no longer returned and wait to be made anew.
+    async fn use_model(&self, model: &ModelId) -> Result<()>;
+
+    /// How many memories of all scopes have a vector of the model in use, and how many have none.
+    async fn embedded(&self) -> Result<(usize, usize)>;
+
+    /// Some memories of one scope whose vectors of the model in use are still to be made; empty when all are made.
+    async fn unembedded(&self) -> Result<Vec<Memory>>;
+
+    /// Adds vectors made for memories that [`Store::unembedded`] returned. Those that changed meanwhile are left for the
+    /// next time.
+    async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()>;
 
     /// The memories at these places of the index, in this order; places that are gone are left out.
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>>;
@@ -80,6 +104,20 @@ pub trait Store: Send + Sync {
     /// Waits for work under way and lets go of files and connections. Later calls fail.
     async fn close(&self);
 }
+
+/// A vector made for a memory at one of its versions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Made {
+    /// The memory.
+    pub id: MemoryId,
+    /// The version whose text was given to the model.
+    pub version: u32,
+    /// What the model made of it.
+    pub vector: Vector,
+}
+
+/// How many memories [`Store::unembedded`] returns at least, if there are so many: enough to be worth a call of a model.
+const EMBED_BATCH: usize = 512;
 
 /// An exact key of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,6 +253,16 @@ fn check_successor(stored: &Memory, memory: &Memory) -> Result<()> {
         ),
         "store a new memory instead",
     ))
+}
+
+/// Whether the index would keep something else of the new memory than of the old.
+fn looks_different(old: &Memory, new: &Memory) -> bool {
+    (old.kind, old.status, old.at) != (new.kind, new.status, new.at)
+        || old.content != new.content
+        || old.name != new.name
+        || old.description != new.description
+        || old.tags != new.tags
+        || old.source.speaker != new.source.speaker
 }
 
 /// The answer to adding a memory whose id or uri is in use.

@@ -1,5 +1,7 @@
 //! What a store hands to recall: a sorted run of indexed memories with the postings of the asked terms.
 
+use std::sync::Arc;
+
 use crate::types::{Kind, Status, Timestamp};
 
 use super::Place;
@@ -30,6 +32,35 @@ pub struct Segment {
     pub docs: Docs,
     /// For each asked term the memories that have it, in the order of `docs`.
     pub postings: Vec<Vec<Posting>>,
+    /// The vectors of the asked model, if the segment has them.
+    pub slots: Option<Slots>,
+}
+
+/// The vectors of a segment, in the order of its [`Docs`], as slots of a scale and bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slots {
+    bytes: Arc<Vec<u8>>,
+    slot_bytes: usize,
+}
+
+impl Slots {
+    /// Takes packed slots of vectors with this many numbers.
+    pub(crate) fn new(bytes: Arc<Vec<u8>>, dimensions: usize) -> Self {
+        Self { bytes, slot_bytes: slot_bytes(dimensions) }
+    }
+
+    /// The scale and the bytes of a document's vector; none if it has no meaning.
+    pub fn get(&self, doc: usize) -> Option<(f32, &[u8])> {
+        let slot = self.bytes.get(doc * self.slot_bytes..(doc + 1) * self.slot_bytes)?;
+        let (scale, values) = slot.split_first_chunk()?;
+        let scale = f32::from_le_bytes(*scale);
+        (scale > 0.0).then_some((scale, values))
+    }
+}
+
+/// The bytes of a vector with this many numbers: a scale of four bytes, then one for each.
+pub(crate) fn slot_bytes(dimensions: usize) -> usize {
+    4 + dimensions
 }
 
 /// That a memory has a term.
@@ -43,13 +74,14 @@ pub struct Posting {
 
 /// What the index knows of a run of memories, as packed records of [`RECORD_BYTES`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Docs(Vec<u8>);
+pub struct Docs {
+    packed: Arc<Vec<u8>>,
+    /// Those that the run still lists but the scope no longer has, in order.
+    gone: Vec<u32>,
+}
 
 /// place 8, time 8, lengths 4 + 2 + 2 + 1 + 1, kind 1, status 1, flags 1.
 pub(crate) const RECORD_BYTES: usize = 29;
-
-/// The status byte of a memory that the segment still lists but the scope no longer has.
-const GONE: u8 = u8::MAX;
 
 /// The flag of memories whose text names a time.
 const NAMES_TIME: u8 = 1;
@@ -86,22 +118,27 @@ impl Docs {
     /// Takes packed records; a damaged end is left out.
     pub(crate) fn from_packed(mut packed: Vec<u8>) -> Self {
         packed.truncate(packed.len() / RECORD_BYTES * RECORD_BYTES);
-        Self(packed)
+        Self { packed: Arc::new(packed), gone: Vec::new() }
+    }
+
+    /// Takes packed records that are shared, and which of them are gone, in order.
+    pub(crate) fn shared(packed: Arc<Vec<u8>>, gone: Vec<u32>) -> Self {
+        Self { packed, gone }
     }
 
     /// The records in their packed form.
     pub(crate) fn packed(&self) -> &[u8] {
-        &self.0
+        &self.packed
     }
 
     /// How many memories there are, those gone included.
     pub fn len(&self) -> usize {
-        self.0.len() / RECORD_BYTES
+        self.packed.len() / RECORD_BYTES
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.packed.is_empty()
     }
 
     /// Where the memory stands.
@@ -137,7 +174,7 @@ impl Docs {
 
     /// Whether the scope no longer has it.
     pub fn is_gone(&self, doc: usize) -> bool {
-        self.byte(doc, 27) == GONE
+        !self.gone.is_empty() && self.gone.binary_search(&(doc as u32)).is_ok()
     }
 
     /// Whether its text names a time.
@@ -173,20 +210,21 @@ impl Docs {
     }
 
     /// Marks a memory as no longer there.
+    #[cfg(test)]
     pub(crate) fn mark_gone(&mut self, doc: usize) {
-        if let Some(status) = self.0.get_mut(doc * RECORD_BYTES + 27) {
-            *status = GONE;
+        if let Err(index) = self.gone.binary_search(&(doc as u32)) {
+            self.gone.insert(index, doc as u32);
         }
     }
 
     fn byte(&self, doc: usize, offset: usize) -> u8 {
-        self.0[doc * RECORD_BYTES + offset]
+        self.packed[doc * RECORD_BYTES + offset]
     }
 
     fn bytes<const N: usize>(&self, doc: usize, offset: usize) -> [u8; N] {
         let start = doc * RECORD_BYTES + offset;
         let mut bytes = [0; N];
-        bytes.copy_from_slice(&self.0[start..start + N]);
+        bytes.copy_from_slice(&self.packed[start..start + N]);
         bytes
     }
 }

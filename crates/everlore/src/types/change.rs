@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Fingerprint, Memory, MemoryId, Scope};
+use super::{Fingerprint, Memory, MemoryId, Scope, Vectors};
 
 /// Who makes a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +49,8 @@ pub struct Write {
     pub changes: Vec<Change>,
     /// Texts that were erased elsewhere and must not come back here either.
     pub erased_texts: Vec<Fingerprint>,
+    /// The vectors of what is stored; none where no model is asked.
+    pub vectors: Option<Vectors>,
 }
 
 impl Write {
@@ -61,7 +63,17 @@ impl Write {
         changes: Vec<Change>,
     ) -> Self {
         let (scope, cause) = (scope.clone(), cause.into());
-        Self { scope, actor, cause, run: None, at, cost: 0, changes, erased_texts: Vec::new() }
+        Self {
+            scope,
+            actor,
+            cause,
+            run: None,
+            at,
+            cost: 0,
+            changes,
+            erased_texts: Vec::new(),
+            vectors: None,
+        }
     }
 }
 

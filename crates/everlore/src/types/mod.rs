@@ -2,6 +2,7 @@
 
 mod scope;
 mod memory;
+mod vector;
 mod change;
 
 pub use change::{Actor, Applied, Change, Entry, Erased, Op, Write};
@@ -10,6 +11,7 @@ pub use memory::{
     Via,
 };
 pub use scope::Scope;
+pub use vector::{ModelId, Vector, Vectors};
 
 /// A moment, kept to the millisecond so that every backend gives back what it was given.
 pub use jiff::Timestamp;

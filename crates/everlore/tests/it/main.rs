@@ -17,3 +17,4 @@ mod sqlite;
 mod corpus;
 mod settings;
 mod context;
+mod semantic;

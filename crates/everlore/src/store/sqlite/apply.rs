@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{erase, failed, index, rows, rows::Stored};
+use super::{erase, failed, index, rows, rows::Stored, vectors};
 use crate::{
     error::{Error, Result},
-    store::{Place, check_scope, check_successor, entry::IndexEntry, taken},
+    store::{Place, check_scope, check_successor, entry::IndexEntry, looks_different, taken},
     types::{Applied, Change, Erased, Memory, MemoryId, Scope, Write},
 };
 
@@ -36,7 +36,14 @@ impl Prepared {
     pub(super) fn apply(self, db: &Connection) -> Result<Vec<Applied>> {
         let mut applying = Applying::start(db, self.write.scope.clone())?;
         let mut applied = Vec::with_capacity(self.entries.len());
-        for (change, entry) in self.write.changes.iter().zip(self.entries) {
+        let model = vectors::number_for(db, self.write.vectors.as_ref())?;
+        let made = |index: usize| self.write.vectors.as_ref()?.vectors.get(index)?.as_ref();
+        for (index, (change, mut entry)) in self.write.changes.iter().zip(self.entries).enumerate()
+        {
+            if let Some(entry) = &mut entry {
+                entry.vector =
+                    model.zip(made(index)).map(|(model, vector)| (model, vector.to_slot()));
+            }
             applied.push(applying.change(&self.write, change, entry)?);
         }
         erase::bury(db, applying.scope, self.write.erased_texts)?;
@@ -263,14 +270,4 @@ impl<'a> Applying<'a> {
 fn at(mut entry: IndexEntry, place: Place) -> IndexEntry {
     entry.record.place = place;
     entry
-}
-
-/// Whether the index would keep something else of the new memory than of the old.
-fn looks_different(old: &Memory, new: &Memory) -> bool {
-    (old.kind, old.status, old.at) != (new.kind, new.status, new.at)
-        || old.content != new.content
-        || old.name != new.name
-        || old.description != new.description
-        || old.tags != new.tags
-        || old.source.speaker != new.source.speaker
 }

@@ -1,5 +1,7 @@
 //! Blocks of the index as rows: a header, pages of documents, parts of postings.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, params};
 
 use super::{failed, index::SEAL_AT};
@@ -26,15 +28,25 @@ pub(super) const STRIDE: i64 = 1 << 20;
 pub(super) struct Header {
     pub(super) id: i64,
     pub(super) part_bits: u32,
+    pub(super) model: u32,
+    pub(super) unmade: u32,
 }
 
 /// The blocks of the scope, in the order of their first places.
 pub(super) fn headers(db: &Connection, scope: i64) -> Result<Vec<Header>> {
     let mut statement = db
-        .prepare_cached("SELECT id, part_bits FROM blocks WHERE scope = ?1 ORDER BY first")
+        .prepare_cached(
+            "SELECT id, part_bits, model, unmade FROM blocks WHERE scope = ?1 ORDER BY first",
+        )
         .map_err(failed)?;
-    let rows =
-        statement.query_map([scope], |row| Ok(Header { id: row.get(0)?, part_bits: row.get(1)? }));
+    let rows = statement.query_map([scope], |row| {
+        Ok(Header {
+            id: row.get(0)?,
+            part_bits: row.get(1)?,
+            model: row.get(2)?,
+            unmade: row.get(3)?,
+        })
+    });
     rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
@@ -66,22 +78,32 @@ pub(super) fn term_postings(
 
 /// The records of a block.
 pub(super) fn load_docs(db: &Connection, block: i64) -> Result<Docs> {
+    Ok(Docs::shared(Arc::new(load_packed(db, block)?), load_gone(db, block)?))
+}
+
+/// The packed records of a block.
+pub(super) fn load_packed(db: &Connection, block: i64) -> Result<Vec<u8>> {
+    blobs(db, "SELECT docs FROM block_pages WHERE id BETWEEN ?1 AND ?2 ORDER BY id", block)
+}
+
+/// The documents of a block that are gone, in order.
+pub(super) fn load_gone(db: &Connection, block: i64) -> Result<Vec<u32>> {
     let mut statement = db
-        .prepare_cached("SELECT docs FROM block_pages WHERE id BETWEEN ?1 AND ?2 ORDER BY id")
+        .prepare_cached("SELECT doc FROM block_gone WHERE block = ?1 ORDER BY doc")
         .map_err(failed)?;
+    let rows = statement.query_map([block], |row| row.get(0)).map_err(failed)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(failed)
+}
+
+/// The bytes of a block's rows, one after the other.
+fn blobs(db: &Connection, sql: &str, block: i64) -> Result<Vec<u8>> {
+    let mut statement = db.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement.query(range(block)).map_err(failed)?;
-    let mut packed = Vec::new();
+    let mut bytes = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        packed.extend(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?);
+        bytes.extend(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?);
     }
-    let mut docs = Docs::from_packed(packed);
-    let mut statement =
-        db.prepare_cached("SELECT doc FROM block_gone WHERE block = ?1").map_err(failed)?;
-    let mut rows = statement.query([block]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        docs.mark_gone(row.get::<_, u32>(0).map_err(failed)? as usize);
-    }
-    Ok(docs)
+    Ok(bytes)
 }
 
 /// A whole block.
@@ -92,6 +114,8 @@ pub(super) fn load_block(db: &Connection, header: &Header) -> Result<Block> {
         docs: load_docs(db, header.id)?,
         part_bits: header.part_bits,
         parts: parts.into_iter().map(|(_, part)| part).collect(),
+        model: header.model,
+        slots: load_slots(db, header.id)?,
     })
 }
 
@@ -103,10 +127,22 @@ pub(super) fn store_block(db: &Connection, scope: i64, block: &Block) -> Result<
     }
     let (first, last) =
         (block.docs.place(0).to_bits() as i64, block.docs.place(docs - 1).to_bits() as i64);
-    db.prepare_cached("INSERT INTO blocks (scope, level, docs, part_bits, first, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
-        .and_then(|mut insert| insert.execute(params![scope, level_of(docs), docs as i64, block.part_bits, first, last]))
+    let number = next_number(db)?;
+    let header = params![
+        number,
+        scope,
+        level_of(docs),
+        docs as i64,
+        block.part_bits,
+        first,
+        last,
+        block.model,
+        block.unmade() as i64
+    ];
+    db.prepare_cached("INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")
+        .and_then(|mut insert| insert.execute(header))
         .map_err(failed)?;
-    let id = db.last_insert_rowid() * STRIDE;
+    let id = number * STRIDE;
     let mut insert =
         db.prepare_cached("INSERT INTO block_pages VALUES (?1, ?2)").map_err(failed)?;
     for (index, page) in block.pages().enumerate() {
@@ -117,7 +153,31 @@ pub(super) fn store_block(db: &Connection, scope: i64, block: &Block) -> Result<
     for (index, part) in block.parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
         insert.execute(params![id + index as i64, part]).map_err(failed)?;
     }
+    let mut insert =
+        db.prepare_cached("INSERT INTO block_vectors VALUES (?1, ?2)").map_err(failed)?;
+    for (index, slots) in block.slot_rows().enumerate() {
+        insert.execute(params![id + index as i64, slots]).map_err(failed)?;
+    }
     Ok(())
+}
+
+/// The slots of a block's vectors; empty if it has none.
+pub(super) fn load_slots(db: &Connection, block: i64) -> Result<Vec<u8>> {
+    blobs(db, "SELECT slots FROM block_vectors WHERE id BETWEEN ?1 AND ?2 ORDER BY id", block)
+}
+
+/// A number that no block ever had, so that what was read of a block can be kept by it.
+fn next_number(db: &Connection) -> Result<i64> {
+    let sql = "SELECT 1 + max(coalesce((SELECT value FROM meta WHERE key = 'block'), 0), \
+               coalesce((SELECT max(id) FROM blocks), 0))";
+    let next: i64 = db
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+        .map_err(failed)?;
+    db.prepare_cached("INSERT OR REPLACE INTO meta VALUES ('block', ?1)")
+        .and_then(|mut insert| insert.execute([next]))
+        .map_err(failed)?;
+    Ok(next)
 }
 
 /// Removes a block.
@@ -126,6 +186,8 @@ pub(super) fn drop_block(db: &Connection, block: i64) -> Result<()> {
     db.execute("DELETE FROM block_pages WHERE id BETWEEN ?1 AND ?2", (first, last))
         .map_err(failed)?;
     db.execute("DELETE FROM block_parts WHERE id BETWEEN ?1 AND ?2", (first, last))
+        .map_err(failed)?;
+    db.execute("DELETE FROM block_vectors WHERE id BETWEEN ?1 AND ?2", (first, last))
         .map_err(failed)?;
     db.execute("DELETE FROM block_gone WHERE block = ?1", [block]).map_err(failed)?;
     db.execute("DELETE FROM blocks WHERE id = ?1", [block]).map(drop).map_err(failed)

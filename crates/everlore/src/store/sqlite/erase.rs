@@ -27,7 +27,7 @@ pub(super) fn erase(
         erased.rows = 1;
         erased.index_terms = IndexEntry::of(&memory, place).terms.len();
     }
-    index::erase(db, scope, place)?;
+    erased.vectors = index::erase(db, scope, place)?;
     erased.journal_images = scrub_journal(db, scope, seq, &mut texts)?;
     erased.tombstones = texts.len();
     bury(db, scope, texts)?;

@@ -1,22 +1,27 @@
 //! The lexical index in the file: a tail of new entries, blocks of sealed ones.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     blocks::{
-        FAN, Header, MAX_LEVEL, STRIDE, drop_block, headers, load_block, load_docs, locate,
-        locate_all, rows_of, store_block, term_postings,
+        FAN, Header, MAX_LEVEL, STRIDE, drop_block, headers, load_block, load_gone, load_packed,
+        load_slots, locate, locate_all, rows_of, store_block, term_postings,
     },
-    failed,
+    cache::{Cache, Cached},
+    failed, vectors,
 };
 use crate::{
     error::{Error, Result},
     store::{
-        Place, Segment,
+        Place, Segment, Slots,
         block::{self, Block},
         entry::{IndexEntry, segment_of},
+        segment::Docs,
     },
     text::terms::Term,
+    types::ModelId,
 };
 
 /// Entries in the tail before it is sealed: reading one costs about as much as looking a term up in a block.
@@ -42,13 +47,15 @@ pub(super) fn add(db: &Connection, scope: i64, fresh: Vec<IndexEntry>) -> Result
     if fresh.len() >= SEAL_AT {
         let mut entries = take_tail(db, scope)?;
         entries.extend(fresh);
-        return store_block(db, scope, &Block::seal(&entries));
+        return store_block(db, scope, &Block::seal(&entries, vectors::number(db)?));
     }
-    let mut insert = db.prepare_cached("INSERT INTO tail VALUES (?1, ?2, ?3)").map_err(failed)?;
+    let mut insert =
+        db.prepare_cached("INSERT INTO tail VALUES (?1, ?2, ?3, ?4, ?5)").map_err(failed)?;
     for entry in fresh {
-        insert
-            .execute(params![scope, entry.record.place.to_bits() as i64, entry.encode()])
-            .map_err(failed)?;
+        let place = entry.record.place.to_bits() as i64;
+        let (model, slot) =
+            entry.vector.as_ref().map_or((0, None), |(model, slot)| (*model, Some(slot)));
+        insert.execute(params![scope, place, entry.encode(), model, slot]).map_err(failed)?;
     }
     let count: i64 = db
         .prepare_cached("SELECT count(*) FROM tail WHERE scope = ?1")
@@ -56,7 +63,7 @@ pub(super) fn add(db: &Connection, scope: i64, fresh: Vec<IndexEntry>) -> Result
         .map_err(failed)?;
     if count as usize >= SEAL_AT {
         let entries = take_tail(db, scope)?;
-        store_block(db, scope, &Block::seal(&entries))?;
+        store_block(db, scope, &Block::seal(&entries, vectors::number(db)?))?;
     }
     Ok(())
 }
@@ -75,17 +82,21 @@ pub(super) fn remove(db: &Connection, scope: i64, place: Place) -> Result<()> {
         .map_err(failed)
 }
 
-/// Takes the entry at a place out of the index, if there still is one, and the postings of all that ever stood there.
-pub(super) fn erase(db: &Connection, scope: i64, place: Place) -> Result<()> {
+/// Takes the entry at a place out of the index, if there still is one, and the postings and vectors of all that ever
+/// stood there; returns how many vectors that were.
+pub(super) fn erase(db: &Connection, scope: i64, place: Place) -> Result<usize> {
+    let in_tail = vectors::in_tail(db, scope, place)?;
     if !remove_from_tail(db, scope, place)?
         && let Some((block, doc)) = locate(db, scope, place)?
     {
         db.execute("INSERT INTO block_gone VALUES (?1, ?2)", (block, doc)).map_err(failed)?;
     }
+    let mut removed = usize::from(in_tail);
     for (block, doc) in locate_all(db, scope, place)? {
         scrub(db, block, doc)?;
+        removed += usize::from(vectors::clear_slot(db, block, doc)?);
     }
-    Ok(())
+    Ok(removed)
 }
 
 /// Rewrites the parts of a block that name a document.
@@ -103,14 +114,22 @@ fn scrub(db: &Connection, block: i64, doc: u32) -> Result<()> {
 }
 
 /// Everything a query needs of the scope.
-pub(super) fn postings(db: &Connection, scope: i64, terms: &[Term]) -> Result<Vec<Segment>> {
+pub(super) fn postings(
+    db: &Connection,
+    scope: i64,
+    terms: &[Term],
+    model: Option<&ModelId>,
+    cache: &Cache,
+) -> Result<Vec<Segment>> {
+    let model = vectors::in_use(db)?.filter(|(_, in_use)| Some(in_use) == model);
+    let model = model.map(|(number, in_use)| (number, in_use.dimensions));
     let mut segments = Vec::new();
     for header in headers(db, scope)? {
-        segments.push(block_segment(db, &header, terms)?);
+        segments.push(block_segment(db, &header, terms, model, cache)?);
     }
     let tail = tail(db, scope)?;
     if !tail.is_empty() {
-        segments.push(segment_of(&tail, terms));
+        segments.push(segment_of(&tail, terms, model));
     }
     Ok(segments)
 }
@@ -150,7 +169,7 @@ pub(super) fn has_term(db: &Connection, block: i64, doc: u32, term: Term) -> Res
     let part_bits = db
         .query_row("SELECT part_bits FROM blocks WHERE id = ?1", [block], |row| row.get(0))
         .map_err(failed)?;
-    let lists = term_postings(db, &Header { id: block, part_bits }, &[term])?;
+    let lists = term_postings(db, &Header { id: block, part_bits, model: 0, unmade: 0 }, &[term])?;
     Ok(lists[0].iter().any(|posting| posting.doc == doc))
 }
 
@@ -167,6 +186,7 @@ pub(super) fn drop_orphans(db: &Connection) -> Result<()> {
     let sql = format!(
         "DELETE FROM block_pages WHERE id / {STRIDE} NOT IN (SELECT id FROM blocks); \
          DELETE FROM block_parts WHERE id / {STRIDE} NOT IN (SELECT id FROM blocks); \
+         DELETE FROM block_vectors WHERE id / {STRIDE} NOT IN (SELECT id FROM blocks); \
          DELETE FROM block_gone WHERE block NOT IN (SELECT id FROM blocks);"
     );
     db.execute_batch(&sql).map_err(failed)
@@ -207,7 +227,7 @@ pub(super) fn merge(db: &Connection, scope: i64, ids: &[i64]) -> Result<()> {
         sources.push(load_block(db, header)?);
         drop_block(db, header.id)?;
     }
-    store_block(db, scope, &Block::merge(&sources))
+    store_block(db, scope, &Block::merge(&sources, vectors::number(db)?))
 }
 
 fn remove_from_tail(db: &Connection, scope: i64, place: Place) -> Result<bool> {
@@ -219,12 +239,16 @@ fn remove_from_tail(db: &Connection, scope: i64, place: Place) -> Result<bool> {
 
 fn tail(db: &Connection, scope: i64) -> Result<Vec<IndexEntry>> {
     let mut statement = db
-        .prepare_cached("SELECT entry FROM tail WHERE scope = ?1 ORDER BY place")
+        .prepare_cached("SELECT entry, model, vector FROM tail WHERE scope = ?1 ORDER BY place")
         .map_err(failed)?;
     let mut rows = statement.query([scope]).map_err(failed)?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        entries.push(decode(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?)?);
+        let mut entry = decode(row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?)?;
+        let model: u32 = row.get(1).map_err(failed)?;
+        let slot: Option<Vec<u8>> = row.get(2).map_err(failed)?;
+        entry.vector = slot.filter(|_| model != 0).map(|slot| (model, slot));
+        entries.push(entry);
     }
     Ok(entries)
 }
@@ -241,13 +265,39 @@ fn decode(bytes: &[u8]) -> Result<IndexEntry> {
     IndexEntry::decode(bytes).ok_or_else(|| Error::damaged("an entry of the index cannot be read"))
 }
 
-fn block_segment(db: &Connection, header: &Header, terms: &[Term]) -> Result<Segment> {
-    let docs = load_docs(db, header.id)?;
+fn block_segment(
+    db: &Connection,
+    header: &Header,
+    terms: &[Term],
+    model: Option<(u32, usize)>,
+    cache: &Cache,
+) -> Result<Segment> {
+    let model = model.filter(|(number, _)| header.model == *number);
+    let cached = cached_block(db, header.id, model.is_some(), cache)?;
+    let docs = Docs::shared(cached.docs, load_gone(db, header.id)?);
     let mut postings = term_postings(db, header, terms)?;
     for list in &mut postings {
         list.retain(|posting| {
             (posting.doc as usize) < docs.len() && !docs.is_gone(posting.doc as usize)
         });
     }
-    Ok(Segment { docs, postings })
+    let slots =
+        model.zip(cached.slots).map(|((_, dimensions), slots)| Slots::new(slots, dimensions));
+    Ok(Segment { docs, postings, slots })
+}
+
+/// What never changes of a block, with its vectors if they are wanted.
+fn cached_block(db: &Connection, block: i64, with_slots: bool, cache: &Cache) -> Result<Cached> {
+    let known = cache.get(block);
+    if let Some(known) = known.as_ref().filter(|known| !with_slots || known.slots.is_some()) {
+        return Ok(known.clone());
+    }
+    let docs = match known {
+        Some(known) => known.docs,
+        None => Arc::new(load_packed(db, block)?),
+    };
+    let slots = if with_slots { Some(Arc::new(load_slots(db, block)?)) } else { None };
+    let cached = Cached { docs, slots };
+    cache.put(block, cached.clone());
+    Ok(cached)
 }

@@ -8,21 +8,28 @@ mod apply;
 mod rows;
 mod index;
 mod blocks;
+mod vectors;
+mod cache;
 mod journal;
 mod erase;
 mod check;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension};
 
-use self::{pool::Pool, writer::Writer};
-use super::{Counts, JournalQuery, Key, Page, Place, Segment, Store};
+use self::{cache::Cache, pool::Pool, writer::Writer};
+use super::{Counts, JournalQuery, Key, Made, Page, Place, Segment, Store};
 use crate::{
     error::{Error, Result},
     text::terms::Term,
-    types::{Applied, Change, Entry, Fingerprint, Memory, MemoryId, Scope, Timestamp, Write},
+    types::{
+        Applied, Change, Entry, Fingerprint, Memory, MemoryId, ModelId, Scope, Timestamp, Write,
+    },
 };
 
 pub use self::open::SCHEMA_VERSION;
@@ -32,6 +39,7 @@ pub struct SqliteStore {
     path: PathBuf,
     pool: Pool,
     writer: Writer,
+    cache: Arc<Cache>,
 }
 
 impl SqliteStore {
@@ -43,7 +51,12 @@ impl SqliteStore {
             move || open::prepare(&path)
         })
         .await?;
-        Ok(Self { pool: Pool::new(path.clone(), first), writer: Writer::new(path.clone()), path })
+        Ok(Self {
+            pool: Pool::new(path.clone(), first),
+            writer: Writer::new(path.clone()),
+            cache: Arc::default(),
+            path,
+        })
     }
 
     /// The database file.
@@ -77,6 +90,9 @@ impl Store for SqliteStore {
     async fn apply(&self, write: Write) -> Result<Vec<Applied>> {
         let erases = write.changes.iter().any(|change| matches!(change, Change::Erase(_)));
         let applied = self.writer.apply(write).await?;
+        if erases {
+            self.cache.clear();
+        }
         if erases && !self.writer.empty_log().await? {
             tracing::warn!(
                 "readers kept the write-ahead log from being emptied; it is emptied when they are done"
@@ -109,9 +125,44 @@ impl Store for SqliteStore {
         self.read(scope, move |db, number| rows::list(db, &owner, number, &page)).await
     }
 
-    async fn postings(&self, scope: &Scope, terms: &[Term]) -> Result<Vec<Segment>> {
-        let terms = terms.to_vec();
-        self.read(scope, move |db, number| index::postings(db, number, &terms)).await
+    async fn postings(
+        &self,
+        scope: &Scope,
+        terms: &[Term],
+        model: Option<&ModelId>,
+    ) -> Result<Vec<Segment>> {
+        let (terms, model, cache) = (terms.to_vec(), model.cloned(), Arc::clone(&self.cache));
+        self.read(scope, move |db, number| {
+            index::postings(db, number, &terms, model.as_ref(), &cache)
+        })
+        .await
+    }
+
+    async fn model(&self) -> Result<Option<ModelId>> {
+        Ok(self.pool.read(vectors::in_use).await?.map(|(_, model)| model))
+    }
+
+    async fn use_model(&self, model: &ModelId) -> Result<()> {
+        let model = model.clone();
+        self.writer.run(move |db| vectors::use_model(db, &model).map(drop)).await
+    }
+
+    async fn embedded(&self) -> Result<(usize, usize)> {
+        self.pool.read(vectors::embedded).await
+    }
+
+    async fn unembedded(&self) -> Result<Vec<Memory>> {
+        self.pool.read(vectors::unembedded).await
+    }
+
+    async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()> {
+        let (owner, model) = (scope.clone(), model.clone());
+        self.writer
+            .run(move |db| match scope_number(db, &owner)? {
+                Some(number) => vectors::embed(db, &owner, number, &model, made),
+                None => Ok(()),
+            })
+            .await
     }
 
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {
@@ -165,7 +216,15 @@ impl Store for SqliteStore {
     }
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
-        self.writer.reindex(scope).await
+        let owner = scope.clone();
+        self.writer
+            .run(move |db| match scope_number(db, &owner)? {
+                Some(number) => {
+                    index::drop_orphans(db).and_then(|()| check::reindex(db, &owner, number))
+                }
+                None => Ok(0),
+            })
+            .await
     }
 
     async fn close(&self) {
@@ -197,8 +256,6 @@ fn failed(error: rusqlite::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     /// A store in a folder of its own, which is kept for the rest of the test process.

@@ -18,7 +18,10 @@ use crate::{
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Step `n` leads from schema `n` to schema `n + 1`. Only ever added to.
-const MIGRATIONS: [&str; 1] = [include_str!("../../../migrations/sqlite/0001.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../migrations/sqlite/0001.sql"),
+    include_str!("../../../migrations/sqlite/0002.sql"),
+];
 
 /// How long to wait for another process that writes: far longer than any write takes, short enough to end a hang.
 const BUSY: Duration = Duration::from_secs(60);

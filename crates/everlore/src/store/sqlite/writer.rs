@@ -12,7 +12,7 @@ use std::{
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::{apply::Prepared, check, failed, index, open, pool::closed, scope_number};
+use super::{apply::Prepared, failed, index, open, pool::closed, scope_number};
 use crate::{
     error::{Error, Result},
     types::{Applied, Scope, Write},
@@ -37,7 +37,8 @@ enum State {
 }
 
 struct Job {
-    scope: Scope,
+    /// Whose index may want merging afterwards.
+    scope: Option<Scope>,
     /// How many changes it makes.
     size: usize,
     work: Work,
@@ -65,19 +66,16 @@ impl Writer {
         } else {
             super::blocking(move || Prepared::new(write)).await?
         };
-        self.send(scope, size, move |db| prepared.apply(db)).await
+        self.send(Some(scope), size, move |db| prepared.apply(db)).await
     }
 
-    /// Builds the index of a scope again.
-    pub(super) async fn reindex(&self, scope: &Scope) -> Result<usize> {
-        let owner = scope.clone();
-        let work = move |db: &Connection| match scope_number(db, &owner)? {
-            Some(number) => {
-                index::drop_orphans(db).and_then(|()| check::reindex(db, &owner, number))
-            }
-            None => Ok(0),
-        };
-        self.send(scope.clone(), MAX_GROUP, work).await
+    /// Runs work that is no change of memories, all or nothing; returns when it is durable.
+    pub(super) async fn run<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T> + Send + 'static,
+    {
+        self.send(None, MAX_GROUP, work).await
     }
 
     /// Overwrites what the write-ahead log still holds of erased texts; false if readers kept it from doing so.
@@ -103,7 +101,7 @@ impl Writer {
         }
     }
 
-    async fn send<T, F>(&self, scope: Scope, size: usize, work: F) -> Result<T>
+    async fn send<T, F>(&self, scope: Option<Scope>, size: usize, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -154,7 +152,7 @@ impl Writer {
 fn run(mut db: Connection, jobs: &mpsc::Receiver<Job>) {
     let mut touched = BTreeSet::new();
     while let Some(group) = next_group(jobs, &mut db, &mut touched) {
-        touched.extend(group.iter().map(|job| job.scope.clone()));
+        touched.extend(group.iter().filter_map(|job| job.scope.clone()));
         // A panic takes back the transaction and fails those who wait for it, not those who come later.
         let _ = catch_unwind(AssertUnwindSafe(|| commit(&mut db, group)));
     }

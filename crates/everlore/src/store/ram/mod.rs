@@ -1,40 +1,34 @@
 //! Memories in RAM: the plainest store there is. Others are compared with it, and recall of a past day runs on it.
 
+mod shelf;
+
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use async_trait::async_trait;
 
+use self::shelf::{MODEL, Shelf};
 use super::{
-    Counts, JournalQuery, Key, Order, Page, Place, Segment, Store,
-    entry::{IndexEntry, segment_of},
+    Counts, EMBED_BATCH, JournalQuery, Key, Made, Order, Page, Place, Segment, Store,
+    entry::segment_of,
 };
 use crate::{
-    error::{Error, Result},
+    error::Result,
     text::terms::Term,
     types::{
-        Applied, Change, Entry, Erased, Fingerprint, Kind, Memory, MemoryId, Scope, Timestamp,
+        Applied, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope, Timestamp, Vectors,
         Write,
     },
 };
 
 /// A store without a file.
 #[derive(Debug, Default)]
-pub struct RamStore(Mutex<BTreeMap<Scope, Shelf>>);
-
-/// Everything of one scope.
-#[derive(Debug, Clone, Default)]
-struct Shelf {
-    rows: BTreeMap<Place, Memory>,
-    /// Where each memory stands or, once removed, stood.
-    places: HashMap<MemoryId, Place>,
-    journal: Vec<Entry>,
-    tombstones: BTreeSet<Fingerprint>,
-    sessions: HashMap<String, u32>,
-    /// How many places each session has given out.
-    lengths: HashMap<u32, u32>,
+pub struct RamStore {
+    shelves: Mutex<BTreeMap<Scope, Shelf>>,
+    /// The model in use.
+    model: Mutex<Option<ModelId>>,
 }
 
 impl RamStore {
@@ -45,12 +39,22 @@ impl RamStore {
             let place = shelf.place_for(&memory);
             shelf.rows.insert(place, memory);
         }
-        Self(Mutex::new(BTreeMap::from([(scope.clone(), shelf)])))
+        Self { shelves: Mutex::new(BTreeMap::from([(scope.clone(), shelf)])), ..Self::default() }
     }
 
     fn shelves(&self) -> MutexGuard<'_, BTreeMap<Scope, Shelf>> {
         // Shelves are replaced whole, so one is never seen half changed, even after a panic.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn in_use(&self) -> Option<ModelId> {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The vectors of a write, if they are of the model in use; the first model that writes is.
+    fn usable<'a>(&self, vectors: Option<&'a Vectors>) -> Option<&'a Vectors> {
+        let made = vectors?;
+        self.in_use().is_none_or(|model| model == made.model).then_some(made)
     }
 
     fn read<T>(&self, scope: &Scope, read: impl FnOnce(&Shelf) -> T) -> T {
@@ -64,13 +68,18 @@ impl Store for RamStore {
     async fn apply(&self, write: Write) -> Result<Vec<Applied>> {
         let mut shelves = self.shelves();
         let mut shelf = shelves.get(&write.scope).cloned().unwrap_or_default();
-        let applied = write
-            .changes
-            .iter()
-            .map(|change| shelf.apply(&write, change))
-            .collect::<Result<_>>()?;
+        let mut applied = Vec::with_capacity(write.changes.len());
+        let vectors = self.usable(write.vectors.as_ref());
+        for (index, change) in write.changes.iter().enumerate() {
+            let made = vectors
+                .and_then(|made| Some((made.model.clone(), made.vectors.get(index)?.clone()?)));
+            applied.push(shelf.apply(&write, change, made)?);
+        }
         shelf.tombstones.extend(&write.erased_texts);
         shelves.insert(write.scope, shelf);
+        if let (None, Some(Vectors { model, .. })) = (self.in_use(), write.vectors) {
+            *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model);
+        }
         Ok(applied)
     }
 
@@ -105,12 +114,68 @@ impl Store for RamStore {
         }))
     }
 
-    async fn postings(&self, scope: &Scope, terms: &[Term]) -> Result<Vec<Segment>> {
+    async fn postings(
+        &self,
+        scope: &Scope,
+        terms: &[Term],
+        model: Option<&ModelId>,
+    ) -> Result<Vec<Segment>> {
+        let model = model.filter(|model| self.in_use().as_ref() == Some(model));
         Ok(self.read(scope, |shelf| {
-            let entries: Vec<_> =
-                shelf.rows.iter().map(|(place, memory)| IndexEntry::of(memory, *place)).collect();
-            vec![segment_of(&entries, terms)]
+            let entries: Vec<_> = shelf
+                .rows
+                .iter()
+                .map(|(place, memory)| shelf.entry(memory, *place, model))
+                .collect();
+            vec![segment_of(&entries, terms, model.map(|model| (MODEL, model.dimensions)))]
         }))
+    }
+
+    async fn model(&self) -> Result<Option<ModelId>> {
+        Ok(self.in_use())
+    }
+
+    async fn use_model(&self, model: &ModelId) -> Result<()> {
+        *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model.clone());
+        Ok(())
+    }
+
+    async fn embedded(&self) -> Result<(usize, usize)> {
+        let model = self.in_use();
+        let made = |shelf: &Shelf| {
+            let has = |place: &&Place| {
+                model.as_ref().is_some_and(|model| shelf.has_vector(**place, model))
+            };
+            shelf.rows.keys().filter(has).count()
+        };
+        let shelves = self.shelves();
+        let made: usize = shelves.values().map(made).sum();
+        Ok((made, shelves.values().map(|shelf| shelf.rows.len()).sum::<usize>() - made))
+    }
+
+    async fn unembedded(&self) -> Result<Vec<Memory>> {
+        let Some(model) = self.in_use() else { return Ok(Vec::new()) };
+        let waiting = |shelf: &Shelf| -> Vec<Memory> {
+            let rows = shelf.rows.iter().filter(|(place, _)| !shelf.has_vector(**place, &model));
+            rows.map(|(_, memory)| memory.clone()).take(EMBED_BATCH).collect()
+        };
+        Ok(self
+            .shelves()
+            .values()
+            .map(waiting)
+            .find(|waiting| !waiting.is_empty())
+            .unwrap_or_default())
+    }
+
+    async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()> {
+        if let Some(shelf) = self.shelves().get_mut(scope) {
+            for Made { id, version, vector } in made {
+                if shelf.memory(id).is_some_and(|memory| memory.version == version) {
+                    shelf.vectors.insert(shelf.places[&id], (model.clone(), vector));
+                }
+            }
+        }
+        Ok(())
     }
 
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {
@@ -194,112 +259,6 @@ impl Store for RamStore {
     }
 
     async fn close(&self) {}
-}
-
-impl Shelf {
-    fn memory(&self, id: MemoryId) -> Option<&Memory> {
-        self.rows.get(self.places.get(&id)?)
-    }
-
-    fn by_age(&self) -> Vec<&Memory> {
-        let mut all: Vec<_> = self.rows.values().collect();
-        all.sort_by_key(|memory| memory.id);
-        all
-    }
-
-    /// The place a memory had before or the next one of its session.
-    fn place_for(&mut self, memory: &Memory) -> Place {
-        if let Some(place) = self.places.get(&memory.id) {
-            return *place;
-        }
-        let session = match &memory.source.session {
-            None => 0,
-            Some(name) => {
-                let next = self.sessions.len() as u32 + 1;
-                *self.sessions.entry(name.clone()).or_insert(next)
-            }
-        };
-        let length = self.lengths.entry(session).or_default();
-        let place = Place::new(session, *length);
-        *length += 1;
-        self.places.insert(memory.id, place);
-        place
-    }
-
-    fn apply(&mut self, write: &Write, change: &Change) -> Result<Applied> {
-        let id = change.id();
-        let before = self.memory(id).cloned();
-        let mut erased = None;
-        match change {
-            Change::Add(memory) => self.add(write, memory)?,
-            Change::Update(memory) => self.update(write, memory)?,
-            Change::Delete(id) => self.remove(*id)?,
-            Change::Erase(id) => erased = Some(self.erase(*id)?),
-        }
-        let after = self.memory(id).cloned().map(Box::new);
-        let before = if erased.is_some() { None } else { before.map(Box::new) };
-        let seq = self.journal.len() as u64 + 1;
-        self.journal.push(Entry {
-            seq,
-            at: write.at,
-            actor: write.actor,
-            cause: write.cause.clone(),
-            run: write.run.clone(),
-            cost: write.cost,
-            op: change.op(),
-            id,
-            before,
-            after,
-        });
-        Ok(Applied { seq, id, erased })
-    }
-
-    fn add(&mut self, write: &Write, memory: &Memory) -> Result<()> {
-        super::check_scope(write, memory)?;
-        let taken = |other: &Memory| other.kind != Kind::Turn && other.uri == memory.uri;
-        if self.memory(memory.id).is_some()
-            || memory.kind != Kind::Turn && self.rows.values().any(taken)
-        {
-            return Err(super::taken(memory));
-        }
-        let place = self.place_for(memory);
-        self.rows.insert(place, memory.clone());
-        Ok(())
-    }
-
-    fn update(&mut self, write: &Write, memory: &Memory) -> Result<()> {
-        super::check_scope(write, memory)?;
-        let stored = self.memory(memory.id).ok_or_else(|| Error::not_found("memory", memory.id))?;
-        super::check_successor(stored, memory)?;
-        self.rows.insert(self.places[&memory.id], memory.clone());
-        Ok(())
-    }
-
-    fn remove(&mut self, id: MemoryId) -> Result<()> {
-        let place = self.places.get(&id).and_then(|place| self.rows.remove(place).map(|_| place));
-        place.map(|_| ()).ok_or_else(|| Error::not_found("memory", id))
-    }
-
-    fn erase(&mut self, id: MemoryId) -> Result<Erased> {
-        let place = *self.places.get(&id).ok_or_else(|| Error::not_found("memory", id))?;
-        let row = self.rows.remove(&place);
-        let mut texts: BTreeSet<_> = row.iter().map(Memory::fingerprint).collect();
-        let mut journal_images = 0;
-        for entry in self.journal.iter_mut().filter(|entry| entry.id == id) {
-            texts.extend(entry.before.iter().chain(&entry.after).map(|image| image.fingerprint()));
-            journal_images += usize::from(entry.before.take().is_some());
-            entry.after = None;
-        }
-        let erased = Erased {
-            rows: usize::from(row.is_some()),
-            index_terms: row.map_or(0, |row| IndexEntry::of(&row, place).terms.len()),
-            vectors: 0,
-            journal_images,
-            tombstones: texts.len(),
-        };
-        self.tombstones.extend(texts);
-        Ok(erased)
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,75 @@
+//! `everlore embed`: the vectors by which memories are found by meaning.
+
+use clap::Subcommand;
+use everlore::engine::EmbedStatus;
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    failure::{Exit, Result},
+    output::Output,
+    words::count,
+};
+
+/// Look after the vectors by which memories are found by meaning
+#[derive(Debug, Subcommand)]
+pub(crate) enum EmbedCommand {
+    /// Show which model makes the vectors and how many are still to be made
+    Status,
+    /// Take the model of the settings into use and make all vectors anew
+    Switch,
+    /// Make the vectors that are missing; can be stopped and run again at any time
+    Rebuild,
+}
+
+impl EmbedCommand {
+    /// Shows, or makes what is missing.
+    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        if let Self::Switch = self {
+            engine.switch_model().await?;
+        }
+        let made = match self {
+            Self::Status => None,
+            Self::Switch | Self::Rebuild => Some(rebuild(cx, out).await?),
+        };
+        let status = engine.embed_status().await?;
+        if out.is_json() {
+            out.json(&json!({ "status": status, "made": made }))?;
+        } else {
+            if let Some(made) = made {
+                out.line(&format!("{} made", count(made, "vector", "vectors")))?;
+            }
+            out.text(&told(&status))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+async fn rebuild(cx: &Context, out: &Output) -> Result<usize> {
+    let engine = cx.engine().await?;
+    let waiting = engine.embed_status().await?.waiting;
+    let bar = out.progress("embedding", Some(waiting));
+    let made = engine.embed_rest(&mut |done| bar.set_position(done as u64)).await;
+    bar.finish_and_clear();
+    Ok(made?)
+}
+
+fn told(status: &EmbedStatus) -> String {
+    let name = |model: &Option<everlore::types::ModelId>| {
+        model.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+    };
+    let mut lines = vec![
+        format!("model in use: {}", name(&status.in_use)),
+        format!("memories with a vector: {}, without: {}", status.embedded, status.waiting),
+    ];
+    if status.in_use.is_some() && status.model.is_some() && status.in_use != status.model {
+        lines.push(format!(
+            "the settings name another model, {}: run `everlore embed switch`",
+            name(&status.model)
+        ));
+    } else if status.waiting > 0 && status.model.is_some() {
+        lines.push("make those that are missing with `everlore embed rebuild`".to_owned());
+    }
+    lines.join("\n") + "\n"
+}

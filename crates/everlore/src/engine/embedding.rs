@@ -1,0 +1,197 @@
+//! Vectors: a store whose writes carry them, and making those that are missing.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::Serialize;
+
+use super::Engine;
+use crate::{
+    error::{Error, Result},
+    llm::Embedder,
+    store::{Counts, JournalQuery, Key, Made, Page, Place, Segment, Store},
+    text::terms::Term,
+    types::{
+        Applied, Change, Entry, Fingerprint, Memory, MemoryId, ModelId, Scope, Timestamp, Vector,
+        Vectors, Write,
+    },
+};
+
+/// A store with the model that makes its vectors.
+pub(super) struct Embedding {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) embedder: Arc<dyn Embedder>,
+}
+
+impl Embedding {
+    /// The vectors of what a write stores. A model that fails keeps nothing from being stored: the vectors are made
+    /// later.
+    async fn vectors(&self, changes: &[Change]) -> Option<Vectors> {
+        let texts: Vec<&str> = changes.iter().filter_map(text).collect();
+        let made = match self.embedder.embed(&texts).await {
+            Ok(made) => made,
+            Err(error) => {
+                tracing::warn!(
+                    "{error}: memories are stored without vectors, which are made later"
+                );
+                return None;
+            }
+        };
+        let mut made = made.iter().map(|numbers| Vector::quantize(numbers));
+        let vectors = changes.iter().map(|change| text(change).and_then(|_| made.next())).collect();
+        Some(Vectors { model: self.embedder.model().clone(), vectors })
+    }
+}
+
+fn text(change: &Change) -> Option<&str> {
+    match change {
+        Change::Add(memory) | Change::Update(memory) => Some(&memory.content),
+        Change::Delete(_) | Change::Erase(_) => None,
+    }
+}
+
+/// The state of the vectors.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EmbedStatus {
+    /// The model whose vectors are kept.
+    pub in_use: Option<ModelId>,
+    /// The model that this engine has.
+    pub model: Option<ModelId>,
+    /// Memories with a vector of the model in use.
+    pub embedded: usize,
+    /// Memories without.
+    pub waiting: usize,
+}
+
+fn no_model() -> Error {
+    Error::invalid("there is no model to make vectors with", "choose one in the settings")
+}
+
+impl Engine {
+    /// Which model's vectors are kept, which one makes them now, and how many are made and still to be made.
+    pub async fn embed_status(&self) -> Result<EmbedStatus> {
+        let (embedded, waiting) = self.store.embedded().await?;
+        let model = self.embedder.as_ref().map(|embedder| embedder.model().clone());
+        Ok(EmbedStatus { in_use: self.store.model().await?, model, embedded, waiting })
+    }
+
+    /// Takes this engine's model into use; vectors of another one wait to be made anew by [`Engine::embed_rest`].
+    pub async fn switch_model(&self) -> Result<()> {
+        let embedder = self.embedder.as_ref().ok_or_else(no_model)?;
+        self.store.use_model(embedder.model()).await
+    }
+
+    /// Makes the vectors that are still to be made, calling `progress` with how many are done. Recall goes on
+    /// meanwhile, and what was done stays done if it is cut off.
+    pub async fn embed_rest(&self, progress: &mut (dyn FnMut(usize) + Send)) -> Result<usize> {
+        let embedder = self.embedder.as_ref().ok_or_else(no_model)?;
+        let mut done = 0;
+        loop {
+            let waiting = self.store.unembedded().await?;
+            let Some(first) = waiting.first() else { return Ok(done) };
+            let texts: Vec<&str> = waiting.iter().map(|memory| memory.content.as_str()).collect();
+            let numbers = embedder.embed(&texts).await?;
+            let made = waiting.iter().zip(&numbers).map(|(memory, numbers)| Made {
+                id: memory.id,
+                version: memory.version,
+                vector: Vector::quantize(numbers),
+            });
+            self.store.embed(&first.scope, embedder.model(), made.collect()).await?;
+            done += waiting.len();
+            progress(done);
+        }
+    }
+}
+
+#[async_trait]
+impl Store for Embedding {
+    async fn apply(&self, write: Write) -> Result<Vec<Applied>> {
+        let vectors = self.vectors(&write.changes).await;
+        self.store.apply(Write { vectors, ..write }).await
+    }
+
+    async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>> {
+        self.store.get(scope, ids).await
+    }
+
+    async fn find(&self, scope: &Scope, key: &Key, limit: usize) -> Result<Vec<Memory>> {
+        self.store.find(scope, key, limit).await
+    }
+
+    async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>> {
+        self.store.list(scope, page).await
+    }
+
+    async fn postings(
+        &self,
+        scope: &Scope,
+        terms: &[Term],
+        model: Option<&ModelId>,
+    ) -> Result<Vec<Segment>> {
+        self.store.postings(scope, terms, model).await
+    }
+
+    async fn model(&self) -> Result<Option<ModelId>> {
+        self.store.model().await
+    }
+
+    async fn use_model(&self, model: &ModelId) -> Result<()> {
+        self.store.use_model(model).await
+    }
+
+    async fn embedded(&self) -> Result<(usize, usize)> {
+        self.store.embedded().await
+    }
+
+    async fn unembedded(&self) -> Result<Vec<Memory>> {
+        self.store.unembedded().await
+    }
+
+    async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()> {
+        self.store.embed(scope, model, made).await
+    }
+
+    async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {
+        self.store.at_places(scope, places).await
+    }
+
+    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
+        self.store.verify(scope, ids).await
+    }
+
+    async fn journal(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<Entry>> {
+        self.store.journal(scope, query).await
+    }
+
+    async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>> {
+        self.store.as_of(scope, at).await
+    }
+
+    async fn erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
+        self.store.erased(scope, texts).await
+    }
+
+    async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>> {
+        self.store.tombstones(scope).await
+    }
+
+    async fn count(&self, scope: &Scope) -> Result<Counts> {
+        self.store.count(scope).await
+    }
+
+    async fn scopes(&self) -> Result<Vec<Scope>> {
+        self.store.scopes().await
+    }
+
+    async fn check(&self, scope: &Scope) -> Result<Vec<String>> {
+        self.store.check(scope).await
+    }
+
+    async fn reindex(&self, scope: &Scope) -> Result<usize> {
+        self.store.reindex(scope).await
+    }
+
+    async fn close(&self) {
+        self.store.close().await;
+    }
+}

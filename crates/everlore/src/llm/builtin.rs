@@ -1,0 +1,143 @@
+//! The built-in model: a table with one row for each word piece, inside the program.
+//!
+//! The vector of a text is the sum of the rows of its pieces, brought to length 1. The table was distilled from
+//! all-MiniLM-L6-v2 (`assets/embedder/MODEL_CARD.md`) and understands English only: [`coverage`] tells how much of a
+//! text that is. Nothing is read or built at the start.
+
+use std::ops::ControlFlow;
+
+use async_trait::async_trait;
+
+use super::Embedder;
+use super::wordpiece::{self, PIECES, UNKNOWN};
+use crate::{error::Result, types::ModelId};
+
+/// How many components a vector has.
+pub const DIMENSIONS: usize = 256;
+
+/// What follows in a text is not embedded: a sum of so many words hardly changes, and every text costs microseconds.
+pub const MAX_PIECES: usize = 512;
+
+/// A text of which less is understood has no vector: the few words it has in common with English are no meaning.
+const LEAST_COVERAGE: f64 = 0.5;
+
+/// Values that share a scale.
+const GROUP: usize = 32;
+const GROUPS: usize = DIMENSIONS / GROUP;
+const SCALE_BYTES: usize = GROUPS * 2;
+
+/// A row: the scales of its groups in half precision, then four bits for each value.
+type Row = [u8; SCALE_BYTES + DIMENSIONS / 2];
+
+static TABLE: &[Row] = include_bytes!("../../assets/embedder/table.i4").as_chunks().0;
+
+/// The name with the beginning of the SHA-256 of table and vocabulary; a test compares them.
+static MODEL_ID: &str = include_str!("../../assets/embedder/model_id");
+
+/// The model that is part of the program.
+#[derive(Debug, Clone)]
+pub struct Builtin {
+    model: ModelId,
+}
+
+impl Builtin {
+    /// The model, at no cost.
+    pub fn new() -> Self {
+        Self { model: ModelId { name: MODEL_ID.trim().to_owned(), dimensions: DIMENSIONS } }
+    }
+
+    /// The vector of a text: of length 1, or zero for a text without known words.
+    pub fn vector(&self, text: &str) -> Vec<f32> {
+        let mut sums = [0.0; DIMENSIONS];
+        each_piece(text, |id| add_row(&mut sums, &TABLE[usize::from(id)]));
+        normalize(&mut sums);
+        sums.to_vec()
+    }
+}
+
+impl Default for Builtin {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl Embedder for Builtin {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let known = |text: &str| {
+            if coverage(text) < LEAST_COVERAGE { vec![0.0; DIMENSIONS] } else { self.vector(text) }
+        };
+        Ok(texts.iter().map(|text| known(text)).collect())
+    }
+}
+
+/// The share of a text's words and characters that the built-in model understands, from 0 to 1: pieces in plain Latin
+/// letters and digits among all but punctuation. Chinese and other foreign characters, emoji and unknown words count
+/// against it; a text without words has 0.
+pub fn coverage(text: &str) -> f64 {
+    let (mut known, mut all) = (0_u32, 0_u32);
+    each_piece(text, |id| match wordpiece::piece(id)[0] {
+        _ if id == UNKNOWN => all += 1,
+        first if first.is_ascii_alphanumeric() => (known, all) = (known + 1, all + 1),
+        first if first.is_ascii() => {}
+        _ => all += 1,
+    });
+    f64::from(known) / f64::from(all.max(1))
+}
+
+/// Calls `each` with the pieces of a text as far as it is embedded.
+fn each_piece(text: &str, mut each: impl FnMut(u16)) {
+    let mut left = MAX_PIECES;
+    let _ = wordpiece::pieces(text, &mut |id| {
+        each(id);
+        left -= 1;
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+}
+
+/// Adds a row: byte j of a group holds its value j in the low and value j + 16 in the high four bits.
+fn add_row(sums: &mut [f32; DIMENSIONS], row: &Row) {
+    let (scales, values) = row.split_at(SCALE_BYTES);
+    let groups = sums.as_chunks_mut::<GROUP>().0.iter_mut();
+    let values = values.as_chunks::<{ GROUP / 2 }>().0;
+    for ((sums, bits), scale) in groups.zip(values).zip(scales.as_chunks().0) {
+        add_group(sums, bits, half_to_f32(u16::from_le_bytes(*scale)));
+    }
+}
+
+fn add_group(sums: &mut [f32; GROUP], bits: &[u8; GROUP / 2], scale: f32) {
+    let (low, high) = sums.split_at_mut(GROUP / 2);
+    for ((low, high), &byte) in low.iter_mut().zip(high).zip(bits) {
+        *low += scale * (f32::from(byte & 15) - 8.0);
+        *high += scale * (f32::from(byte >> 4) - 8.0);
+    }
+}
+
+/// A scale, which is neither negative nor infinite, from half precision.
+fn half_to_f32(half: u16) -> f32 {
+    // The exponents of the two formats begin 112 apart.
+    const UP: f32 = f32::from_bits((112 + 127) << 23);
+    f32::from_bits(u32::from(half) << 13) * UP
+}
+
+fn normalize(vector: &mut [f32; DIMENSIONS]) {
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if length > 0.0 {
+        vector.iter_mut().for_each(|value| *value /= length);
+    }
+}
+
+// One row for each piece, or an identity of a piece could point beyond the table.
+const _: () = assert!(TABLE.len() == PIECES);
+
+#[cfg(test)]
+#[path = "goldens_tests.rs"]
+pub(super) mod goldens;
+
+#[cfg(test)]
+#[path = "builtin_tests.rs"]
+mod tests;

@@ -1,0 +1,15 @@
+//! Golden texts: what the Python reference makes of them. Written by `tools/embedder/assets.py`.
+
+use serde::Deserialize;
+
+/// A text, its pieces and the first components of its vector.
+#[derive(Deserialize)]
+pub(crate) struct Golden {
+    pub(crate) text: String,
+    pub(crate) ids: Vec<u16>,
+    pub(crate) vector: Vec<f32>,
+}
+
+pub(crate) fn goldens() -> Vec<Golden> {
+    serde_json::from_str(include_str!("../../assets/embedder/golden.json")).unwrap()
+}

@@ -1,0 +1,23 @@
+//! Models: what they are asked and what they answer. The built-in one turns a text into a vector without any set-up.
+
+mod characters;
+mod wordpiece;
+pub mod builtin;
+mod kernel;
+
+use async_trait::async_trait;
+
+pub use builtin::Builtin;
+pub use kernel::dot;
+
+use crate::{error::Result, types::ModelId};
+
+/// Turns texts into vectors whose cosine says how alike their meanings are.
+#[async_trait]
+pub trait Embedder: Send + Sync {
+    /// Which model it is; vectors of another one cannot be compared with its own.
+    fn model(&self) -> &ModelId;
+
+    /// A vector of length one for each text; all zeros for a text that means nothing to the model.
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
+}

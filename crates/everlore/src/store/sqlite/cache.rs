@@ -1,0 +1,106 @@
+//! Blocks kept in RAM between questions. A block's records and vectors never change once it is written and its number
+//! is never given to another, so nothing here can be out of date; what is gone is read anew each time.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// The most bytes kept: the whole of a scope of three hundred thousand memories, or the active ones of a busy server.
+const MAX_BYTES: usize = 96 * 1024 * 1024;
+
+/// Blocks of one file.
+#[derive(Default)]
+pub(super) struct Cache(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    blocks: HashMap<i64, Used>,
+    bytes: usize,
+    /// Counts the questions asked, to tell what was used last.
+    clock: u64,
+}
+
+struct Used {
+    block: Cached,
+    at: u64,
+}
+
+/// What is kept of a block.
+#[derive(Clone)]
+pub(super) struct Cached {
+    pub(super) docs: Arc<Vec<u8>>,
+    /// Its vectors; none if they were not asked for or it has none.
+    pub(super) slots: Option<Arc<Vec<u8>>>,
+}
+
+impl Cache {
+    /// A block that was put in before.
+    pub(super) fn get(&self, block: i64) -> Option<Cached> {
+        let mut kept = self.kept();
+        kept.clock += 1;
+        let now = kept.clock;
+        let used = kept.blocks.get_mut(&block)?;
+        used.at = now;
+        Some(used.block.clone())
+    }
+
+    /// Keeps a block, and lets go of those that were not used for longest.
+    pub(super) fn put(&self, block: i64, cached: Cached) {
+        let mut kept = self.kept();
+        kept.clock += 1;
+        let at = kept.clock;
+        kept.bytes += cached.bytes();
+        if let Some(before) = kept.blocks.insert(block, Used { block: cached, at }) {
+            kept.bytes -= before.block.bytes();
+        }
+        while kept.bytes > MAX_BYTES {
+            let Some(oldest) =
+                kept.blocks.iter().min_by_key(|(_, used)| used.at).map(|(block, _)| *block)
+            else {
+                return;
+            };
+            if let Some(used) = kept.blocks.remove(&oldest) {
+                kept.bytes -= used.block.bytes();
+            }
+        }
+    }
+
+    /// Forgets everything, after something was erased.
+    pub(super) fn clear(&self) {
+        *self.kept() = Kept::default();
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cached {
+    fn bytes(&self) -> usize {
+        self.docs.len() + self.slots.as_ref().map_or(0, |slots| slots.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(megabytes: usize) -> Cached {
+        Cached { docs: Arc::new(vec![0; megabytes * 1024 * 1024]), slots: None }
+    }
+
+    #[test]
+    fn what_was_not_used_for_longest_goes_first() {
+        let cache = Cache::default();
+        for number in 0..3 {
+            cache.put(number, block(30));
+        }
+        assert!(cache.get(0).is_some());
+        cache.put(3, block(30));
+        let kept: Vec<_> = (0..4).map(|number| cache.get(number).is_some()).collect();
+        assert_eq!(kept, [true, false, true, true]);
+        cache.clear();
+        assert!(cache.get(0).is_none());
+    }
+}

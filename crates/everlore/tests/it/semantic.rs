@@ -1,0 +1,162 @@
+//! Recall by meaning, with a model small enough to see through: a few concepts, one dimension each (Q3, Q4).
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use async_trait::async_trait;
+use everlore::{Engine, Error, Result, llm::Embedder, types::ModelId};
+
+use crate::support::{engine, found, ram, remember_all, scope, turn};
+
+/// The words of each concept.
+const CONCEPTS: [&[&str]; 4] = [
+    &["dog", "puppy", "kitten", "animal"],
+    &["physician", "hospital", "ill"],
+    &["port", "server", "staging"],
+    &["hey", "hello", "caroline"],
+];
+
+/// Knows [`CONCEPTS`] and nothing else.
+struct Toy {
+    model: ModelId,
+    fails: AtomicBool,
+}
+
+impl Toy {
+    fn new(name: &str) -> Arc<Self> {
+        let model = ModelId { name: name.into(), dimensions: CONCEPTS.len() };
+        Arc::new(Self { model, fails: AtomicBool::new(false) })
+    }
+}
+
+#[async_trait]
+impl Embedder for Toy {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        if self.fails.load(Ordering::Relaxed) {
+            return Err(Error::store("the model is out of reach"));
+        }
+        Ok(texts.iter().map(|text| vector(text)).collect())
+    }
+}
+
+fn vector(text: &str) -> Vec<f32> {
+    let lower = text.to_lowercase();
+    let count = |words: &&[&str]| words.iter().filter(|word| lower.contains(*word)).count() as f32;
+    let numbers: Vec<f32> = CONCEPTS.iter().map(count).collect();
+    let length = numbers.iter().map(|number| number * number).sum::<f32>().sqrt();
+    numbers.into_iter().map(|number| if length > 0.0 { number / length } else { 0.0 }).collect()
+}
+
+const TEXTS: [&str; 4] = [
+    "Adopted a puppy on Sunday",
+    "The physician was friendly",
+    "staging runs on port 9443",
+    "下周三上线",
+];
+
+#[tokio::test]
+async fn a_question_finds_what_means_the_same_in_other_words() {
+    for engine in [ram(), engine().await] {
+        let (engine, owner) = (engine.with_embedder(Toy::new("toy")), scope("ann"));
+        remember_all(&engine, &owner, &TEXTS).await;
+        assert_eq!(found(&engine, &owner, "any animal at home?").await[0], TEXTS[0]);
+        assert_eq!(found(&engine, &owner, "was anybody ill").await[0], TEXTS[1]);
+        let answer = engine.recall(&engine.request(&owner, "any animal at home?")).await.unwrap();
+        let signals = &answer.hits[0].signals;
+        assert!(signals.semantic > 0.0 && signals.bm25 == 0.0, "{signals:?}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_model_only_words_count() {
+    let (engine, owner) = (ram(), scope("ann"));
+    remember_all(&engine, &owner, &TEXTS).await;
+    assert_eq!(found(&engine, &owner, "any animal at home?").await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_mostly_chinese_question_is_left_to_its_words() {
+    let (engine, owner) = (ram().with_embedder(Toy::new("toy")), scope("ann"));
+    remember_all(&engine, &owner, &TEXTS).await;
+    let answer = engine.recall(&engine.request(&owner, "下周三上线的是哪个 server")).await.unwrap();
+    assert_eq!(answer.hits[0].memory.content, TEXTS[3]);
+    assert!(answer.hits.iter().all(|hit| hit.signals.semantic == 0.0));
+}
+
+#[tokio::test]
+async fn the_name_of_a_speaker_does_not_draw_greetings_near() {
+    let (engine, owner) = (ram().with_embedder(Toy::new("toy")), scope("ann"));
+    let turns = [
+        ("Caroline", "Hey, hello!"),
+        ("Melanie", "Hello Caroline"),
+        ("Caroline", "My puppy is ill"),
+    ];
+    engine
+        .observe(&owner, turns.map(|(speaker, text)| turn("monday", speaker, text)).to_vec())
+        .await
+        .unwrap();
+    let answer =
+        engine.recall(&engine.request(&owner, "Which animal does Caroline have?")).await.unwrap();
+    let greeting = answer.hits.iter().find(|hit| hit.memory.content == "Hello Caroline");
+    assert!(greeting.is_none_or(|hit| hit.signals.semantic <= 0.0), "{greeting:?}");
+    assert_eq!(answer.hits[0].memory.content, "My puppy is ill");
+}
+
+#[tokio::test]
+async fn a_model_that_fails_keeps_nothing_from_being_stored() {
+    let (toy, owner) = (Toy::new("toy"), scope("ann"));
+    let engine = engine().await.with_embedder(toy.clone());
+    toy.fails.store(true, Ordering::Relaxed);
+    remember_all(&engine, &owner, &TEXTS).await;
+    toy.fails.store(false, Ordering::Relaxed);
+    engine.switch_model().await.unwrap();
+    assert_eq!(counts(&engine).await, (0, 4));
+    assert_eq!(engine.embed_rest(&mut |_| {}).await.unwrap(), 4);
+    assert_eq!(counts(&engine).await, (4, 0));
+    assert_eq!(found(&engine, &owner, "any animal at home?").await[0], TEXTS[0]);
+}
+
+#[tokio::test]
+async fn another_model_is_refused_until_it_is_switched_to_and_then_all_is_made_anew() {
+    let (store, owner) = (crate::support::sqlite().await, scope("ann"));
+    let old = crate::support::engine_on(store.clone()).with_embedder(Toy::new("old"));
+    for _ in 0..2 {
+        remember_all(&old, &owner, &TEXTS).await;
+    }
+    let new = crate::support::engine_on(store).with_embedder(Toy::new("new"));
+    new.observe(&owner, (0..100).map(|n| turn("monday", "Ben", &format!("word {n}"))).collect())
+        .await
+        .unwrap();
+    assert_eq!(
+        found(&new, &owner, "any animal at home?").await,
+        Vec::<String>::new(),
+        "vectors are not mixed"
+    );
+    assert_eq!(
+        found(&old, &owner, "any animal at home?").await[0],
+        TEXTS[0],
+        "the old model still works"
+    );
+    let status = new.embed_status().await.unwrap();
+    assert_eq!(
+        (status.in_use.unwrap().name, status.model.unwrap().name),
+        ("old".into(), "new".into())
+    );
+    new.switch_model().await.unwrap();
+    let mut told = Vec::new();
+    let made = new.embed_rest(&mut |done| told.push(done)).await.unwrap();
+    assert_eq!((made, told.last().copied()), (104, Some(104)));
+    assert_eq!(found(&new, &owner, "any animal at home?").await[0], TEXTS[0]);
+    assert_eq!(found(&old, &owner, "any animal at home?").await, Vec::<String>::new());
+}
+
+async fn counts(engine: &Engine) -> (usize, usize) {
+    let status = engine.embed_status().await.unwrap();
+    (status.embedded, status.waiting)
+}

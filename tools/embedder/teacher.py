@@ -1,0 +1,83 @@
+"""Asks the teacher, all-MiniLM-L6-v2, for the vectors of texts and of their word pieces."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch.nn.functional import normalize
+from transformers import BertModel
+
+from texts import Pieces
+
+CLS, SEP = 101, 102
+# Rows of a batch times its longest text stay below this.
+BATCH_PIECES = 1 << 16
+
+
+@dataclass
+class Lessons:
+    """What the teacher says: one vector a text and, if asked for, one a piece in its context; all of length 1."""
+
+    sentences: torch.Tensor
+    pieces: torch.Tensor | None
+
+
+class Teacher:
+    def __init__(self, folder: Path, device: str):
+        self.device = device
+        self.model = BertModel.from_pretrained(folder, dtype=torch.float32).to(device).eval()
+
+    @torch.inference_mode()
+    def teach(self, pieces: Pieces, with_pieces: bool) -> Lessons:
+        """The vectors of all texts. Half precision where the device has it: the student is far coarser."""
+        ids = torch.as_tensor(pieces.ids, device=self.device)
+        starts = torch.as_tensor(pieces.starts, device=self.device)
+        lengths = torch.as_tensor(pieces.lengths())
+        width = self.model.config.hidden_size
+        sentences = torch.empty(len(pieces), width, device=self.device)
+        contexts = torch.empty(len(ids), width, device=self.device, dtype=torch.float16) if with_pieces else None
+        for rows in batches(lengths):
+            rows = rows.to(self.device)
+            inputs, mask = padded(ids, starts, rows)
+            hidden = self.forward(inputs, mask)
+            pooled = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+            sentences[rows] = normalize(pooled, dim=-1)
+            if contexts is not None:
+                place = starts[rows, None] + torch.arange(inputs.shape[1] - 2, device=self.device)
+                inside = place < starts[rows + 1, None]
+                contexts[place[inside]] = normalize(hidden[:, 1:-1][inside], dim=-1).half()
+        return Lessons(sentences, contexts)
+
+    @torch.inference_mode()
+    def alone(self, size: int) -> torch.Tensor:
+        """The sentence vector of each word piece as if it were a text."""
+        every = torch.arange(size, device=self.device)
+        rows = torch.stack([torch.full_like(every, CLS), every, torch.full_like(every, SEP)], 1)
+        parts = [self.forward(part, torch.ones_like(part)).mean(1) for part in rows.split(BATCH_PIECES // 3)]
+        return normalize(torch.cat(parts), dim=-1)
+
+    def forward(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        half = self.device != "cpu"
+        with torch.autocast(self.device, dtype=torch.float16, enabled=half):
+            return self.model(input_ids=inputs, attention_mask=mask).last_hidden_state.float()
+
+
+def batches(lengths: torch.Tensor):
+    """Rows of about the same length together, so that little is padding."""
+    order = torch.argsort(lengths, stable=True).flip(0)
+    while len(order):
+        count = max(1, BATCH_PIECES // int(lengths[order[0]] + 2))
+        yield order[:count]
+        order = order[count:]
+
+
+def padded(ids, starts, rows):
+    """[CLS] pieces [SEP], filled up with padding, and the mask that tells them apart."""
+    lengths = starts[rows + 1] - starts[rows]
+    column = torch.arange(int(lengths.max()) + 2, device=ids.device)
+    place = (starts[rows, None] + column - 1).clamp(0, len(ids) - 1)
+    inputs = ids[place]
+    inputs[:, 0] = CLS
+    inputs[column == lengths[:, None] + 1] = SEP
+    mask = (column <= lengths[:, None] + 1).long()
+    return inputs * mask, mask
