@@ -110,6 +110,20 @@ fn hit(content: &str, name: &str) -> Hit {
     let Ok(Line::Memory(memory)) = Line::parse(line.as_bytes()) else { panic!("the line is ours") };
     let memory =
         Memory { content: content.into(), name: name.into(), scope: Scope::default(), ..*memory };
-    let factors = Factors { relevance: 1.0, recency: 1.0, weight: 1.0, importance: 1.0, kind: 1.0 };
-    Hit { memory, score: 0.5, signals: Signals::default(), factors, place: Place::new(0, 0) }
+    let factors = Factors {
+        relevance: 1.0,
+        recency: 1.0,
+        weight: 1.0,
+        importance: 1.0,
+        kind: 1.0,
+        update: 1.0,
+    };
+    Hit {
+        memory,
+        score: 0.5,
+        signals: Signals::default(),
+        factors,
+        newer: None,
+        place: Place::new(0, 0),
+    }
 }

@@ -15,13 +15,20 @@ mod layouts;
 mod source_design;
 mod scale;
 mod retrieval;
+mod quality;
 mod commands;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    corpus::CorpusArgs, layouts::LayoutsArgs, retrieval::RetrievalArgs, scale::ScaleArgs,
+    bench::BenchArgs,
+    corpus::CorpusArgs,
+    layouts::LayoutsArgs,
+    official::{LocomoArgs, LongmemevalArgs},
+    quality::{AbstainArgs, TmdArgs, UpdatesArgs},
+    retrieval::RetrievalArgs,
+    scale::ScaleArgs,
 };
 
 /// Measure Everlore's quality and speed beside the baselines
@@ -34,6 +41,12 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Retrieval(RetrievalArgs),
+    Locomo(LocomoArgs),
+    Longmemeval(LongmemevalArgs),
+    Tmd(TmdArgs),
+    Updates(UpdatesArgs),
+    Abstain(AbstainArgs),
+    Bench(BenchArgs),
     Scale(ScaleArgs),
     Layouts(LayoutsArgs),
     Corpus(CorpusArgs),
@@ -42,6 +55,12 @@ enum Command {
 fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Retrieval(args) => commands::retrieval::run(&args),
+        Command::Locomo(args) => commands::official::run_locomo(&args),
+        Command::Longmemeval(args) => commands::official::run_longmemeval(&args),
+        Command::Tmd(args) => commands::quality::run_tmd(&args),
+        Command::Updates(args) => commands::quality::run_updates(&args),
+        Command::Abstain(args) => commands::quality::run_abstain(&args),
+        Command::Bench(args) => commands::bench::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
         Command::Layouts(args) => commands::layouts::run(&args),
         Command::Corpus(args) => commands::corpus::run(&args),

@@ -40,7 +40,8 @@ fn signs(intent: &Intent) -> String {
         (intent.identity != Identity::None, "; about the user"),
         (intent.small_talk, "; small talk"),
         (intent.asks_when, "; asks when"),
-        (intent.session.is_some(), "; names a session"),
+        (intent.sessions.is_some(), "; names a session"),
+        (intent.asks_period, "; asks for all of that time"),
     ];
     let signs = signs.iter().filter(|(shown, _)| *shown).map(|(_, sign)| (*sign).to_owned());
     let times = intent.times.iter().map(|(start, end)| format!("; from {start} to {end}"));
@@ -85,10 +86,20 @@ fn signals(hit: &Hit) -> String {
 /// Relevance and what moves it, multiplied, then brought between 0 and 1.
 fn factors(hit: &Hit) -> String {
     let factors = &hit.factors;
-    let product =
-        factors.relevance * factors.recency * factors.weight * factors.importance * factors.kind;
+    // Few hits are updates; the others need not tell that they are none.
+    let update = if factors.update == 1.0 {
+        String::new()
+    } else {
+        format!(" × update {:.3}", factors.update)
+    };
+    let product = factors.relevance
+        * factors.recency
+        * factors.weight
+        * factors.importance
+        * factors.kind
+        * factors.update;
     format!(
-        "   relevance {:.2} × recency {:.3} × weight {:.3} × importance {:.3} × kind {:.2} = {product:.2}\n   \
+        "   relevance {:.2} × recency {:.3} × weight {:.3} × importance {:.3} × kind {:.2}{update} = {product:.2}\n   \
          score {product:.2} / (1 + {product:.2}) = {:.2}\n",
         factors.relevance,
         factors.recency,

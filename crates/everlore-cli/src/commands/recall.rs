@@ -76,6 +76,8 @@ struct HitView<'a> {
     status: everlore::Status,
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<MemoryId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newer: Option<MemoryId>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     metadata: &'a Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,6 +168,7 @@ fn view(hit: &Hit, explained: bool) -> HitView<'_> {
         tags: &memory.tags,
         status: memory.status,
         superseded_by: memory.superseded_by,
+        newer: hit.newer,
         metadata: &memory.metadata,
         explain: explained.then_some(Explain { signals: &hit.signals, factors: &hit.factors }),
     }
@@ -200,6 +203,9 @@ fn tell_hit(number: usize, hit: &Hit, id: &str, now: &Zoned, out: &mut Output) -
     facts.extend(memory.source.session.as_deref().map(|name| visible(name).into_owned()));
     if memory.status != everlore::Status::Active {
         facts.push(memory.status.to_string());
+    }
+    if hit.newer.is_some() {
+        facts.push("a newer memory says otherwise".to_owned());
     }
     let name = cut(&title(memory), TITLE_CELLS);
     out.line(&format!("{number}. {}  {} {:.2}", out.strong(&name), bar(hit.score), hit.score))?;

@@ -8,12 +8,15 @@ use serde_json::{Map, Value, json};
 use crate::{
     retrieval::{
         Candidate, baselines,
+        compare::{self, Difference},
         data::DataSet,
         engine,
         metrics::{APART, Scores, Summary},
         run::{Report, run as measure},
+        steps::{self, Steps},
     },
     table::{number, render},
+    timing::Spread,
 };
 
 /// Measure the quality of retrieval on a data set
@@ -30,12 +33,28 @@ pub(crate) struct RetrievalArgs {
     /// Rows to add to every scope
     #[arg(long)]
     noise: Option<PathBuf>,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// What every measurement of retrieval can be told
+#[derive(clap::Args, Default)]
+pub(crate) struct Options {
     /// Ask only this many questions, spread over the file
     #[arg(long, value_name = "COUNT")]
     limit: Option<usize>,
     /// Measure the baselines too
     #[arg(long)]
     baselines: bool,
+    /// Keep the scores of every question in this file
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// Compare with the run that was kept in this file, question by question
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+    /// Measure what each step of a recall takes
+    #[arg(long)]
+    steps: bool,
     /// Print JSON instead of tables
     #[arg(long)]
     json: bool,
@@ -43,21 +62,69 @@ pub(crate) struct RetrievalArgs {
 
 /// Measures and prints.
 pub(crate) fn run(args: &RetrievalArgs) -> Result<()> {
-    let mut set = DataSet::read(&args.corpus, &args.queries, args.noise.as_deref())?;
-    if let Some(limit) = args.limit {
+    let set = DataSet::read(&args.corpus, &args.queries, args.noise.as_deref())?;
+    measure_and_print(set, &args.options)
+}
+
+/// Measures a data set and prints.
+pub(crate) fn measure_and_print(mut set: DataSet, options: &Options) -> Result<()> {
+    if let Some(limit) = options.limit {
         set.thin(limit);
     }
     if set.queries.is_empty() {
-        bail!("no question with an answer in {}", args.queries.display());
+        bail!("no question with an answer in this data set");
     }
-    let chosen = candidates(args.baselines);
+    let chosen = candidates(options.baselines);
     let reports = chosen.into_iter().map(|c| measure(c, &set)).collect::<Result<Vec<_>>>()?;
-    if args.json {
-        println!("{:#}", to_json(&reports)?);
+    let differences = differences(&reports[0], options)?;
+    let steps = options.steps.then(|| steps::measure(&set)).transpose()?;
+    if options.json {
+        let mut value = to_json(&reports)?;
+        if let Some(differences) = differences {
+            value["against"] = serde_json::to_value(differences)?;
+        }
+        if let Some(steps) = steps {
+            value["ms"]["steps"] = serde_json::to_value(steps)?;
+        }
+        println!("{value:#}");
     } else {
         reports.iter().for_each(print);
+        print_differences(&differences.unwrap_or_default());
+        steps.iter().for_each(print_steps);
     }
     Ok(())
+}
+
+/// Compares with a saved run first, so that it may be replaced by this one.
+fn differences(report: &Report, options: &Options) -> Result<Option<Vec<Difference>>> {
+    let other = options.against.as_deref().map(compare::read).transpose()?;
+    let differences = other.map(|other| compare::compare(&report.answers, &other)).transpose()?;
+    if let Some(path) = &options.save {
+        compare::save(path, &report.answers)?;
+    }
+    Ok(differences)
+}
+
+fn print_steps(steps: &Steps) {
+    let row = |(name, ms): (&str, Spread)| vec![name.to_owned(), number(ms.p50), number(ms.p95)];
+    let rows: Vec<_> = steps.named().into_iter().map(row).collect();
+    println!("{}", render(&["step", "p50 ms", "p95 ms"], &rows));
+}
+
+fn print_differences(differences: &[Difference]) {
+    if differences.is_empty() {
+        return;
+    }
+    let percent = |value: f64| format!("{:+.2}", value * 100.0);
+    let rows: Vec<_> = differences
+        .iter()
+        .map(|found| {
+            let interval = format!("{} to {}", percent(found.low), percent(found.high));
+            let name = found.measure.to_owned();
+            vec![name, percent(found.mean), interval, format!("{:.3}", found.not_better)]
+        })
+        .collect();
+    println!("{}", render(&["against the saved run", "points", "95%", "not better"], &rows));
 }
 
 /// The engine first.

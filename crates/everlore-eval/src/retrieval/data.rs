@@ -1,12 +1,12 @@
 //! Data sets as JSON Lines: a corpus of rows, queries with the ids that answer them, and noise for every scope.
 
-use std::{fs, path::Path};
+use std::{collections::HashMap, fs, path::Path};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, de::DeserializeOwned};
 
 /// A stored text.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) scope: String,
@@ -20,13 +20,21 @@ pub(crate) struct Row {
 }
 
 /// A question and the rows that answer it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Query {
+    #[serde(default)]
+    pub(crate) id: String,
     pub(crate) scope: String,
     pub(crate) text: String,
     pub(crate) category: String,
     #[serde(default)]
     pub(crate) relevant: Vec<String>,
+    /// Rows that were right before a newer one, where the set has them.
+    #[serde(default)]
+    pub(crate) stale: Vec<String>,
+    /// Other wordings of the same question.
+    #[serde(default)]
+    pub(crate) paraphrases: Vec<String>,
     /// When it is asked, in ISO form.
     pub(crate) time: Option<String>,
     /// Only rows with a smaller `seq` may be seen.
@@ -49,6 +57,20 @@ impl DataSet {
         queries.retain(|query| !query.relevant.is_empty());
         let noise = noise.map_or_else(|| Ok(vec![]), lines)?;
         Ok(Self { rows: lines(corpus)?, queries, noise })
+    }
+
+    /// The scopes in the order in which they come, each with its rows.
+    pub(crate) fn by_scope(&self) -> Vec<(&str, Vec<Row>)> {
+        let mut scopes: Vec<(&str, Vec<Row>)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for row in &self.rows {
+            let place = *places.entry(&row.scope).or_insert_with(|| {
+                scopes.push((&row.scope, vec![]));
+                scopes.len() - 1
+            });
+            scopes[place].1.push(row.clone());
+        }
+        scopes
     }
 
     /// Keeps `limit` queries, spread over the file so that every category stays.

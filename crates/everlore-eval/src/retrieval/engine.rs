@@ -4,24 +4,54 @@ use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context, Result};
 use everlore::{
-    Config, Engine, MemoryId, Scope, Turn, llm::Builtin, recall::RecallRequest, store::SqliteStore,
+    Config, Engine, MemoryId, Scope, Turn,
+    config::RecallConfig,
+    llm::{Builtin, Embedder},
+    recall::{Recall, RecallRequest, analyze},
+    store::SqliteStore,
+    text::terms::Term,
 };
-use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
+use jiff::{Timestamp, Zoned, civil::DateTime, tz::TimeZone};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::{
     Candidate, Retriever,
-    data::{Query, Row},
+    data::{DataSet, Query, Row},
+    steps::Step,
 };
+use crate::timing::timed;
 
 /// The engine's retrievers, the one that users get first.
 pub(crate) const CANDIDATES: &[Candidate] =
     &[Candidate { name: "everlore", make: || Ok(Box::new(Everlore::new()?)) }];
 
+/// The engine without one ingredient each: what that ingredient adds.
+pub(crate) const ABLATIONS: &[Candidate] = &[
+    Candidate { name: "without meaning", make: || without(|c| c.semantic = 0.0) },
+    Candidate { name: "without neighbouring turns", make: || without(|c| c.neighbour = 0.0) },
+    Candidate { name: "without the named speaker", make: || without(|c| c.speaker_boost = 0.0) },
+    Candidate { name: "without times asked for", make: || without(|c| c.when_boost = 0.0) },
+    Candidate { name: "without times named", make: || without(|c| c.date_boost = 0.0) },
+    Candidate { name: "without the session", make: || without(|c| c.session_prior = 0.0) },
+    Candidate { name: "without synonyms", make: || without(|c| c.synonym = 0.0) },
+];
+
+fn without(change: fn(&mut RecallConfig)) -> Result<Box<dyn Retriever>> {
+    let mut everlore = Everlore::new()?;
+    let mut config = everlore.engine.config().clone();
+    change(&mut config.recall);
+    everlore.engine = everlore.engine.with_config(config);
+    Ok(Box::new(everlore))
+}
+
+/// When the first row of a set without times was said: the beginning of 2024.
+const FIRST_SECOND: i64 = 1_704_067_200;
+
 /// The engine on a database of its own.
-struct Everlore {
+pub(crate) struct Everlore {
     engine: Engine,
+    embedder: Arc<Builtin>,
     runtime: Runtime,
     rows: HashMap<MemoryId, String>,
     /// The newest row of each scope: when a question without a time is asked.
@@ -38,15 +68,106 @@ impl Everlore {
         let mut config = Config::default();
         // Questions that must not see later rows ask for all of them.
         config.memory.long_term.max_return = usize::MAX;
+        let embedder = Arc::new(Builtin::new());
         Ok(Self {
             engine: Engine::new(Arc::new(store))
                 .with_config(config)
-                .with_embedder(Arc::new(Builtin::new())),
+                .with_embedder(embedder.clone()),
+            embedder,
             runtime,
             rows,
             newest,
             _folder: folder,
         })
+    }
+}
+
+/// A question as it is put to the engine.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Question<'a> {
+    pub(crate) scope: &'a str,
+    pub(crate) text: &'a str,
+    /// When it is asked, in ISO form; without, when the newest row of the scope was said.
+    pub(crate) time: Option<&'a str>,
+    pub(crate) limit: usize,
+    /// A question for a period gets all of it, whatever the limit.
+    pub(crate) whole_period: bool,
+}
+
+/// What the engine answered.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    /// The rows, best first.
+    pub(crate) ids: Vec<String>,
+    /// How sure the engine is that the best one answers the question.
+    pub(crate) confidence: f64,
+    /// Whether the question was taken as one for a period.
+    pub(crate) asks_period: bool,
+}
+
+impl Everlore {
+    /// An engine that holds all rows of a data set.
+    pub(crate) fn holding(set: &DataSet) -> Result<Self> {
+        let mut everlore = Self::new()?;
+        for (_, rows) in set.by_scope() {
+            everlore.load(&rows)?;
+        }
+        Ok(everlore)
+    }
+
+    /// How sure recall must be before it injects anything, by default.
+    pub(crate) fn min_confidence(&self) -> f64 {
+        self.engine.config().recall.min_confidence
+    }
+
+    /// Puts one question.
+    pub(crate) fn ask(&self, question: &Question<'_>) -> Result<Answer> {
+        let found = self.recall(question)?;
+        let ids = found.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned());
+        Ok(Answer {
+            ids: ids.collect(),
+            confidence: found.confidence,
+            asks_period: found.intent.asks_period,
+        })
+    }
+
+    /// Puts one question as a whole and step by step.
+    pub(crate) fn steps(&self, question: &Question<'_>) -> Result<Step> {
+        let (found, whole) = timed(|| self.recall(question))?;
+        let (scope, now) = (scope(question.scope)?, self.asked_at(question)?);
+        let config = &self.engine.config().recall;
+        let (intent, analysis) = timed(|| Ok(analyze(question.text, config, &now)))?;
+        let words = intent.terms.iter().flat_map(|term| {
+            std::iter::once(&term.text).chain(term.synonyms.iter().map(|(text, _)| text))
+        });
+        let terms: Vec<Term> = words.map(|word| Term::of(word)).collect();
+        let store = self.engine.store();
+        let model = Some(self.embedder.model());
+        let postings = || Ok(self.runtime.block_on(store.postings(&scope, &terms, model))?);
+        let (_, index) = timed(postings)?;
+        let embed = || Ok(self.runtime.block_on(self.embedder.embed(&[question.text]))?);
+        let (_, embedding) = timed(embed)?;
+        let places: Vec<_> = found.hits.iter().map(|hit| hit.place).collect();
+        let (_, rows) = timed(|| Ok(self.runtime.block_on(store.at_places(&scope, &places))?))?;
+        Ok(Step { analysis, embedding, index, rows, whole })
+    }
+
+    fn recall(&self, question: &Question<'_>) -> Result<Recall> {
+        let config = &self.engine.config().recall;
+        let request = RecallRequest {
+            limit: question.limit,
+            whole_period: question.whole_period,
+            ..RecallRequest::new(scope(question.scope)?, question.text, config)
+        };
+        let now = self.asked_at(question)?;
+        Ok(self.runtime.block_on(self.engine.recall_at(&request, &now))?)
+    }
+
+    /// When a question is asked.
+    fn asked_at(&self, question: &Question<'_>) -> Result<Zoned> {
+        let asked = question.time.map(time).transpose()?;
+        let newest = self.newest.get(question.scope).copied();
+        Ok(asked.or(newest).unwrap_or_default().to_zoned(TimeZone::UTC))
     }
 }
 
@@ -62,18 +183,9 @@ impl Retriever for Everlore {
     }
 
     fn search(&mut self, query: &Query, limit: usize) -> Result<Vec<String>> {
-        let config = &self.engine.config().recall;
-        let request = RecallRequest {
-            limit,
-            ..RecallRequest::new(scope(&query.scope)?, &query.text, config)
-        };
-        let asked = query.time.as_deref().map(time).transpose()?;
-        let now = asked
-            .or_else(|| self.newest.get(&query.scope).copied())
-            .unwrap_or_default()
-            .to_zoned(TimeZone::UTC);
-        let found = self.runtime.block_on(self.engine.recall_at(&request, &now))?;
-        Ok(found.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned()).collect())
+        let (scope, text, time) = (&query.scope, &query.text, query.time.as_deref());
+        let question = Question { scope, text, time, limit, whole_period: false };
+        Ok(self.ask(&question)?.ids)
     }
 }
 
@@ -83,8 +195,14 @@ fn turn(row: &Row) -> Result<Turn> {
         session: row.session.clone(),
         speaker: row.speaker.clone(),
         role: None,
-        time: row.time.as_deref().map(time).transpose()?,
+        time: row.time.as_deref().map(time).transpose()?.or_else(|| row.seq.and_then(moment)),
     })
+}
+
+/// Rows that have an order but no time were said a minute after each other.
+fn moment(seq: u64) -> Option<Timestamp> {
+    Timestamp::from_second(FIRST_SECOND.checked_add(i64::try_from(seq).ok()?.checked_mul(60)?)?)
+        .ok()
 }
 
 /// A scope's name may hold what a user's name may not.

@@ -7,6 +7,10 @@ use serde::Serialize;
 /// The category that is reported by itself and never counted in the overall figure.
 pub(crate) const APART: &str = "adversarial";
 
+/// The measures in the order in which they are shown.
+pub(crate) const NAMES: [&str; 6] =
+    ["recall@5", "recall@10", "recall@20", "hit@5", "mrr@10", "ndcg@10"];
+
 /// The measures of one answer, or their means over many; fractions from 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Scores {

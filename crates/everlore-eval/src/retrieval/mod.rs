@@ -4,10 +4,13 @@
 //! judged ([`metrics`]).
 
 pub(crate) mod data;
+pub(crate) mod official;
 pub(crate) mod metrics;
+pub(crate) mod compare;
 pub(crate) mod run;
 pub(crate) mod baselines;
 pub(crate) mod engine;
+pub(crate) mod steps;
 
 use anyhow::Result;
 

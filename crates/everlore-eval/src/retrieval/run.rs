@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{
     Candidate, Retriever,
+    compare::Judgement,
     data::{DataSet, Query, Row},
     metrics::{Judged, judge, score},
 };
@@ -24,6 +25,9 @@ pub(crate) struct Report {
     #[serde(flatten)]
     pub(crate) judged: Judged,
     pub(crate) ms: Times,
+    /// The scores of each query, for comparing two runs.
+    #[serde(skip)]
+    pub(crate) answers: Vec<Judgement>,
 }
 
 /// Milliseconds: of loading all rows, and of one search.
@@ -41,7 +45,7 @@ struct Asked<'a> {
 
 /// Measures one retriever.
 pub(crate) fn run(candidate: &Candidate, set: &DataSet) -> Result<Report> {
-    let (mut scores, mut search_ms, mut load_ms) = (Vec::new(), Vec::new(), 0.0);
+    let (mut scores, mut ids, mut search_ms, mut load_ms) = (vec![], vec![], vec![], 0.0);
     for group in groups(set) {
         let mut retriever = (candidate.make)()?;
         for scope in &group {
@@ -52,11 +56,18 @@ pub(crate) fn run(candidate: &Candidate, set: &DataSet) -> Result<Report> {
                 let (answer, ms) = search(retriever.as_mut(), query, &scope.rows)?;
                 search_ms.push(ms);
                 scores.push((query.category.clone(), score(&answer, &query.relevant)));
+                ids.push(query.id.clone());
             }
         }
     }
     let ms = Times { load: load_ms, search: Spread::of(search_ms) };
-    Ok(Report { retriever: candidate.name, judged: judge(&scores), ms })
+    let judged = judge(&scores);
+    let answers = ids
+        .into_iter()
+        .zip(scores)
+        .map(|(id, (category, scores))| Judgement { id, category, scores: scores.values() })
+        .collect();
+    Ok(Report { retriever: candidate.name, judged, ms, answers })
 }
 
 /// Asks for as many more as there are rows that this query may not see, and leaves those out.
@@ -93,12 +104,9 @@ fn groups(set: &DataSet) -> Vec<Vec<Asked<'_>>> {
 fn scopes(set: &DataSet) -> Vec<Asked<'_>> {
     let mut order: Vec<&str> = Vec::new();
     let mut found: HashMap<&str, Asked<'_>> = HashMap::new();
-    for row in &set.rows {
-        let asked = found.entry(&row.scope).or_insert_with(|| {
-            order.push(&row.scope);
-            Asked { rows: vec![], queries: vec![] }
-        });
-        asked.rows.push(row.clone());
+    for (scope, rows) in set.by_scope() {
+        order.push(scope);
+        found.insert(scope, Asked { rows, queries: vec![] });
     }
     for query in &set.queries {
         if let Some(asked) = found.get_mut(query.scope.as_str()) {
@@ -127,13 +135,19 @@ mod tests {
 
     fn row(id: &str, scope: &str, seq: u64, text: &str) -> Row {
         let (id, scope, text) = (id.into(), scope.into(), text.into());
-        Row { id, scope, session: None, time: None, speaker: None, text, seq: Some(seq) }
+        Row { id, scope, text, seq: Some(seq), ..Row::default() }
     }
 
     fn query(scope: &str, text: &str, relevant: &str, asof_seq: Option<u64>) -> Query {
-        let relevant = vec![relevant.into()];
-        let category = "c".into();
-        Query { scope: scope.into(), text: text.into(), category, relevant, time: None, asof_seq }
+        let (scope, text, category) = (scope.into(), text.into(), "c".into());
+        Query {
+            scope,
+            text,
+            category,
+            relevant: vec![relevant.into()],
+            asof_seq,
+            ..Query::default()
+        }
     }
 
     #[test]

@@ -6,13 +6,14 @@ use serde::Serialize;
 use super::{
     identity::{Identity, identity_of},
     intent::{Aim, aim_of},
+    period::is_content_free,
     small_talk::is_small_talk,
     synonyms::synonyms_of,
 };
 use crate::{
     config::RecallConfig,
     text::{
-        dates::{SessionOrdinal, asks_when, find_session_ordinal, find_times},
+        dates::{SessionMention, Sessions, TimeMention, asks_when, find_sessions, find_times},
         fold::fold,
         language::{Language, is_cjk, language_of},
         terms::{Term, is_single_cjk, terms},
@@ -44,8 +45,18 @@ pub struct Intent {
     pub asks_when: bool,
     /// The times it names, as half-open ranges.
     pub times: Vec<(Timestamp, Timestamp)>,
-    /// The session it names.
-    pub session: Option<SessionOrdinal>,
+    /// Where to look if nothing was said in those times: they may have been told loosely.
+    #[serde(skip)]
+    pub wider_times: Vec<(Timestamp, Timestamp)>,
+    /// Of those times only what is over is meant, without the conversation that is going on.
+    pub is_earlier: bool,
+    /// The sessions it names.
+    pub sessions: Option<Sessions>,
+    /// Whether it asks for nothing but what was said in those times or sessions.
+    pub asks_period: bool,
+    /// When it was asked.
+    #[serde(skip)]
+    pub asked_at: Timestamp,
 }
 
 /// A term of the query with what may stand for it.
@@ -67,7 +78,7 @@ impl Intent {
             || self.aim != Aim::General
             || self.asks_when
             || !self.times.is_empty()
-            || self.session.is_some()
+            || self.sessions.is_some()
     }
 }
 
@@ -81,19 +92,40 @@ impl QueryTerm {
 
 /// Understands a query asked at `now`.
 pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
+    let times = find_times(query, now);
+    let sessions = find_sessions(query);
+    let asks_period = asks_period(query, &times, sessions.as_ref(), now);
     Intent {
         language: language_of(query),
-        terms: query_terms(query, config),
+        // The words of such a question are not what it looks for.
+        terms: if asks_period { Vec::new() } else { query_terms(query, config) },
         aim: aim_of(query),
         identity: identity_of(query),
         small_talk: is_small_talk(query),
         asks_when: asks_when(query),
-        times: find_times(query, now)
-            .into_iter()
-            .map(|mention| (mention.start, mention.end))
-            .collect(),
-        session: find_session_ordinal(query),
+        is_earlier: times.iter().any(|mention| mention.is_earlier),
+        wider_times: times.iter().map(|mention| mention.wider).collect(),
+        times: times.into_iter().map(|mention| (mention.start, mention.end)).collect(),
+        sessions: sessions.map(|mention| mention.sessions),
+        asks_period,
+        asked_at: now.timestamp(),
     }
+}
+
+/// Whether a query asks for a stretch of the past and nothing else; what is to come is not remembered as such.
+fn asks_period(
+    query: &str,
+    times: &[TimeMention],
+    sessions: Option<&SessionMention>,
+    now: &Zoned,
+) -> bool {
+    let is_past = |mention: &TimeMention| mention.start <= now.timestamp();
+    let spans: Vec<_> = times
+        .iter()
+        .map(|mention| mention.span.clone())
+        .chain(sessions.map(|mention| mention.span.clone()))
+        .collect();
+    times.iter().all(is_past) && is_content_free(query, &spans)
 }
 
 fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {

@@ -7,13 +7,14 @@ use super::{
     gather::Gathered,
     identity::Identity,
     lexical::{Corpus, Doc, Scores, rarity},
+    period::Period,
     semantic::Similarities,
 };
 use crate::{
     config::RecallConfig,
     store::{Field, Place, Posting},
-    text::{dates::SessionOrdinal, terms::is_loose_pair},
-    types::Kind,
+    text::terms::is_loose_pair,
+    types::{Kind, Timestamp},
 };
 
 /// Added to what is known of the user when the query asks for it: as much as naming the speaker, and then some, since
@@ -75,6 +76,7 @@ pub struct TermSignal {
 pub(super) struct Candidate {
     pub(super) place: Place,
     pub(super) kind: Kind,
+    pub(super) at: Timestamp,
     pub(super) signals: Signals,
 }
 
@@ -106,16 +108,18 @@ impl<'a> Fusion<'a> {
         let corpus = Corpus::new(&gathered.segments, config);
         let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
         let scores = corpus.score(&gathered.lists, &weights);
+        let period = period(&corpus, intent);
         let similar = gathered
             .vector
             .as_ref()
             .map(|query| Similarities::new(query, &gathered.segments, &corpus));
-        let mut offers = offers(gathered, &corpus, intent, &scores, similar.as_ref());
+        let mut offers =
+            offers(gathered, &corpus, intent, &scores, period.as_ref(), similar.as_ref());
         if let Some(similar) = &similar {
             add_semantic(&mut offers, similar, config);
         }
         add_lexical(&mut offers, &scores, corpus.count());
-        add_boosts(&mut offers, gathered, &corpus, intent, config);
+        add_boosts(&mut offers, gathered, &corpus, intent, period.as_ref(), config);
         add_session(&mut offers, &corpus, config);
         Self { gathered, intent, corpus, scores, offers }
     }
@@ -175,12 +179,16 @@ fn offers(
     corpus: &Corpus<'_>,
     intent: &Intent,
     scores: &Scores,
+    period: Option<&Period<'_>>,
     similar: Option<&Similarities>,
 ) -> Vec<Offer> {
     let mut docs: Vec<Doc> = scores.matched.clone();
     docs.extend(similar.map(Similarities::best).unwrap_or_default());
-    if is_timed(intent) || intent.identity != Identity::None {
-        docs.extend(unmatched(gathered, corpus, intent, scores));
+    if period.is_some() || intent.identity != Identity::None {
+        docs.extend(unmatched(gathered, corpus, intent, scores, period));
+    }
+    if intent.asks_period {
+        docs.retain(|doc| is_in(period, corpus, *doc));
     }
     docs.sort_unstable();
     docs.dedup();
@@ -194,13 +202,14 @@ fn unmatched(
     corpus: &Corpus<'_>,
     intent: &Intent,
     scores: &Scores,
+    period: Option<&Period<'_>>,
 ) -> Vec<Doc> {
     let asks_user = intent.identity != Identity::None;
     let broad = if asks_user { broad(gathered, corpus) } else { Vec::new() };
     let offered = |doc: &Doc| {
         let (docs, index) = corpus.record(*doc);
         asks_user && docs.kind(index) == Kind::User
-            || is_in_time(corpus, *doc, intent)
+            || is_in(period, corpus, *doc)
             || broad.contains(doc)
     };
     (0..corpus.count()).filter(|doc| scores.bm25[*doc] == 0.0).filter(offered).collect()
@@ -250,6 +259,7 @@ fn add_boosts(
     gathered: &Gathered,
     corpus: &Corpus<'_>,
     intent: &Intent,
+    period: Option<&Period<'_>>,
     config: &RecallConfig,
 ) {
     let speaker = named_speaker(gathered, corpus);
@@ -267,7 +277,7 @@ fn add_boosts(
         if intent.asks_when && docs.names_time(index) {
             offer.when = config.when_boost;
         }
-        if is_in_time(corpus, offer.doc, intent) {
+        if is_in(period, corpus, offer.doc) {
             offer.date = config.date_boost;
         }
         if docs.kind(index) == Kind::User {
@@ -308,23 +318,18 @@ fn speaks(posting: &Posting) -> bool {
     posting.counts[Field::Speaker as usize] > 0
 }
 
-fn is_timed(intent: &Intent) -> bool {
-    !intent.times.is_empty() || intent.session.is_some()
+/// The period that the query names in this scope.
+fn period<'a>(corpus: &Corpus<'_>, intent: &'a Intent) -> Option<Period<'a>> {
+    Period::new(intent, (0..corpus.count()).map(|doc| (corpus.place(doc), said_at(corpus, doc))))
 }
 
-fn is_in_time(corpus: &Corpus<'_>, doc: Doc, intent: &Intent) -> bool {
-    let session = match intent.session {
-        None => None,
-        Some(SessionOrdinal::First(number)) => Some(number),
-        Some(SessionOrdinal::Last(number)) => {
-            Some(corpus.last_session().saturating_sub(number.saturating_sub(1)))
-        }
-    };
-    let in_session =
-        session.is_some_and(|session| session > 0 && corpus.place(doc).session() == session);
+fn said_at(corpus: &Corpus<'_>, doc: Doc) -> Timestamp {
     let (docs, index) = corpus.record(doc);
-    let at = docs.at(index);
-    in_session || intent.times.iter().any(|(start, end)| *start <= at && at < *end)
+    docs.at(index)
+}
+
+fn is_in(period: Option<&Period<'_>>, corpus: &Corpus<'_>, doc: Doc) -> bool {
+    period.is_some_and(|period| period.holds(corpus.place(doc), said_at(corpus, doc)))
 }
 
 impl Offer {
@@ -366,6 +371,7 @@ impl Offer {
             ..Signals::default()
         };
         let (docs, index) = corpus.record(self.doc);
-        Candidate { place: corpus.place(self.doc), kind: docs.kind(index), signals }
+        let (kind, at) = (docs.kind(index), docs.at(index));
+        Candidate { place: corpus.place(self.doc), kind, at, signals }
     }
 }

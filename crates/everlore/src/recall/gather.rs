@@ -39,6 +39,8 @@ pub(super) async fn gather(
     asked.extend(filter.terms());
     let embedder = means
         .embedder
+        // What a question for a period says has no meaning of its own.
+        .filter(|_| !intent.asks_period)
         .filter(|_| means.config.semantic > 0.0 && semantic::say(&request.query) > 0.0);
     let segments =
         means.store.postings(&request.scope, &asked, embedder.map(Embedder::model)).await?;

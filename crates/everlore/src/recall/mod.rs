@@ -1,7 +1,8 @@
 //! The read path: what should the model know now?
 //!
 //! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `score` weighs what a
-//! memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt.
+//! memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
+//! a period is answered by `period` in the order of time; `outdated` puts the newest of several statements first.
 
 mod analyze;
 mod synonyms;
@@ -9,11 +10,13 @@ pub mod intent;
 mod identity;
 mod phrases;
 mod small_talk;
+mod period;
 mod gather;
 mod lexical;
 mod semantic;
 mod fuse;
 mod score;
+mod outdated;
 mod abstain;
 mod pack;
 mod escape;
@@ -55,6 +58,9 @@ pub struct RecallRequest {
     pub filter: Filter,
     /// The most hits.
     pub limit: usize,
+    /// Whether a query that asks for nothing but a period ("What did we talk about last week?") gets all of it, beyond
+    /// the limit. Otherwise it gets as many memories as the limit allows, spread evenly over the period.
+    pub whole_period: bool,
     /// Hits with a lower score are left out.
     pub min_score: f64,
     /// How sure recall must be that the best hit answers the query; below, nothing is returned.
@@ -71,6 +77,7 @@ impl RecallRequest {
             query: query.into(),
             filter: Filter::default(),
             limit: config.limit,
+            whole_period: false,
             min_score: 0.0,
             min_confidence: 0.0,
             floor: 0.0,
@@ -92,7 +99,7 @@ impl RecallRequest {
 pub struct Recall {
     /// How the query was understood.
     pub intent: Intent,
-    /// What was found, best first.
+    /// What was found, best first; in the order of time if the query asks for a period.
     pub hits: Vec<Hit>,
     /// How probable it is that the best hit answers the query, from 0 to 1.
     pub confidence: f64,
@@ -113,6 +120,9 @@ pub struct Hit {
     pub signals: Signals,
     /// What its stored worth and age made of it.
     pub factors: Factors,
+    /// The newer memory among the hits that states the same thing differently.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newer: Option<MemoryId>,
     /// Where it stands in the index.
     #[serde(skip)]
     pub place: Place,
@@ -136,7 +146,9 @@ pub async fn recall(means: Means<'_>, request: &RecallRequest) -> Result<Recall>
     let (intent, ranked, candidates) = rank(means, request).await?;
     let confidence = abstain::confidence(&intent, &ranked);
     let mut hits = abstain::abstain(ranked, confidence, request);
-    hits.truncate(request.limit);
+    if !(intent.asks_period && request.whole_period) {
+        hits.truncate(request.limit);
+    }
     Ok(Recall { intent, abstained: hits.is_empty(), hits, confidence, candidates })
 }
 
@@ -152,12 +164,28 @@ async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<(Intent, Vec<
     let gathered = gather::gather(means, request, &intent).await?;
     let mut fusion = Fusion::new(&gathered, &intent, config);
     let count = fusion.count();
-    let candidates = fusion.best(request.limit.saturating_mul(2).saturating_add(MORE_LOADED));
+    let mut candidates = fusion.best(loaded(&intent, request));
+    if intent.asks_period {
+        period::thin(&mut candidates, request);
+    }
     let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
     let loaded = store.at_places(&request.scope, &places).await?;
     let mut hits = score::score(candidates, loaded, &intent, config, now.timestamp());
+    if intent.asks_period {
+        period::in_order(&mut hits);
+    } else {
+        outdated::newest_first(&mut hits, &intent);
+    }
     for hit in hits.iter_mut().take(request.limit) {
         fusion.explain(hit.place, &mut hit.signals);
     }
     Ok((intent.clone(), hits, count))
+}
+
+/// How many candidates are looked at: of a period all, because it is told from its first to its last memory.
+fn loaded(intent: &Intent, request: &RecallRequest) -> usize {
+    if intent.asks_period {
+        return usize::MAX;
+    }
+    request.limit.saturating_mul(2).saturating_add(MORE_LOADED)
 }

@@ -60,6 +60,7 @@ struct Words {
     today: &'static str,
     yesterday: &'static str,
     verify: &'static str,
+    outdated: &'static str,
 }
 
 const ENGLISH: Words = Words {
@@ -68,6 +69,7 @@ const ENGLISH: Words = Words {
     today: "today",
     yesterday: "yesterday",
     verify: "verify before relying on it",
+    outdated: "; a newer memory says otherwise",
 };
 
 const CHINESE: Words = Words {
@@ -75,6 +77,7 @@ const CHINESE: Words = Words {
     today: "今天",
     yesterday: "昨天",
     verify: "使用前请核实",
+    outdated: "；已有更新的说法",
 };
 
 /// A hit as it would stand in the block.
@@ -89,7 +92,7 @@ pub fn pack(hits: &[Hit], language: Language, budget: usize, now: &Zoned) -> Blo
     let words = if language == Language::Chinese { &CHINESE } else { &ENGLISH };
     let opening = format!("<memory-context>\n{}\n", words.opening);
     let frame = estimate(&opening) + estimate(CLOSING);
-    let piece = |hit: &Hit, tier| Piece::new(&hit.memory, tier, words, now);
+    let piece = |hit: &Hit, tier| Piece::new(hit, tier, words, now);
     let mut pieces = fitting_lines(hits, budget.saturating_sub(frame), |hit| piece(hit, Tier::L0));
     let mut spent = frame + pieces.iter().map(|piece| piece.tokens).sum::<usize>();
     for (hit, shown) in hits.iter().zip(&mut pieces) {
@@ -121,8 +124,8 @@ fn fitting_lines(hits: &[Hit], budget: usize, line: impl Fn(&Hit) -> Piece) -> V
 }
 
 impl Piece {
-    fn new(memory: &Memory, tier: Tier, words: &Words, now: &Zoned) -> Self {
-        let text = format!("\n{}\n{}\n", heading(memory, words, now), inert(&told(memory, tier)));
+    fn new(hit: &Hit, tier: Tier, words: &Words, now: &Zoned) -> Self {
+        let text = format!("\n{}\n{}\n", heading(hit, words, now), inert(&told(&hit.memory, tier)));
         Self { tier, tokens: estimate(&text), text }
     }
 }
@@ -145,8 +148,9 @@ fn told(memory: &Memory, tier: Tier) -> String {
     }
 }
 
-/// `[kind] name (day, age)`.
-fn heading(memory: &Memory, words: &Words, now: &Zoned) -> String {
+/// `[kind] name (day, age)`, and whether it is outdated.
+fn heading(hit: &Hit, words: &Words, now: &Zoned) -> String {
+    let memory = &hit.memory;
     let title = match (memory.kind, &memory.source.speaker) {
         (Kind::Turn, Some(speaker)) => inert_line(speaker),
         (Kind::Turn, None) => String::new(),
@@ -154,7 +158,8 @@ fn heading(memory: &Memory, words: &Words, now: &Zoned) -> String {
     };
     let age = Age::of(memory, now);
     let blank = if title.is_empty() { "" } else { " " };
-    format!("[{}]{blank}{title} ({})", memory.kind, age_note(age, words))
+    let outdated = if hit.newer.is_some() { words.outdated } else { "" };
+    format!("[{}]{blank}{title} ({}{outdated})", memory.kind, age_note(age, words))
 }
 
 fn age_note(age: Age, words: &Words) -> String {

@@ -27,6 +27,16 @@ pub struct Factors {
     pub importance: f64,
     /// The kind the query is after is better.
     pub kind: f64,
+    /// The newest of several statements of the same thing stands where the best of them did, the others right below it;
+    /// 1 for anything else.
+    pub update: f64,
+}
+
+impl Factors {
+    /// All of them multiplied.
+    pub(super) fn product(&self) -> f64 {
+        self.relevance * self.recency * self.weight * self.importance * self.kind * self.update
+    }
 }
 
 /// Weighs the candidates whose rows were read, best first.
@@ -49,6 +59,7 @@ pub(super) fn score(
                 memory,
                 signals: candidate.signals,
                 factors,
+                newer: None,
                 place: candidate.place,
             })
         })
@@ -59,9 +70,8 @@ pub(super) fn score(
 }
 
 /// The product of all factors, brought between 0 and 1 without changing the order.
-fn total(factors: &Factors) -> f64 {
-    let product =
-        factors.relevance * factors.recency * factors.weight * factors.importance * factors.kind;
+pub(super) fn total(factors: &Factors) -> f64 {
+    let product = factors.product();
     product / (1.0 + product)
 }
 
@@ -80,6 +90,7 @@ fn factors(
         weight: around_one((memory.weight / 2.0).clamp(0.0, 1.0), config.weight_share),
         importance: around_one(memory.importance.clamp(0.0, 1.0), config.importance_share),
         kind: if strategy.kinds.contains(&candidate.kind) { strategy.kind_boost } else { 1.0 },
+        update: 1.0,
     }
 }
 

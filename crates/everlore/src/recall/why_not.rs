@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Hit, Means, RecallRequest, abstain, rank};
+use super::{Hit, Intent, Means, RecallRequest, abstain, period, rank};
 use crate::{
     error::{Error, Result},
     store::Filter,
@@ -90,10 +90,10 @@ pub(super) async fn why_not(
     if confidence < request.min_confidence {
         return Ok(WhyNot::Gate { confidence, min_confidence: request.min_confidence });
     }
-    Ok(judge(request, &ranked, index))
+    Ok(judge(request, &intent, &ranked, index))
 }
 
-fn judge(request: &RecallRequest, ranked: &[Hit], index: usize) -> WhyNot {
+fn judge(request: &RecallRequest, intent: &Intent, ranked: &[Hit], index: usize) -> WhyNot {
     let hit = Box::new(ranked[index].clone());
     if hit.score < request.min_score {
         return WhyNot::Score { min_score: request.min_score, hit };
@@ -102,8 +102,9 @@ fn judge(request: &RecallRequest, ranked: &[Hit], index: usize) -> WhyNot {
     if hit.factors.relevance < floor {
         return WhyNot::Floor { floor, hit };
     }
-    if index >= request.limit {
-        let lowest = request.limit.checked_sub(1).map_or(1.0, |last| ranked[last].score);
+    if !period::lets_through(intent, request, ranked.len(), index) {
+        let last = request.limit.checked_sub(1);
+        let lowest = last.and_then(|last| ranked.get(last)).map_or(1.0, |hit| hit.score);
         return WhyNot::Rank { rank: index + 1, limit: request.limit, lowest, hit };
     }
     WhyNot::Returned { rank: index + 1, hit }

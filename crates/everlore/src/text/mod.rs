@@ -2,7 +2,7 @@
 
 pub mod fold;
 pub mod language;
-mod stop_words;
+pub(crate) mod stop_words;
 mod words;
 pub mod terms;
 pub mod keywords;

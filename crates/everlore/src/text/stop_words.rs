@@ -1,12 +1,12 @@
 //! Words and characters too common to find anything by.
 
 /// Whether a lower-case English word says nothing by itself.
-pub(super) fn is_stop_word(word: &str) -> bool {
+pub(crate) fn is_stop_word(word: &str) -> bool {
     word.len() <= LONGEST && STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// Whether a Chinese, Japanese or Korean character mostly serves grammar.
-pub(super) fn is_function_character(c: char) -> bool {
+pub(crate) fn is_function_character(c: char) -> bool {
     is_chinese_function(c)
         || matches!(
             c,

@@ -6,6 +6,7 @@ mod support;
 mod architecture;
 mod bm25;
 mod recall;
+mod periods;
 mod identity;
 mod why_not;
 mod pack;

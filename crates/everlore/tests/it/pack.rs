@@ -12,9 +12,16 @@ use proptest::{collection::vec, prelude::*};
 use crate::support::{days_ago, memory, noon, scope, spoken};
 
 fn hit(memory: Memory) -> Hit {
-    let factors = Factors { relevance: 1.0, recency: 1.0, weight: 1.0, importance: 1.0, kind: 1.0 };
+    let factors = Factors {
+        relevance: 1.0,
+        recency: 1.0,
+        weight: 1.0,
+        importance: 1.0,
+        kind: 1.0,
+        update: 1.0,
+    };
     let place = Place::new(0, u32::from(memory.id.as_bytes()[3]));
-    Hit { memory, score: 0.5, signals: Signals::default(), factors, place }
+    Hit { memory, score: 0.5, signals: Signals::default(), factors, newer: None, place }
 }
 
 fn hits(texts: &[&str]) -> Vec<Hit> {

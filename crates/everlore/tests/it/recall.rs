@@ -349,7 +349,8 @@ async fn the_numbers_of_an_explanation_add_up_to_the_score() {
                 * factors.recency
                 * factors.weight
                 * factors.importance
-                * factors.kind;
+                * factors.kind
+                * factors.update;
             assert!((score - product / (1.0 + product)).abs() < 1e-12);
             assert!((0.0..1.0).contains(&score) && (0.0..=1.0).contains(&signals.coverage));
         }

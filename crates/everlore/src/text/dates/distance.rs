@@ -47,8 +47,7 @@ fn from_now(c: &mut Cursor<'_>) -> Option<Moment> {
 
 /// The whole time from now to so far back or ahead; a unit without a number counts once.
 pub(super) fn stretch(c: &mut Cursor<'_>, ahead: bool) -> Option<Moment> {
-    let one =
-        |unit: Unit| Length { least: unit.amount(), most: unit.amount(), slack: unit.slack() };
+    let one = |unit: Unit| Length::exactly(unit.amount(), unit.slack());
     let length = c.attempt(length).or_else(|| c.take(unit).map(one))?;
     Some(length.stretch(if ahead { 1 } else { -1 }))
 }
@@ -64,6 +63,7 @@ fn some_days_back(c: &mut Cursor<'_>) -> Option<Moment> {
         least: unit.amount().times(least),
         most: unit.amount().times(most),
         slack: unit.slack(),
+        counts_months: unit == Unit::Month,
     };
     vague.then(|| days.away(-1))
 }
@@ -73,13 +73,22 @@ struct Length {
     least: Amount,
     most: Amount,
     slack: Amount,
+    /// It was told in whole months.
+    counts_months: bool,
 }
 
 impl Length {
+    fn exactly(amount: Amount, slack: Amount) -> Self {
+        Self { least: amount, most: amount, slack, counts_months: false }
+    }
+
     /// So far from now, back or ahead.
     fn away(&self, sign: i32) -> Moment {
         let (a, b) = (self.least.times(sign), self.most.times(sign));
         let (from, to) = if sign < 0 { (b, a) } else { (a, b) };
+        if self.counts_months {
+            return Moment::Months { from: from.months, to: to.months };
+        }
         Moment::Offset { from, to, slack: self.slack }
     }
 
@@ -100,7 +109,7 @@ fn length(c: &mut Cursor<'_>) -> Option<Length> {
         // Half a unit is told half as sloppily.
         let slack =
             Amount { days: unit.slack().days / 2, minutes: unit.slack().minutes / 2, months: 0 };
-        return Some(Length { least: half, most: half, slack });
+        return Some(Length::exactly(half, slack));
     }
     let (least, most) = match c.take(count) {
         Some(counted) => counted,
@@ -111,9 +120,14 @@ fn length(c: &mut Cursor<'_>) -> Option<Length> {
     if unit == Unit::Year && least >= FIRST_YEAR {
         return None;
     }
-    let half = c.attempt(|c| and_a_half(c, unit)).unwrap_or_default();
-    let amount = |n| unit.amount().times(n).plus(half);
-    Some(Length { least: amount(least), most: amount(most), slack: unit.slack() })
+    let half = c.attempt(|c| and_a_half(c, unit));
+    let amount = |n| unit.amount().times(n).plus(half.unwrap_or_default());
+    Some(Length {
+        least: amount(least),
+        most: amount(most),
+        slack: unit.slack(),
+        counts_months: unit == Unit::Month && half.is_none(),
+    })
 }
 
 fn count(word: Word) -> Option<(i32, i32)> {

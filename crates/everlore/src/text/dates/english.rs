@@ -15,7 +15,8 @@ pub(super) fn moment(c: &mut Cursor<'_>) -> Option<Moment> {
         Word::Month(..) => month_first(c),
         Word::Weekday(..) => named_weekday(c),
         Word::Number { .. } | Word::Ordinal(_) => c.attempt(day_first).or_else(|| bare_year(c)),
-        Word::Season(_) | Word::Quarter(_) | Word::Nth(_) => part_of_year(c),
+        Word::Season(_) | Word::Quarter(_) => part_of_year(c),
+        Word::Nth(_) => c.attempt(day_first).or_else(|| part_of_year(c)),
         Word::The => definite(c),
         Word::Unit(_) => before_last(c),
         _ => None,
@@ -25,9 +26,12 @@ pub(super) fn moment(c: &mut Cursor<'_>) -> Option<Moment> {
 /// May, May 8th, May 8, 2023, May of last year.
 fn month_first(c: &mut Cursor<'_>) -> Option<Moment> {
     let believed = is_believed_month(c);
+    // A spelled day proves nothing: "you may first ask".
+    let is_spelled = matches!(c.ahead(1), Word::Nth(_));
     let what = month_and_day(c)?;
     let year = year_of(c);
-    let certain = believed || year.is_some() || matches!(what, Annual::Date { .. });
+    let is_dated = matches!(what, Annual::Date { .. }) && !is_spelled;
+    let certain = believed || year.is_some() || is_dated;
     let moment = Moment::Annual { what, year: year.unwrap_or(Year::Recent), part: part(c) };
     certain.then_some(moment)
 }
@@ -64,9 +68,13 @@ fn is_believed_month(c: &Cursor<'_>) -> bool {
 /// 8 May 2023, the 8th of May.
 fn day_first(c: &mut Cursor<'_>) -> Option<Moment> {
     let is_plain_number = matches!(c.word(), Word::Number { .. });
+    let is_spelled = matches!(c.word(), Word::Nth(_));
     let day = c.take(day_of_month)?;
-    let is_plain = is_plain_number && !c.eat(Word::Of);
-    c.eat(Word::Of);
+    let has_of = c.eat(Word::Of);
+    if is_spelled && !has_of {
+        return None;
+    }
+    let is_plain = is_plain_number && !has_of;
     // "the other 5 may come": without a capital, "of" or a year, this is the verb.
     let is_verb = is_plain && matches!(c.word(), Word::Month(_, Trust::Capital)) && !c.capital();
     let month = c.take(month)?;

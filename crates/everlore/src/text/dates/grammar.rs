@@ -17,6 +17,7 @@ pub(super) fn when(c: &mut Cursor<'_>) -> Option<When> {
         Word::Before => c.attempt(|c| after_word(c).map(When::Before)),
         Word::After => c.attempt(|c| after_word(c).map(When::After)),
         Word::Until => c.attempt(|c| after_word(c).map(When::Until)),
+        Word::Earlier => c.attempt(earlier),
         _ => plain(c),
     }
 }
@@ -67,6 +68,19 @@ fn from(c: &mut Cursor<'_>) -> Option<When> {
     )
 }
 
+/// earlier today, earlier this week, earlier in the morning.
+fn earlier(c: &mut Cursor<'_>) -> Option<When> {
+    c.skip();
+    c.take(|word| matches!(word, Word::In | Word::On).then_some(()));
+    let todays = |c: &mut Cursor<'_>| {
+        c.eat(Word::The);
+        let part = part(c);
+        (part != Part::Whole).then_some(Moment::Day { offset: 0, part })
+    };
+    let moment = c.attempt(todays).or_else(|| c.attempt(linked))?;
+    Some(When::Earlier(moment))
+}
+
 /// Skips the relation's word and reads the moment it needs.
 fn after_word(c: &mut Cursor<'_>) -> Option<Moment> {
     c.skip();
@@ -110,6 +124,11 @@ fn relation(c: &mut Cursor<'_>, first: Moment) -> Option<When> {
         Word::Ago => c.skip_to(When::Before(first)),
         Word::Later => c.skip_to(When::After(first)),
         Word::Onward => c.skip_to(When::Since(first)),
+        Word::Earlier => c.skip_to(When::Earlier(first)),
+        Word::Of if c.ahead(1) == Word::Earlier => {
+            c.advance(2);
+            Some(When::Earlier(first))
+        }
         Word::And => {
             c.skip();
             let both = second(c, first)?;
@@ -128,7 +147,7 @@ pub(super) fn in_range(value: u32, most: i8) -> Option<i8> {
 pub(super) fn day_of_month(word: Word) -> Option<i8> {
     match word {
         Word::Number { value, digits } if digits <= 2 => in_range(value, 31),
-        Word::Ordinal(value) => in_range(value, 31),
+        Word::Ordinal(value) | Word::Nth(value) => in_range(value, 31),
         _ => None,
     }
 }
@@ -174,10 +193,15 @@ pub(super) fn part(c: &mut Cursor<'_>) -> Part {
 
 /// last week, this morning, next Friday, the last 3 days, 上周三, 上个月8号, 这几天.
 fn shifted(c: &mut Cursor<'_>) -> Option<Moment> {
+    // "Last week" is the calendar's, "the last week" and "this last week" are the seven days up to now.
+    let rolling = matches!(c.behind(1), Word::The | Word::Shift(0));
     let shift = c.take(|word| match word {
         Word::Shift(shift) => Some(i32::from(shift)),
         _ => None,
     })?;
+    if rolling && shift == -1 && is_length(c) {
+        return distance::stretch(c, false);
+    }
     None.or_else(|| c.attempt(|c| shifted_part(c, shift)))
         .or_else(|| c.attempt(|c| chinese::in_shifted_period(c, shift)))
         .or_else(|| c.attempt(|c| shifted_period(c, shift)))
@@ -207,6 +231,15 @@ fn shifted_period(c: &mut Cursor<'_>, shift: i32) -> Option<Moment> {
         let is_part_of_more = c.word() == Word::Of && is_month(c.ahead(1));
         (!is_part_of_more).then_some(Moment::Period { unit, offset: Some(shift) })
     })
+}
+
+/// Whether a unit follows that is no part of a larger one: not the week of "the last week of May".
+fn is_length(c: &Cursor<'_>) -> bool {
+    let is_unit = matches!(
+        c.word(),
+        Word::Unit(Unit::Week | Unit::Month | Unit::Quarter | Unit::Year) | Word::YearMark
+    );
+    is_unit && c.ahead(1) != Word::Of
 }
 
 fn is_month(word: Word) -> bool {

@@ -1,5 +1,6 @@
 //! Cuts a text into the tokens that time expressions are made of.
 
+use super::numerals;
 use super::words::{Word, is_han, look_up};
 
 /// One word, number, mark or Chinese word of a text.
@@ -48,6 +49,7 @@ fn read(rest: &str, c: char) -> (Word, usize) {
         number(rest)
     } else if c.is_ascii_alphabetic() || c == '_' {
         look_up(rest)
+            .map(|(word, length)| compound(rest, word, length))
             .unwrap_or_else(|| (Word::Other, run(rest, |c| c.is_alphanumeric() || c == '_')))
     } else if is_han(c) {
         look_up(rest)
@@ -58,6 +60,16 @@ fn read(rest: &str, c: char) -> (Word, usize) {
     } else {
         (mark(c), c.len_utf8())
     }
+}
+
+/// The word with the one after it where the two are one number: twenty-eighth. Two Chinese numerals never are.
+fn compound(rest: &str, word: Word, length: usize) -> (Word, usize) {
+    let after = rest[length..].strip_prefix(['-', ' ']);
+    let ones = after.filter(|after| after.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let joined = ones.and_then(look_up).and_then(|(ones, ones_length)| {
+        Some((numerals::compound(word, ones)?, length + 1 + ones_length))
+    });
+    joined.unwrap_or((word, length))
 }
 
 /// The bytes at the start of `rest` that satisfy `belongs`, Chinese characters excepted.

@@ -7,6 +7,7 @@
 //! Invariant: reading looks ahead a fixed number of tokens, so the time taken is linear in the length of the text.
 
 mod words;
+mod numerals;
 mod lex;
 mod when;
 mod cursor;
@@ -33,7 +34,7 @@ use when::When;
 use words::{Trust, Word};
 
 pub use question::asks_when;
-pub use session::{SessionOrdinal, find_session_ordinal};
+pub use session::{SessionMention, SessionOrdinal, Sessions, find_sessions};
 
 /// A time that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,11 @@ pub struct TimeMention {
     pub end: Timestamp,
     /// Where in the text it stands, in bytes.
     pub span: Range<usize>,
+    /// Only what is over of it is meant: "earlier today".
+    pub is_earlier: bool,
+    /// What may be meant if nothing was said then: days are miscounted by one, and who says "this morning" may mean
+    /// noon.
+    pub wider: (Timestamp, Timestamp),
 }
 
 /// Finds the times that `text` names, in order, as seen from `now` and in its zone.
@@ -57,7 +63,10 @@ pub fn find_times(text: &str, now: &Zoned) -> Vec<TimeMention> {
             continue;
         };
         if let Some((start, end)) = resolve::resolve(when, now) {
-            times.push(TimeMention { start, end, span: tokens[at].start..tokens[next - 1].end });
+            let span = tokens[at].start..tokens[next - 1].end;
+            let is_earlier = matches!(when, When::Earlier(_));
+            let wider = resolve::wider(when, now).unwrap_or((start, end));
+            times.push(TimeMention { start, end, span, is_earlier, wider });
         }
         at = next;
     }

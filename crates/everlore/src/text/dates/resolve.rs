@@ -19,8 +19,31 @@ pub(super) fn resolve(when: When, now: &Zoned) -> Option<Range> {
         When::Before(moment) => (Timestamp::MIN, range_of(moment, now)?.0),
         When::After(moment) => (range_of(moment, now)?.1, Timestamp::MAX),
         When::Until(moment) => (Timestamp::MIN, range_of(moment, now)?.1),
+        When::Earlier(moment) => {
+            let (start, end) = range_of(moment, now)?;
+            (start, end.min(now.timestamp()))
+        }
     };
     (start < end).then_some((start, end))
+}
+
+/// The wider range that may be meant by a part of a day or a number of days.
+pub(super) fn wider(when: When, now: &Zoned) -> Option<Range> {
+    let whole = |moment| match moment {
+        Moment::Day { offset, .. } => Some(Moment::Day { offset, part: Part::Whole }),
+        Moment::Weekday { weekday, which, .. } => {
+            Some(Moment::Weekday { weekday, which, part: Part::Whole })
+        }
+        Moment::Offset { from, to, slack } if from == to && slack == Amount::default() => {
+            Some(Moment::Offset { from, to, slack: Amount::days(1) })
+        }
+        _ => None,
+    };
+    match when {
+        When::In(moment) => resolve(When::In(whole(moment)?), now),
+        When::Earlier(moment) => resolve(When::Earlier(whole(moment)?), now),
+        _ => None,
+    }
 }
 
 /// From the start of one moment to the end of another. A year told for one counts for both; what has none follows,
@@ -43,7 +66,10 @@ fn is_floating(moment: Moment) -> bool {
         Moment::Annual { year, .. } => year == Year::Recent,
         Moment::Weekday { which, .. } => which == Which::Past,
         Moment::MonthDay { month, .. } => month.is_none(),
-        Moment::Day { .. } | Moment::Period { .. } | Moment::Offset { .. } => false,
+        Moment::Day { .. }
+        | Moment::Period { .. }
+        | Moment::Months { .. }
+        | Moment::Offset { .. } => false,
     }
 }
 
@@ -72,6 +98,7 @@ fn range_of(moment: Moment, now: &Zoned) -> Option<Range> {
             let (first, end) = annual(what, year, today)?;
             if part == Part::Whole { days((first, end), zone) } else { part_of(first, part, zone) }
         }
+        Moment::Months { from, to } => days(months(today, from, to - from + 1)?, zone),
         Moment::Offset { from, to, slack } => offset(from, to, slack, now),
     }
 }
@@ -94,7 +121,8 @@ fn hours(part: Part) -> (i8, i8) {
     match part {
         Part::Whole => (0, 24),
         Part::Dawn => (0, 6),
-        Part::Morning => (4, 12),
+        // Who is still up speaks of this morning, too.
+        Part::Morning => (0, 12),
         Part::Noon => (11, 14),
         Part::Afternoon => (12, 18),
         Part::Evening => (17, 24),

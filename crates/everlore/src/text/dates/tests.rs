@@ -60,11 +60,10 @@ fn days_around_today() {
 #[test]
 fn parts_of_days() {
     check(&[
-        ("this morning", "2026-03-04 04:00 2026-03-04 12:00"),
-        ("earlier this morning", "2026-03-04 04:00 2026-03-04 12:00"),
-        ("今早", "2026-03-04 04:00 2026-03-04 12:00"),
-        ("今天早上", "2026-03-04 04:00 2026-03-04 12:00"),
-        ("上午说的", "2026-03-04 04:00 2026-03-04 12:00"),
+        ("this morning", "2026-03-04 2026-03-04 12:00"),
+        ("今早", "2026-03-04 2026-03-04 12:00"),
+        ("今天早上", "2026-03-04 2026-03-04 12:00"),
+        ("上午说的", "2026-03-04 2026-03-04 12:00"),
         ("this afternoon", "2026-03-04 12:00 2026-03-04 18:00"),
         ("下午", "2026-03-04 12:00 2026-03-04 18:00"),
         ("last night", "2026-03-03 18:00 2026-03-04 04:00"),
@@ -74,10 +73,10 @@ fn parts_of_days() {
         ("今晚", "2026-03-04 18:00 2026-03-05 04:00"),
         ("yesterday evening", "2026-03-03 17:00 2026-03-04"),
         ("昨天傍晚", "2026-03-03 17:00 2026-03-04"),
-        ("tomorrow morning", "2026-03-05 04:00 2026-03-05 12:00"),
-        ("明早", "2026-03-05 04:00 2026-03-05 12:00"),
-        ("on Monday morning", "2026-03-02 04:00 2026-03-02 12:00"),
-        ("周一上午", "2026-03-02 04:00 2026-03-02 12:00"),
+        ("tomorrow morning", "2026-03-05 2026-03-05 12:00"),
+        ("明早", "2026-03-05 2026-03-05 12:00"),
+        ("on Monday morning", "2026-03-02 2026-03-02 12:00"),
+        ("周一上午", "2026-03-02 2026-03-02 12:00"),
         ("May 8th in the evening", "2025-05-08 2025-05-09"),
     ]);
 }
@@ -161,6 +160,17 @@ fn weekdays() {
 }
 
 #[test]
+fn what_is_over_of_a_time_that_is_going_on() {
+    check(&[
+        ("earlier today", "2026-03-04 2026-03-04 10:30"),
+        ("earlier this morning", "2026-03-04 2026-03-04 10:30"),
+        ("earlier in the morning", "2026-03-04 2026-03-04 10:30"),
+        ("earlier this week", "2026-03-02 2026-03-04 10:30"),
+        ("今天早些时候", "2026-03-04 2026-03-04 10:30"),
+    ]);
+}
+
+#[test]
 fn distances_from_now() {
     check(&[
         ("3 days ago", "2026-03-01 2026-03-02"),
@@ -169,9 +179,12 @@ fn distances_from_now() {
         ("two weeks ago", "2026-02-15 2026-02-22"),
         ("两周前", "2026-02-15 2026-02-22"),
         ("a couple of weeks ago", "2026-02-15 2026-02-22"),
-        ("5 months ago", "2025-09-19 2025-10-20"),
-        ("5个月前", "2025-09-19 2025-10-20"),
-        ("三个月前", "2025-11-19 2025-12-20"),
+        ("5 months ago", "2025-10-01 2025-11-01"),
+        ("a few months ago", "2025-08-01 2026-02-01"),
+        ("in two months", "2026-05-01 2026-06-01"),
+        ("a month and a half ago", "2026-01-05 2026-02-05"),
+        ("5个月前", "2025-10-01 2025-11-01"),
+        ("三个月前", "2025-12-01 2026-01-01"),
         ("a year ago", "2024-09-03 2025-09-03"),
         ("一年前", "2024-09-03 2025-09-03"),
         ("half a year ago", "2025-06-05 2025-12-05"),
@@ -188,6 +201,10 @@ fn distances_from_now() {
         ("这三天", "2026-03-01 2026-03-05"),
         ("the past week", "2026-02-25 2026-03-05"),
         ("past week", "2026-02-25 2026-03-05"),
+        ("over the last week", "2026-02-25 2026-03-05"),
+        ("over this last week", "2026-02-25 2026-03-05"),
+        ("the last month", "2026-02-04 2026-03-05"),
+        ("twenty-five days ago", "2026-02-07 2026-02-08"),
         ("过去一周", "2026-02-25 2026-03-05"),
         ("the past two months", "2026-01-04 2026-03-05"),
         ("近两个月", "2026-01-04 2026-03-05"),
@@ -221,6 +238,9 @@ fn dates() {
         ("25/8/2023", "2023-08-25 2023-08-26"),
         ("8.5.2023", "2023-05-08 2023-05-09"),
         ("on the 1st", "2026-03-01 2026-03-02"),
+        ("on May eighth", "2025-05-08 2025-05-09"),
+        ("what we discussed August second", "2025-08-02 2025-08-03"),
+        ("the twenty-eighth of May 2023", "2023-05-28 2023-05-29"),
         ("1号", "2026-03-01 2026-03-02"),
         ("31号", "2026-01-31 2026-02-01"),
         ("上个月8号", "2026-02-08 2026-02-09"),
@@ -263,6 +283,8 @@ fn ranges_with_two_ends_or_one() {
     check(&[
         ("between May 8th and June 9th", "2025-05-08 2025-06-10"),
         ("5月8日到6月9日", "2025-05-08 2025-06-10"),
+        ("over May eighth through June twenty-first", "2025-05-08 2025-06-22"),
+        ("from May eighth to tenth", "2025-05-08 2025-05-11"),
         ("从5月8日到6月9日", "2025-05-08 2025-06-10"),
         ("5月8日和6月9日之间", "2025-05-08 2025-06-10"),
         ("from May to July 2023", "2023-05-01 2023-08-01"),
@@ -334,6 +356,8 @@ fn words_with_another_meaning_are_no_times() {
         "Spring Boot config",
         "the other 5 may come",
         "second may",
+        "you may second that",
+        "you may first ask",
         "he sat down",
         "the sun is up",
         "mar the surface",
@@ -478,7 +502,7 @@ fn hostile_texts_take_no_longer_than_others() {
         let began = std::time::Instant::now();
         find_times(&text, &now());
         mentions_time(&text);
-        find_session_ordinal(&text);
+        find_sessions(&text);
         asks_when(&text);
         // Linear reading takes a fifth of a second in a debug build, anything quadratic minutes.
         assert!(began.elapsed().as_secs() < 20, "{unit:?} took {:?}", began.elapsed());
@@ -493,7 +517,7 @@ proptest! {
             prop_assert!(text.get(time.span).is_some());
         }
         mentions_time(&text);
-        find_session_ordinal(&text);
+        find_sessions(&text);
         asks_when(&text);
     }
 

@@ -9,6 +9,8 @@ pub(super) enum When {
     Before(Moment),
     After(Moment),
     Until(Moment),
+    /// What is over of a stretch that is going on.
+    Earlier(Moment),
 }
 
 /// A stretch of the calendar, some of them relative to now.
@@ -24,6 +26,8 @@ pub(super) enum Moment {
     Period { unit: Unit, offset: Option<i32> },
     /// Something that comes once a year.
     Annual { what: Annual, year: Year, part: Part },
+    /// Whole calendar months, counted from this one: people who say "5 months ago" count the names of months.
+    Months { from: i32, to: i32 },
     /// From one distance from now to another, widened by the slack on both sides.
     Offset { from: Amount, to: Amount, slack: Amount },
 }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::numerals;
 use super::when::{Holiday, Part, Season, Unit};
 
 /// What a token can be in a time expression.
@@ -18,7 +19,7 @@ pub(super) enum Word {
     },
     /// 8th, 第三.
     Ordinal(u32),
-    /// third: kept apart from 3rd, because "second may" is no date.
+    /// third, twenty-eighth: kept apart from 3rd, because "second may" is no date.
     Nth(u32),
     Article,
     Few,
@@ -92,6 +93,10 @@ pub(super) enum Word {
     Counter,
     /// conversation, 对话.
     Session,
+    /// talked, 聊: what is done in a session.
+    Talked,
+    /// earlier, 早些时候: of a stretch that is going on, what is over.
+    Earlier,
     /// most recent, 最近一次.
     Latest,
     /// 倒数.
@@ -229,31 +234,8 @@ const WORDS: &[(Word, &[&str])] = &[
     (Word::Article, &["a", "an"]),
     (Word::Few, &["few", "several", "几", "幾", "几个", "好几", "好几个", "数", "些"]),
     (Word::Half, &["half", "half a", "half an", "半", "半个", "半個"]),
-    (Word::Number { value: 1, digits: 0 }, &["one"]),
-    (Word::Number { value: 2, digits: 0 }, &["two", "couple", "couple of"]),
-    (Word::Number { value: 3, digits: 0 }, &["three"]),
-    (Word::Number { value: 4, digits: 0 }, &["four"]),
-    (Word::Number { value: 5, digits: 0 }, &["five"]),
-    (Word::Number { value: 6, digits: 0 }, &["six"]),
-    (Word::Number { value: 7, digits: 0 }, &["seven"]),
-    (Word::Number { value: 8, digits: 0 }, &["eight"]),
-    (Word::Number { value: 9, digits: 0 }, &["nine"]),
-    (Word::Number { value: 10, digits: 0 }, &["ten"]),
-    (Word::Number { value: 11, digits: 0 }, &["eleven"]),
-    (Word::Number { value: 12, digits: 0 }, &["twelve", "dozen"]),
-    (Word::Number { value: 15, digits: 0 }, &["fifteen"]),
-    (Word::Number { value: 20, digits: 0 }, &["twenty"]),
-    (Word::Number { value: 30, digits: 0 }, &["thirty"]),
-    (Word::Nth(1), &["first"]),
-    (Word::Nth(2), &["second"]),
-    (Word::Nth(3), &["third"]),
-    (Word::Nth(4), &["fourth"]),
-    (Word::Nth(5), &["fifth"]),
-    (Word::Nth(6), &["sixth"]),
-    (Word::Nth(7), &["seventh"]),
-    (Word::Nth(8), &["eighth"]),
-    (Word::Nth(9), &["ninth"]),
-    (Word::Nth(10), &["tenth"]),
+    (Word::Number { value: 2, digits: 0 }, &["couple", "couple of"]),
+    (Word::Number { value: 12, digits: 0 }, &["dozen"]),
     (Word::In, &["in", "during", "within", "throughout", "early", "late", "mid", "by", "在"]),
     (Word::On, &["on", "over"]),
     (Word::Of, &["of", "的"]),
@@ -270,12 +252,14 @@ const WORDS: &[(Word, &[&str])] = &[
     (Word::For, &["for"]),
     (Word::Each, &["every", "each", "每", "每个", "每逢"]),
     (Word::Cue, &["soon", "recently", "lately", "nowadays", "someday", "daily", "weekly", "monthly", "yearly",
-        "earlier today", "later today", "midnight", "刚才", "刚刚", "马上", "很快", "近期", "近来", "近年", "近日", "不久", "小时候", "最近一段时间"]),
+        "later today", "midnight", "刚才", "刚刚", "马上", "很快", "近期", "近来", "近年", "近日", "不久", "小时候", "最近一段时间"]),
     (Word::Clock, &["pm", "o'clock", "o’clock", "点钟", "點鐘", "一点半", "一点钟"]),
     (Word::Hour, &["点", "點", "点半"]),
     (Word::Counter, &["time", "times", "次", "回", "个", "個", "场", "位", "名", "件", "篇", "种"]),
-    (Word::Session, &["session", "sessions", "conversation", "conversations", "chat", "chats", "talk", "dialogue",
-        "discussion", "talked", "spoke", "chatted", "discussed", "spoken", "对话", "對話", "会话", "會話", "聊天", "谈话", "交谈", "聊"]),
+    (Word::Session, &["session", "sessions", "conversation", "conversations", "chat", "chats", "talk", "talks", "dialogue",
+        "dialogues", "discussion", "discussions", "对话", "對話", "会话", "會話", "聊天", "谈话", "談話", "交谈", "交談"]),
+    (Word::Talked, &["talked", "spoke", "speak", "spoken", "chatted", "discuss", "discussed", "聊", "谈", "談"]),
+    (Word::Earlier, &["earlier", "early on", "早些时候", "早些時候", "早先", "稍早", "稍早前"]),
     (Word::Latest, &["most recent", "latest", "最近一次", "最新一次"]),
     (Word::FromEnd, &["倒数", "倒數"]),
     (Word::Other, &["一共", "一直", "一起", "一些", "一样", "一定", "一般", "一下", "一点", "一边", "一家", "天气", "天才",
@@ -297,8 +281,9 @@ struct Lexicon {
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
-    let words = WORDS.iter().flat_map(|(word, names)| names.iter().map(move |name| (name, word)));
-    let mut entries: Vec<Entry> = words.map(|(name, word)| (key(name), *name, *word)).collect();
+    let words = WORDS.iter().flat_map(|(word, names)| names.iter().map(move |name| (*name, *word)));
+    let words = words.chain(numerals::words());
+    let mut entries: Vec<Entry> = words.map(|(name, word)| (key(name), name, word)).collect();
     entries.sort_by_key(|(key, name, _)| (*key, std::cmp::Reverse(name.len())));
     let mut starts = [0; 64];
     for (key, ..) in &entries {

@@ -1,0 +1,134 @@
+//! `tmd`, `updates` and `abstain`: measures that a ranked list does not show.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::{
+    quality::{
+        abstention::{self, Told},
+        periods::{self, SetScores},
+        updates::{self, Shares},
+    },
+    retrieval::data::DataSet,
+    table::render,
+};
+
+/// The files of a data set
+#[derive(clap::Args)]
+pub(crate) struct Files {
+    /// The rows to store: id, scope, session, time, speaker, text, seq
+    #[arg(long)]
+    corpus: PathBuf,
+    /// The questions: id, scope, text, category, relevant, time
+    #[arg(long)]
+    queries: PathBuf,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Measure how well questions for a period get that period
+#[derive(clap::Args)]
+pub(crate) struct TmdArgs {
+    #[command(flatten)]
+    files: Files,
+    /// Ask every wording of each question
+    #[arg(long)]
+    paraphrases: bool,
+    /// Show this many of the wordings that are answered worst
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    worst: usize,
+}
+
+/// Measure whether the newest of several statements comes first
+#[derive(clap::Args)]
+pub(crate) struct UpdatesArgs {
+    #[command(flatten)]
+    files: Files,
+    /// Show this many of the questions in which it does not
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    worst: usize,
+}
+
+/// Measure whether questions that nothing stored answers are told from those that something does
+#[derive(clap::Args)]
+pub(crate) struct AbstainArgs {
+    #[command(flatten)]
+    files: Files,
+}
+
+impl Files {
+    fn read(&self) -> Result<DataSet> {
+        DataSet::read(&self.corpus, &self.queries, None)
+    }
+}
+
+/// Measures periods and prints.
+pub(crate) fn run_tmd(args: &TmdArgs) -> Result<()> {
+    let report = periods::measure(&args.files.read()?, args.paraphrases)?;
+    if args.files.json {
+        println!("{:#}", serde_json::to_value(&report)?);
+        return Ok(());
+    }
+    let mut rows = vec![set_row("overall", &report.overall)];
+    for (category, scores) in &report.by_category {
+        let apart = if category == periods::APART { " (apart)" } else { "" };
+        rows.push(set_row(&format!("{category}{apart}"), scores));
+    }
+    println!("{}", render(&["periods", "n", "f1", "precision", "recall", "macro f1"], &rows));
+    for answered in report.worst.iter().filter(|a| a.category != periods::APART).take(args.worst) {
+        let kind = if answered.asks_period { "period" } else { "no period" };
+        println!("{:.2} {kind} [{}] {}", answered.scores.f1, answered.category, answered.text);
+    }
+    Ok(())
+}
+
+fn set_row(name: &str, scores: &SetScores) -> Vec<String> {
+    let shares = [scores.f1, scores.precision, scores.recall, scores.macro_f1];
+    [name.to_owned(), scores.n.to_string()].into_iter().chain(shares.map(percent)).collect()
+}
+
+/// Measures updates and prints.
+pub(crate) fn run_updates(args: &UpdatesArgs) -> Result<()> {
+    let report = updates::measure(&args.files.read()?)?;
+    if args.files.json {
+        println!("{:#}", serde_json::to_value(&report)?);
+        return Ok(());
+    }
+    let row = |name: &str, shares: &Shares| {
+        let counts = [shares.n.to_string(), percent(shares.newest_first)];
+        let all = [shares.asked.to_string(), percent(shares.found)];
+        [name.to_owned()].into_iter().chain(counts).chain(all).collect::<Vec<_>>()
+    };
+    let mut rows = vec![row("overall", &report.overall)];
+    rows.extend(report.by_category.iter().map(|(name, shares)| row(name, shares)));
+    println!("{}", render(&["updates", "n", "newest first", "asked", "found"], &rows));
+    for missed in report.missed.iter().take(args.worst) {
+        println!("{} wants {}, got {}", missed.text, missed.newest, missed.answer.join(" "));
+    }
+    Ok(())
+}
+
+/// Measures abstention and prints.
+pub(crate) fn run_abstain(args: &AbstainArgs) -> Result<()> {
+    let report = abstention::measure(&args.files.read()?)?;
+    if args.files.json {
+        println!("{:#}", serde_json::to_value(&report)?);
+        return Ok(());
+    }
+    let row = |name: &str, told: &Told| {
+        let shares = [told.own_answered, told.foreign_silenced, told.silenced_at_95].map(percent);
+        let auc = [name.to_owned(), format!("{:.3}", told.auc)];
+        auc.into_iter().chain(shares).collect::<Vec<_>>()
+    };
+    let rows = vec![row("kept", &report.names_kept), row("removed", &report.names_removed)];
+    let head = ["names", "auc", "own answered", "foreign silenced", "silenced at 95% answered"];
+    println!("{}", render(&head, &rows));
+    println!("{} questions, threshold {}", report.n, report.threshold);
+    Ok(())
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}", share * 100.0)
+}

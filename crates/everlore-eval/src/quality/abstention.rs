@@ -1,0 +1,186 @@
+//! Abstention: whether the engine knows that nothing stored answers a question.
+//!
+//! Each question is put to its own scope and to another one, once as it is and once without the names of the speakers of
+//! any scope: a name that a scope does not know gives a foreign question away.
+
+use std::collections::HashSet;
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+
+use crate::{
+    random::Random,
+    retrieval::{
+        data::{DataSet, Query},
+        engine::{Everlore, Question},
+        metrics::APART,
+    },
+};
+
+/// As many hits as are looked at when confidence is judged.
+const LIMIT: usize = 10;
+/// The number the choice of the other scope grows from.
+const SEED: u64 = 7;
+
+/// How well own and foreign questions are told apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(crate) struct Told {
+    /// How probable it is that an own question gets more confidence than a foreign one.
+    pub(crate) auc: f64,
+    /// The share of own questions that are answered at the default threshold.
+    pub(crate) own_answered: f64,
+    /// The share of foreign questions that are met with silence at the default threshold.
+    pub(crate) foreign_silenced: f64,
+    /// The share of foreign questions that are silenced by the threshold that answers 95 of 100 own ones.
+    pub(crate) silenced_at_95: f64,
+}
+
+/// The result on a data set.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) auc_names_kept: f64,
+    pub(crate) auc_names_removed: f64,
+    pub(crate) threshold: f64,
+    pub(crate) names_kept: Told,
+    pub(crate) names_removed: Told,
+    pub(crate) n: usize,
+}
+
+/// Asks every question four times.
+pub(crate) fn measure(set: &DataSet) -> Result<Report> {
+    let scopes: Vec<&str> = set.by_scope().into_iter().map(|(scope, _)| scope).collect();
+    if scopes.len() < 2 {
+        bail!("there is no other scope to put the questions to");
+    }
+    let everlore = Everlore::holding(set)?;
+    let names = names(set);
+    let asked: Vec<(usize, &Query)> =
+        set.queries.iter().enumerate().filter(|(_, query)| query.category != APART).collect();
+    let told = |text_of: &dyn Fn(&Query) -> String| -> Result<Told> {
+        let (mut own, mut foreign) = (Vec::new(), Vec::new());
+        for (number, query) in &asked {
+            let text = text_of(query);
+            let other = other_scope(&scopes, &query.scope, *number);
+            own.push(confidence(&everlore, query, &query.scope, &text)?);
+            foreign.push(confidence(&everlore, query, other, &text)?);
+        }
+        Ok(tell(&own, &foreign, everlore.min_confidence()))
+    };
+    let names_kept = told(&|query| query.text.clone())?;
+    let names_removed = told(&|query| without(&query.text, &names))?;
+    Ok(Report {
+        auc_names_kept: names_kept.auc,
+        auc_names_removed: names_removed.auc,
+        threshold: everlore.min_confidence(),
+        names_kept,
+        names_removed,
+        n: asked.len(),
+    })
+}
+
+fn confidence(everlore: &Everlore, query: &Query, scope: &str, text: &str) -> Result<f64> {
+    let time = query.time.as_deref();
+    let question = Question { scope, text, time, limit: LIMIT, whole_period: false };
+    Ok(everlore.ask(&question)?.confidence)
+}
+
+/// Any scope but the question's own, the same in every run.
+fn other_scope<'a>(scopes: &[&'a str], own: &str, number: usize) -> &'a str {
+    let others: Vec<&str> = scopes.iter().copied().filter(|scope| *scope != own).collect();
+    Random::keyed(&[SEED, number as u64]).pick(&others)
+}
+
+/// The names of all speakers, word by word, in lower case.
+fn names(set: &DataSet) -> HashSet<String> {
+    let speakers = set.rows.iter().filter_map(|row| row.speaker.as_deref());
+    speakers.flat_map(str::split_whitespace).map(str::to_lowercase).collect()
+}
+
+/// The text without these names, with or without `'s`.
+fn without(text: &str, names: &HashSet<String>) -> String {
+    let is_name = |word: &str| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let bare = bare.replace('’', "'");
+        names.contains(&bare) || bare.strip_suffix("'s").is_some_and(|name| names.contains(name))
+    };
+    let kept: Vec<&str> = text.split_whitespace().filter(|word| !is_name(word)).collect();
+    kept.join(" ")
+}
+
+fn tell(own: &[f64], foreign: &[f64], threshold: f64) -> Told {
+    let mut sorted = own.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    // A twentieth of the own ones lies below.
+    let at_95 = sorted.get(sorted.len() / 20).copied().unwrap_or_default();
+    let share = |of: &[f64], passes: &dyn Fn(f64) -> bool| {
+        of.iter().filter(|value| passes(**value)).count() as f64 / of.len().max(1) as f64
+    };
+    Told {
+        auc: auc(own, foreign),
+        own_answered: share(own, &|value| value >= threshold),
+        foreign_silenced: share(foreign, &|value| value < threshold),
+        silenced_at_95: share(foreign, &|value| value < at_95),
+    }
+}
+
+/// The area under the curve: the share of pairs in the right order, equal ones counted half.
+fn auc(own: &[f64], foreign: &[f64]) -> f64 {
+    let mut sorted = foreign.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let below = |value: f64| {
+        let less = sorted.partition_point(|other| *other < value);
+        let not_more = sorted.partition_point(|other| *other <= value);
+        (less + not_more) as f64 / 2.0
+    };
+    let pairs = (own.len() * foreign.len()).max(1) as f64;
+    own.iter().map(|value| below(*value)).sum::<f64>() / pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::data::Row;
+
+    #[test]
+    fn pairs_in_the_right_order_are_counted() {
+        assert_eq!(auc(&[0.9, 0.8], &[0.1, 0.2]), 1.0);
+        assert_eq!(auc(&[0.1], &[0.9]), 0.0);
+        assert_eq!(auc(&[0.5], &[0.5, 0.4]), 0.75);
+    }
+
+    #[test]
+    fn names_are_taken_out_of_a_question() {
+        let names: HashSet<String> = ["ann", "bo"].map(str::to_owned).into();
+        assert_eq!(without("What is Ann's tea, Bo?", &names), "What is tea,");
+        assert_eq!(without("What did Anna say?", &names), "What did Anna say?");
+    }
+
+    #[test]
+    fn a_question_that_only_its_own_scope_answers_is_told_apart() {
+        let row = |scope: &str, text: &str| Row {
+            id: format!("{scope}/{text}"),
+            scope: scope.into(),
+            speaker: Some(if scope == "s" { "Ann" } else { "Bo" }.into()),
+            text: text.into(),
+            ..Row::default()
+        };
+        let query = |scope: &str, text: &str| Query {
+            scope: scope.into(),
+            text: text.into(),
+            category: "c".into(),
+            relevant: vec!["x".into()],
+            ..Query::default()
+        };
+        let rows = vec![
+            row("s", "My invoice from Lisbon was paid"),
+            row("s", "The garden needs water"),
+            row("t", "The piano was tuned by a neighbour"),
+            row("t", "We baked a rye loaf"),
+        ];
+        let queries =
+            vec![query("s", "Ann's invoice from Lisbon"), query("t", "piano tuned by a neighbour")];
+        let report = measure(&DataSet { rows, queries, noise: vec![] }).unwrap();
+        assert_eq!((report.auc_names_kept, report.auc_names_removed), (1.0, 1.0));
+        assert_eq!(report.n, 2);
+    }
+}

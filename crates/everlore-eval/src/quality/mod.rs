@@ -1,0 +1,5 @@
+//! What ranked lists do not show: whole periods, updates, and knowing when nothing stored answers.
+
+pub(crate) mod periods;
+pub(crate) mod updates;
+pub(crate) mod abstention;

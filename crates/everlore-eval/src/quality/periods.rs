@@ -1,0 +1,190 @@
+//! Questions for a period: how much of it is returned, and how much else.
+//!
+//! Each wording of a question is put on its own and its answer compared with the rows of the period as a set. Overall
+//! figures are micro-averaged: rows are counted over all wordings, so that precision is the share of returned rows that
+//! are right, recall the share of right rows that are returned, and F1 their harmonic mean. `macro_f1` is the mean of the
+//! F1 of each wording.
+
+use std::collections::{BTreeMap, HashSet};
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::retrieval::{
+    data::{DataSet, Query},
+    engine::{Everlore, Question},
+};
+
+/// Questions about something said at some time, whose right answer is one row and not the period: apart, never in the
+/// overall figure.
+pub(crate) const APART: &str = "content_time";
+
+/// As many rows as a question gets that is not taken as one for a period.
+const LIMIT: usize = 10;
+
+/// Counts of rows over some wordings.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Counts {
+    right: usize,
+    returned: usize,
+    relevant: usize,
+    wordings: usize,
+    /// Of all wordings' F1.
+    f1_sum: f64,
+}
+
+/// How well periods are returned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(crate) struct SetScores {
+    pub(crate) f1: f64,
+    pub(crate) precision: f64,
+    pub(crate) recall: f64,
+    pub(crate) macro_f1: f64,
+    pub(crate) n: usize,
+}
+
+/// The result on a data set.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    #[serde(flatten)]
+    pub(crate) overall: SetScores,
+    pub(crate) by_category: BTreeMap<String, SetScores>,
+    /// The wordings with the lowest F1, worst first.
+    #[serde(skip)]
+    pub(crate) worst: Vec<Answered>,
+}
+
+/// One wording and how it was answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Answered {
+    pub(crate) category: String,
+    pub(crate) text: String,
+    pub(crate) asks_period: bool,
+    pub(crate) scores: SetScores,
+}
+
+/// Asks every question, with all its wordings if told.
+pub(crate) fn measure(set: &DataSet, paraphrases: bool) -> Result<Report> {
+    let everlore = Everlore::holding(set)?;
+    let (mut overall, mut by_category) = (Counts::default(), BTreeMap::<String, Counts>::new());
+    let mut worst = Vec::new();
+    for query in &set.queries {
+        let others = query.paraphrases.iter().filter(|_| paraphrases);
+        for text in std::iter::once(&query.text).chain(others) {
+            let (counts, asks_period) = answer(&everlore, query, text)?;
+            by_category.entry(query.category.clone()).or_default().add(counts);
+            if query.category != APART {
+                overall.add(counts);
+            }
+            let (category, text) = (query.category.clone(), text.clone());
+            worst.push(Answered { category, text, asks_period, scores: counts.scores() });
+        }
+    }
+    worst.sort_by(|a, b| a.scores.f1.total_cmp(&b.scores.f1));
+    let by_category = by_category.into_iter().map(|(name, counts)| (name, counts.scores()));
+    Ok(Report { overall: overall.scores(), by_category: by_category.collect(), worst })
+}
+
+fn answer(everlore: &Everlore, query: &Query, text: &str) -> Result<(Counts, bool)> {
+    let answer = everlore.ask(&Question {
+        scope: &query.scope,
+        text,
+        time: query.time.as_deref(),
+        limit: LIMIT,
+        whole_period: true,
+    })?;
+    Ok((Counts::of(&answer.ids, &query.relevant), answer.asks_period))
+}
+
+impl Counts {
+    /// Of one answer.
+    fn of(returned: &[String], relevant: &[String]) -> Self {
+        let relevant: HashSet<&String> = relevant.iter().collect();
+        let right = returned.iter().filter(|id| relevant.contains(id)).count();
+        let counts = Self {
+            right,
+            returned: returned.len(),
+            relevant: relevant.len(),
+            wordings: 1,
+            f1_sum: 0.0,
+        };
+        Self { f1_sum: counts.f1(), ..counts }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.right += other.right;
+        self.returned += other.returned;
+        self.relevant += other.relevant;
+        self.wordings += other.wordings;
+        self.f1_sum += other.f1_sum;
+    }
+
+    fn f1(&self) -> f64 {
+        share(2 * self.right, self.returned + self.relevant)
+    }
+
+    fn scores(&self) -> SetScores {
+        SetScores {
+            f1: self.f1(),
+            precision: share(self.right, self.returned),
+            recall: share(self.right, self.relevant),
+            macro_f1: self.f1_sum / self.wordings.max(1) as f64,
+            n: self.wordings,
+        }
+    }
+}
+
+fn share(part: usize, of: usize) -> f64 {
+    if of == 0 { 0.0 } else { part as f64 / of as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::data::Row;
+
+    fn row(id: &str, day: &str) -> Row {
+        Row {
+            id: id.into(),
+            scope: "s".into(),
+            session: Some(format!("s/{day}")),
+            time: Some(format!("2024-{day}T10:00:00")),
+            speaker: Some("Ann".into()),
+            text: "The weather was fine.".into(),
+            seq: None,
+        }
+    }
+
+    fn query(text: &str, category: &str, relevant: &[&str]) -> Query {
+        Query {
+            scope: "s".into(),
+            text: text.into(),
+            category: category.into(),
+            relevant: relevant.iter().map(|id| (*id).to_owned()).collect(),
+            time: Some("2024-06-01T10:00:00".into()),
+            ..Query::default()
+        }
+    }
+
+    #[test]
+    fn rows_are_counted_over_all_wordings_of_questions_for_a_period() {
+        let mut first = query("What did we talk about in May?", "month", &["a", "b"]);
+        first.paraphrases = vec!["Quark?".into()];
+        let second = query("What did Ann say of the weather in May?", APART, &["a"]);
+        let rows = vec![row("a", "05-01"), row("b", "05-02"), row("c", "04-01")];
+        let set = DataSet { rows, queries: vec![first, second], noise: vec![] };
+        let plain = measure(&set, false).unwrap();
+        assert_eq!((plain.overall.f1, plain.overall.n), (1.0, 1));
+        assert_eq!(plain.by_category[APART].n, 1);
+        let all = measure(&set, true).unwrap();
+        // The second wording finds nothing: two of four right rows are returned.
+        assert_eq!((all.overall.precision, all.overall.recall, all.overall.n), (1.0, 0.5, 2));
+        assert_eq!(all.overall.macro_f1, 0.5);
+        assert_eq!(all.worst[0].text, "Quark?");
+    }
+
+    #[test]
+    fn nothing_returned_has_no_precision() {
+        assert_eq!(Counts::of(&[], &["a".into()]).scores().f1, 0.0);
+    }
+}

@@ -1,0 +1,118 @@
+//! Updates: whether the newest of several statements of the same thing comes first.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::retrieval::{
+    data::{DataSet, Query},
+    engine::{Everlore, Question},
+};
+
+/// As deep as an answer is looked at.
+const LIMIT: usize = 10;
+
+/// The result on some questions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(crate) struct Shares {
+    /// Of the questions to which there is a stale row, the share in which the newest is among the first ten and above
+    /// every stale one that is.
+    pub(crate) newest_first: f64,
+    /// Of all questions, the share in which the right row is among the first ten.
+    pub(crate) found: f64,
+    /// Questions to which there is a stale row.
+    pub(crate) n: usize,
+    /// All questions.
+    pub(crate) asked: usize,
+}
+
+/// The result on a data set.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    #[serde(flatten)]
+    pub(crate) overall: Shares,
+    pub(crate) by_category: BTreeMap<String, Shares>,
+    /// Questions in which it is not first.
+    #[serde(skip)]
+    pub(crate) missed: Vec<Missed>,
+}
+
+/// A question in which the newest is not first: what came above it.
+#[derive(Debug, Clone)]
+pub(crate) struct Missed {
+    pub(crate) text: String,
+    pub(crate) answer: Vec<String>,
+    pub(crate) newest: String,
+}
+
+/// Asks every question.
+pub(crate) fn measure(set: &DataSet) -> Result<Report> {
+    let everlore = Everlore::holding(set)?;
+    let mut outcomes: Vec<(&Query, bool, bool)> = Vec::new();
+    let mut missed = Vec::new();
+    for query in &set.queries {
+        let (scope, text, time) = (&query.scope, &query.text, query.time.as_deref());
+        let question = Question { scope, text, time, limit: LIMIT, whole_period: false };
+        let answer = everlore.ask(&question)?.ids;
+        let (found, first) = judge(&answer, &query.relevant, &query.stale);
+        if !first && !query.stale.is_empty() {
+            let newest = query.relevant.first().cloned().unwrap_or_default();
+            missed.push(Missed { text: text.clone(), answer, newest });
+        }
+        outcomes.push((query, found, first));
+    }
+    let mut categories: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for outcome in &outcomes {
+        categories.entry(outcome.0.category.clone()).or_default().push(*outcome);
+    }
+    let by_category = categories.into_iter().map(|(name, of)| (name, shares(&of))).collect();
+    Ok(Report { overall: shares(&outcomes), by_category, missed })
+}
+
+/// Whether a right row is returned, and whether it is above every stale one.
+fn judge(answer: &[String], relevant: &[String], stale: &[String]) -> (bool, bool) {
+    let place = |ids: &[String]| answer.iter().position(|id| ids.contains(id));
+    let (newest, oldest) = (place(relevant), place(stale));
+    (newest.is_some(), newest.is_some_and(|newest| oldest.is_none_or(|stale| newest < stale)))
+}
+
+fn shares(outcomes: &[(&Query, bool, bool)]) -> Shares {
+    let updated: Vec<_> = outcomes.iter().filter(|(query, ..)| !query.stale.is_empty()).collect();
+    let share = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
+    let first = updated.iter().filter(|(.., first)| *first).count();
+    let found = outcomes.iter().filter(|(_, found, _)| *found).count();
+    Shares {
+        newest_first: share(first, updated.len()),
+        found: share(found, outcomes.len()),
+        n: updated.len(),
+        asked: outcomes.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_newest_must_be_returned_and_above_every_stale_one() {
+        let judged = |answer: &str| judge(&ids(answer), &ids("new"), &ids("old older"));
+        assert_eq!(judged("x new old"), (true, true));
+        assert_eq!(judged("new"), (true, true));
+        assert_eq!(judged("older new old"), (true, false));
+        assert_eq!(judged("x y"), (false, false));
+    }
+
+    #[test]
+    fn questions_without_a_stale_row_say_nothing_of_order() {
+        let query = |stale: &str| Query { stale: ids(stale), ..Query::default() };
+        let (with, without) = (query("old"), query(""));
+        let shares = shares(&[(&with, true, false), (&without, true, true)]);
+        assert_eq!((shares.newest_first, shares.found), (0.0, 1.0));
+        assert_eq!((shares.n, shares.asked), (1, 2));
+    }
+}

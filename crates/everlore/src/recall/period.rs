@@ -1,0 +1,376 @@
+//! The stretch of the past that a query names: which memories lie in it, and whether it is all that the query asks for.
+
+use std::{cmp::Reverse, collections::HashMap, ops::Range};
+
+use jiff::SignedDuration;
+
+use super::{Hit, Intent, RecallRequest, fuse::Candidate};
+use crate::{
+    store::Place,
+    text::{
+        language::is_cjk,
+        stop_words::{is_function_character, is_stop_word},
+    },
+    types::Timestamp,
+};
+
+/// A conversation in which nobody has spoken for so long is over.
+const SILENCE: SignedDuration = SignedDuration::from_mins(30);
+
+/// The times and sessions that a query names, in one scope.
+pub(super) struct Period<'a> {
+    times: &'a [(Timestamp, Timestamp)],
+    /// The numbers of the sessions that are meant; `None` where any is.
+    sessions: Option<Vec<u32>>,
+    /// The session that is going on, where only what was before is meant.
+    current: Option<u32>,
+}
+
+impl<'a> Period<'a> {
+    /// The period that `intent` names among memories with these places and times; `None` if it names none.
+    pub(super) fn new(
+        intent: &'a Intent,
+        memories: impl Iterator<Item = (Place, Timestamp)> + Clone,
+    ) -> Option<Self> {
+        if intent.times.is_empty() && intent.sessions.is_none() {
+            return None;
+        }
+        let told = Self::in_times(&intent.times, intent, memories.clone());
+        let is_loose = intent.asks_period && intent.wider_times != intent.times;
+        if is_loose && !memories.clone().any(|(place, at)| told.holds(place, at)) {
+            return Some(Self::in_times(&intent.wider_times, intent, memories));
+        }
+        Some(told)
+    }
+
+    fn in_times(
+        times: &'a [(Timestamp, Timestamp)],
+        intent: &Intent,
+        memories: impl Iterator<Item = (Place, Timestamp)>,
+    ) -> Self {
+        let mut period = Self { times, sessions: None, current: None };
+        if intent.sessions.is_some() || intent.is_earlier {
+            let talks = talks(memories);
+            let in_time = talks.iter().filter(|talk| period.reaches(talk)).collect::<Vec<_>>();
+            let meant = |sessions: crate::text::dates::Sessions| {
+                in_time[sessions.among(in_time.len())].iter().map(|talk| talk.session).collect()
+            };
+            let current = talks.last().filter(|talk| is_going_on(talk, intent));
+            period.current = current.map(|talk| talk.session);
+            period.sessions = intent.sessions.map(meant);
+        }
+        period
+    }
+
+    /// Whether a memory with this place and time lies in it.
+    pub(super) fn holds(&self, place: Place, at: Timestamp) -> bool {
+        let session = place.session();
+        let in_session = self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&session));
+        let is_current = session > 0 && self.current == Some(session);
+        // A session that began in the period belongs to it as a whole.
+        let in_time = self.sessions.is_some() || self.times.is_empty() || self.is_in_time(at);
+        in_session && in_time && !is_current
+    }
+
+    fn is_in_time(&self, at: Timestamp) -> bool {
+        self.times.iter().any(|(start, end)| *start <= at && at < *end)
+    }
+
+    /// Whether a conversation counts among those of these times.
+    fn reaches(&self, talk: &Talk) -> bool {
+        self.times.is_empty() || self.is_in_time(talk.first)
+    }
+}
+
+/// A session with its first and last moment.
+struct Talk {
+    session: u32,
+    first: Timestamp,
+    last: Timestamp,
+}
+
+/// The sessions in the order in which they began.
+fn talks(memories: impl Iterator<Item = (Place, Timestamp)>) -> Vec<Talk> {
+    let mut found: HashMap<u32, (Timestamp, Timestamp)> = HashMap::new();
+    for (place, at) in memories.filter(|(place, _)| place.session() > 0) {
+        let (first, last) = found.entry(place.session()).or_insert((at, at));
+        *first = (*first).min(at);
+        *last = (*last).max(at);
+    }
+    let mut talks: Vec<_> =
+        found.into_iter().map(|(session, (first, last))| Talk { session, first, last }).collect();
+    talks.sort_by_key(|talk| (talk.first, talk.session));
+    talks
+}
+
+/// Whether the query was asked in this session, and looks back beyond it.
+fn is_going_on(talk: &Talk, intent: &Intent) -> bool {
+    intent.is_earlier && intent.asked_at.duration_since(talk.last) < SILENCE
+}
+
+/// Brings the hits of a period into the order of time.
+pub(super) fn in_order(hits: &mut [Hit]) {
+    hits.sort_by_key(|hit| (hit.memory.at, hit.place));
+}
+
+/// Leaves as many candidates of a period as the request allows.
+pub(super) fn thin(candidates: &mut Vec<Candidate>, request: &RecallRequest) {
+    if request.whole_period {
+        return;
+    }
+    candidates.sort_by_key(|candidate| (candidate.at, candidate.place));
+    let kept = spread(candidates.len(), request.limit);
+    let mut index = 0..;
+    candidates.retain(|_| index.next().is_some_and(|index| kept.binary_search(&index).is_ok()));
+}
+
+/// Whether the limit of a request lets the hit at `index` of `count` through.
+pub(super) fn lets_through(
+    intent: &Intent,
+    request: &RecallRequest,
+    count: usize,
+    index: usize,
+) -> bool {
+    if !intent.asks_period {
+        return index < request.limit;
+    }
+    request.whole_period || spread(count, request.limit).contains(&index)
+}
+
+/// The indexes of at most `limit` of `count` things, spread evenly from the first to the last: of a long talk one would
+/// rather know all its topics than its greetings.
+pub(super) fn spread(count: usize, limit: usize) -> Vec<usize> {
+    match limit {
+        0 => vec![],
+        1 => (0..count.min(1)).collect(),
+        _ if count <= limit => (0..count).collect(),
+        _ => (0..limit).map(|index| index * (count - 1) / (limit - 1)).collect(),
+    }
+}
+
+/// Whether nothing is left of a query without these spans but the wish to hear what was said: "What did we talk about
+/// …?", 聊了什么. It must have a span at all, and must look back: "What should I do today?" does not.
+pub(super) fn is_content_free(query: &str, spans: &[Range<usize>]) -> bool {
+    if spans.is_empty() {
+        return false;
+    }
+    let mut rest = query.to_owned();
+    let mut spans = spans.to_vec();
+    spans.sort_by_key(|span| Reverse(span.start));
+    for span in &spans {
+        // Mentions of times and of sessions may overlap.
+        let end = span.end.min(rest.len());
+        if rest.is_char_boundary(span.start.min(end)) && rest.is_char_boundary(end) {
+            rest.replace_range(span.start.min(end)..end, " ");
+        }
+    }
+    let lower = rest.to_lowercase().replace('’', "'");
+    let words = lower.split(|c: char| !is_word_part(c)).filter(|word| !word.is_empty());
+    let said: Option<Vec<Says>> = words.flat_map(runs).map(|run| says(&run)).collect();
+    said.is_some_and(|said| said.is_empty() || said.contains(&Says::Talk))
+}
+
+/// What a word says that is no content.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Says {
+    /// That something was said or done.
+    Talk,
+    /// Nothing by itself.
+    Nothing,
+}
+
+fn is_word_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '\''
+}
+
+/// The parts of a word in one script each.
+fn runs(word: &str) -> Vec<String> {
+    let characters: Vec<char> = word.chars().collect();
+    characters.chunk_by(|a, b| is_cjk(*a) == is_cjk(*b)).map(String::from_iter).collect()
+}
+
+/// What a word or a run of Chinese says; `None` if it has content.
+fn says(run: &str) -> Option<Says> {
+    if run.starts_with(is_cjk) { chinese_says(run) } else { english_says(run) }
+}
+
+fn english_says(word: &str) -> Option<Says> {
+    let bare = word.strip_suffix("'s").unwrap_or(word);
+    if TALK.contains(&bare) {
+        return Some(Says::Talk);
+    }
+    let is_empty = is_stop_word(word) || is_stop_word(bare) || FILLER.contains(&bare);
+    is_empty.then_some(Says::Nothing)
+}
+
+/// Takes away the longest phrase or a function character at a time.
+fn chinese_says(run: &str) -> Option<Says> {
+    let (mut rest, mut found) = (run, Says::Nothing);
+    while let Some(c) = rest.chars().next() {
+        let longest = |phrases: &[&str]| {
+            let fitting = phrases.iter().filter(|phrase| rest.starts_with(**phrase));
+            fitting.map(|phrase| phrase.len()).max().unwrap_or(0)
+        };
+        let (talk, filler) = (longest(CHINESE_TALK), longest(CHINESE_FILLER));
+        let function = if is_function_character(c) { c.len_utf8() } else { 0 };
+        let length = talk.max(filler).max(function);
+        if length == 0 {
+            return None;
+        }
+        if talk == length {
+            found = Says::Talk;
+        }
+        rest = &rest[length..];
+    }
+    Some(found)
+}
+
+/// Words for talking, and for what is over.
+#[rustfmt::skip]
+const TALK: &[&str] = &[
+    "talk", "talks", "talked", "talking", "discuss", "discusses", "discussed", "discussing", "discussion", "discussions",
+    "say", "says", "said", "saying", "mention", "mentions", "mentioned", "chat", "chats", "chatted", "chatting", "speak",
+    "spoke", "spoken", "speaking", "conversation", "conversations", "session", "sessions", "dialogue", "message", "messages",
+    "remember", "recall", "remind", "told", "review", "summary", "summarize", "summarise", "recap", "overview", "highlights",
+    "topic", "topics", "cover", "covered", "happen", "happened", "happening", "shared", "exchanged", "did", "memory",
+    "memories", "history", "log", "logs", "notes", "came", "went",
+];
+
+/// Words that go with them and say nothing of what was talked about.
+#[rustfmt::skip]
+const FILLER: &[&str] = &[
+    "tell", "show", "list", "give", "find", "know", "subject", "subjects", "thing", "things", "stuff", "sort", "sorts", "kind",
+    "kinds", "type", "types", "go", "come", "bring", "brought", "share", "exchange", "exactly", "please", "main", "various",
+    "time", "like", "hi", "hey", "hello", "back", "around", "last", "earlier", "previously", "ago", "together", "communicate",
+    "content", "contents", "early", "late", "mid", "middle", "beginning", "start", "end",
+];
+
+/// The same in Chinese; 了 and 过 tell what is over.
+#[rustfmt::skip]
+const CHINESE_TALK: &[&str] = &[
+    "聊天", "聊", "谈论", "谈话", "谈", "談", "說", "说", "讲", "講", "讨论", "討論", "提到", "提过", "提起", "提及", "对话", "對話",
+    "会话", "會話", "交流", "沟通", "交谈", "告诉", "告訴", "记得", "記得", "记录", "記錄", "回忆", "回憶", "回顾", "总结", "總結", "概括",
+    "话题", "話題", "发生", "發生", "了", "过", "過", "消息",
+];
+
+#[rustfmt::skip]
+const CHINESE_FILLER: &[&str] = &[
+    "列出", "列一下", "看看", "看一下", "查一下", "什么", "什麼", "哪些", "哪个", "啥", "内容", "事情", "事", "东西", "方面", "主题",
+    "我们", "我們", "咱们", "咱", "一起", "一下", "一些", "时候", "時候", "期间", "期間", "里", "裡", "中", "时", "時", "当时", "初", "底",
+    "帮我", "请", "关于", "做", "干", "当中", "之间", "都有", "主要", "大概", "具体", "次", "回", "跟", "来着", "为了", "起", "呗", "呐",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::RecallConfig, recall::analyze};
+
+    fn intent(query: &str) -> Intent {
+        analyze(query, &RecallConfig::default(), &"2026-03-04T10:30[+08:00]".parse().unwrap())
+    }
+
+    fn at(time: &str) -> Timestamp {
+        format!("{time}+08:00").parse().unwrap()
+    }
+
+    /// Three conversations on 2 March and two on 4 March, the last of them going on.
+    fn memories() -> Vec<(Place, Timestamp)> {
+        let times = ["02T09:00", "02T12:00", "02T20:00", "04T08:00", "04T10:20"];
+        let at = |time| at(&format!("2026-03-{time}"));
+        (1..).zip(times).map(|(session, time)| (Place::new(session, 0), at(time))).collect()
+    }
+
+    /// The sessions that the period of a query holds.
+    fn held(query: &str) -> Vec<u32> {
+        let intent = intent(query);
+        let period = Period::new(&intent, memories().into_iter()).unwrap();
+        let held = memories().into_iter().filter(|(place, at)| period.holds(*place, *at));
+        held.map(|(place, _)| place.session()).collect()
+    }
+
+    #[test]
+    fn a_period_holds_what_was_said_in_it() {
+        assert_eq!(held("What did we talk about on Monday?"), [1, 2, 3]);
+        assert_eq!(held("周一聊了什么"), [1, 2, 3]);
+        assert_eq!(held("in our second session"), [2]);
+        assert_eq!(held("over sessions 2 through 4"), [2, 3, 4]);
+        assert_eq!(held("最近两次对话"), [4, 5]);
+        assert_eq!(held("two sessions ago"), [4]);
+    }
+
+    #[test]
+    fn sessions_are_counted_within_the_time_that_is_named() {
+        assert_eq!(held("our second session on Monday"), [2]);
+        assert_eq!(held("the last session on Monday"), [3]);
+    }
+
+    #[test]
+    fn earlier_is_before_the_conversation_that_is_going_on() {
+        assert_eq!(held("what did we discuss today"), [4, 5]);
+        assert_eq!(held("what did we discuss earlier today"), [4]);
+        assert_eq!(held("今天早些时候说了什么"), [4]);
+    }
+
+    #[test]
+    fn a_day_on_which_nothing_was_said_may_have_been_miscounted() {
+        assert_eq!(held("What did we talk about 2 days ago?"), [1, 2, 3]);
+        assert_eq!(held("What did we talk about 3 days ago?"), [1, 2, 3]);
+        assert_eq!(held("三天前聊了什么"), [1, 2, 3]);
+        assert!(held("What did we talk about 5 days ago?").is_empty());
+        assert_eq!(held("周一凌晨聊了什么"), [1, 2, 3]);
+        assert!(held("What did Ann say of the house 3 days ago?").is_empty());
+    }
+
+    #[test]
+    fn no_period_is_none() {
+        let intent = intent("what tea do I like");
+        assert!(Period::new(&intent, memories().into_iter()).is_none());
+    }
+
+    #[test]
+    fn questions_for_a_period_are_told_from_questions_about_something_in_it() {
+        let free = [
+            "What did we talk about 5 months ago?",
+            "Tell me the sorts of things we discussed last Friday.",
+            "What was talked about between May 8th and June 9th?",
+            "What did we discuss in our third session?",
+            "Last Wednesday, what did we chat about?",
+            "What happened yesterday?",
+            "yesterday",
+            "Summarize what we discussed over the last week",
+            "上周三聊了什么",
+            "三个月前我们讨论了哪些内容？",
+            "去年国庆我们说了什么",
+            "我们第三次对话都聊了些什么",
+            "昨天发生了什么事情",
+            "What did I do yesterday?",
+            "what did we talk about in early May",
+            "上个月底我们聊了啥",
+        ];
+        let wrong: Vec<_> = free.iter().filter(|query| !intent(query).asks_period).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+        let about = [
+            "What did we say about the invoice last week?",
+            "What did Caroline do in May?",
+            "上周三聊的旅行计划",
+            "去年国庆去了哪里玩",
+            "What did we talk about?",
+            "What will happen tomorrow?",
+            "What should I do today?",
+            "Are you there today?",
+            "今天做什么",
+            "明天做什么",
+            "我们聊了什么",
+        ];
+        let wrong: Vec<_> = about.iter().filter(|query| intent(query).asks_period).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
+    #[test]
+    fn a_long_period_is_thinned_evenly() {
+        assert_eq!(spread(5, 10), [0, 1, 2, 3, 4]);
+        assert_eq!(spread(9, 3), [0, 4, 8]);
+        assert_eq!(spread(9, 1), [0]);
+        assert_eq!((spread(9, 0), spread(0, 1)), (vec![], vec![]));
+    }
+}

@@ -1,0 +1,67 @@
+//! Numbers spelled out in English: three, twenty-eighth.
+
+use super::words::Word;
+
+#[rustfmt::skip]
+const CARDINALS: [&str; 20] = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+];
+
+#[rustfmt::skip]
+const ORDINALS: [&str; 20] = [
+    "zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+];
+
+/// From twenty on.
+const TENS: [(&str, &str); 8] = [
+    ("twenty", "twentieth"),
+    ("thirty", "thirtieth"),
+    ("forty", "fortieth"),
+    ("fifty", "fiftieth"),
+    ("sixty", "sixtieth"),
+    ("seventy", "seventieth"),
+    ("eighty", "eightieth"),
+    ("ninety", "ninetieth"),
+];
+
+/// Every numeral of one word, for the lexicon.
+pub(super) fn words() -> impl Iterator<Item = (&'static str, Word)> {
+    let small = CARDINALS.into_iter().zip(ORDINALS).zip(0..);
+    let tens = TENS.into_iter().zip((2..).map(|tens| tens * 10));
+    small.chain(tens).flat_map(|((cardinal, ordinal), value)| {
+        [(cardinal, Word::Number { value, digits: 0 }), (ordinal, Word::Nth(value))]
+    })
+}
+
+/// The numeral that `tens` and the word after it make, where they do: twenty-eight, twenty eighth. The second is given as
+/// it was read.
+pub(super) fn compound(tens: Word, ones: Word) -> Option<Word> {
+    let Word::Number { value: tens @ (20 | 30 | 40 | 50 | 60 | 70 | 80 | 90), digits: 0 } = tens
+    else {
+        return None;
+    };
+    match ones {
+        Word::Number { value: ones @ 1..=9, digits: 0 } => {
+            Some(Word::Number { value: tens + ones, digits: 0 })
+        }
+        Word::Nth(ones @ 1..=9) => Some(Word::Nth(tens + ones)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tens_and_ones_make_one_number() {
+        let number = |value| Word::Number { value, digits: 0 };
+        assert_eq!(compound(number(20), Word::Nth(8)), Some(Word::Nth(28)));
+        assert_eq!(compound(number(90), number(9)), Some(number(99)));
+        assert_eq!(compound(number(20), number(10)), None);
+        assert_eq!(compound(number(3), number(2)), None);
+        assert_eq!(compound(Word::Number { value: 20, digits: 2 }, number(2)), None);
+    }
+}
