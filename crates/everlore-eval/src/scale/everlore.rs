@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use everlore::{Engine, Scope, Turn, store::SqliteStore};
+use everlore::{Engine, Scope, Turn, llm::Builtin, store::SqliteStore};
 use jiff::Timestamp;
 use tokio::{runtime::Runtime, task::JoinSet};
 
@@ -79,7 +79,8 @@ impl Subject for Everlore {
 }
 
 async fn open(path: &Path) -> Result<Engine> {
-    Ok(Engine::new(Arc::new(SqliteStore::open(path).await?)))
+    let store = Arc::new(SqliteStore::open(path).await?);
+    Ok(Engine::new(store).with_embedder(Arc::new(Builtin::new())))
 }
 
 fn scope(number: u32) -> Result<Scope> {
