@@ -113,6 +113,14 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
 }
 
 /// Whether a query asks for a stretch of the past and nothing else; what is to come is not remembered as such.
+/// Understands a query that asks for nothing but a period as one for the words that name it.
+pub(super) fn by_time_words(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
+    let intent = analyze(query, config, now);
+    let named: Vec<&str> =
+        find_times(query, now).into_iter().map(|mention| &query[mention.span]).collect();
+    Intent { asks_period: false, terms: query_terms(&named.join("\n"), config), ..intent }
+}
+
 fn asks_period(
     query: &str,
     times: &[TimeMention],

@@ -47,6 +47,9 @@ use crate::{
 /// hardly ever lift a memory from further down.
 const MORE_LOADED: usize = 10;
 
+/// A coverage above this has every word; sums of fractions fall a little short of one.
+const ALL_WORDS: f64 = 0.999;
+
 /// What to look for, and where.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallRequest {
@@ -159,8 +162,25 @@ pub async fn why_not(means: Means<'_>, request: &RecallRequest, id: MemoryId) ->
 
 /// Everything up to the decision what to leave out.
 async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<(Intent, Vec<Hit>, usize)> {
+    let intent = analyze(&request.query, means.config, means.now);
+    let asks_period = intent.asks_period;
+    let answer = rank_intent(means, request, intent).await?;
+    if asks_period && answer.1.is_empty() {
+        // Nothing was said then, but a memory may name that very time.
+        let intent = analyze::by_time_words(&request.query, means.config, means.now);
+        let (intent, mut hits, count) = rank_intent(means, request, intent).await?;
+        hits.retain(|hit| hit.signals.coverage > ALL_WORDS);
+        return Ok((intent, hits, count));
+    }
+    Ok(answer)
+}
+
+async fn rank_intent(
+    means: Means<'_>,
+    request: &RecallRequest,
+    intent: Intent,
+) -> Result<(Intent, Vec<Hit>, usize)> {
     let Means { store, config, now, .. } = means;
-    let intent = analyze(&request.query, config, now);
     let gathered = gather::gather(means, request, &intent).await?;
     let mut fusion = Fusion::new(&gathered, &intent, config);
     let count = fusion.count();

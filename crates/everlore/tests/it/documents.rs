@@ -31,7 +31,7 @@ async fn chunks(engine: &Engine, owner: &Scope) -> Vec<Memory> {
 #[tokio::test]
 async fn a_chunk_is_a_memory_that_says_where_it_is_from() {
     let (engine, owner) = (engine().await, scope("a"));
-    let report = ingest(&engine, &owner, "/work/docs/handbook.md", HANDBOOK).await;
+    let report = ingest(&engine, &owner, "/notes/docs/handbook.md", HANDBOOK).await;
     assert_eq!((report.chunks, counts(&report)), (3, [3, 0, 0, 0]));
     let chunk = &chunks(&engine, &owner).await[1];
     assert_eq!((chunk.kind, chunk.name.as_str()), (Kind::Knowledge, "数据库备份"));

@@ -123,3 +123,21 @@ async fn what_was_cleaned_together_is_brought_back_together() {
         "{counts:?}"
     );
 }
+
+#[tokio::test]
+async fn a_period_in_which_nothing_was_said_is_looked_for_by_its_words() {
+    let (engine, owner) = (ram(), scope("ann"));
+    for text in ["我上周三和张伟讨论了支付模块", "last Wednesday the office moved to Lisbon", "tea"]
+    {
+        engine.remember(&owner, say(text)).await.unwrap();
+    }
+    for (query, text) in
+        [("上周三聊了什么？", "支付模块"), ("What did we talk about last Wednesday?", "Lisbon")]
+    {
+        let answer = engine.recall(&engine.request(&owner, query)).await.unwrap();
+        assert!(
+            answer.hits.first().is_some_and(|hit| hit.memory.content.contains(text)),
+            "{query}: {answer:?}"
+        );
+    }
+}

@@ -54,7 +54,19 @@ pub(super) fn chunks(blocks: Vec<Block>, joins: Joins) -> Vec<Chunk> {
         packer.push(block);
     }
     packer.close_section();
+    in_line_order(&mut packer.chunks);
     packer.chunks
+}
+
+/// Where a text has other lines than its source, as in a page with nested lists, a chunk is said to begin where the one
+/// before it does at the earliest.
+fn in_line_order(chunks: &mut [Chunk]) {
+    let mut line = 1;
+    for chunk in chunks {
+        chunk.start_line = chunk.start_line.max(line);
+        chunk.end_line = chunk.end_line.max(chunk.start_line);
+        line = chunk.start_line;
+    }
 }
 
 /// A block that fits, with what it costs.
