@@ -356,3 +356,28 @@ async fn stores_that_open_a_new_file_together_make_it_once() {
     assert_eq!(all(&engine, &owner).await.len(), 4);
     assert_eq!(store.scopes().await.unwrap(), [owner]);
 }
+
+#[tokio::test]
+async fn a_file_of_the_first_schema_is_backed_up_and_brought_to_the_newest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("everlore.db");
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute_batch(include_str!("../../migrations/sqlite/0001.sql")).unwrap();
+    db.execute("INSERT INTO meta VALUES ('terms', 1)", []).unwrap();
+    db.execute("INSERT INTO scopes (agent, user) VALUES ('tester', 'ann')", []).unwrap();
+    db.pragma_update(None, "user_version", 1).unwrap();
+    drop(db);
+    let store = everlore::store::SqliteStore::open(&path).await.unwrap();
+    assert_eq!(
+        everlore::store::Store::scopes(&store).await.unwrap(),
+        [crate::support::scope("ann")]
+    );
+    assert!(folder.path().join("everlore.schema-1.backup").exists());
+    let engine = everlore::Engine::new(std::sync::Arc::new(store));
+    engine
+        .remember(&crate::support::scope("ann"), crate::support::say("新记忆 in an old file"))
+        .await
+        .unwrap();
+    let found = crate::support::found(&engine, &crate::support::scope("ann"), "记忆").await;
+    assert_eq!(found, ["新记忆 in an old file"]);
+}
