@@ -16,6 +16,7 @@ pub use transfer::Exported;
 use crate::{
     config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
+    files::memory_folder::FileChange,
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
     recall::{self, Block, Means, Recall, RecallRequest, WhyNot},
@@ -143,6 +144,18 @@ impl Engine {
     pub async fn observe(&self, scope: &Scope, turns: Vec<Turn>) -> Result<Vec<Saved>> {
         self.check_enabled()?;
         ingest::observe(&*self.store, scope, turns, self.now().timestamp()).await
+    }
+
+    /// Keeps what files of an agent's own folder said and will say, before they are changed.
+    pub async fn keep_notes(
+        &self,
+        scope: &Scope,
+        changes: &[FileChange],
+        session: Option<&str>,
+    ) -> Result<()> {
+        self.check_enabled()?;
+        let now = self.now().timestamp();
+        ingest::keep_notes(&*self.store, scope, changes, session, &self.author, now).await
     }
 
     fn check_enabled(&self) -> Result<()> {

@@ -20,3 +20,4 @@ mod settings;
 mod context;
 mod semantic;
 mod memory_folder;
+mod tools;

@@ -127,11 +127,13 @@ pub struct FileChange {
     pub before: Option<String>,
     /// What it will say; none if it goes.
     pub after: Option<String>,
+    /// The path that it had before it was renamed.
+    pub moved_from: Option<String>,
 }
 
 impl FileChange {
     fn gone(path: String, text: String) -> Self {
-        Self { path, before: Some(text), after: None }
+        Self { path, before: Some(text), after: None, moved_from: None }
     }
 }
 

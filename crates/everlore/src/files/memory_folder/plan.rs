@@ -206,8 +206,9 @@ impl Desk<'_> {
         let (old_path, new_path) = (from.plain(), to.plain());
         let moved = |(below, text): (String, String)| {
             let away = FileChange::gone(format!("{old_path}{below}"), text.clone());
+            let moved_from = Some(away.path.clone());
             let path = format!("{new_path}{below}");
-            [away, FileChange { path, before: None, after: Some(text) }]
+            [away, FileChange { path, before: None, after: Some(text), moved_from }]
         };
         // What is no text cannot be kept, and need not be: nothing of it is lost.
         let changes = match texts {
@@ -320,8 +321,12 @@ impl Plan {
     }
 
     fn writing(text: String, path: MemoryPath, before: Option<String>, after: String) -> Self {
-        let change =
-            FileChange { path: path.plain(), before: before.clone(), after: Some(after.clone()) };
+        let change = FileChange {
+            path: path.plain(),
+            before: before.clone(),
+            after: Some(after.clone()),
+            moved_from: None,
+        };
         Self { text, step: Step::Write { path, before, after }, changes: vec![change] }
     }
 }

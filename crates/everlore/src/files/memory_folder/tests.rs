@@ -1,5 +1,7 @@
 //! Every documented sentence, every attack by a path, and what must survive an edit.
 
+#![cfg(unix)]
+
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},

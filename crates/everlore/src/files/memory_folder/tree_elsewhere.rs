@@ -3,6 +3,7 @@
 use std::{io, path::Path};
 
 /// What a name stands for.
+#[expect(dead_code, reason = "nothing is ever found")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Node {
     /// Nothing.
