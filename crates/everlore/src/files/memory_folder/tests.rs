@@ -593,3 +593,48 @@ fn a_prepared_change_says_what_each_file_was_and_will_be() {
     assert_eq!(changes(json!({"command": "view", "path": "/memories/d"})), [""; 0]);
     assert_eq!(changes(json!({"command": "delete", "path": "/memories/absent"})), [""; 0]);
 }
+
+#[test]
+fn swapping_a_folder_for_a_link_at_any_moment_leads_nowhere() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let desk = Desk::with(&[("d/a.md", "inside")]);
+    let outside = desk.home.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("a.md"), "secret").unwrap();
+    let (folder, aside) = (desk.root().join("d"), desk.home.path().join("aside"));
+    let done = AtomicBool::new(false);
+    let mut reached = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                // A command may have made the folder anew; then there is nothing to swap this time.
+                if fs::rename(&folder, &aside).is_ok() {
+                    let _ = symlink(&outside, &folder);
+                    let _ = fs::remove_file(&folder);
+                    let _ = fs::rename(&aside, &folder);
+                }
+            }
+        });
+        for number in 0..2_000 {
+            let command = match number % 4 {
+                0 => json!({"command": "view", "path": "/memories/d/a.md"}),
+                1 => {
+                    json!({"command": "create", "path": format!("/memories/d/{number}"), "file_text": "new"})
+                }
+                2 => {
+                    json!({"command": "insert", "path": "/memories/d/a.md", "insert_line": 0, "insert_text": "new"})
+                }
+                _ => json!({"command": "delete", "path": format!("/memories/d/{}", number - 2)}),
+            };
+            // A folder that goes away in the middle may also be a failure of the disk.
+            let command: Command = serde_json::from_value(command).unwrap();
+            let answer = desk.folder.run(&command);
+            assert!(!format!("{answer:?}").contains("secret"), "{answer:?}");
+            reached += usize::from(answer.is_ok_and(|answer| !answer.is_error));
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert!(reached > 0, "some commands get through");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    assert_eq!(fs::read_to_string(outside.join("a.md")).unwrap(), "secret");
+}
