@@ -8,8 +8,10 @@ use std::{
 
 use everlore::{
     Config, Engine, Scope,
+    files::memory_folder::{Limits, MemoryFolder},
     llm::Builtin,
     store::{SqliteStore, Store},
+    types::Fingerprint,
 };
 use jiff::{Zoned, tz::TimeZone};
 use tempfile::TempDir;
@@ -21,8 +23,14 @@ use crate::{
     unsaved,
 };
 
+/// A longer name of an agent or user is cut as a folder's, and told apart by a digest.
+const MAX_PLAIN_NAME: usize = 64;
+
 /// The name of the database file in a home.
 const DATABASE: &str = "everlore.db";
+
+/// The folder of a home that holds those of the tool `memory`.
+const MEMORY_FOLDERS: &str = "memories-tool";
 
 /// Everything a command needs to know.
 pub(crate) struct Context {
@@ -77,6 +85,13 @@ impl Context {
     /// The database file.
     pub(crate) fn database(&self) -> PathBuf {
         self.home.join(DATABASE)
+    }
+
+    /// The folder that the agent keeps for itself by the tool `memory`, one for each scope.
+    pub(crate) fn memory_folder(&self) -> MemoryFolder {
+        let agent = self.home.join(MEMORY_FOLDERS).join(folder_name(self.scope.agent()));
+        let root = agent.join(folder_name(self.scope.user()));
+        MemoryFolder::new(root, Limits::default())
     }
 
     /// The engine, opened on first use.
@@ -214,6 +229,20 @@ fn home(global: &Global) -> Result<PathBuf> {
             "name a folder with --home or EVERLORE_HOME",
         )
     })
+}
+
+/// The name of a scope's part as a folder. Some file systems take two names that differ in case or in how an accent is
+/// written for one, so a digest tells those apart that could be mistaken.
+fn folder_name(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    if name.chars().all(plain) && name.len() < MAX_PLAIN_NAME {
+        return name.to_owned();
+    }
+    let digest = Fingerprint::of(name);
+    let digest: String = digest.as_bytes()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    let safe = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    let start: String = name.chars().take(MAX_PLAIN_NAME / 2).map(safe).collect();
+    format!("{start}.{digest}")
 }
 
 /// Makes the folder and the file for the user alone; what exists is left as it is.

@@ -17,4 +17,5 @@ mod crowd;
 mod kill;
 mod embed;
 mod readme;
+mod tool;
 mod tree;

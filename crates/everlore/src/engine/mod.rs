@@ -16,13 +16,14 @@ pub use transfer::Exported;
 use crate::{
     config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
+    files::memory_folder::FileChange,
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
     recall::{self, Block, Means, Recall, RecallRequest, WhyNot},
     store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
     text::language::Language,
     types::{
-        Actor, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
+        Actor, Author, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
         to_millisecond,
     },
 };
@@ -49,6 +50,7 @@ pub struct Engine {
     store: Arc<dyn Store>,
     embedder: Option<Arc<dyn Embedder>>,
     config: Config,
+    author: Author,
     clock: fn() -> Timestamp,
     zone: TimeZone,
 }
@@ -80,6 +82,7 @@ impl Engine {
             store,
             embedder: None,
             config: Config::default(),
+            author: Author::PERSON,
             clock: Timestamp::now,
             zone: TimeZone::UTC,
         }
@@ -110,6 +113,12 @@ impl Engine {
         Self { clock, ..self }
     }
 
+    /// The same, with what it remembers, edits and deletes journaled as this one's doing.
+    #[must_use]
+    pub fn on_behalf_of(&self, author: Author) -> Self {
+        Self { author, ..self.clone() }
+    }
+
     /// Its settings.
     pub fn config(&self) -> &Config {
         &self.config
@@ -128,13 +137,25 @@ impl Engine {
     /// Stores a statement, or renews it if the same is known.
     pub async fn remember(&self, scope: &Scope, request: Remember) -> Result<Saved> {
         self.check_enabled()?;
-        ingest::remember(&*self.store, scope, request, Actor::Person, self.now().timestamp()).await
+        ingest::remember(&*self.store, scope, request, &self.author, self.now().timestamp()).await
     }
 
     /// Stores what was said, word for word, all or nothing.
     pub async fn observe(&self, scope: &Scope, turns: Vec<Turn>) -> Result<Vec<Saved>> {
         self.check_enabled()?;
         ingest::observe(&*self.store, scope, turns, self.now().timestamp()).await
+    }
+
+    /// Keeps what files of an agent's own folder said and will say, before they are changed.
+    pub async fn keep_notes(
+        &self,
+        scope: &Scope,
+        changes: &[FileChange],
+        session: Option<&str>,
+    ) -> Result<()> {
+        self.check_enabled()?;
+        let now = self.now().timestamp();
+        ingest::keep_notes(&*self.store, scope, changes, session, &self.author, now).await
     }
 
     fn check_enabled(&self) -> Result<()> {
@@ -290,7 +311,7 @@ impl Engine {
 
     /// Changes a memory and returns it as it is now.
     pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
-        ingest::edit(&*self.store, scope, id, edit, self.now().timestamp()).await
+        ingest::edit(&*self.store, scope, id, edit, &self.author, self.now().timestamp()).await
     }
 
     /// Puts a memory away: kept, but left out of recall.
@@ -312,8 +333,8 @@ impl Engine {
     pub async fn delete(&self, scope: &Scope, id: MemoryId) -> Result<u64> {
         let write = Write::new(
             scope,
-            Actor::Person,
-            "delete",
+            self.author.actor,
+            self.author.cause_of("delete"),
             self.now().timestamp(),
             vec![Change::Delete(id)],
         );

@@ -21,12 +21,14 @@ mod abstain;
 mod pack;
 mod escape;
 mod tiers;
+mod answer;
 mod why_not;
 
 use jiff::Zoned;
 use serde::Serialize;
 
 pub use analyze::{Intent, QueryTerm, analyze};
+pub use answer::{Told, answer, named};
 use fuse::Fusion;
 pub use fuse::{Signals, TermSignal};
 pub use identity::Identity;

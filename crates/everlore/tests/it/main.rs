@@ -19,3 +19,5 @@ mod corpus;
 mod settings;
 mod context;
 mod semantic;
+mod memory_folder;
+mod tools;
