@@ -7,10 +7,7 @@ use super::{
 use crate::{
     llm::dot,
     store::{Field, Segment},
-    text::{
-        language::cjk_share,
-        terms::{Term, terms},
-    },
+    text::terms::{Term, terms},
     types::Vector,
 };
 
@@ -73,12 +70,6 @@ pub(super) fn without_speakers(query: &str, gathered: &Gathered) -> String {
         !terms.is_empty() && terms.iter().all(|term| gathered.is_speaker(*term))
     };
     query.split_whitespace().filter(|word| !speaks(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// How much the built-in model has to say about a text: it knows no Chinese, Japanese or Korean.
-pub(super) fn say(query: &str) -> f64 {
-    // Some names and identifiers in a Chinese question carry it no further than their words do.
-    if cjk_share(query) > 0.3 { 0.0 } else { 1.0 }
 }
 
 impl Gathered {
