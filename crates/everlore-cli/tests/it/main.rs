@@ -16,5 +16,7 @@ mod streams;
 mod crowd;
 mod kill;
 mod embed;
+#[cfg(feature = "remote")]
+mod remote;
 mod readme;
 mod tree;

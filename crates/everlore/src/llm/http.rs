@@ -1,7 +1,7 @@
 //! Asking a server over HTTP: connections that are kept, TLS with the certificates of the system, proxies, answers of
 //! bounded size. Dropping a request ends it.
 
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, sync::OnceLock, time::Duration};
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{
@@ -45,17 +45,18 @@ pub struct Proxies {
 }
 
 /// A server that is asked.
-#[derive(Clone)]
 pub(crate) struct Http {
     base: String,
     host: String,
-    way: Way,
+    uri: Uri,
+    proxies: Proxies,
+    /// Made by the first request: reading certificates takes time, and most commands ask nobody.
+    way: OnceLock<Way>,
 }
 
 type Body = Full<Bytes>;
 
-/// How the server is reached. Certificates are read only where they are needed.
-#[derive(Clone)]
+/// How the server is reached.
 enum Way {
     Plain(Client<HttpConnector, Body>),
     Tls(Client<HttpsConnector<HttpConnector>, Body>),
@@ -80,12 +81,11 @@ impl Http {
             let hint = "leave the name and password out of base_url; give a key by api_key_env";
             return Err(Error::invalid("base_url holds a password", hint));
         }
-        let way = match uri.scheme_str() {
-            Some("http") => Way::Plain(client(connector())),
-            Some("https") => secure(&uri, proxies)?,
-            _ => return Err(bad_address(&base, "starts with neither http:// nor https://")),
-        };
-        Ok(Self { host: authority.to_string(), base, way })
+        if !matches!(uri.scheme_str(), Some("http" | "https")) {
+            return Err(bad_address(&base, "starts with neither http:// nor https://"));
+        }
+        let host = authority.to_string();
+        Ok(Self { base, host, uri, proxies: proxies.clone(), way: OnceLock::new() })
     }
 
     /// The server as the user knows it.
@@ -109,7 +109,7 @@ impl Http {
         let request = request.body(Full::new(Bytes::from(body))).map_err(|error| {
             Trouble::lasting(error.to_string(), "check base_url in the settings")
         })?;
-        let answer = match &self.way {
+        let answer = match self.way()? {
             Way::Plain(client) => client.request(request),
             Way::Tls(client) => client.request(request),
             Way::Tunnel(client) => client.request(request),
@@ -117,6 +117,16 @@ impl Http {
         let answer: Response<Incoming> = answer.await.map_err(|error| self.unreached(&error))?;
         let (parts, body) = answer.into_parts();
         Ok(Reply { status: parts.status, headers: parts.headers, body, host: self.host.clone() })
+    }
+
+    fn way(&self) -> Result<&Way, Trouble> {
+        if let Some(way) = self.way.get() {
+            return Ok(way);
+        }
+        let plain = self.uri.scheme_str() == Some("http");
+        let way =
+            if plain { Way::Plain(client(connector())) } else { secure(&self.uri, &self.proxies)? };
+        Ok(self.way.get_or_init(|| way))
     }
 
     fn unreached(&self, error: &hyper_util::client::legacy::Error) -> Trouble {
@@ -159,10 +169,16 @@ where
         .build(connector)
 }
 
-fn secure(uri: &Uri, proxies: &Proxies) -> Result<Way> {
+fn secure(uri: &Uri, proxies: &Proxies) -> Result<Way, Trouble> {
     let roots = HttpsConnectorBuilder::new()
-        .with_native_roots()
-        .map_err(|error| Error::io("the system's certificates", error))?;
+        .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
+        .map_err(|error| {
+            let message = format!("the certificates of this system cannot be read: {error}");
+            Trouble::lasting(
+                message,
+                "install them (often the package ca-certificates), or set SSL_CERT_FILE",
+            )
+        })?;
     let builder = roots.https_only().enable_http1();
     Ok(match proxies.for_address(uri) {
         None => Way::Tls(client(builder.wrap_connector(connector()))),
@@ -230,7 +246,8 @@ mod tests {
 
     #[test]
     fn an_address_that_cannot_be_asked_is_refused_in_words() {
-        assert!(refusal("api.openai.com/v1").contains("names no server"));
+        assert!(refusal("api.openai.com/v1").contains("is not an address"));
+        assert!(refusal("/v1").contains("names no server"));
         assert!(refusal("ftp://host").contains("neither http:// nor https://"));
         assert!(refusal("http://h h").contains("is not an address"));
         let with_password = refusal("https://me:hunter2@host/v1");
@@ -250,6 +267,46 @@ mod tests {
         for near in ["https://localhost/v1", "https://127.0.0.1:8443/v1", "https://[::1]/v1"] {
             assert!(!through(near), "{near}");
         }
+    }
+
+    #[tokio::test]
+    async fn another_machine_is_asked_through_the_proxy() {
+        let proxy = everlore_scripted::Server::start(|_: &everlore_scripted::Request| {
+            everlore_scripted::Reply::error(403, "not through here")
+        });
+        let address = proxy.url().replace("http://", "http://ann:secret@");
+        let http =
+            Http::new("https://api.example/v1", &Proxies { https: address, ..Proxies::default() });
+        let failed = http.unwrap().post("/embeddings", &Secret::new("sk-1"), Vec::new()).await;
+        let Err(Trouble::Passing { message, .. }) = failed else {
+            panic!("a refused tunnel was used")
+        };
+        assert!(message.contains("api.example cannot be reached"), "{message}");
+        let asked = &proxy.requests()[0];
+        assert_eq!((asked.method.as_str(), asked.path.as_str()), ("CONNECT", "api.example:443"));
+        assert!(asked.header("proxy-authorization").is_some_and(|auth| auth.starts_with("Basic ")));
+        assert_eq!(asked.header("authorization"), None, "the proxy does not get the key");
+    }
+
+    #[tokio::test]
+    async fn a_server_without_tls_is_not_talked_to_in_the_clear() {
+        use std::io::{Read, Write};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("https://{}/v1", listener.local_addr().unwrap());
+        let seen = std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+            let mut seen = Vec::new();
+            // The other side may end it in either way.
+            let _ = connection.read_to_end(&mut seen);
+            seen
+        });
+        let http = Http::new(&address, &Proxies::default()).unwrap();
+        let failed = http.post("/embeddings", &Secret::new("sk-very-secret"), Vec::new()).await;
+        assert!(matches!(failed, Err(Trouble::Passing { .. })), "the handshake fails");
+        drop(http);
+        let seen = String::from_utf8_lossy(&seen.join().unwrap()).into_owned();
+        assert!(!seen.is_empty() && !seen.contains("secret") && !seen.contains("POST"), "{seen}");
     }
 
     #[test]

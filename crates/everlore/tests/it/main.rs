@@ -19,3 +19,7 @@ mod corpus;
 mod settings;
 mod context;
 mod semantic;
+#[cfg(feature = "remote")]
+mod remote;
+#[cfg(feature = "remote")]
+mod remote_engine;
