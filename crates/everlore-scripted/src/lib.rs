@@ -180,15 +180,15 @@ fn accept(listener: &TcpListener, stage: &Arc<Stage>) {
         state.connections.extend(connection.try_clone());
         drop(state);
         let stage = Arc::clone(stage);
-        thread::spawn(move || serve(connection, &stage));
+        thread::spawn(move || serve(&connection, &stage));
     }
 }
 
 /// Answers the requests of a connection one after the other until one side ends it.
-fn serve(connection: TcpStream, stage: &Stage) {
+fn serve(connection: &TcpStream, stage: &Stage) {
     let Ok(reading) = connection.try_clone() else { return };
     let mut reader = std::io::BufReader::new(reading);
-    let mut writer = &connection;
+    let mut writer = connection;
     while let Ok(Some(request)) = http::read(&mut reader) {
         let reply = stage.answer(request);
         let kept = reply.write(&mut writer, &mut || stage.hold());

@@ -32,6 +32,9 @@ pub struct EmbeddingConfig {
     pub text_prefix: String,
     /// Put in front of every question, for models that ask for it, such as "search_query: ".
     pub query_prefix: String,
+    /// How similar a memory must be to a question to be offered where no word matches. From 0 to 1. Models whose
+    /// unrelated texts look alike need more than the default. The built-in model has its own.
+    pub least_similarity: f64,
     /// The most texts in one request. From 1 to 2048.
     pub batch: usize,
     /// The most characters in one request; a longer text goes alone. From 1000 to 10000000.
@@ -95,6 +98,7 @@ impl EmbeddingConfig {
             self.check_model(),
             self.api_key.check("embedding.api_key"),
             within("embedding.dimensions", self.dimensions, 0..=8_192),
+            within("embedding.least_similarity", self.least_similarity, 0.0..=1.0),
             within("embedding.batch", self.batch, 1..=2_048),
             within("embedding.batch_chars", self.batch_chars, 1_000..=10_000_000),
             within("embedding.timeout", seconds(self.timeout), 1.0..=3_600.0),
@@ -129,6 +133,7 @@ impl Default for EmbeddingConfig {
             encoding: Encoding::Float,
             text_prefix: String::new(),
             query_prefix: String::new(),
+            least_similarity: 0.3,
             batch: 64,
             batch_chars: 100_000,
             timeout: Duration::from_secs(30),

@@ -41,6 +41,10 @@ impl Embedder for Asking<'_> {
         self.embedder.understands(text)
     }
 
+    fn least_similarity(&self) -> f32 {
+        self.embedder.least_similarity()
+    }
+
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let Some(kept) = self.kept else { return self.embedder.embed(texts).await };
         let prints: Vec<_> = texts.iter().map(|text| Fingerprint::of(text)).collect();

@@ -72,6 +72,11 @@ impl Embedder for Builtin {
         cjk_share(text) <= 0.3
     }
 
+    /// The cosine of unrelated texts is 0.1 on average.
+    fn least_similarity(&self) -> f32 {
+        0.3
+    }
+
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let known = |text: &str| {
             if coverage(text) < LEAST_COVERAGE { vec![0.0; DIMENSIONS] } else { self.vector(text) }

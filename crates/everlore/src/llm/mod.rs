@@ -29,6 +29,9 @@ pub trait Embedder: Send + Sync {
     /// Whether it has anything to say about a text: a model may know one language and not another.
     fn understands(&self, text: &str) -> bool;
 
+    /// Texts less similar than this have nothing to do with each other. Models differ: some see a likeness in all texts.
+    fn least_similarity(&self) -> f32;
+
     /// A vector of length one for each text; all zeros for a text that means nothing to the model.
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
 }

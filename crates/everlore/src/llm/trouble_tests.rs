@@ -1,3 +1,5 @@
+//! Each status, each header and each complaint of a server, told by what helps.
+
 use super::*;
 
 fn asked(key: &str) -> Asked {

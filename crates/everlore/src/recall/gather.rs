@@ -1,6 +1,6 @@
 //! Asking the index: one read brings the postings of all terms and the records of the scope.
 
-use super::{Intent, Means, QueryTerm, RecallRequest, semantic};
+use super::{Intent, Means, QueryTerm, RecallRequest, semantic, semantic::Meaning};
 use crate::{
     error::Result,
     llm::Embedder,
@@ -19,8 +19,8 @@ pub(super) struct Gathered {
     pub(super) filter: Filter,
     /// Where the lists of the filter's own terms stand.
     required: std::ops::Range<usize>,
-    /// The query's vector, where a model has something to say about it.
-    pub(super) vector: Option<Vector>,
+    /// What the query means, where a model has something to say about it.
+    pub(super) meaning: Option<Meaning>,
     /// Why the query has no vector although a model was asked for one: words alone then decide.
     pub(super) without_meaning: Option<String>,
 }
@@ -48,21 +48,24 @@ pub(super) async fn gather(
         means.store.postings(&request.scope, &asked, embedder.map(Embedder::model)).await?;
     let required = first_required..asked.len();
     let mut gathered =
-        Gathered { segments, asked, lists, filter, required, vector: None, without_meaning: None };
+        Gathered { segments, asked, lists, filter, required, meaning: None, without_meaning: None };
     if let Some(embedder) =
         embedder.filter(|_| gathered.segments.iter().any(|segment| segment.slots.is_some()))
     {
         let query = semantic::without_speakers(&request.query, &gathered);
         match embedder.embed(&[&query]).await {
-            Ok(made) => gathered.vector = made.first().and_then(|numbers| meaning(numbers)),
+            Ok(made) => {
+                gathered.meaning = made.first().and_then(|numbers| meaning(numbers, embedder))
+            }
             Err(error) => gathered.without_meaning = Some(error.to_string()),
         }
     }
     Ok(gathered)
 }
 
-fn meaning(numbers: &[f32]) -> Option<Vector> {
-    Some(Vector::quantize(numbers)).filter(|vector| vector.scale > 0.0)
+fn meaning(numbers: &[f32], embedder: &dyn Embedder) -> Option<Meaning> {
+    let vector = Vector::quantize(numbers);
+    (vector.scale > 0.0).then(|| Meaning { vector, least_similarity: embedder.least_similarity() })
 }
 
 fn position_of(term: Term, asked: &mut Vec<Term>) -> usize {

@@ -581,6 +581,8 @@ pub(crate) async fn what_has_no_vector_yet_gets_one(store: Shared) {
         .await
         .unwrap();
     store.apply(write(&owner, 3, vec![Change::Delete(turns[7].id)])).await.unwrap();
+    assert_eq!(store.unembedded(Some(&scope("ben"))).await.unwrap(), [], "nobody else waits");
+    assert_eq!(store.unembedded(Some(&owner)).await.unwrap().len(), 99);
     let stale = Made { id: turns[0].id, version: 9, vector: vector("another text") };
     store.embed(&owner, &model, vec![stale]).await.unwrap();
     embed_rest(&store, &model).await;

@@ -45,6 +45,7 @@ pub struct Endpoint {
     timeout: Duration,
     query_limit: Duration,
     patience: Patience,
+    least_similarity: f32,
 }
 
 /// A model on a server that makes the vectors of memories or of questions.
@@ -96,6 +97,7 @@ impl Endpoint {
             batch_chars: config.batch_chars,
             timeout: config.timeout,
             query_limit: config.query_limit,
+            least_similarity: config.least_similarity as f32,
             patience: Patience {
                 retries: config.retries,
                 first: FIRST_PAUSE,
@@ -231,6 +233,10 @@ impl Embedder for Remote {
 
     fn understands(&self, _: &str) -> bool {
         true
+    }
+
+    fn least_similarity(&self) -> f32 {
+        self.endpoint.least_similarity
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
