@@ -35,6 +35,8 @@ async fn remote(
     use everlore::{llm::remote::Endpoint, store::Store};
 
     let endpoint = Endpoint::new(config, key(config), &proxies())?;
+    // A command that only saved something does not stay for a server that is busy or away.
+    let endpoint = if may_ask { endpoint } else { endpoint.without_retries() };
     let dimensions = match endpoint.known_dimensions(store.model().await?.as_ref()) {
         Some(dimensions) => dimensions,
         None if may_ask => endpoint.ask_dimensions().await?,

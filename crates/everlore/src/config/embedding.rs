@@ -42,7 +42,8 @@ pub struct EmbeddingConfig {
     /// How long a request for memories may take, such as "30s". From 1 second to 1 hour.
     #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
     pub timeout: Duration,
-    /// How often a request for memories is repeated when the server is busy or away. From 0 to 20.
+    /// How often a request of `embed switch` or `embed rebuild` is repeated when the server is busy or away. From 0 to
+    /// 20. Other commands ask once.
     pub retries: u32,
     /// How long a recall waits for the vector of its question before it goes by words alone. From 0 to 1 minute.
     #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]

@@ -130,8 +130,13 @@ impl Http {
     }
 
     fn unreached(&self, error: &hyper_util::client::legacy::Error) -> Trouble {
+        let (host, cause) = (&self.host, cause(error));
+        if cause.contains("invalid peer certificate") {
+            let hint = "install the certificate of its authority on this system, or name the file in SSL_CERT_FILE";
+            return Trouble::lasting(format!("{host} cannot be trusted: {cause}"), hint);
+        }
         let what = if error.is_connect() { "cannot be reached" } else { "did not answer" };
-        Trouble::passing(format!("{} {what}: {}", self.host, cause(error)))
+        Trouble::passing(format!("{host} {what}: {cause}"))
     }
 }
 

@@ -112,6 +112,13 @@ impl Endpoint {
         Self { patience, ..self }
     }
 
+    /// The same, asking only once: for a process that is about to end and leaves the rest to the next.
+    #[must_use]
+    pub fn without_retries(self) -> Self {
+        let patience = Patience { retries: 0, ..self.patience };
+        self.with_patience(patience)
+    }
+
     /// The beginning of the name of the model, which ends with the number of dimensions.
     pub fn family(&self) -> String {
         let prefixed = match self.text_prefix.as_str() {
@@ -147,10 +154,9 @@ impl Endpoint {
 
     /// The same model for questions: asked once, and not for long.
     pub fn for_questions(&self, dimensions: usize) -> Remote {
-        let Remote { model, endpoint, .. } = self.for_memories(dimensions);
-        let patience = Patience { retries: 0, ..endpoint.patience };
-        let timeout = endpoint.query_limit;
-        let endpoint = Self { patience, timeout, ..endpoint };
+        let Remote { model, endpoint, .. } =
+            self.clone().without_retries().for_memories(dimensions);
+        let endpoint = Self { timeout: endpoint.query_limit, ..endpoint };
         Remote { model, prefix: endpoint.query_prefix.clone(), endpoint }
     }
 
