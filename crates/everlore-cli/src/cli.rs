@@ -109,6 +109,11 @@ impl Command {
         }
     }
 
+    /// Whether it is about the model itself, so that one on another server may be asked about its vectors.
+    pub(crate) fn may_ask_the_model(&self) -> bool {
+        matches!(self, Self::Embed(EmbedCommand::Switch | EmbedCommand::Rebuild))
+    }
+
     /// Whether it tells by itself what others hear as a note.
     pub(crate) fn tells_itself(&self) -> bool {
         let imports = matches!(self, Self::Memory(MemoryCommand::Import(_)));

@@ -9,7 +9,6 @@ use std::{
 use everlore::{
     Config, Engine, Scope,
     files::memory_folder::{Limits, MemoryFolder},
-    llm::Builtin,
     store::{SqliteStore, Store},
     types::Fingerprint,
 };
@@ -20,7 +19,7 @@ use tokio::sync::OnceCell;
 use crate::{
     cli::{Command, Global},
     failure::{Failure, Result},
-    unsaved,
+    model, unsaved,
 };
 
 /// A longer name of an agent or user is cut as a folder's, and told apart by a digest.
@@ -41,6 +40,7 @@ pub(crate) struct Context {
     /// Whose memory it is.
     pub(crate) scope: Scope,
     only_reads: bool,
+    may_ask: bool,
     opened: OnceCell<Opened>,
 }
 
@@ -78,8 +78,8 @@ impl Context {
             Err(_) if lenient => Scope::default(),
             scope => scope?,
         };
-        let only_reads = command.only_reads();
-        Ok(Self { home, settings, scope, only_reads, opened: OnceCell::new() })
+        let (only_reads, may_ask) = (command.only_reads(), command.may_ask_the_model());
+        Ok(Self { home, settings, scope, only_reads, may_ask, opened: OnceCell::new() })
     }
 
     /// The database file.
@@ -109,9 +109,10 @@ impl Context {
         Zoned::now()
     }
 
-    /// Lets go of the files, once all is written.
+    /// Lets go of the files, once all is written. Vectors that are being made get a little time.
     pub(crate) async fn close(&self) {
         if let Some(opened) = self.opened.get() {
+            opened.engine.settle(self.settings.config.embedding.linger).await;
             opened.store.close().await;
         }
     }
@@ -145,8 +146,9 @@ impl Context {
         let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
             .with_config(self.settings.config.clone())
             .with_zone(TimeZone::system());
-        let engine = match self.settings.config.memory.long_term.vector_index {
-            true => engine.with_embedder(Arc::new(Builtin::new())),
+        let config = &self.settings.config;
+        let engine = match config.memory.long_term.vector_index {
+            true => model::give(engine, &store, &config.embedding, self.may_ask).await?,
             false => engine,
         };
         Ok(Opened { engine, store, _stand_in: stand_in })

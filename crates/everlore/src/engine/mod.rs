@@ -1,6 +1,8 @@
 //! The engine: owns the store, the settings and the clock, and is the way in for everything else.
 
 mod embedding;
+mod asking;
+mod filler;
 mod transfer;
 mod documents;
 
@@ -9,7 +11,7 @@ use std::sync::Arc;
 use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
-use self::embedding::Embedding;
+use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use embedding::EmbedStatus;
 pub use transfer::Exported;
 
@@ -20,7 +22,7 @@ use crate::{
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
     recall::{self, Block, Means, Recall, RecallRequest, WhyNot},
-    store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
+    store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store, VectorCache},
     text::language::Language,
     types::{
         Actor, Author, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
@@ -48,7 +50,10 @@ const PAGE: usize = 1_000;
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
-    embedder: Option<Arc<dyn Embedder>>,
+    /// The model of memories, with what it takes to make vectors.
+    filler: Option<Arc<Filler>>,
+    /// The model of questions.
+    questions: Option<Arc<dyn Embedder>>,
     config: Config,
     author: Author,
     clock: fn() -> Timestamp,
@@ -80,7 +85,8 @@ impl Engine {
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self {
             store,
-            embedder: None,
+            filler: None,
+            questions: None,
             config: Config::default(),
             author: Author::PERSON,
             clock: Timestamp::now,
@@ -88,11 +94,28 @@ impl Engine {
         }
     }
 
-    /// The same with a model that tells how near two texts are in meaning.
+    /// The same with a model that tells how near two texts are in meaning. It makes vectors at every save, so it must be
+    /// fast and near.
     #[must_use]
     pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
-        let store = Arc::new(Embedding { store: self.store, embedder: Arc::clone(&embedder) });
-        Self { store, embedder: Some(embedder), ..self }
+        let questions = Arc::clone(&embedder);
+        let filler = Filler::new(Arc::clone(&self.store), Arc::clone(&embedder), None, self.clock);
+        let store = Arc::new(Embedding::AtOnce { store: self.store, embedder });
+        Self { store, filler: Some(Arc::new(filler)), questions: Some(questions), ..self }
+    }
+
+    /// The same with a model on another server. Saves do not wait for it: vectors are made meanwhile, or later. What it
+    /// said is kept in `cache`, up to the number of vectors given.
+    #[must_use]
+    pub fn with_remote_embedder(
+        self,
+        memories: Arc<dyn Embedder>,
+        questions: Arc<dyn Embedder>,
+        cache: Option<(Arc<dyn VectorCache>, usize)>,
+    ) -> Self {
+        let filler = Arc::new(Filler::new(self.store, memories, cache, self.clock));
+        let store = Arc::new(Embedding::Later(Arc::clone(&filler)));
+        Self { store, filler: Some(filler), questions: Some(questions), ..self }
     }
 
     /// The same with these settings.
@@ -180,13 +203,21 @@ impl Engine {
 
     /// The same, asked at another time.
     pub async fn recall_at(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
-        recall::recall(self.means(now), &self.capped(request)).await
+        let asking = self.asking(&request.scope, now.timestamp());
+        recall::recall(self.means(asking.as_ref(), now), &self.capped(request)).await
     }
 
-    fn means<'a>(&'a self, now: &'a Zoned) -> Means<'a> {
+    /// The model of questions, for one scope.
+    fn asking<'a>(&'a self, scope: &'a Scope, now: Timestamp) -> Option<Asking<'a>> {
+        let embedder = self.questions.as_deref()?;
+        let kept = self.filler.as_ref().and_then(|filler| filler.kept());
+        Some(Asking { embedder, kept, scope, question: true, now })
+    }
+
+    fn means<'a>(&'a self, asking: Option<&'a Asking<'a>>, now: &'a Zoned) -> Means<'a> {
         Means {
             store: &*self.store,
-            embedder: self.embedder.as_deref(),
+            embedder: asking.map(|asking| asking as &dyn Embedder),
             config: &self.config.recall,
             now,
         }
@@ -250,7 +281,9 @@ impl Engine {
     /// Says what kept a memory out of an answer.
     pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
         let request = self.capped(request);
-        recall::why_not(self.means(&self.now()), &request, id).await
+        let now = self.now();
+        let asking = self.asking(&request.scope, now.timestamp());
+        recall::why_not(self.means(asking.as_ref(), &now), &request, id).await
     }
 
     /// The id that a whole id, a unique beginning of one, or a uri names.

@@ -53,7 +53,14 @@ pub fn named(memory: Memory, config: &RecallConfig, now: &Zoned) -> Recall {
         newer: None,
         place: Place::new(0, 0),
     };
-    Recall { intent, hits: vec![hit], confidence: 1.0, abstained: false, candidates: 1 }
+    Recall {
+        intent,
+        hits: vec![hit],
+        confidence: 1.0,
+        abstained: false,
+        candidates: 1,
+        without_meaning: None,
+    }
 }
 
 /// The block that tells what was found in at most `budget` tokens, and the same for programs. What does not fit is left out

@@ -151,7 +151,11 @@ fn sentence(error: &Error) -> String {
         Error::Ambiguous { .. } => "give more characters of the id, or all of it",
         Error::Invalid { hint, .. } => hint,
         Error::Conflict { .. } => "look at it again and repeat the call",
-        Error::TooNew { .. } | Error::Damaged { .. } | Error::Store(_) | Error::Io { .. } => {
+        Error::TooNew { .. }
+        | Error::Damaged { .. }
+        | Error::Store(_)
+        | Error::Remote { .. }
+        | Error::Io { .. } => {
             "this is not about the input: nothing was changed; tell the user, and go on without it"
         }
     };

@@ -116,6 +116,9 @@ pub struct Erased {
     pub index_terms: usize,
     /// Vectors removed.
     pub vectors: usize,
+    /// Vectors removed from the cache of models on other servers, those of questions included.
+    #[serde(default)]
+    pub cached_vectors: usize,
     /// Journal images whose text was removed.
     pub journal_images: usize,
     /// Tombstones left, one for each different text the memory ever had.

@@ -21,3 +21,7 @@ mod context;
 mod semantic;
 mod memory_folder;
 mod tools;
+#[cfg(feature = "remote")]
+mod remote;
+#[cfg(feature = "remote")]
+mod remote_engine;

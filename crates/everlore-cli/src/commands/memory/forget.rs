@@ -104,13 +104,21 @@ fn confirmed(memories: usize, out: &mut Output) -> Result<bool> {
 
 /// What was removed from where, a line a memory.
 fn receipt(forgotten: &[Forgotten]) -> String {
-    let mut rows =
-        table(&["forgotten", "rows", "index terms", "vectors", "journal images", "tombstones"]);
+    let mut rows = table(&[
+        "forgotten",
+        "rows",
+        "index terms",
+        "vectors",
+        "kept vectors",
+        "journal images",
+        "tombstones",
+    ]);
     for Forgotten { id, removed, .. } in forgotten {
         let counts = [
             removed.rows,
             removed.index_terms,
             removed.vectors,
+            removed.cached_vectors,
             removed.journal_images,
             removed.tombstones,
         ];
