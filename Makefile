@@ -53,7 +53,7 @@ fuzz: $(TOOLS)/bin/cargo-fuzz ## fuzz each parser: FUZZ_SECONDS=60 FUZZ_TARGETS=
 
 # The llvm engine of tarpaulin reads the profiles itself: no llvm-tools, and no right to trace processes.
 coverage: $(TOOLS)/bin/cargo-tarpaulin ## print which lines of the engine the tests run
-	$(WITH_TOOLS) $(CARGO) tarpaulin --locked -p everlore --engine llvm --skip-clean --target-dir target/coverage \
+	$(WITH_TOOLS) $(CARGO) tarpaulin --locked -p everlore --features remote --engine llvm --skip-clean --target-dir target/coverage \
 		--include-files 'crates/everlore/src/*' --out Stdout --fail-under $(MIN_COVERAGE)
 
 docs: ## bring generated documents up to date and build the API reference

@@ -9,6 +9,7 @@ use crate::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
         doctor::DoctorArgs, embed::EmbedCommand, ingest::IngestArgs, memory::MemoryCommand,
         observe::ObserveArgs, recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs,
+        tool::ToolCommand,
     },
     output::Color,
 };
@@ -80,6 +81,8 @@ pub(crate) enum Command {
     Context(ContextArgs),
     #[command(subcommand)]
     Memory(MemoryCommand),
+    #[command(subcommand)]
+    Tool(ToolCommand),
     Scopes(ScopesArgs),
     #[command(subcommand)]
     Embed(EmbedCommand),
@@ -101,8 +104,14 @@ impl Command {
         match self {
             Self::Recall(_) | Self::Context(_) | Self::Scopes(_) => true,
             Self::Memory(command) => command.only_reads(),
+            Self::Tool(command) => command.only_reads(),
             _ => false,
         }
+    }
+
+    /// Whether it is about the model itself, so that one on another server may be asked about its vectors.
+    pub(crate) fn may_ask_the_model(&self) -> bool {
+        matches!(self, Self::Embed(EmbedCommand::Switch | EmbedCommand::Rebuild))
     }
 
     /// Whether it tells by itself what others hear as a note.

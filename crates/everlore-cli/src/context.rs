@@ -8,8 +8,9 @@ use std::{
 
 use everlore::{
     Config, Engine, Scope,
-    llm::Builtin,
+    files::memory_folder::{Limits, MemoryFolder},
     store::{SqliteStore, Store},
+    types::Fingerprint,
 };
 use jiff::{Zoned, tz::TimeZone};
 use tempfile::TempDir;
@@ -18,11 +19,17 @@ use tokio::sync::OnceCell;
 use crate::{
     cli::{Command, Global},
     failure::{Failure, Result},
-    unsaved,
+    model, unsaved,
 };
+
+/// A longer name of an agent or user is cut as a folder's, and told apart by a digest.
+const MAX_PLAIN_NAME: usize = 64;
 
 /// The name of the database file in a home.
 const DATABASE: &str = "everlore.db";
+
+/// The folder of a home that holds those of the tool `memory`.
+const MEMORY_FOLDERS: &str = "memories-tool";
 
 /// Everything a command needs to know.
 pub(crate) struct Context {
@@ -33,6 +40,7 @@ pub(crate) struct Context {
     /// Whose memory it is.
     pub(crate) scope: Scope,
     only_reads: bool,
+    may_ask: bool,
     opened: OnceCell<Opened>,
 }
 
@@ -70,13 +78,20 @@ impl Context {
             Err(_) if lenient => Scope::default(),
             scope => scope?,
         };
-        let only_reads = command.only_reads();
-        Ok(Self { home, settings, scope, only_reads, opened: OnceCell::new() })
+        let (only_reads, may_ask) = (command.only_reads(), command.may_ask_the_model());
+        Ok(Self { home, settings, scope, only_reads, may_ask, opened: OnceCell::new() })
     }
 
     /// The database file.
     pub(crate) fn database(&self) -> PathBuf {
         self.home.join(DATABASE)
+    }
+
+    /// The folder that the agent keeps for itself by the tool `memory`, one for each scope.
+    pub(crate) fn memory_folder(&self) -> MemoryFolder {
+        let agent = self.home.join(MEMORY_FOLDERS).join(folder_name(self.scope.agent()));
+        let root = agent.join(folder_name(self.scope.user()));
+        MemoryFolder::new(root, Limits::default())
     }
 
     /// The engine, opened on first use.
@@ -94,9 +109,10 @@ impl Context {
         Zoned::now()
     }
 
-    /// Lets go of the files, once all is written.
+    /// Lets go of the files, once all is written. Vectors that are being made get a little time.
     pub(crate) async fn close(&self) {
         if let Some(opened) = self.opened.get() {
+            opened.engine.settle(self.settings.config.embedding.linger).await;
             opened.store.close().await;
         }
     }
@@ -130,8 +146,9 @@ impl Context {
         let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
             .with_config(self.settings.config.clone())
             .with_zone(TimeZone::system());
-        let engine = match self.settings.config.memory.long_term.vector_index {
-            true => engine.with_embedder(Arc::new(Builtin::new())),
+        let config = &self.settings.config;
+        let engine = match config.memory.long_term.vector_index {
+            true => model::give(engine, &store, &config.embedding, self.may_ask).await?,
             false => engine,
         };
         Ok(Opened { engine, store, _stand_in: stand_in })
@@ -214,6 +231,20 @@ fn home(global: &Global) -> Result<PathBuf> {
             "name a folder with --home or EVERLORE_HOME",
         )
     })
+}
+
+/// The name of a scope's part as a folder. Some file systems take two names that differ in case or in how an accent is
+/// written for one, so a digest tells those apart that could be mistaken.
+fn folder_name(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    if name.chars().all(plain) && name.len() < MAX_PLAIN_NAME {
+        return name.to_owned();
+    }
+    let digest = Fingerprint::of(name);
+    let digest: String = digest.as_bytes()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    let safe = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    let start: String = name.chars().take(MAX_PLAIN_NAME / 2).map(safe).collect();
+    format!("{start}.{digest}")
 }
 
 /// Makes the folder and the file for the user alone; what exists is left as it is.

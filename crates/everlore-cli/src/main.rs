@@ -5,6 +5,7 @@
 
 mod cli;
 mod context;
+mod model;
 mod input;
 mod output;
 mod failure;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
 /// Runs one command on a thread of its own making: nothing here needs more than one.
 fn run(cli: Cli, out: &mut Output) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
         .build()
         .map_err(|error| Failure::io("starting up", error))?;
     runtime.block_on(answer(cli, out))
@@ -56,8 +58,10 @@ async fn answer(cli: Cli, out: &mut Output) -> Result<Exit> {
         out.note(&note);
     }
     let outcome = commands::run(cli.command, &cx, out).await;
+    // Whoever waits for the answer has it now; what follows is our own.
+    let flushed = out.flush();
     cx.close().await;
-    outcome
+    outcome.and_then(|exit| flushed.map(|()| exit))
 }
 
 /// Whether errors in the arguments themselves should be told as JSON.

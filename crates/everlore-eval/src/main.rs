@@ -26,6 +26,7 @@ use commands::{
     corpus::CorpusArgs,
     layouts::LayoutsArgs,
     official::{LocomoArgs, LongmemevalArgs},
+    provider::ProviderArgs,
     quality::{AbstainArgs, TmdArgs, UpdatesArgs},
     retrieval::RetrievalArgs,
     scale::ScaleArgs,
@@ -50,6 +51,7 @@ enum Command {
     Scale(ScaleArgs),
     Layouts(LayoutsArgs),
     Corpus(CorpusArgs),
+    Provider(ProviderArgs),
 }
 
 fn main() -> Result<()> {
@@ -63,6 +65,7 @@ fn main() -> Result<()> {
         Command::Bench(args) => commands::bench::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
         Command::Layouts(args) => commands::layouts::run(&args),
+        Command::Provider(args) => commands::provider::run(&args),
         Command::Corpus(args) => commands::corpus::run(&args),
     }
 }

@@ -57,6 +57,14 @@ pub enum Error {
     /// The database failed. Retrying may help.
     #[error("storage failed: {0}")]
     Store(#[source] BoxError),
+    /// A model on another server did not give what it was asked for. What was stored is safe.
+    #[error("{message}")]
+    Remote {
+        /// What went wrong, without any key.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// A file or stream failed.
     #[error("{what}: {source}")]
     Io {
@@ -103,6 +111,7 @@ impl Error {
             Self::TooNew { .. } => "too_new",
             Self::Damaged { .. } => "damaged",
             Self::Store(_) => "store",
+            Self::Remote { .. } => "remote",
             Self::Io { .. } => "io",
         }
     }
@@ -114,7 +123,7 @@ impl Error {
                 "list what there is with `everlore memory list`; ids are looked up in the current agent and user only"
             }
             Self::Ambiguous { .. } => "give more characters of the id",
-            Self::Invalid { hint, .. } => hint,
+            Self::Invalid { hint, .. } | Self::Remote { hint, .. } => hint,
             Self::Conflict { .. } => "read it again and repeat the change",
             Self::TooNew { .. } => "update everlore, or open another home with --home",
             Self::Damaged { .. } => {

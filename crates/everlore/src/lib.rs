@@ -14,12 +14,14 @@ pub mod store;
 pub mod ingest;
 pub mod recall;
 pub mod engine;
+pub mod tools;
 
 pub use config::Config;
 pub use engine::Engine;
 pub use error::{Error, Result};
 pub use ingest::{Document, Edit, Remember, Turn};
 pub use recall::{Block, Hit, Recall, RecallRequest};
+pub use tools::{ToolAnswer, ToolContext, Tools};
 pub use types::{Kind, Memory, MemoryId, Scope, Status};
 
 /// The example of the README, which is run as a test.

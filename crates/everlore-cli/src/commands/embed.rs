@@ -1,7 +1,7 @@
 //! `everlore embed`: the vectors by which memories are found by meaning.
 
 use clap::Subcommand;
-use everlore::engine::EmbedStatus;
+use everlore::{Config, engine::EmbedStatus, store::CacheStatus};
 use serde_json::json;
 
 use crate::{
@@ -40,7 +40,7 @@ impl EmbedCommand {
             if let Some(made) = made {
                 out.line(&format!("{} made", count(made, "vector", "vectors")))?;
             }
-            out.text(&told(&status))?;
+            out.text(&told(&status, &cx.settings.config))?;
         }
         Ok(Exit::Done)
     }
@@ -55,7 +55,7 @@ async fn rebuild(cx: &Context, out: &Output) -> Result<usize> {
     Ok(made?)
 }
 
-fn told(status: &EmbedStatus) -> String {
+fn told(status: &EmbedStatus, config: &Config) -> String {
     let name = |model: &Option<everlore::types::ModelId>| {
         model.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
     };
@@ -71,5 +71,23 @@ fn told(status: &EmbedStatus) -> String {
     } else if status.waiting > 0 && status.model.is_some() {
         lines.push("make those that are missing with `everlore embed rebuild`".to_owned());
     }
+    if status.model.is_none() && config.memory.long_term.vector_index {
+        let config = &config.embedding;
+        lines.push(format!(
+            "the settings name {}/{}, which was not asked yet: run `everlore embed switch`",
+            config.provider.as_str(),
+            config.model
+        ));
+    }
+    lines.extend(status.cache.map(cache));
     lines.join("\n") + "\n"
+}
+
+/// What is kept of a model on another server, and how well that works.
+fn cache(cache: CacheStatus) -> String {
+    let CacheStatus { entries, hits, misses } = cache;
+    let share = 100.0 * hits as f64 / (hits + misses).max(1) as f64;
+    format!(
+        "kept vectors: {entries}; found {hits} times, not found {misses} times ({share:.1}% found)"
+    )
 }

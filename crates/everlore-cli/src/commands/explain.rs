@@ -11,8 +11,10 @@ use crate::words::{count, indented, rendered, table};
 pub(super) fn intent(found: &Recall) -> String {
     let terms: Vec<_> = found.intent.terms.iter().map(term).collect();
     let terms = if terms.is_empty() { "no word".to_owned() } else { terms.join(", ") };
+    let reason = found.without_meaning.as_ref();
+    let words_alone = reason.map(|why| format!("by words alone: {why}\n")).unwrap_or_default();
     format!(
-        "looked up: {terms}{}; {}; confidence {:.2}\n\n",
+        "looked up: {terms}{}; {}; confidence {:.2}\n{words_alone}\n",
         signs(&found.intent),
         count(found.candidates, "candidate", "candidates"),
         found.confidence

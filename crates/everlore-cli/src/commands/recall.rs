@@ -55,6 +55,8 @@ struct Answer<'a> {
     confidence: f64,
     candidates: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
+    without_meaning: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     intent: Option<&'a everlore::recall::Intent>,
 }
 
@@ -147,6 +149,7 @@ fn answer<'a>(query: &'a str, found: &'a Recall, explained: bool) -> Answer<'a> 
         abstained: found.abstained,
         confidence: found.confidence,
         candidates: found.candidates,
+        without_meaning: found.without_meaning.as_deref(),
         intent: explained.then_some(&found.intent),
     }
 }

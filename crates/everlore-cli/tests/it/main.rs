@@ -16,5 +16,8 @@ mod streams;
 mod crowd;
 mod kill;
 mod embed;
+#[cfg(feature = "remote")]
+mod remote;
 mod readme;
+mod tool;
 mod tree;

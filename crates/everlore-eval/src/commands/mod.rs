@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod corpus;
 pub(crate) mod layouts;
 pub(crate) mod official;
+pub(crate) mod provider;
 pub(crate) mod quality;
 pub(crate) mod retrieval;
 pub(crate) mod scale;

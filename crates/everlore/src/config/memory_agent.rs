@@ -75,6 +75,12 @@ impl Secret {
         &self.0
     }
 
+    /// Shown settings that are read back carry the stand-in: no provider would accept it.
+    pub(super) fn check(&self, key: &'static str) -> Option<Problem> {
+        let stand_in = self.reveal() == HIDDEN;
+        stand_in.then(|| Problem::new(key, "is the stand-in for a hidden key, not a key"))
+    }
+
     fn shown(&self) -> &'static str {
         if self.0.is_empty() { "" } else { HIDDEN }
     }
@@ -97,7 +103,7 @@ impl MemoryAgentConfig {
         let Self { extract, summarize, .. } = self;
         let checks = [
             self.check_model(),
-            self.check_key(),
+            self.api_key.check("memory_agent.api_key"),
             self.check_timeout(),
             within("memory_agent.extract.batch_size", extract.batch_size, 1..=100),
             within("memory_agent.extract.max_facts", extract.max_facts, 1..=1_000),
@@ -124,14 +130,6 @@ impl MemoryAgentConfig {
     fn check_timeout(&self) -> Option<Problem> {
         let usable = (1..=3_600).contains(&self.timeout.as_secs());
         (!usable).then(|| Problem::new("memory_agent.timeout", "must be from 1 second to 1 hour"))
-    }
-
-    /// Shown settings that are read back carry the stand-in: no provider would accept it.
-    fn check_key(&self) -> Option<Problem> {
-        let stand_in = self.api_key.reveal() == HIDDEN;
-        stand_in.then(|| {
-            Problem::new("memory_agent.api_key", "is the stand-in for a hidden key, not a key")
-        })
     }
 }
 

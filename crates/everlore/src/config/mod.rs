@@ -6,6 +6,7 @@
 
 mod memory;
 mod memory_agent;
+mod embedding;
 mod recall;
 mod check;
 mod read;
@@ -20,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::types::Scope;
 
 pub use check::Problem;
+pub use embedding::{EmbeddingConfig, Encoding, Provider};
 pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
 pub use memory_agent::{ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
 pub use read::{Place, Warning};
@@ -37,6 +39,8 @@ pub struct Config {
     pub memory: MemoryConfig,
     /// How recall ranks.
     pub recall: RecallConfig,
+    /// The model by which memories are found by meaning.
+    pub embedding: EmbeddingConfig,
     /// The language model that reads conversations.
     pub memory_agent: MemoryAgentConfig,
 }
@@ -95,11 +99,12 @@ impl Config {
         let mut problems = self.general.check();
         problems.extend(self.memory.check());
         problems.extend(self.recall.check());
+        problems.extend(self.embedding.check());
         problems.extend(self.memory_agent.check());
         problems
     }
 
-    /// Writes all settings as TOML, with the key of the language model hidden.
+    /// Writes all settings as TOML, with all keys hidden.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("settings are sections of plain values")
     }

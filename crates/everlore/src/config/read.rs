@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::de::DeTable;
 use toml::{Table, Value};
 
-use super::Config;
+use super::{Config, Secret};
 use crate::error::{Error, Result};
 
 /// What every variable of ours starts with.
@@ -70,7 +70,8 @@ impl Reader {
             Error::invalid(format!("the settings cannot be read: {cause}"), "use smaller numbers")
         })?;
         let mut reader = Self { settings, warnings: Vec::new() };
-        reader.restore_secret(base);
+        reader.restore("memory_agent.api_key", &base.memory_agent.api_key);
+        reader.restore("embedding.api_key", &base.embedding.api_key);
         Ok(reader)
     }
 
@@ -101,10 +102,10 @@ impl Reader {
         Ok((config, self.warnings))
     }
 
-    /// Writing settings out hides the key; here it must be kept.
-    fn restore_secret(&mut self, base: &Config) {
-        if let Some(key) = find(&mut self.settings, "memory_agent.api_key") {
-            *key = Value::String(base.memory_agent.api_key.reveal().to_owned());
+    /// Writing settings out hides a key; here it must be kept.
+    fn restore(&mut self, path: &str, secret: &Secret) {
+        if let Some(key) = find(&mut self.settings, path) {
+            *key = Value::String(secret.reveal().to_owned());
         }
     }
 

@@ -1,15 +1,15 @@
 //! Vectors: a store whose writes carry them, and making those that are missing.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde::Serialize;
 
-use super::Engine;
+use super::{Engine, filler::Filler};
 use crate::{
     error::{Error, Result},
     llm::Embedder,
-    store::{Counts, JournalQuery, Key, Made, Page, Place, Segment, Store},
+    store::{CacheStatus, Counts, JournalQuery, Key, Made, Page, Place, Segment, Store},
     text::terms::Term,
     types::{
         Applied, Change, Entry, Fingerprint, Memory, MemoryId, ModelId, Scope, Timestamp, Vector,
@@ -18,29 +18,36 @@ use crate::{
 };
 
 /// A store with the model that makes its vectors.
-pub(super) struct Embedding {
-    pub(super) store: Arc<dyn Store>,
-    pub(super) embedder: Arc<dyn Embedder>,
+pub(super) enum Embedding {
+    /// A model in this process: vectors are stored with the memories.
+    AtOnce { store: Arc<dyn Store>, embedder: Arc<dyn Embedder> },
+    /// A model elsewhere: memories are stored at once, vectors when they come.
+    Later(Arc<Filler>),
 }
 
 impl Embedding {
-    /// The vectors of what a write stores. A model that fails keeps nothing from being stored: the vectors are made
-    /// later.
-    async fn vectors(&self, changes: &[Change]) -> Option<Vectors> {
-        let texts: Vec<&str> = changes.iter().filter_map(text).collect();
-        let made = match self.embedder.embed(&texts).await {
-            Ok(made) => made,
-            Err(error) => {
-                tracing::warn!(
-                    "{error}: memories are stored without vectors, which are made later"
-                );
-                return None;
-            }
-        };
-        let mut made = made.iter().map(|numbers| Vector::quantize(numbers));
-        let vectors = changes.iter().map(|change| text(change).and_then(|_| made.next())).collect();
-        Some(Vectors { model: self.embedder.model().clone(), vectors })
+    fn store(&self) -> &dyn Store {
+        match self {
+            Self::AtOnce { store, .. } => &**store,
+            Self::Later(filler) => &*filler.store,
+        }
     }
+}
+
+/// The vectors of what a write stores. A model that fails keeps nothing from being stored: the vectors are made
+/// later.
+async fn vectors(embedder: &dyn Embedder, changes: &[Change]) -> Option<Vectors> {
+    let texts: Vec<&str> = changes.iter().filter_map(text).collect();
+    let made = match embedder.embed(&texts).await {
+        Ok(made) => made,
+        Err(error) => {
+            tracing::warn!("{error}: memories are stored without vectors, which are made later");
+            return None;
+        }
+    };
+    let mut made = made.iter().map(|numbers| Vector::quantize(numbers));
+    let vectors = changes.iter().map(|change| text(change).and_then(|_| made.next())).collect();
+    Some(Vectors { model: embedder.model().clone(), vectors })
 }
 
 fn text(change: &Change) -> Option<&str> {
@@ -61,6 +68,9 @@ pub struct EmbedStatus {
     pub embedded: usize,
     /// Memories without.
     pub waiting: usize,
+    /// What is kept of a model on another server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheStatus>,
 }
 
 fn no_model() -> Error {
@@ -71,34 +81,33 @@ impl Engine {
     /// Which model's vectors are kept, which one makes them now, and how many are made and still to be made.
     pub async fn embed_status(&self) -> Result<EmbedStatus> {
         let (embedded, waiting) = self.store.embedded().await?;
-        let model = self.embedder.as_ref().map(|embedder| embedder.model().clone());
-        Ok(EmbedStatus { in_use: self.store.model().await?, model, embedded, waiting })
+        let model = self.filler.as_ref().map(|filler| filler.embedder.model().clone());
+        let cache = match self.filler.as_ref().and_then(|filler| filler.cache.as_ref()) {
+            Some(cache) => Some(cache.cache_status().await?),
+            None => None,
+        };
+        Ok(EmbedStatus { in_use: self.store.model().await?, model, embedded, waiting, cache })
     }
 
     /// Takes this engine's model into use; vectors of another one wait to be made anew by [`Engine::embed_rest`].
     pub async fn switch_model(&self) -> Result<()> {
-        let embedder = self.embedder.as_ref().ok_or_else(no_model)?;
-        self.store.use_model(embedder.model()).await
+        let filler = self.filler.as_ref().ok_or_else(no_model)?;
+        self.store.use_model(filler.embedder.model()).await
     }
 
     /// Makes the vectors that are still to be made, calling `progress` with how many are done. Recall goes on
     /// meanwhile, and what was done stays done if it is cut off.
     pub async fn embed_rest(&self, progress: &mut (dyn FnMut(usize) + Send)) -> Result<usize> {
-        let embedder = self.embedder.as_ref().ok_or_else(no_model)?;
-        let mut done = 0;
-        loop {
-            let waiting = self.store.unembedded().await?;
-            let Some(first) = waiting.first() else { return Ok(done) };
-            let texts: Vec<&str> = waiting.iter().map(|memory| memory.content.as_str()).collect();
-            let numbers = embedder.embed(&texts).await?;
-            let made = waiting.iter().zip(&numbers).map(|(memory, numbers)| Made {
-                id: memory.id,
-                version: memory.version,
-                vector: Vector::quantize(numbers),
-            });
-            self.store.embed(&first.scope, embedder.model(), made.collect()).await?;
-            done += waiting.len();
-            progress(done);
+        let filler = self.filler.as_ref().ok_or_else(no_model)?;
+        filler.in_use().await?;
+        filler.fill(None, progress).await
+    }
+
+    /// Waits for vectors that are being made since a save, but not longer than this; what is not made then is made after
+    /// the next save or by [`Engine::embed_rest`].
+    pub async fn settle(&self, limit: Duration) {
+        if let Some(filler) = &self.filler {
+            filler.settle(limit).await;
         }
     }
 }
@@ -106,20 +115,36 @@ impl Engine {
 #[async_trait]
 impl Store for Embedding {
     async fn apply(&self, write: Write) -> Result<Vec<Applied>> {
-        let vectors = self.vectors(&write.changes).await;
-        self.store.apply(Write { vectors, ..write }).await
+        match self {
+            Self::AtOnce { store, embedder } => {
+                let vectors = vectors(&**embedder, &write.changes).await;
+                store.apply(Write { vectors, ..write }).await
+            }
+            Self::Later(filler) => {
+                let scope = write
+                    .changes
+                    .iter()
+                    .any(|change| text(change).is_some())
+                    .then(|| write.scope.clone());
+                let applied = filler.store.apply(write).await?;
+                if let Some(scope) = scope {
+                    filler.wake(&scope);
+                }
+                Ok(applied)
+            }
+        }
     }
 
     async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>> {
-        self.store.get(scope, ids).await
+        self.store().get(scope, ids).await
     }
 
     async fn find(&self, scope: &Scope, key: &Key, limit: usize) -> Result<Vec<Memory>> {
-        self.store.find(scope, key, limit).await
+        self.store().find(scope, key, limit).await
     }
 
     async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>> {
-        self.store.list(scope, page).await
+        self.store().list(scope, page).await
     }
 
     async fn postings(
@@ -128,70 +153,70 @@ impl Store for Embedding {
         terms: &[Term],
         model: Option<&ModelId>,
     ) -> Result<Vec<Segment>> {
-        self.store.postings(scope, terms, model).await
+        self.store().postings(scope, terms, model).await
     }
 
     async fn model(&self) -> Result<Option<ModelId>> {
-        self.store.model().await
+        self.store().model().await
     }
 
     async fn use_model(&self, model: &ModelId) -> Result<()> {
-        self.store.use_model(model).await
+        self.store().use_model(model).await
     }
 
     async fn embedded(&self) -> Result<(usize, usize)> {
-        self.store.embedded().await
+        self.store().embedded().await
     }
 
-    async fn unembedded(&self) -> Result<Vec<Memory>> {
-        self.store.unembedded().await
+    async fn unembedded(&self, scope: Option<&Scope>) -> Result<Vec<Memory>> {
+        self.store().unembedded(scope).await
     }
 
     async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()> {
-        self.store.embed(scope, model, made).await
+        self.store().embed(scope, model, made).await
     }
 
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {
-        self.store.at_places(scope, places).await
+        self.store().at_places(scope, places).await
     }
 
     async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
-        self.store.verify(scope, ids).await
+        self.store().verify(scope, ids).await
     }
 
     async fn journal(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<Entry>> {
-        self.store.journal(scope, query).await
+        self.store().journal(scope, query).await
     }
 
     async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>> {
-        self.store.as_of(scope, at).await
+        self.store().as_of(scope, at).await
     }
 
     async fn erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
-        self.store.erased(scope, texts).await
+        self.store().erased(scope, texts).await
     }
 
     async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>> {
-        self.store.tombstones(scope).await
+        self.store().tombstones(scope).await
     }
 
     async fn count(&self, scope: &Scope) -> Result<Counts> {
-        self.store.count(scope).await
+        self.store().count(scope).await
     }
 
     async fn scopes(&self) -> Result<Vec<Scope>> {
-        self.store.scopes().await
+        self.store().scopes().await
     }
 
     async fn check(&self, scope: &Scope) -> Result<Vec<String>> {
-        self.store.check(scope).await
+        self.store().check(scope).await
     }
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
-        self.store.reindex(scope).await
+        self.store().reindex(scope).await
     }
 
     async fn close(&self) {
-        self.store.close().await;
+        self.store().close().await;
     }
 }

@@ -1,6 +1,8 @@
 //! The engine: owns the store, the settings and the clock, and is the way in for everything else.
 
 mod embedding;
+mod asking;
+mod filler;
 mod transfer;
 mod documents;
 
@@ -9,20 +11,21 @@ use std::sync::Arc;
 use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
-use self::embedding::Embedding;
+use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use embedding::EmbedStatus;
 pub use transfer::Exported;
 
 use crate::{
     config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
+    files::memory_folder::FileChange,
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
     recall::{self, Block, Means, Recall, RecallRequest, WhyNot},
-    store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
+    store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store, VectorCache},
     text::language::Language,
     types::{
-        Actor, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
+        Actor, Author, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
         to_millisecond,
     },
 };
@@ -47,8 +50,12 @@ const PAGE: usize = 1_000;
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
-    embedder: Option<Arc<dyn Embedder>>,
+    /// The model of memories, with what it takes to make vectors.
+    filler: Option<Arc<Filler>>,
+    /// The model of questions.
+    questions: Option<Arc<dyn Embedder>>,
     config: Config,
+    author: Author,
     clock: fn() -> Timestamp,
     zone: TimeZone,
 }
@@ -78,18 +85,37 @@ impl Engine {
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self {
             store,
-            embedder: None,
+            filler: None,
+            questions: None,
             config: Config::default(),
+            author: Author::PERSON,
             clock: Timestamp::now,
             zone: TimeZone::UTC,
         }
     }
 
-    /// The same with a model that tells how near two texts are in meaning.
+    /// The same with a model that tells how near two texts are in meaning. It makes vectors at every save, so it must be
+    /// fast and near.
     #[must_use]
     pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
-        let store = Arc::new(Embedding { store: self.store, embedder: Arc::clone(&embedder) });
-        Self { store, embedder: Some(embedder), ..self }
+        let questions = Arc::clone(&embedder);
+        let filler = Filler::new(Arc::clone(&self.store), Arc::clone(&embedder), None, self.clock);
+        let store = Arc::new(Embedding::AtOnce { store: self.store, embedder });
+        Self { store, filler: Some(Arc::new(filler)), questions: Some(questions), ..self }
+    }
+
+    /// The same with a model on another server. Saves do not wait for it: vectors are made meanwhile, or later. What it
+    /// said is kept in `cache`, up to the number of vectors given.
+    #[must_use]
+    pub fn with_remote_embedder(
+        self,
+        memories: Arc<dyn Embedder>,
+        questions: Arc<dyn Embedder>,
+        cache: Option<(Arc<dyn VectorCache>, usize)>,
+    ) -> Self {
+        let filler = Arc::new(Filler::new(self.store, memories, cache, self.clock));
+        let store = Arc::new(Embedding::Later(Arc::clone(&filler)));
+        Self { store, filler: Some(filler), questions: Some(questions), ..self }
     }
 
     /// The same with these settings.
@@ -110,6 +136,12 @@ impl Engine {
         Self { clock, ..self }
     }
 
+    /// The same, with what it remembers, edits and deletes journaled as this one's doing.
+    #[must_use]
+    pub fn on_behalf_of(&self, author: Author) -> Self {
+        Self { author, ..self.clone() }
+    }
+
     /// Its settings.
     pub fn config(&self) -> &Config {
         &self.config
@@ -128,13 +160,25 @@ impl Engine {
     /// Stores a statement, or renews it if the same is known.
     pub async fn remember(&self, scope: &Scope, request: Remember) -> Result<Saved> {
         self.check_enabled()?;
-        ingest::remember(&*self.store, scope, request, Actor::Person, self.now().timestamp()).await
+        ingest::remember(&*self.store, scope, request, &self.author, self.now().timestamp()).await
     }
 
     /// Stores what was said, word for word, all or nothing.
     pub async fn observe(&self, scope: &Scope, turns: Vec<Turn>) -> Result<Vec<Saved>> {
         self.check_enabled()?;
         ingest::observe(&*self.store, scope, turns, self.now().timestamp()).await
+    }
+
+    /// Keeps what files of an agent's own folder said and will say, before they are changed.
+    pub async fn keep_notes(
+        &self,
+        scope: &Scope,
+        changes: &[FileChange],
+        session: Option<&str>,
+    ) -> Result<()> {
+        self.check_enabled()?;
+        let now = self.now().timestamp();
+        ingest::keep_notes(&*self.store, scope, changes, session, &self.author, now).await
     }
 
     fn check_enabled(&self) -> Result<()> {
@@ -159,13 +203,21 @@ impl Engine {
 
     /// The same, asked at another time.
     pub async fn recall_at(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
-        recall::recall(self.means(now), &self.capped(request)).await
+        let asking = self.asking(&request.scope, now.timestamp());
+        recall::recall(self.means(asking.as_ref(), now), &self.capped(request)).await
     }
 
-    fn means<'a>(&'a self, now: &'a Zoned) -> Means<'a> {
+    /// The model of questions, for one scope.
+    fn asking<'a>(&'a self, scope: &'a Scope, now: Timestamp) -> Option<Asking<'a>> {
+        let embedder = self.questions.as_deref()?;
+        let kept = self.filler.as_ref().and_then(|filler| filler.kept());
+        Some(Asking { embedder, kept, scope, question: true, now })
+    }
+
+    fn means<'a>(&'a self, asking: Option<&'a Asking<'a>>, now: &'a Zoned) -> Means<'a> {
         Means {
             store: &*self.store,
-            embedder: self.embedder.as_deref(),
+            embedder: asking.map(|asking| asking as &dyn Embedder),
             config: &self.config.recall,
             now,
         }
@@ -229,7 +281,9 @@ impl Engine {
     /// Says what kept a memory out of an answer.
     pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
         let request = self.capped(request);
-        recall::why_not(self.means(&self.now()), &request, id).await
+        let now = self.now();
+        let asking = self.asking(&request.scope, now.timestamp());
+        recall::why_not(self.means(asking.as_ref(), &now), &request, id).await
     }
 
     /// The id that a whole id, a unique beginning of one, or a uri names.
@@ -290,7 +344,7 @@ impl Engine {
 
     /// Changes a memory and returns it as it is now.
     pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
-        ingest::edit(&*self.store, scope, id, edit, self.now().timestamp()).await
+        ingest::edit(&*self.store, scope, id, edit, &self.author, self.now().timestamp()).await
     }
 
     /// Puts a memory away: kept, but left out of recall.
@@ -312,8 +366,8 @@ impl Engine {
     pub async fn delete(&self, scope: &Scope, id: MemoryId) -> Result<u64> {
         let write = Write::new(
             scope,
-            Actor::Person,
-            "delete",
+            self.author.actor,
+            self.author.cause_of("delete"),
             self.now().timestamp(),
             vec![Change::Delete(id)],
         );

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     store::{Key, Store},
-    types::{Actor, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
+    types::{Actor, Author, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
 };
 
 /// How often a save starts over because someone else saved the same at the same moment. Each new beginning means that one
@@ -49,16 +49,17 @@ pub async fn remember(
     store: &dyn Store,
     scope: &Scope,
     request: Remember,
-    actor: Actor,
+    author: &Author,
     now: Timestamp,
 ) -> Result<Saved> {
+    let cause = author.cause_of("remember");
     let mut memory = request.into_memory(scope, now)?;
     for attempt in 1..=MAX_ATTEMPTS {
         let change = match known(store, &memory).await? {
             Some(known) => Change::Update(Box::new(renewed(known, now))),
             None => Change::Add(Box::new(memory.clone())),
         };
-        match commit(store, scope, "remember", vec![change], actor, now).await {
+        match commit(store, scope, &cause, vec![change], author.actor, now).await {
             Err(Error::Conflict { .. }) if attempt < MAX_ATTEMPTS => {
                 // The uri is taken by a memory that says something else by now, or someone saved the same just now.
                 let category = memory.tags.first().map(String::as_str);

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     store::Store,
-    types::{Actor, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
+    types::{Actor, Author, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
 };
 
 /// Another writer may come first. Each new beginning means that one of them got through, so this is more than there
@@ -44,9 +44,10 @@ pub async fn edit(
     scope: &Scope,
     id: MemoryId,
     edit: &Edit,
+    author: &Author,
     now: Timestamp,
 ) -> Result<Memory> {
-    change(store, scope, id, "edit", now, |memory| edit.apply_to(memory)).await
+    change(store, scope, id, author, "edit", now, |memory| edit.apply_to(memory)).await
 }
 
 /// Archives or restores a memory and returns it as it is now.
@@ -58,7 +59,7 @@ pub async fn set_status(
     now: Timestamp,
 ) -> Result<Memory> {
     let cause = if status == Status::Active { "restore" } else { "archive" };
-    change(store, scope, id, cause, now, |memory| {
+    change(store, scope, id, &Author::PERSON, cause, now, |memory| {
         memory.status = status;
         if status == Status::Active {
             memory.superseded_by = None;
@@ -110,7 +111,7 @@ pub async fn supersede(
         ));
     }
     check_no_circle(store, scope, id, by).await?;
-    change(store, scope, id, "supersede", now, |memory| {
+    change(store, scope, id, &Author::PERSON, "supersede", now, |memory| {
         memory.status = Status::Superseded;
         memory.superseded_by = Some(by);
         Ok(())
@@ -190,7 +191,8 @@ async fn change(
     store: &dyn Store,
     scope: &Scope,
     id: MemoryId,
-    cause: &str,
+    author: &Author,
+    what: &str,
     now: Timestamp,
     make: impl Fn(&mut Memory) -> Result<()>,
 ) -> Result<Memory> {
@@ -201,7 +203,7 @@ async fn change(
         memory.updated_at = now;
         memory.version += 1;
         let changes = vec![Change::Update(Box::new(memory.clone()))];
-        let write = Write::new(scope, Actor::Person, cause, now, changes);
+        let write = Write::new(scope, author.actor, author.cause_of(what), now, changes);
         match store.apply(write).await {
             Ok(_) => return Ok(memory),
             Err(Error::Conflict { .. }) => {}

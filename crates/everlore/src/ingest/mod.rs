@@ -8,6 +8,7 @@ mod undo;
 mod lines;
 mod import;
 mod documents;
+mod notes;
 
 pub use commit::{Receipt, Saved, observe, remember};
 pub use documents::{
@@ -17,4 +18,5 @@ pub use draft::{Remember, Turn};
 pub use edit::{Edit, archive_all, edit, set_status, supersede};
 pub use import::{ImportOptions, ImportReport, Rejected, import};
 pub use lines::{Header, Line};
+pub use notes::{Note, keep_notes, note_of};
 pub use undo::{Undo, undo};

@@ -105,6 +105,14 @@ pub(super) fn document_uri(scope: &Scope, file: &str, path: &str) -> String {
     )
 }
 
+/// `agent://{agent}/knowledge/memories/{slug}`, where the slug ends with a digest that tells paths apart.
+pub(super) fn note_uri(scope: &Scope, path: &str) -> String {
+    let digest = Fingerprint::of(path);
+    let digest: String = digest.as_bytes()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let slug = file_slug(path.trim_start_matches("/memories/"));
+    format!("agent://{}/{}/memories/{slug}-{digest}", slug_of_agent(scope), Kind::Knowledge)
+}
+
 fn file_slug(file: &str) -> String {
     Some(slug(file)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| "general".to_owned())
 }

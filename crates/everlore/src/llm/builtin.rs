@@ -10,7 +10,7 @@ use async_trait::async_trait;
 
 use super::Embedder;
 use super::wordpiece::{self, PIECES, UNKNOWN};
-use crate::{error::Result, types::ModelId};
+use crate::{error::Result, text::language::cjk_share, types::ModelId};
 
 /// How many components a vector has.
 pub const DIMENSIONS: usize = 256;
@@ -65,6 +65,16 @@ impl Default for Builtin {
 impl Embedder for Builtin {
     fn model(&self) -> &ModelId {
         &self.model
+    }
+
+    fn understands(&self, text: &str) -> bool {
+        // Some names and identifiers in a Chinese question carry it no further than their words do.
+        cjk_share(text) <= 0.3
+    }
+
+    /// The cosine of unrelated texts is 0.1 on average.
+    fn least_similarity(&self) -> f32 {
+        0.3
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {

@@ -4,10 +4,18 @@ mod characters;
 mod wordpiece;
 pub mod builtin;
 mod kernel;
+#[cfg(feature = "remote")]
+mod http;
+#[cfg(feature = "remote")]
+mod trouble;
+#[cfg(feature = "remote")]
+pub mod remote;
 
 use async_trait::async_trait;
 
 pub use builtin::Builtin;
+#[cfg(feature = "remote")]
+pub use http::Proxies;
 pub use kernel::dot;
 
 use crate::{error::Result, types::ModelId};
@@ -17,6 +25,12 @@ use crate::{error::Result, types::ModelId};
 pub trait Embedder: Send + Sync {
     /// Which model it is; vectors of another one cannot be compared with its own.
     fn model(&self) -> &ModelId;
+
+    /// Whether it has anything to say about a text: a model may know one language and not another.
+    fn understands(&self, text: &str) -> bool;
+
+    /// Texts less similar than this have nothing to do with each other. Models differ: some see a likeness in all texts.
+    fn least_similarity(&self) -> f32;
 
     /// A vector of length one for each text; all zeros for a text that means nothing to the model.
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;

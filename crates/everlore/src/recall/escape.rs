@@ -39,6 +39,18 @@ pub(super) fn inert(text: &str) -> String {
     out
 }
 
+/// The same without the indent, for where something else fences the text.
+pub(super) fn inert_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for (index, line) in text.lines().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        push_line(line, &mut out);
+    }
+    out
+}
+
 /// The same for a title: one line, no indent.
 pub(super) fn inert_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

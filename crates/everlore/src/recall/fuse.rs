@@ -110,9 +110,9 @@ impl<'a> Fusion<'a> {
         let scores = corpus.score(&gathered.lists, &weights);
         let period = period(&corpus, intent);
         let similar = gathered
-            .vector
+            .meaning
             .as_ref()
-            .map(|query| Similarities::new(query, &gathered.segments, &corpus));
+            .map(|meaning| Similarities::new(meaning, &gathered.segments, &corpus));
         let mut offers =
             offers(gathered, &corpus, intent, &scores, period.as_ref(), similar.as_ref());
         if let Some(similar) = &similar {

@@ -1,6 +1,6 @@
 //! Asking the index: one read brings the postings of all terms and the records of the scope.
 
-use super::{Intent, Means, QueryTerm, RecallRequest, semantic};
+use super::{Intent, Means, QueryTerm, RecallRequest, semantic, semantic::Meaning};
 use crate::{
     error::Result,
     llm::Embedder,
@@ -19,8 +19,10 @@ pub(super) struct Gathered {
     pub(super) filter: Filter,
     /// Where the lists of the filter's own terms stand.
     required: std::ops::Range<usize>,
-    /// The query's vector, where a model has something to say about it.
-    pub(super) vector: Option<Vector>,
+    /// What the query means, where a model has something to say about it.
+    pub(super) meaning: Option<Meaning>,
+    /// Why the query has no vector although a model was asked for one: words alone then decide.
+    pub(super) without_meaning: Option<String>,
 }
 
 /// Looks up every variant of every term, and what the filter requires, and embeds the query.
@@ -41,22 +43,29 @@ pub(super) async fn gather(
         .embedder
         // What a question for a period says has no meaning of its own.
         .filter(|_| !intent.asks_period)
-        .filter(|_| means.config.semantic > 0.0 && semantic::say(&request.query) > 0.0);
+        .filter(|model| means.config.semantic > 0.0 && model.understands(&request.query));
     let segments =
         means.store.postings(&request.scope, &asked, embedder.map(Embedder::model)).await?;
     let required = first_required..asked.len();
-    let mut gathered = Gathered { segments, asked, lists, filter, required, vector: None };
+    let mut gathered =
+        Gathered { segments, asked, lists, filter, required, meaning: None, without_meaning: None };
     if let Some(embedder) =
         embedder.filter(|_| gathered.segments.iter().any(|segment| segment.slots.is_some()))
     {
         let query = semantic::without_speakers(&request.query, &gathered);
-        let made = embedder.embed(&[&query]).await?;
-        gathered.vector = made
-            .first()
-            .map(|numbers| Vector::quantize(numbers))
-            .filter(|vector| vector.scale > 0.0);
+        match embedder.embed(&[&query]).await {
+            Ok(made) => {
+                gathered.meaning = made.first().and_then(|numbers| meaning(numbers, embedder))
+            }
+            Err(error) => gathered.without_meaning = Some(error.to_string()),
+        }
     }
     Ok(gathered)
+}
+
+fn meaning(numbers: &[f32], embedder: &dyn Embedder) -> Option<Meaning> {
+    let vector = Vector::quantize(numbers);
+    (vector.scale > 0.0).then(|| Meaning { vector, least_similarity: embedder.least_similarity() })
 }
 
 fn position_of(term: Term, asked: &mut Vec<Term>) -> usize {

@@ -21,12 +21,14 @@ mod abstain;
 mod pack;
 mod escape;
 mod tiers;
+mod answer;
 mod why_not;
 
 use jiff::Zoned;
 use serde::Serialize;
 
 pub use analyze::{Intent, QueryTerm, analyze};
+pub use answer::{Told, answer, named};
 use fuse::Fusion;
 pub use fuse::{Signals, TermSignal};
 pub use identity::Identity;
@@ -110,6 +112,9 @@ pub struct Recall {
     pub abstained: bool,
     /// How many memories had anything in common with the query.
     pub candidates: usize,
+    /// Why words alone decided, if the model that knows meanings was asked and did not answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_meaning: Option<String>,
 }
 
 /// A memory chosen for a query, with every number that made its score.
@@ -146,13 +151,14 @@ pub struct Means<'a> {
 
 /// Finds what is worth knowing for `request`, best first.
 pub async fn recall(means: Means<'_>, request: &RecallRequest) -> Result<Recall> {
-    let (intent, ranked, candidates) = rank(means, request).await?;
-    let confidence = abstain::confidence(&intent, &ranked);
-    let mut hits = abstain::abstain(ranked, confidence, request);
+    let Ranked { intent, hits, candidates, without_meaning } = rank(means, request).await?;
+    let confidence = abstain::confidence(&intent, &hits);
+    let mut hits = abstain::abstain(hits, confidence, request);
     if !(intent.asks_period && request.whole_period) {
         hits.truncate(request.limit);
     }
-    Ok(Recall { intent, abstained: hits.is_empty(), hits, confidence, candidates })
+    let abstained = hits.is_empty();
+    Ok(Recall { intent, abstained, hits, confidence, candidates, without_meaning })
 }
 
 /// Says what kept a memory out of the answer, or that nothing did.
@@ -161,29 +167,33 @@ pub async fn why_not(means: Means<'_>, request: &RecallRequest, id: MemoryId) ->
 }
 
 /// Everything up to the decision what to leave out.
-async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<(Intent, Vec<Hit>, usize)> {
+struct Ranked {
+    intent: Intent,
+    hits: Vec<Hit>,
+    candidates: usize,
+    without_meaning: Option<String>,
+}
+
+async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<Ranked> {
     let intent = analyze(&request.query, means.config, means.now);
     let asks_period = intent.asks_period;
     let answer = rank_intent(means, request, intent).await?;
-    if asks_period && answer.1.is_empty() {
+    if asks_period && answer.hits.is_empty() {
         // Nothing was said then, but a memory may name that very time.
         let intent = analyze::by_time_words(&request.query, means.config, means.now);
-        let (intent, mut hits, count) = rank_intent(means, request, intent).await?;
-        hits.retain(|hit| hit.signals.coverage > ALL_WORDS);
-        return Ok((intent, hits, count));
+        let mut answer = rank_intent(means, request, intent).await?;
+        answer.hits.retain(|hit| hit.signals.coverage > ALL_WORDS);
+        return Ok(answer);
     }
     Ok(answer)
 }
 
-async fn rank_intent(
-    means: Means<'_>,
-    request: &RecallRequest,
-    intent: Intent,
-) -> Result<(Intent, Vec<Hit>, usize)> {
+async fn rank_intent(means: Means<'_>, request: &RecallRequest, intent: Intent) -> Result<Ranked> {
     let Means { store, config, now, .. } = means;
-    let gathered = gather::gather(means, request, &intent).await?;
+    let mut gathered = gather::gather(means, request, &intent).await?;
+    let without_meaning = gathered.without_meaning.take();
     let mut fusion = Fusion::new(&gathered, &intent, config);
-    let count = fusion.count();
+    let candidates_found = fusion.count();
     let mut candidates = fusion.best(loaded(&intent, request));
     if intent.asks_period {
         period::thin(&mut candidates, request);
@@ -199,7 +209,7 @@ async fn rank_intent(
     for hit in hits.iter_mut().take(request.limit) {
         fusion.explain(hit.place, &mut hit.signals);
     }
-    Ok((intent.clone(), hits, count))
+    Ok(Ranked { intent: intent.clone(), hits, candidates: candidates_found, without_meaning })
 }
 
 /// How many candidates are looked at: of a period all, because it is told from its first to its last memory.

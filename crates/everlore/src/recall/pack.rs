@@ -52,10 +52,10 @@ pub struct BlockEntry {
     pub terms: Vec<String>,
 }
 
-const CLOSING: &str = "</memory-context>";
+pub(super) const CLOSING: &str = "</memory-context>";
 
 /// Words of the block in the language of the conversation.
-struct Words {
+pub(super) struct Words {
     opening: &'static str,
     today: &'static str,
     yesterday: &'static str,
@@ -80,19 +80,48 @@ const CHINESE: Words = Words {
     outdated: "；已有更新的说法",
 };
 
+impl Words {
+    /// Those of a language.
+    pub(super) fn of(language: Language) -> &'static Self {
+        if language == Language::Chinese { &CHINESE } else { &ENGLISH }
+    }
+
+    /// What a block begins with.
+    pub(super) fn opening(&self) -> String {
+        format!("<memory-context>\n{}\n", self.opening)
+    }
+}
+
 /// A hit as it would stand in the block.
-struct Piece {
-    tier: Tier,
-    text: String,
+pub(super) struct Piece {
+    pub(super) tier: Tier,
+    pub(super) text: String,
     tokens: usize,
 }
 
 /// Packs hits, best first, into at most `budget` tokens: each as fully as fits, none cut in the middle.
 pub fn pack(hits: &[Hit], language: Language, budget: usize, now: &Zoned) -> Block {
-    let words = if language == Language::Chinese { &CHINESE } else { &ENGLISH };
-    let opening = format!("<memory-context>\n{}\n", words.opening);
+    let words = Words::of(language);
+    let opening = words.opening();
     let frame = estimate(&opening) + estimate(CLOSING);
     let piece = |hit: &Hit, tier| Piece::new(hit, tier, words, now);
+    let (pieces, spent) = fitted(hits, frame, budget, piece);
+    let left_out = hits[pieces.len()..].iter().map(|hit| hit.memory.id).collect();
+    if pieces.is_empty() {
+        return Block { left_out, ..Block::default() };
+    }
+    let body: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    let entries = hits.iter().zip(&pieces).map(|(hit, piece)| entry(hit, piece.tier)).collect();
+    Block { text: format!("{opening}{body}{CLOSING}"), tokens: spent, entries, left_out }
+}
+
+/// As many hits as fit beside the frame, each as fully as fits, and the tokens that takes in all.
+pub(super) fn fitted(
+    hits: &[Hit],
+    frame: usize,
+    budget: usize,
+    piece: impl Fn(&Hit, Tier) -> Piece,
+) -> (Vec<Piece>, usize) {
     let mut pieces = fitting_lines(hits, budget.saturating_sub(frame), |hit| piece(hit, Tier::L0));
     let mut spent = frame + pieces.iter().map(|piece| piece.tokens).sum::<usize>();
     for (hit, shown) in hits.iter().zip(&mut pieces) {
@@ -104,13 +133,7 @@ pub fn pack(hits: &[Hit], language: Language, budget: usize, now: &Zoned) -> Blo
             *shown = fuller;
         }
     }
-    let left_out = hits[pieces.len()..].iter().map(|hit| hit.memory.id).collect();
-    if pieces.is_empty() {
-        return Block { left_out, ..Block::default() };
-    }
-    let body: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
-    let entries = hits.iter().zip(&pieces).map(|(hit, piece)| entry(hit, piece.tier)).collect();
-    Block { text: format!("{opening}{body}{CLOSING}"), tokens: spent, entries, left_out }
+    (pieces, spent)
 }
 
 /// One line for as many hits as fit.
@@ -126,6 +149,11 @@ fn fitting_lines(hits: &[Hit], budget: usize, line: impl Fn(&Hit) -> Piece) -> V
 impl Piece {
     fn new(hit: &Hit, tier: Tier, words: &Words, now: &Zoned) -> Self {
         let text = format!("\n{}\n{}\n", heading(hit, words, now), inert(&told(&hit.memory, tier)));
+        Self::saying(tier, text)
+    }
+
+    /// A piece of this text.
+    pub(super) fn saying(tier: Tier, text: String) -> Self {
         Self { tier, tokens: estimate(&text), text }
     }
 }
@@ -140,7 +168,7 @@ fn entry(hit: &Hit, tier: Tier) -> BlockEntry {
     }
 }
 
-fn told(memory: &Memory, tier: Tier) -> String {
+pub(super) fn told(memory: &Memory, tier: Tier) -> String {
     match tier {
         Tier::L0 => one_line(memory),
         Tier::L1 => overview(memory),
@@ -149,7 +177,7 @@ fn told(memory: &Memory, tier: Tier) -> String {
 }
 
 /// `[kind] name (day, age)`, and whether it is outdated.
-fn heading(hit: &Hit, words: &Words, now: &Zoned) -> String {
+pub(super) fn heading(hit: &Hit, words: &Words, now: &Zoned) -> String {
     let memory = &hit.memory;
     let title = match (memory.kind, &memory.source.speaker) {
         (Kind::Turn, Some(speaker)) => inert_line(speaker),

@@ -15,7 +15,7 @@ use crate::{
 const DAY: f64 = 86_400_000.0;
 
 /// Numbers near 1 that relevance is multiplied with.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Factors {
     /// The signals as one positive number: ln(1 + e^fused).
     pub relevance: f64,

@@ -7,19 +7,19 @@ use super::{
 use crate::{
     llm::dot,
     store::{Field, Segment},
-    text::{
-        language::cjk_share,
-        terms::{Term, terms},
-    },
+    text::terms::{Term, terms},
     types::Vector,
 };
 
 /// How many of the most similar memories are offered although no term matches.
 const OFFERED: usize = 50;
 
-/// Texts less similar than this have nothing to do with each other, however they compare with the rest of a small scope:
-/// the cosine of unrelated texts is 0.1 on average.
-const LEAST: f32 = 0.3;
+/// What a query means to a model.
+pub(super) struct Meaning {
+    pub(super) vector: Vector,
+    /// What unrelated texts stay below.
+    pub(super) least_similarity: f32,
+}
 
 /// How similar each document is to the query, in standard deviations above the mean of the scope.
 pub(super) struct Similarities {
@@ -30,8 +30,10 @@ pub(super) struct Similarities {
 }
 
 impl Similarities {
-    /// Compares the query's vector with all of the scope.
-    pub(super) fn new(query: &Vector, segments: &[Segment], corpus: &Corpus<'_>) -> Self {
+    /// Compares the query's vector with all of the scope. Texts below the least similarity of the model have nothing to
+    /// do with the query, however they compare with the rest of a small scope.
+    pub(super) fn new(meaning: &Meaning, segments: &[Segment], corpus: &Corpus<'_>) -> Self {
+        let Meaning { vector: query, least_similarity } = meaning;
         let similar = |doc: Doc| {
             let (segment, index) = corpus.home(doc);
             let (scale, values) = segments[segment].slots.as_ref()?.get(index)?;
@@ -49,7 +51,7 @@ impl Similarities {
             }
             _ => 0.0,
         };
-        let near = |doc: &Doc| raw[*doc].is_some_and(|similarity| similarity >= LEAST);
+        let near = |doc: &Doc| raw[*doc].is_some_and(|similarity| similarity >= *least_similarity);
         let near = (0..corpus.count()).filter(near).collect();
         Self { standard: raw.into_iter().map(standard).collect(), near }
     }
@@ -73,12 +75,6 @@ pub(super) fn without_speakers(query: &str, gathered: &Gathered) -> String {
         !terms.is_empty() && terms.iter().all(|term| gathered.is_speaker(*term))
     };
     query.split_whitespace().filter(|word| !speaks(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// How much the built-in model has to say about a text: it knows no Chinese, Japanese or Korean.
-pub(super) fn say(query: &str) -> f64 {
-    // Some names and identifiers in a Chinese question carry it no further than their words do.
-    if cjk_share(query) > 0.3 { 0.0 } else { 1.0 }
 }
 
 impl Gathered {

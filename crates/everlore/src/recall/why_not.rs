@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Hit, Intent, Means, RecallRequest, abstain, period, rank};
+use super::{Hit, Intent, Means, Ranked, RecallRequest, abstain, period, rank};
 use crate::{
     error::{Error, Result},
     store::Filter,
@@ -81,7 +81,7 @@ pub(super) async fn why_not(
         return Ok(reason);
     }
     let everything = RecallRequest { limit: usize::MAX, ..request.clone() };
-    let (intent, ranked, _) = rank(means, &everything).await?;
+    let Ranked { intent, hits: ranked, .. } = rank(means, &everything).await?;
     let Some(index) = ranked.iter().position(|hit| hit.memory.id == id) else {
         let query_terms = intent.terms.iter().map(|term| term.text.clone()).collect();
         return Ok(WhyNot::NoTerm { query_terms, memory_terms: some_terms(&memory) });

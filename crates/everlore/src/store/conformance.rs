@@ -504,7 +504,7 @@ fn all_made(texts: &[&str]) -> Vec<(String, Option<Vec<u8>>)> {
 /// Makes the vectors that are still to be made, as the engine does.
 async fn embed_rest(store: &Shared, model: &ModelId) {
     loop {
-        let waiting = store.unembedded().await.unwrap();
+        let waiting = store.unembedded(None).await.unwrap();
         let Some(first) = waiting.first() else { return };
         let made = waiting.iter().map(|memory| Made {
             id: memory.id,
@@ -561,7 +561,7 @@ pub(crate) async fn vectors_of_two_models_never_mix(store: Shared) {
     assert_eq!(vectors(&store, &owner, &two).await, all_made(&["alpha", "beta"]));
     let wrong = store.use_model(&ModelId { dimensions: 5, ..two }).await;
     assert!(
-        wrong.is_err() || store.unembedded().await.unwrap().len() == 2,
+        wrong.is_err() || store.unembedded(None).await.unwrap().len() == 2,
         "another size is another model"
     );
 }
@@ -575,12 +575,14 @@ pub(crate) async fn what_has_no_vector_yet_gets_one(store: Shared) {
         .map(|(number, text)| turn(&owner, number as u8, "monday", text))
         .collect();
     store.apply(write(&owner, 1, turns[..100].iter().map(add).collect())).await.unwrap();
-    assert_eq!(store.unembedded().await.unwrap(), [], "without a model there is nothing to do");
+    assert_eq!(store.unembedded(None).await.unwrap(), [], "without a model there is nothing to do");
     store
         .apply(embedded(write(&owner, 2, turns[100..].iter().map(add).collect()), &model))
         .await
         .unwrap();
     store.apply(write(&owner, 3, vec![Change::Delete(turns[7].id)])).await.unwrap();
+    assert_eq!(store.unembedded(Some(&scope("ben"))).await.unwrap(), [], "nobody else waits");
+    assert_eq!(store.unembedded(Some(&owner)).await.unwrap().len(), 99);
     let stale = Made { id: turns[0].id, version: 9, vector: vector("another text") };
     store.embed(&owner, &model, vec![stale]).await.unwrap();
     embed_rest(&store, &model).await;

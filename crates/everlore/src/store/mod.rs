@@ -6,6 +6,7 @@ mod place;
 mod entry;
 mod segment;
 mod block;
+mod vector_cache;
 mod ram;
 pub mod sqlite;
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub use place::Place;
 pub use ram::RamStore;
 pub use segment::{Docs, FIELDS, Field, Posting, Segment, Slots};
 pub use sqlite::SqliteStore;
+pub use vector_cache::{CacheStatus, Keep, Lookup, VectorCache};
 
 use crate::{
     error::{Error, Result},
@@ -64,8 +66,9 @@ pub trait Store: Send + Sync {
     /// How many memories of all scopes have a vector of the model in use, and how many have none.
     async fn embedded(&self) -> Result<(usize, usize)>;
 
-    /// Some memories of one scope whose vectors of the model in use are still to be made; empty when all are made.
-    async fn unembedded(&self) -> Result<Vec<Memory>>;
+    /// Some memories of one scope, of this one if it is given, whose vectors of the model in use are still to be made;
+    /// empty when all are made.
+    async fn unembedded(&self, scope: Option<&Scope>) -> Result<Vec<Memory>>;
 
     /// Adds vectors made for memories that [`Store::unembedded`] returned. Those that changed meanwhile are left for the
     /// next time.

@@ -17,6 +17,25 @@ pub enum Actor {
     Engine,
 }
 
+/// Who makes changes, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Author {
+    /// Who.
+    pub actor: Actor,
+    /// Why; the name of what is done where nothing is said.
+    pub cause: Option<String>,
+}
+
+impl Author {
+    /// A person, who does what is asked for.
+    pub const PERSON: Self = Self { actor: Actor::Person, cause: None };
+
+    /// The reason that the journal keeps for `what`.
+    pub fn cause_of(&self, what: &str) -> String {
+        self.cause.clone().unwrap_or_else(|| what.to_owned())
+    }
+}
+
 /// One change to one memory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
@@ -97,6 +116,9 @@ pub struct Erased {
     pub index_terms: usize,
     /// Vectors removed.
     pub vectors: usize,
+    /// Vectors removed from the cache of models on other servers, those of questions included.
+    #[serde(default)]
+    pub cached_vectors: usize,
     /// Journal images whose text was removed.
     pub journal_images: usize,
     /// Tombstones left, one for each different text the memory ever had.

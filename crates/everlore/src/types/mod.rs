@@ -5,7 +5,7 @@ mod memory;
 mod vector;
 mod change;
 
-pub use change::{Actor, Applied, Change, Entry, Erased, Op, Write};
+pub use change::{Actor, Applied, Author, Change, Entry, Erased, Op, Write};
 pub use memory::{
     Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, Role, Source, Status,
     Via,

@@ -19,3 +19,9 @@ mod corpus;
 mod settings;
 mod context;
 mod semantic;
+mod memory_folder;
+mod tools;
+#[cfg(feature = "remote")]
+mod remote;
+#[cfg(feature = "remote")]
+mod remote_engine;

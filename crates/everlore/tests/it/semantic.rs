@@ -37,6 +37,15 @@ impl Embedder for Toy {
         &self.model
     }
 
+    /// Like the built-in model, it knows no Chinese.
+    fn understands(&self, text: &str) -> bool {
+        text.is_ascii()
+    }
+
+    fn least_similarity(&self) -> f32 {
+        0.3
+    }
+
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         if self.fails.load(Ordering::Relaxed) {
             return Err(Error::store("the model is out of reach"));

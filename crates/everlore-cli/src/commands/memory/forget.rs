@@ -7,7 +7,12 @@ use std::{
 };
 
 use clap::Args;
-use everlore::engine::Forgotten;
+use everlore::{
+    MemoryId,
+    engine::Forgotten,
+    files::memory_folder as files,
+    ingest::{Note, note_of},
+};
 use serde_json::json;
 
 use crate::{
@@ -47,10 +52,20 @@ impl ForgetArgs {
             return Ok(Exit::Failed);
         }
         let mut forgotten = Vec::new();
+        let mut warnings = Vec::new();
         for id in ids {
+            let (earlier, left) = remove_file(cx, id).await?;
+            warnings.extend(left);
             forgotten.push(engine.forget(&cx.scope, id).await?);
+            for id in earlier {
+                match engine.forget(&cx.scope, id).await {
+                    // It was forgotten before.
+                    Err(everlore::Error::NotFound { .. }) => {}
+                    receipt => forgotten.push(receipt?),
+                }
+            }
         }
-        let warnings = warnings(cx);
+        warnings.extend(self::warnings(cx));
         if out.is_json() {
             out.json(&json!({ "forgotten": forgotten, "warnings": warnings }))?;
             return Ok(Exit::Done);
@@ -61,6 +76,20 @@ impl ForgetArgs {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Removes the file that a memory is, if it is one of the tool `memory`. Returns what else remembers its text under older
+/// paths, and what to say if the file could not be removed.
+async fn remove_file(cx: &Context, id: MemoryId) -> Result<(Vec<MemoryId>, Option<String>)> {
+    let memory = cx.engine().await?.get(&cx.scope, id).await.ok();
+    let Some(Note { file, earlier }) = memory.as_ref().and_then(note_of) else {
+        return Ok(Default::default());
+    };
+    let delete = files::Command::Delete { path: file.clone() };
+    let answer = cx.memory_folder().run(&delete)?;
+    let gone = !answer.is_error || answer.text.ends_with("does not exist");
+    let left = (!gone).then(|| format!("the file {file} may still hold the text: {}", answer.text));
+    Ok((earlier, left))
 }
 
 fn confirmed(memories: usize, out: &mut Output) -> Result<bool> {
@@ -75,13 +104,21 @@ fn confirmed(memories: usize, out: &mut Output) -> Result<bool> {
 
 /// What was removed from where, a line a memory.
 fn receipt(forgotten: &[Forgotten]) -> String {
-    let mut rows =
-        table(&["forgotten", "rows", "index terms", "vectors", "journal images", "tombstones"]);
+    let mut rows = table(&[
+        "forgotten",
+        "rows",
+        "index terms",
+        "vectors",
+        "kept vectors",
+        "journal images",
+        "tombstones",
+    ]);
     for Forgotten { id, removed, .. } in forgotten {
         let counts = [
             removed.rows,
             removed.index_terms,
             removed.vectors,
+            removed.cached_vectors,
             removed.journal_images,
             removed.tombstones,
         ];

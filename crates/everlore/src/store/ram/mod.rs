@@ -153,7 +153,7 @@ impl Store for RamStore {
         Ok((made, shelves.values().map(|shelf| shelf.rows.len()).sum::<usize>() - made))
     }
 
-    async fn unembedded(&self) -> Result<Vec<Memory>> {
+    async fn unembedded(&self, scope: Option<&Scope>) -> Result<Vec<Memory>> {
         let Some(model) = self.in_use() else { return Ok(Vec::new()) };
         let waiting = |shelf: &Shelf| -> Vec<Memory> {
             let rows = shelf.rows.iter().filter(|(place, _)| !shelf.has_vector(**place, &model));
@@ -161,8 +161,9 @@ impl Store for RamStore {
         };
         Ok(self
             .shelves()
-            .values()
-            .map(waiting)
+            .iter()
+            .filter(|(owner, _)| scope.is_none_or(|scope| scope == *owner))
+            .map(|(_, shelf)| waiting(shelf))
             .find(|waiting| !waiting.is_empty())
             .unwrap_or_default())
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, params};
 
-use super::{failed, index, journal::image, rows, rows::Stored};
+use super::{cached, failed, index, journal::image, rows, rows::Stored};
 use crate::{
     error::Result,
     store::{Place, entry::IndexEntry},
@@ -30,7 +30,7 @@ pub(super) fn erase(
     erased.vectors = index::erase(db, scope, place)?;
     erased.journal_images = scrub_journal(db, scope, seq, &mut texts)?;
     erased.tombstones = texts.len();
-    bury(db, scope, texts)?;
+    erased.cached_vectors = bury(db, scope, texts)?;
     Ok(erased)
 }
 
@@ -45,20 +45,21 @@ pub(super) fn erased(db: &Connection, scope: i64, texts: &[Fingerprint]) -> Resu
         .collect()
 }
 
-/// Leaves a tombstone for each text.
+/// Leaves a tombstone for each text and returns how many vectors were kept of them.
 pub(super) fn bury(
     db: &Connection,
     scope: i64,
     texts: impl IntoIterator<Item = Fingerprint>,
-) -> Result<()> {
-    for text in texts {
+) -> Result<usize> {
+    let texts: Vec<_> = texts.into_iter().collect();
+    for text in &texts {
         db.execute(
             "INSERT OR IGNORE INTO tombstones VALUES (?1, ?2)",
             params![scope, text.as_bytes()],
         )
         .map_err(failed)?;
     }
-    Ok(())
+    cached::forget(db, scope, &texts)
 }
 
 /// Every erased text.

@@ -9,6 +9,7 @@ mod rows;
 mod index;
 mod blocks;
 mod vectors;
+mod cached;
 mod cache;
 mod journal;
 mod erase;
@@ -23,12 +24,16 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension};
 
 use self::{cache::Cache, pool::Pool, writer::Writer};
-use super::{Counts, JournalQuery, Key, Made, Page, Place, Segment, Store};
+use super::{
+    CacheStatus, Counts, JournalQuery, Keep, Key, Lookup, Made, Page, Place, Segment, Store,
+    VectorCache,
+};
 use crate::{
     error::{Error, Result},
     text::terms::Term,
     types::{
-        Applied, Change, Entry, Fingerprint, Memory, MemoryId, ModelId, Scope, Timestamp, Write,
+        Applied, Change, Entry, Fingerprint, Memory, MemoryId, ModelId, Scope, Timestamp, Vector,
+        Write,
     },
 };
 
@@ -40,6 +45,7 @@ pub struct SqliteStore {
     pool: Pool,
     writer: Writer,
     cache: Arc<Cache>,
+    tally: Arc<cached::Tally>,
 }
 
 impl SqliteStore {
@@ -55,6 +61,7 @@ impl SqliteStore {
             pool: Pool::new(path.clone(), first),
             writer: Writer::new(path.clone()),
             cache: Arc::default(),
+            tally: Arc::default(),
             path,
         })
     }
@@ -82,6 +89,28 @@ impl SqliteStore {
                 None => Ok(T::default()),
             })
             .await
+    }
+
+    /// Runs `write` in a transaction; for a scope that never stored anything there is nothing to do.
+    async fn write<F>(&self, scope: Scope, write: F) -> Result<()>
+    where
+        F: FnOnce(&Connection, i64) -> Result<()> + Send + 'static,
+    {
+        self.writer
+            .run(move |db| match scope_number(db, &scope)? {
+                Some(number) => write(db, number),
+                None => Ok(()),
+            })
+            .await
+    }
+
+    /// Writes down how often the cache had something.
+    async fn write_tally(&self) -> Result<()> {
+        if self.tally.is_empty() {
+            return Ok(());
+        }
+        let tally = self.tally.take();
+        self.writer.run(move |db| cached::tally(db, tally)).await
     }
 }
 
@@ -151,18 +180,17 @@ impl Store for SqliteStore {
         self.pool.read(vectors::embedded).await
     }
 
-    async fn unembedded(&self) -> Result<Vec<Memory>> {
-        self.pool.read(vectors::unembedded).await
+    async fn unembedded(&self, scope: Option<&Scope>) -> Result<Vec<Memory>> {
+        let scope = scope.cloned();
+        self.pool.read(move |db| vectors::unembedded(db, scope)).await
     }
 
     async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()> {
         let (owner, model) = (scope.clone(), model.clone());
-        self.writer
-            .run(move |db| match scope_number(db, &owner)? {
-                Some(number) => vectors::embed(db, &owner, number, &model, made),
-                None => Ok(()),
-            })
-            .await
+        self.write(scope.clone(), move |db, number| {
+            vectors::embed(db, &owner, number, &model, made)
+        })
+        .await
     }
 
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {
@@ -228,8 +256,40 @@ impl Store for SqliteStore {
     }
 
     async fn close(&self) {
+        if let Err(error) = self.write_tally().await {
+            tracing::debug!("{error}: the figures of the cache are not complete");
+        }
         self.writer.close().await;
         self.pool.close();
+    }
+}
+
+#[async_trait]
+impl VectorCache for SqliteStore {
+    async fn cached(&self, scope: &Scope, asked: &Lookup) -> Result<Vec<Option<Vector>>> {
+        let (lookup, count) = (asked.clone(), asked.texts.len());
+        let mut found =
+            self.read(scope, move |db, number| cached::find(db, number, &lookup)).await?;
+        found.vectors.resize(count, None);
+        self.tally.count(&found.vectors);
+        if !found.stale.is_empty() {
+            let (owner, lookup, stale) = (scope.clone(), asked.clone(), found.stale);
+            self.write(owner, move |db, number| cached::touch(db, number, &lookup, &stale)).await?;
+        }
+        Ok(found.vectors)
+    }
+
+    async fn cache(&self, scope: &Scope, kept: Keep) -> Result<()> {
+        let tally = self.tally.take();
+        self.write(scope.clone(), move |db, number| {
+            cached::tally(db, tally).and_then(|()| cached::keep(db, number, &kept))
+        })
+        .await
+    }
+
+    async fn cache_status(&self) -> Result<CacheStatus> {
+        self.write_tally().await?;
+        self.pool.read(cached::status).await
     }
 }
 

@@ -34,6 +34,13 @@ pub(super) fn number(db: &Connection) -> Result<u32> {
 
 /// Takes a model into use and returns its number.
 pub(super) fn use_model(db: &Connection, model: &ModelId) -> Result<u32> {
+    let number = known(db, model)?;
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?1)", [number]).map_err(failed)?;
+    Ok(number)
+}
+
+/// The number of a model, which is given one if it is new.
+pub(super) fn known(db: &Connection, model: &ModelId) -> Result<u32> {
     db.execute(
         "INSERT INTO models (name, dimensions) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
         params![model.name, model.dimensions as i64],
@@ -50,7 +57,6 @@ pub(super) fn use_model(db: &Connection, model: &ModelId) -> Result<u32> {
             "give another model another name",
         ));
     }
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?1)", [number]).map_err(failed)?;
     Ok(number)
 }
 
@@ -76,10 +82,10 @@ pub(super) fn embedded(db: &Connection) -> Result<(usize, usize)> {
     Ok((made as usize, waiting as usize))
 }
 
-/// Some memories of one scope that have no vector of the model in use.
-pub(super) fn unembedded(db: &Connection) -> Result<Vec<Memory>> {
+/// Some memories of one scope, of this one if it is given, that have no vector of the model in use.
+pub(super) fn unembedded(db: &Connection, scope: Option<Scope>) -> Result<Vec<Memory>> {
     let Some((number, _)) = in_use(db)? else { return Ok(Vec::new()) };
-    for owner in rows::scopes(db)? {
+    for owner in scope.map_or_else(|| rows::scopes(db), |scope| Ok(vec![scope]))? {
         let Some(scope) = super::scope_number(db, &owner)? else { continue };
         let mut places = tail_places(db, scope, number)?;
         for header in headers(db, scope)?.iter().filter(|header| header.waits_for(number)) {

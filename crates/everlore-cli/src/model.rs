@@ -1,0 +1,93 @@
+//! The model of the settings, by which memories are found by meaning.
+
+use std::sync::Arc;
+
+use everlore::{
+    Engine,
+    config::{EmbeddingConfig, Provider},
+    llm::Builtin,
+    store::SqliteStore,
+};
+
+use crate::failure::Result;
+
+/// Gives the engine the model of the settings. A model on another server whose vectors were never seen is asked for
+/// their size only where `may_ask` allows it; otherwise the engine goes without until `everlore embed switch`.
+pub(crate) async fn give(
+    engine: Engine,
+    store: &Arc<SqliteStore>,
+    config: &EmbeddingConfig,
+    may_ask: bool,
+) -> Result<Engine> {
+    match config.provider {
+        Provider::Builtin => Ok(engine.with_embedder(Arc::new(Builtin::new()))),
+        Provider::Openai | Provider::Ollama => remote(engine, store, config, may_ask).await,
+    }
+}
+
+#[cfg(feature = "remote")]
+async fn remote(
+    engine: Engine,
+    store: &Arc<SqliteStore>,
+    config: &EmbeddingConfig,
+    may_ask: bool,
+) -> Result<Engine> {
+    use everlore::{llm::remote::Endpoint, store::Store};
+
+    let endpoint = Endpoint::new(config, key(config), &proxies())?;
+    // A command that only saved something does not stay for a server that is busy or away.
+    let endpoint = if may_ask { endpoint } else { endpoint.without_retries() };
+    let dimensions = match endpoint.known_dimensions(store.model().await?.as_ref()) {
+        Some(dimensions) => dimensions,
+        None if may_ask => endpoint.ask_dimensions().await?,
+        None => return Ok(engine),
+    };
+    let memories = Arc::new(endpoint.for_memories(dimensions));
+    let questions = Arc::new(endpoint.for_questions(dimensions));
+    let cache = (Arc::clone(store) as Arc<_>, config.cache_entries);
+    Ok(engine.with_remote_embedder(memories, questions, Some(cache)))
+}
+
+#[cfg(not(feature = "remote"))]
+async fn remote(
+    _: Engine,
+    _: &Arc<SqliteStore>,
+    config: &EmbeddingConfig,
+    _: bool,
+) -> Result<Engine> {
+    Err(crate::failure::Failure::invalid(
+        format!(
+            "this program was built without models on other servers, and the settings name \"{}\"",
+            config.provider.as_str()
+        ),
+        "set provider = \"builtin\" in the section [embedding], or build with the feature `remote`",
+    ))
+}
+
+/// The key that the variable of the settings holds.
+#[cfg(feature = "remote")]
+fn key(config: &EmbeddingConfig) -> Option<everlore::config::Secret> {
+    let name = config.api_key_env.trim();
+    let value = if name.is_empty() { None } else { std::env::var(name).ok() };
+    value
+        .map(|key| key.trim().to_owned())
+        .filter(|key| !key.is_empty())
+        .map(everlore::config::Secret::new)
+}
+
+/// The proxies that the environment names, in either spelling.
+#[cfg(feature = "remote")]
+fn proxies() -> everlore::llm::Proxies {
+    let named = |name: &str| {
+        let spellings = [name.to_owned(), name.to_ascii_lowercase()];
+        spellings
+            .iter()
+            .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+            .unwrap_or_default()
+    };
+    everlore::llm::Proxies {
+        https: named("HTTPS_PROXY"),
+        all: named("ALL_PROXY"),
+        no: named("NO_PROXY"),
+    }
+}

@@ -1,0 +1,147 @@
+//! Settings of `[embedding]`: the model by which memories are found by meaning.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    check::{Problem, within},
+    memory_agent::Secret,
+};
+
+/// The model by which memories are found by meaning. After a change, `everlore embed switch` makes all vectors anew.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EmbeddingConfig {
+    /// Who makes the vectors: "builtin" (in the program, English, no network), "openai" (and everything that speaks
+    /// its protocol) or "ollama".
+    pub provider: Provider,
+    /// The model's name, as its provider spells it, such as "text-embedding-3-small" or "nomic-embed-text".
+    pub model: String,
+    /// The address of the provider; empty for https://api.openai.com/v1 or http://127.0.0.1:11434.
+    pub base_url: String,
+    /// The environment variable that holds the key. One that is not set means no key.
+    pub api_key_env: String,
+    /// The key itself, if no variable holds it. It is never shown.
+    pub api_key: Secret,
+    /// How many numbers a vector has. From 0 to 8192; 0 takes what the model gives. Some models can shorten theirs.
+    pub dimensions: usize,
+    /// How vectors travel: "float" (every server knows it) or "base64" (shorter; OpenAI and some others know it).
+    pub encoding: Encoding,
+    /// Put in front of every memory, for models that ask for it, such as "search_document: ".
+    pub text_prefix: String,
+    /// Put in front of every question, for models that ask for it, such as "search_query: ".
+    pub query_prefix: String,
+    /// How similar a memory must be to a question to be offered where no word matches. From 0 to 1. Models whose
+    /// unrelated texts look alike need more than the default. The built-in model has its own.
+    pub least_similarity: f64,
+    /// The most texts in one request. From 1 to 2048.
+    pub batch: usize,
+    /// The most characters in one request; a longer text goes alone. From 1000 to 10000000.
+    pub batch_chars: usize,
+    /// How long a request for memories may take, such as "30s". From 1 second to 1 hour.
+    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+    pub timeout: Duration,
+    /// How often a request of `embed switch` or `embed rebuild` is repeated when the server is busy or away. From 0 to
+    /// 20. Other commands ask once.
+    pub retries: u32,
+    /// How long a recall waits for the vector of its question before it goes by words alone. From 0 to 1 minute.
+    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+    pub query_limit: Duration,
+    /// How long a command that saved something stays to make its vectors, after it has answered. From 0 to 1 minute;
+    /// what is not made then is made after the next save or by `everlore embed rebuild`.
+    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+    pub linger: Duration,
+    /// How many vectors are kept so that the same text is not asked for twice; those unused for longest go first. From
+    /// 0 to 10000000; 0 keeps none. One takes as many bytes as it has numbers.
+    pub cache_entries: usize,
+}
+
+/// Who makes vectors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provider {
+    /// The model in the program.
+    #[default]
+    Builtin,
+    /// A server that speaks OpenAI's protocol.
+    Openai,
+    /// A server of Ollama.
+    Ollama,
+}
+
+/// How vectors travel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encoding {
+    /// As numbers.
+    #[default]
+    Float,
+    /// As the bytes of the numbers.
+    Base64,
+}
+
+impl Provider {
+    /// The name as written in the settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::Openai => "openai",
+            Self::Ollama => "ollama",
+        }
+    }
+}
+
+impl EmbeddingConfig {
+    pub(super) fn check(&self) -> Vec<Problem> {
+        let seconds = |duration: Duration| duration.as_secs_f64();
+        let checks = [
+            self.check_model(),
+            self.api_key.check("embedding.api_key"),
+            within("embedding.dimensions", self.dimensions, 0..=8_192),
+            within("embedding.least_similarity", self.least_similarity, 0.0..=1.0),
+            within("embedding.batch", self.batch, 1..=2_048),
+            within("embedding.batch_chars", self.batch_chars, 1_000..=10_000_000),
+            within("embedding.timeout", seconds(self.timeout), 1.0..=3_600.0),
+            within("embedding.retries", self.retries, 0..=20),
+            within("embedding.query_limit", seconds(self.query_limit), 0.0..=60.0),
+            within("embedding.linger", seconds(self.linger), 0.0..=60.0),
+            within("embedding.cache_entries", self.cache_entries, 0..=10_000_000),
+        ];
+        checks.into_iter().flatten().collect()
+    }
+
+    fn check_model(&self) -> Option<Problem> {
+        let missing = self.provider != Provider::Builtin && self.model.trim().is_empty();
+        missing.then(|| {
+            Problem::new("embedding.model", "must be set when `provider` is not \"builtin\"")
+        })
+    }
+}
+
+impl Default for EmbeddingConfig {
+    /// 64 texts are answered within a second or two by servers small and large, and 100,000 characters stay below the
+    /// 300,000 tokens that OpenAI takes at once even where every character is a token. A question that is not answered
+    /// in 300 milliseconds costs the conversation more than words alone do.
+    fn default() -> Self {
+        Self {
+            provider: Provider::Builtin,
+            model: String::new(),
+            base_url: String::new(),
+            api_key_env: "OPENAI_API_KEY".into(),
+            api_key: Secret::default(),
+            dimensions: 0,
+            encoding: Encoding::Float,
+            text_prefix: String::new(),
+            query_prefix: String::new(),
+            least_similarity: 0.3,
+            batch: 64,
+            batch_chars: 100_000,
+            timeout: Duration::from_secs(30),
+            retries: 4,
+            query_limit: Duration::from_millis(300),
+            linger: Duration::from_millis(500),
+            cache_entries: 20_000,
+        }
+    }
+}

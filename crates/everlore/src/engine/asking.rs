@@ -1,0 +1,109 @@
+//! A model as one scope asks it: what it said before is looked up and not asked again.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+
+use crate::{
+    error::Result,
+    llm::Embedder,
+    store::{Keep, Lookup, VectorCache},
+    types::{Fingerprint, ModelId, Scope, Timestamp, Vector},
+};
+
+/// So many vectors are kept at a time: what was paid for is safe even if the rest fails.
+const KEPT_AT_ONCE: usize = 64;
+
+/// Where vectors are kept, and how many.
+#[derive(Clone, Copy)]
+pub(super) struct Kept<'a> {
+    pub(super) cache: &'a dyn VectorCache,
+    pub(super) most: usize,
+}
+
+/// A model, asked for one scope.
+pub(super) struct Asking<'a> {
+    pub(super) embedder: &'a dyn Embedder,
+    pub(super) kept: Option<Kept<'a>>,
+    pub(super) scope: &'a Scope,
+    /// Whether questions are embedded, and not memories.
+    pub(super) question: bool,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Embedder for Asking<'_> {
+    fn model(&self) -> &ModelId {
+        self.embedder.model()
+    }
+
+    fn understands(&self, text: &str) -> bool {
+        self.embedder.understands(text)
+    }
+
+    fn least_similarity(&self) -> f32 {
+        self.embedder.least_similarity()
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let Some(kept) = self.kept else { return self.embedder.embed(texts).await };
+        let prints: Vec<_> = texts.iter().map(|text| Fingerprint::of(text)).collect();
+        let mut known = self.look_up(kept, &prints).await;
+        // The same text twice is asked for once.
+        let mut missing: Vec<_> = prints.iter().copied().zip(texts.iter().copied()).collect();
+        missing.retain(|(print, _)| !known.contains_key(print));
+        missing.sort_unstable();
+        missing.dedup();
+        for some in missing.chunks(KEPT_AT_ONCE) {
+            known.extend(self.ask(kept, some).await?);
+        }
+        let numbers = |print| known.get(print).map_or_else(Vec::new, Vector::numbers);
+        Ok(prints.iter().map(numbers).collect())
+    }
+}
+
+impl Asking<'_> {
+    /// What is kept. A cache that fails is like an empty one.
+    async fn look_up(
+        &self,
+        kept: Kept<'_>,
+        prints: &[Fingerprint],
+    ) -> HashMap<Fingerprint, Vector> {
+        let asked = Lookup {
+            model: self.model().clone(),
+            texts: prints.to_vec(),
+            question: self.question,
+            now: self.now,
+        };
+        let found = kept.cache.cached(self.scope, &asked).await.unwrap_or_else(|error| {
+            tracing::warn!("{error}: kept vectors cannot be read");
+            vec![None; prints.len()]
+        });
+        let usable = |vector: &Vector| vector.values.len() == self.model().dimensions;
+        let pairs = prints.iter().copied().zip(found);
+        pairs.filter_map(|(print, found)| Some((print, found.filter(usable)?))).collect()
+    }
+
+    /// Asks the model and keeps what it says.
+    async fn ask(
+        &self,
+        kept: Kept<'_>,
+        missing: &[(Fingerprint, &str)],
+    ) -> Result<Vec<(Fingerprint, Vector)>> {
+        let texts: Vec<_> = missing.iter().map(|(_, text)| *text).collect();
+        let made = self.embedder.embed(&texts).await?;
+        let prints = missing.iter().map(|(print, _)| *print);
+        let vectors: Vec<_> = prints.zip(made.iter().map(|made| Vector::quantize(made))).collect();
+        let keep = Keep {
+            model: self.model().clone(),
+            vectors: vectors.clone(),
+            question: self.question,
+            now: self.now,
+            most: kept.most,
+        };
+        if let Err(error) = kept.cache.cache(self.scope, keep).await {
+            tracing::warn!("{error}: vectors cannot be kept");
+        }
+        Ok(vectors)
+    }
+}

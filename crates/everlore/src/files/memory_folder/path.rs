@@ -1,0 +1,165 @@
+//! Paths as an agent gives them: below `/memories`, and nowhere else by any spelling.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// What the folder is called for the agent, wherever it lies.
+pub(super) const ROOT: &str = "/memories";
+
+/// The same bound as hosted memory stores have for a path.
+const MAX_PATH_BYTES: usize = 1_024;
+
+/// The longest name that common file systems take.
+const MAX_NAME_BYTES: usize = 255;
+
+/// Deeper folders are lost on their owner; it also bounds how many are open at once.
+pub(super) const MAX_DEPTH: usize = 16;
+
+/// Names that are devices on Windows, where a synced folder may end up.
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+/// Characters that look like a slash or a backslash and are none.
+const LOOK_ALIKES: [char; 8] = ['∕', '⁄', '⧸', '⧹', '／', '＼', '﹨', '╱'];
+
+/// Characters that are no part of a file name on some system.
+const FORBIDDEN: [char; 8] = ['\\', ':', '*', '?', '"', '<', '>', '|'];
+
+/// A checked path: the names below the root, none for the root itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MemoryPath {
+    given: String,
+    names: Vec<String>,
+}
+
+impl MemoryPath {
+    /// Checks what an agent gave; what is wrong with it otherwise, in a sentence.
+    pub(super) fn parse(given: &str) -> Result<Self, String> {
+        if given.len() > MAX_PATH_BYTES {
+            return Err(format!(
+                "Path is {} bytes long, {MAX_PATH_BYTES} at most. Use shorter names.",
+                given.len()
+            ));
+        }
+        let below =
+            given.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let Some(below) = below else {
+            return Err(format!("Path must start with {ROOT}, got: {}", shown(given)));
+        };
+        if escapes(below) {
+            return Err(format!("Path {} would escape {ROOT} directory", shown(given)));
+        }
+        let names: Vec<String> = below
+            .split('/')
+            .filter(|name| !name.is_empty() && *name != ".")
+            .map(str::to_owned)
+            .collect();
+        if names.len() > MAX_DEPTH {
+            return Err(format!("Path {given} has more than {MAX_DEPTH} levels. Use fewer."));
+        }
+        match names.iter().find_map(|name| problem(name)) {
+            Some(problem) => Err(format!("Path {} {problem}", shown(given))),
+            None => Ok(Self { given: given.to_owned(), names }),
+        }
+    }
+
+    /// The path as it was given, for answers.
+    pub(super) fn given(&self) -> &str {
+        &self.given
+    }
+
+    /// The names below the root.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The one spelling of the path.
+    pub(super) fn plain(&self) -> String {
+        self.names.iter().fold(ROOT.to_owned(), |path, name| format!("{path}/{name}"))
+    }
+
+    /// Whether it is `other` or lies below it.
+    pub(super) fn is_within(&self, other: &Self) -> bool {
+        self.names.starts_with(&other.names)
+    }
+}
+
+/// Whether any reading of a path leaves the folder: as it is, with escapes resolved however often, with characters
+/// replaced by what they stand for.
+fn escapes(below: &str) -> bool {
+    let mut reading = below.to_owned();
+    loop {
+        let folded: String = reading.nfkc().collect();
+        let climbs = |text: &str| text.split(['/', '\\']).any(|name| name.trim() == "..");
+        if climbs(&reading) || climbs(&folded) || reading.contains(LOOK_ALIKES) {
+            return true;
+        }
+        let decoded = percent_decoded(&reading);
+        if decoded == reading {
+            return false;
+        }
+        // An escape that hides a separator or an end of text is never a name.
+        if separators(&decoded) > separators(&reading) || decoded.contains('\0') {
+            return true;
+        }
+        reading = decoded;
+    }
+}
+
+fn separators(text: &str) -> usize {
+    text.matches(['/', '\\']).count()
+}
+
+/// The text with each `%XX` replaced by its byte; shorter than before if there was any.
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escaped = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
+        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                decoded.push(byte);
+                at += 3;
+            }
+            None => {
+                decoded.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+/// Why a name cannot be used on every system, or should not.
+fn problem(name: &str) -> Option<String> {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let numbered = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
+    let device = DEVICES.contains(&stem.as_str())
+        || numbered.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']));
+    if name.starts_with('.') {
+        Some("names a hidden item, which is no part of the memory directory. Use a name without a dot at its start.".into())
+    } else if name.len() > MAX_NAME_BYTES {
+        Some(format!(
+            "has a name of {} bytes, {MAX_NAME_BYTES} at most. Use a shorter one.",
+            name.len()
+        ))
+    } else if name.ends_with(['.', ' ']) || name.starts_with(' ') {
+        Some("has a name with a blank around it or a dot at its end. Leave it out.".into())
+    } else if name.contains(FORBIDDEN) || name.chars().any(is_deceptive) {
+        Some(r#"has a name with a control or hidden character or one of \ : * ? " < > |. Use letters, digits, - and _."#.into())
+    } else if device {
+        Some(format!("uses the device name `{name}`. Use another name."))
+    } else {
+        None
+    }
+}
+
+/// Control characters, and those that are not seen or turn what follows.
+fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// The path as it can be told: nothing in it steers a terminal.
+fn shown(given: &str) -> String {
+    given.chars().map(|c| if is_deceptive(c) { '\u{fffd}' } else { c }).collect()
+}

@@ -1,0 +1,176 @@
+//! The files that an agent keeps for itself, as memories: recalled, journaled and erased like any other.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{draft::blank, naming};
+use crate::{
+    error::{Error, Result},
+    files::memory_folder::FileChange,
+    store::{Key, Store},
+    types::{
+        Actor, Author, Change, Fingerprint, Kind, MAX_NAME_CHARS, Memory, MemoryId, Scope, Source,
+        Status, Timestamp, Via, Write,
+    },
+};
+
+/// Another writer may come first; each new beginning means that one of them got through.
+const MAX_ATTEMPTS: usize = 1_000;
+
+/// What such a memory keeps in its metadata.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The path of the file, from `/memories`.
+    pub file: String,
+    /// The memories that it was while it had other paths, newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<MemoryId>,
+}
+
+/// Which file a memory is, if it is one.
+pub fn note_of(memory: &Memory) -> Option<Note> {
+    let note: Note = serde_json::from_value(Value::Object(memory.metadata.clone())).ok()?;
+    (memory.uri == naming::note_uri(&memory.scope, &note.file)).then_some(note)
+}
+
+/// Keeps what files said and will say, all or nothing, before they are changed.
+///
+/// If a file was changed by other means since, what it says now is kept first, so that every text that a tool replaces or
+/// removes is in the journal.
+pub async fn keep_notes(
+    store: &dyn Store,
+    scope: &Scope,
+    changes: &[FileChange],
+    session: Option<&str>,
+    author: &Author,
+    now: Timestamp,
+) -> Result<()> {
+    for _ in 0..MAX_ATTEMPTS {
+        let caught_up = catching_up(store, scope, changes, session, now).await?;
+        let outside =
+            Write::new(scope, Actor::Engine, "a file was changed outside", now, caught_up);
+        let kept = match apply(store, outside).await {
+            Ok(()) => {
+                let changes = coming(store, scope, changes, session, now).await?;
+                // One command may change many files; as a run they are undone together.
+                let run = (changes.len() > 1).then(|| format!("memory-{}", now.as_millisecond()));
+                let cause = author.cause_of("memory");
+                let write = Write::new(scope, author.actor, cause, now, changes);
+                apply(store, Write { run, ..write }).await
+            }
+            conflict => conflict,
+        };
+        match kept {
+            Err(Error::Conflict { .. }) => {}
+            kept => return kept,
+        }
+    }
+    Err(Error::Conflict { what: "a file of the memory folder".to_owned() })
+}
+
+async fn apply(store: &dyn Store, write: Write) -> Result<()> {
+    if !write.changes.is_empty() {
+        store.apply(write).await?;
+    }
+    Ok(())
+}
+
+/// The changes that make the memories say what the files say now, except what was erased for good.
+async fn catching_up(
+    store: &dyn Store,
+    scope: &Scope,
+    changes: &[FileChange],
+    session: Option<&str>,
+    now: Timestamp,
+) -> Result<Vec<Change>> {
+    let mut made = Vec::new();
+    for FileChange { path, before, .. } in changes {
+        let Some(text) = before.as_deref().filter(|text| !text.trim().is_empty()) else { continue };
+        let known = find(store, scope, path).await?;
+        if known.as_ref().is_some_and(|known| known.content == text) {
+            continue;
+        }
+        if !store.erased(scope, &[Fingerprint::of(text)]).await?.contains(&true) {
+            made.push(saying(known, || note(scope, path, text, session, now), text, now));
+        }
+    }
+    Ok(made)
+}
+
+/// The changes that make the memories say what the files will say; a blank file says nothing.
+async fn coming(
+    store: &dyn Store,
+    scope: &Scope,
+    changes: &[FileChange],
+    session: Option<&str>,
+    now: Timestamp,
+) -> Result<Vec<Change>> {
+    let mut made = Vec::new();
+    for FileChange { path, after, moved_from, .. } in changes {
+        let known = find(store, scope, path).await?;
+        let earlier = match moved_from {
+            Some(old) => lineage(find(store, scope, old).await?),
+            None => Vec::new(),
+        };
+        match after.as_deref().filter(|text| !text.trim().is_empty()) {
+            Some(text) => {
+                let new = || with_lineage(note(scope, path, text, session, now), &earlier);
+                made.push(saying(known, new, text, now));
+            }
+            None => made.extend(known.map(|known| Change::Delete(known.id))),
+        }
+    }
+    Ok(made)
+}
+
+async fn find(store: &dyn Store, scope: &Scope, path: &str) -> Result<Option<Memory>> {
+    Ok(store.find(scope, &Key::Uri(naming::note_uri(scope, path)), 1).await?.pop())
+}
+
+/// What a memory was called so far, itself first.
+fn lineage(memory: Option<Memory>) -> Vec<MemoryId> {
+    let Some(memory) = memory else { return Vec::new() };
+    let earlier = note_of(&memory).map(|note| note.earlier).unwrap_or_default();
+    std::iter::once(memory.id).chain(earlier).collect()
+}
+
+fn with_lineage(mut memory: Memory, earlier: &[MemoryId]) -> Memory {
+    let ids: Vec<Value> = earlier.iter().map(|id| id.to_string().into()).collect();
+    if !ids.is_empty() {
+        memory.metadata.insert("earlier".to_owned(), ids.into());
+    }
+    memory
+}
+
+fn saying(
+    known: Option<Memory>,
+    new: impl FnOnce() -> Memory,
+    text: &str,
+    now: Timestamp,
+) -> Change {
+    let Some(mut memory) = known else { return Change::Add(Box::new(new())) };
+    text.clone_into(&mut memory.content);
+    (memory.status, memory.superseded_by) = (Status::Active, None);
+    (memory.at, memory.updated_at, memory.version) = (now, now, memory.version + 1);
+    Change::Update(Box::new(memory))
+}
+
+fn note(scope: &Scope, path: &str, text: &str, session: Option<&str>, now: Timestamp) -> Memory {
+    let source = Source {
+        via: Via::Remember,
+        session: session.map(str::to_owned),
+        speaker: None,
+        role: None,
+        turns: Vec::new(),
+    };
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let name = if path.chars().count() <= MAX_NAME_CHARS { path } else { file };
+    let metadata = [("file".to_owned(), path.into())].into_iter().collect();
+    Memory {
+        uri: naming::note_uri(scope, path),
+        name: name.chars().take(MAX_NAME_CHARS).collect(),
+        tags: vec!["memories".to_owned()],
+        metadata,
+        ..blank(scope, Kind::Knowledge, text.to_owned(), source, now, now)
+    }
+}

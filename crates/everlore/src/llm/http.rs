@@ -1,0 +1,323 @@
+//! Asking a server over HTTP: connections that are kept, TLS with the certificates of the system, proxies, answers of
+//! bounded size. Dropping a request ends it.
+
+use std::{net::IpAddr, sync::OnceLock, time::Duration};
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::{
+    HeaderMap, Request, Response, StatusCode, Uri,
+    body::{Bytes, Incoming},
+    header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT},
+};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::{
+        legacy::{Client, connect::HttpConnector, connect::proxy::Tunnel},
+        proxy::matcher::{Intercept, Matcher},
+    },
+    rt::{TokioExecutor, TokioTimer},
+};
+
+use super::trouble::Trouble;
+use crate::{
+    config::Secret,
+    error::{Error, Result},
+};
+
+/// An answer beyond this is not read: a thousand vectors of 4,096 numbers written out are 50 MB.
+const MAX_ANSWER: usize = 64 << 20;
+
+/// Connecting takes a round trip or two; longer means that nobody is there.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Kept connections are let go before most servers do so, which would look like a failure.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// Proxies as the environment names them; the engine does not look there itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Proxies {
+    /// For `https` addresses.
+    pub https: String,
+    /// For all addresses without a proxy of their own.
+    pub all: String,
+    /// Hosts that are asked directly, with commas between.
+    pub no: String,
+}
+
+/// A server that is asked.
+pub(crate) struct Http {
+    base: String,
+    host: String,
+    uri: Uri,
+    proxies: Proxies,
+    /// Made by the first request: reading certificates takes time, and most commands ask nobody.
+    way: OnceLock<Way>,
+}
+
+type Body = Full<Bytes>;
+
+/// How the server is reached.
+enum Way {
+    Plain(Client<HttpConnector, Body>),
+    Tls(Client<HttpsConnector<HttpConnector>, Body>),
+    Tunnel(Client<HttpsConnector<Tunnel<HttpConnector>>, Body>),
+}
+
+/// An answer whose body is still to come.
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    body: Incoming,
+    host: String,
+}
+
+impl Http {
+    /// A server by the address below which all its paths are. Nothing is sent yet.
+    pub(crate) fn new(base_url: &str, proxies: &Proxies) -> Result<Self> {
+        let base = base_url.trim().trim_end_matches('/').to_owned();
+        let uri: Uri = base.parse().map_err(|_| bad_address(&base, "is not an address"))?;
+        let authority = uri.authority().ok_or_else(|| bad_address(&base, "names no server"))?;
+        if authority.as_str().contains('@') {
+            let hint = "leave the name and password out of base_url; give a key by api_key_env";
+            return Err(Error::invalid("base_url holds a password", hint));
+        }
+        if !matches!(uri.scheme_str(), Some("http" | "https")) {
+            return Err(bad_address(&base, "starts with neither http:// nor https://"));
+        }
+        let host = authority.to_string();
+        Ok(Self { base, host, uri, proxies: proxies.clone(), way: OnceLock::new() })
+    }
+
+    /// The server as the user knows it.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Sends JSON and returns the answer as soon as it begins.
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        key: &Secret,
+        body: Vec<u8>,
+    ) -> Result<Reply, Trouble> {
+        let mut request = Request::post(format!("{}{path}", self.base))
+            .header(CONTENT_TYPE, "application/json")
+            .header(USER_AGENT, concat!("everlore/", env!("CARGO_PKG_VERSION")));
+        if !key.reveal().is_empty() {
+            request = request.header(AUTHORIZATION, bearer(key)?);
+        }
+        let request = request.body(Full::new(Bytes::from(body))).map_err(|error| {
+            Trouble::lasting(error.to_string(), "check base_url in the settings")
+        })?;
+        let answer = match self.way()? {
+            Way::Plain(client) => client.request(request),
+            Way::Tls(client) => client.request(request),
+            Way::Tunnel(client) => client.request(request),
+        };
+        let answer: Response<Incoming> = answer.await.map_err(|error| self.unreached(&error))?;
+        let (parts, body) = answer.into_parts();
+        Ok(Reply { status: parts.status, headers: parts.headers, body, host: self.host.clone() })
+    }
+
+    fn way(&self) -> Result<&Way, Trouble> {
+        if let Some(way) = self.way.get() {
+            return Ok(way);
+        }
+        let plain = self.uri.scheme_str() == Some("http");
+        let way =
+            if plain { Way::Plain(client(connector())) } else { secure(&self.uri, &self.proxies)? };
+        Ok(self.way.get_or_init(|| way))
+    }
+
+    fn unreached(&self, error: &hyper_util::client::legacy::Error) -> Trouble {
+        let (host, cause) = (&self.host, cause(error));
+        if cause.contains("invalid peer certificate") {
+            let hint = "install the certificate of its authority on this system, or name the file in SSL_CERT_FILE";
+            return Trouble::lasting(format!("{host} cannot be trusted: {cause}"), hint);
+        }
+        let what = if error.is_connect() { "cannot be reached" } else { "did not answer" };
+        Trouble::passing(format!("{host} {what}: {cause}"))
+    }
+}
+
+impl Reply {
+    /// The whole body.
+    pub(crate) async fn bytes(self) -> Result<Bytes, Trouble> {
+        let host = self.host;
+        let read = Limited::new(self.body, MAX_ANSWER).collect().await;
+        read.map(|body| body.to_bytes())
+            .map_err(|error| Trouble::passing(format!("the answer of {host} broke off: {error}")))
+    }
+}
+
+impl std::fmt::Debug for Http {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Http").field(&self.base).finish()
+    }
+}
+
+fn connector() -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_connect_timeout(Some(CONNECT));
+    connector.set_nodelay(true);
+    connector
+}
+
+fn client<C>(connector: C) -> Client<C, Body>
+where
+    C: hyper_util::client::legacy::connect::Connect + Clone,
+{
+    Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE)
+        .build(connector)
+}
+
+fn secure(uri: &Uri, proxies: &Proxies) -> Result<Way, Trouble> {
+    let roots = HttpsConnectorBuilder::new()
+        .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
+        .map_err(|error| {
+            let message = format!("the certificates of this system cannot be read: {error}");
+            Trouble::lasting(
+                message,
+                "install them (often the package ca-certificates), or set SSL_CERT_FILE",
+            )
+        })?;
+    let builder = roots.https_only().enable_http1();
+    Ok(match proxies.for_address(uri) {
+        None => Way::Tls(client(builder.wrap_connector(connector()))),
+        Some(proxy) => {
+            let tunnel = Tunnel::new(proxy.uri().clone(), connector());
+            let tunnel = match proxy.basic_auth() {
+                Some(auth) => tunnel.with_auth(auth.clone()),
+                None => tunnel,
+            };
+            Way::Tunnel(client(builder.wrap_connector(tunnel)))
+        }
+    })
+}
+
+impl Proxies {
+    /// The proxy for an address. This machine itself is never asked through one.
+    fn for_address(&self, uri: &Uri) -> Option<Intercept> {
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+        if host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()) {
+            return None;
+        }
+        let Self { https, all, no } = self;
+        Matcher::builder()
+            .https(https.clone())
+            .all(all.clone())
+            .no(no.clone())
+            .build()
+            .intercept(uri)
+    }
+}
+
+/// The header with the key, which is marked so that nobody prints it.
+fn bearer(key: &Secret) -> Result<HeaderValue, Trouble> {
+    let value = HeaderValue::from_str(&format!("Bearer {}", key.reveal().trim()));
+    let mut value = value.map_err(|_| {
+        Trouble::lasting("the key holds characters that no key has", "copy it again, on one line")
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn bad_address(base: &str, what: &str) -> Error {
+    Error::invalid(
+        format!("base_url `{base}` {what}"),
+        "write it like https://api.openai.com/v1 or http://127.0.0.1:11434",
+    )
+}
+
+/// The innermost reason, which is the one that says something.
+fn cause(error: &dyn std::error::Error) -> String {
+    let mut error = error;
+    while let Some(inner) = error.source() {
+        error = inner;
+    }
+    error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(base_url: &str) -> String {
+        Http::new(base_url, &Proxies::default()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_asked_is_refused_in_words() {
+        assert!(refusal("api.openai.com/v1").contains("is not an address"));
+        assert!(refusal("/v1").contains("names no server"));
+        assert!(refusal("ftp://host").contains("neither http:// nor https://"));
+        assert!(refusal("http://h h").contains("is not an address"));
+        let with_password = refusal("https://me:hunter2@host/v1");
+        assert!(with_password.contains("password") && !with_password.contains("hunter2"));
+    }
+
+    #[test]
+    fn proxies_serve_other_machines_only() {
+        let proxies = Proxies {
+            all: "http://proxy:3128".into(),
+            no: "intern.example".into(),
+            ..Proxies::default()
+        };
+        let through = |address: &str| proxies.for_address(&address.parse().unwrap()).is_some();
+        assert!(through("https://api.openai.com/v1"));
+        assert!(!through("https://intern.example/v1"));
+        for near in ["https://localhost/v1", "https://127.0.0.1:8443/v1", "https://[::1]/v1"] {
+            assert!(!through(near), "{near}");
+        }
+    }
+
+    #[tokio::test]
+    async fn another_machine_is_asked_through_the_proxy() {
+        let proxy = everlore_scripted::Server::start(|_: &everlore_scripted::Request| {
+            everlore_scripted::Reply::error(403, "not through here")
+        });
+        let address = proxy.url().replace("http://", "http://ann:secret@");
+        let http =
+            Http::new("https://api.example/v1", &Proxies { https: address, ..Proxies::default() });
+        let failed = http.unwrap().post("/embeddings", &Secret::new("sk-1"), Vec::new()).await;
+        let Err(Trouble::Passing { message, .. }) = failed else {
+            panic!("a refused tunnel was used")
+        };
+        assert!(message.contains("api.example cannot be reached"), "{message}");
+        let asked = &proxy.requests()[0];
+        assert_eq!((asked.method.as_str(), asked.path.as_str()), ("CONNECT", "api.example:443"));
+        assert!(asked.header("proxy-authorization").is_some_and(|auth| auth.starts_with("Basic ")));
+        assert_eq!(asked.header("authorization"), None, "the proxy does not get the key");
+    }
+
+    #[tokio::test]
+    async fn a_server_without_tls_is_not_talked_to_in_the_clear() {
+        use std::io::{Read, Write};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("https://{}/v1", listener.local_addr().unwrap());
+        let seen = std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+            let mut seen = Vec::new();
+            // The other side may end it in either way.
+            let _ = connection.read_to_end(&mut seen);
+            seen
+        });
+        let http = Http::new(&address, &Proxies::default()).unwrap();
+        let failed = http.post("/embeddings", &Secret::new("sk-very-secret"), Vec::new()).await;
+        assert!(matches!(failed, Err(Trouble::Passing { .. })), "the handshake fails");
+        drop(http);
+        let seen = String::from_utf8_lossy(&seen.join().unwrap()).into_owned();
+        assert!(!seen.is_empty() && !seen.contains("secret") && !seen.contains("POST"), "{seen}");
+    }
+
+    #[test]
+    fn the_header_with_the_key_does_not_show_it() {
+        let value = bearer(&Secret::new("sk-very-secret")).unwrap();
+        assert!(!format!("{value:?}").contains("very-secret"));
+        assert!(bearer(&Secret::new("two\nlines")).is_err());
+    }
+}

@@ -1,0 +1,168 @@
+//! What goes wrong with a server, told apart by what helps: waiting, asking for less, or a change by the user.
+
+use std::time::Duration;
+
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{DATE, RETRY_AFTER},
+};
+use serde_json::Value;
+
+use crate::{config::Secret, error::Error};
+
+/// Of what a server says about a failure so much is passed on.
+const MAX_QUOTE: usize = 200;
+
+/// Why a request did not bring what was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Trouble {
+    /// Trying again may help, at best after the time that the server named.
+    Passing { message: String, after: Option<Duration> },
+    /// The same in smaller pieces may help.
+    TooMuch { message: String },
+    /// Only a change by the user helps.
+    Lasting { message: String, hint: String },
+}
+
+/// Who was asked for what, to say so when it fails.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// The name or number of the server.
+    pub(crate) host: String,
+    /// The model as the server spells it.
+    pub(crate) model: String,
+    /// What was sent as the key; empty if nothing was.
+    pub(crate) key: Secret,
+    /// Where the user put the key, or should put it.
+    pub(crate) key_place: String,
+    /// How the user gets a model that the server does not have.
+    pub(crate) get_model: String,
+}
+
+impl Trouble {
+    /// Something that may pass by itself.
+    pub(crate) fn passing(message: impl Into<String>) -> Self {
+        Self::Passing { message: message.into(), after: None }
+    }
+
+    /// Something that the user must change.
+    pub(crate) fn lasting(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Lasting { message: message.into(), hint: hint.into() }
+    }
+
+    /// What the status of an answer that is not a success means.
+    pub(crate) fn of(asked: &Asked, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
+        let said = asked.quote(body);
+        let host = &asked.host;
+        let message = format!("{host} answered with status {}{said}", status.as_u16());
+        match status.as_u16() {
+            401 => asked.refused_key(&said),
+            403 => Self::lasting(
+                message,
+                format!("check that {} may use model `{}`", asked.key_place, asked.model),
+            ),
+            404 => Self::lasting(
+                format!(
+                    "{host} does not know the model `{}` or the address (404){said}",
+                    asked.model
+                ),
+                asked.get_model.clone(),
+            ),
+            413 => Self::TooMuch { message },
+            400 | 422 if is_too_long(&said) => Self::TooMuch { message },
+            429 if said.contains("insufficient_quota")
+                || said.contains("exceeded your current quota") =>
+            {
+                Self::lasting(message, "the account has no credit left: check it with the provider")
+            }
+            429 | 503 => Self::Passing { message, after: retry_after(headers) },
+            408 | 425 | 500..=599 => Self::passing(message),
+            300..=399 => {
+                Self::lasting(message, "set base_url to the address that the server really has")
+            }
+            _ => Self::lasting(message, "check base_url and model in the settings"),
+        }
+    }
+}
+
+impl From<Trouble> for Error {
+    fn from(trouble: Trouble) -> Self {
+        let (message, hint) = match trouble {
+            Trouble::Passing { message, .. } => (
+                message,
+                "check that the server runs and can be reached, then try again".to_owned(),
+            ),
+            Trouble::TooMuch { message } => {
+                (message, "set batch and batch_chars in the settings to less".to_owned())
+            }
+            Trouble::Lasting { message, hint } => (message, hint),
+        };
+        Self::Remote { message, hint }
+    }
+}
+
+impl Asked {
+    fn refused_key(&self, said: &str) -> Trouble {
+        let Self { host, key_place, .. } = self;
+        if self.key.reveal().is_empty() {
+            return Trouble::lasting(
+                format!("{host} asks for a key, and there is none (401){said}"),
+                format!("put the key into {key_place}"),
+            );
+        }
+        Trouble::lasting(
+            format!("the key in {key_place} was refused by {host} (401){said}"),
+            "check that it is complete, belongs to this server and was not revoked",
+        )
+    }
+
+    /// What the server says about the failure, without the key should it repeat it.
+    fn quote(&self, body: &[u8]) -> String {
+        let json: Value = serde_json::from_slice(body).unwrap_or_default();
+        let said = [&json["error"]["message"], &json["error"], &json["message"], &json["detail"]]
+            .into_iter()
+            .find_map(Value::as_str)
+            .unwrap_or_default();
+        let key = self.key.reveal();
+        let said = if key.is_empty() { said.to_owned() } else { said.replace(key, "[hidden]") };
+        let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        if said.is_empty() {
+            said
+        } else {
+            format!(": {}", said.chars().take(MAX_QUOTE).collect::<String>())
+        }
+    }
+}
+
+/// Whether a server complains about the length of what it got.
+fn is_too_long(said: &str) -> bool {
+    let said = said.to_lowercase();
+    [
+        "context length",
+        "maximum context",
+        "max_tokens",
+        "maximum input",
+        "too long",
+        "too large",
+        "too many",
+        "exceeds",
+    ]
+    .iter()
+    .any(|sign| said.contains(sign))
+}
+
+/// When the server wants to be asked again: in seconds, or as a date, which is told by its own clock.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
+    let date = |text| jiff::fmt::rfc2822::parse(text).ok().map(|date| date.timestamp());
+    let after = text(RETRY_AFTER)?;
+    if let Ok(seconds) = after.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let left = date(after)?.duration_since(date(text(DATE)?)?);
+    Some(Duration::try_from(left).unwrap_or_default())
+}
+
+#[cfg(test)]
+#[path = "trouble_tests.rs"]
+mod tests;

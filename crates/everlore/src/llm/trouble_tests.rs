@@ -1,0 +1,82 @@
+//! Each status, each header and each complaint of a server, told by what helps.
+
+use super::*;
+
+fn asked(key: &str) -> Asked {
+    Asked {
+        host: "api.example".into(),
+        model: "m".into(),
+        key: Secret::new(key),
+        key_place: "OPENAI_API_KEY".into(),
+        get_model: "get it".into(),
+    }
+}
+
+fn trouble(status: u16, after: &str, body: &str) -> Trouble {
+    let mut headers = HeaderMap::new();
+    headers.insert(RETRY_AFTER, after.parse().unwrap());
+    headers.insert(DATE, "Mon, 02 Mar 2026 12:00:00 GMT".parse().unwrap());
+    Trouble::of(&asked("sk-1"), StatusCode::from_u16(status).unwrap(), &headers, body.as_bytes())
+}
+
+fn said(body: &str) -> String {
+    serde_json::json!({ "error": { "message": body } }).to_string()
+}
+
+#[test]
+fn each_status_is_told_by_what_helps() {
+    let kinds = |status: u16, body: &str| match trouble(status, "", body) {
+        Trouble::Passing { .. } => "wait",
+        Trouble::TooMuch { .. } => "less",
+        Trouble::Lasting { .. } => "change",
+    };
+    for status in [408, 429, 500, 502, 503, 504, 529] {
+        assert_eq!(kinds(status, ""), "wait", "{status}");
+    }
+    for status in [301, 400, 401, 402, 403, 404, 405, 422] {
+        assert_eq!(kinds(status, ""), "change", "{status}");
+    }
+    assert_eq!(kinds(413, ""), "less");
+    assert_eq!(kinds(400, &said("This model's maximum context length is 8192 tokens")), "less");
+    assert_eq!(kinds(400, r#"{"error":"input length exceeds the context length"}"#), "less");
+    assert_eq!(kinds(429, &said("You exceeded your current quota")), "change");
+}
+
+#[test]
+fn the_time_to_wait_is_read_as_seconds_and_as_a_date() {
+    let after = |text| match trouble(429, text, "") {
+        Trouble::Passing { after, .. } => after.map(|after| after.as_millis()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(after("7"), Some(7_000));
+    assert_eq!(after("0.5"), Some(500));
+    assert_eq!(after("Mon, 02 Mar 2026 12:00:30 GMT"), Some(30_000));
+    assert_eq!(after("Mon, 02 Mar 2026 11:00:00 GMT"), Some(0), "in the past");
+    assert_eq!(after("soon"), None);
+    assert_eq!(after("-3"), None);
+}
+
+#[test]
+fn a_refused_key_is_named_by_its_place_and_never_shown() {
+    let body = said("Incorrect API key provided: sk-1. 错误的密钥");
+    let error = Error::from(trouble(401, "", &body));
+    let told = format!("{error} {}", error.hint());
+    assert!(told.contains("the key in OPENAI_API_KEY was refused by api.example (401)"), "{told}");
+    assert!(told.contains("错误的密钥") && !told.contains("sk-1"), "{told}");
+    assert_eq!(error.code(), "remote");
+    let none = Trouble::of(&asked(""), StatusCode::UNAUTHORIZED, &HeaderMap::new(), b"");
+    let none = Error::from(none);
+    assert!(
+        none.to_string().contains("there is none") && none.hint().contains("OPENAI_API_KEY"),
+        "{none}"
+    );
+    assert!(!format!("{:?}", asked("sk-1")).contains("sk-1"));
+}
+
+#[test]
+fn a_long_complaint_is_cut() {
+    let Trouble::Lasting { message, .. } = trouble(400, "", &said(&"很".repeat(10_000))) else {
+        panic!()
+    };
+    assert!(message.chars().count() < 300, "{message}");
+}

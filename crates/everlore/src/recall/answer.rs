@@ -1,0 +1,121 @@
+//! What a recall tells an agent that asked for it: the same block as in a prompt, each memory with its id, day and score.
+
+use jiff::{Zoned, civil::Date};
+use serde::Serialize;
+
+use super::{
+    Factors, Hit, Recall, Signals, Tier, analyze,
+    escape::{inert, inert_line, inert_text},
+    pack::{CLOSING, Piece, Words, fitted, heading, told},
+    tiers::Age,
+};
+use crate::{
+    config::RecallConfig,
+    store::Place,
+    text::{language::Language, tokens::estimate},
+    types::{Kind, Memory, MemoryId},
+};
+
+/// One memory as it is told.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Told {
+    /// Its id.
+    pub id: MemoryId,
+    /// Its uri.
+    pub uri: String,
+    /// Its kind.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Its title, made harmless.
+    pub name: String,
+    /// Its text, or as much as fits, made harmless.
+    pub content: String,
+    /// Whether that is not all of it.
+    pub shortened: bool,
+    /// The day it was said or became true.
+    pub created: Date,
+    /// How many days ago that was.
+    pub age_days: i64,
+    /// Whether a newer memory says otherwise.
+    pub outdated: bool,
+    /// Its worth for this query, from 0 to 1.
+    pub score: f64,
+}
+
+/// The answer to a query that names one memory: that memory, surely.
+pub fn named(memory: Memory, config: &RecallConfig, now: &Zoned) -> Recall {
+    let intent = analyze(&format!("{} {}", memory.name, memory.description), config, now);
+    let hit = Hit {
+        memory,
+        score: 1.0,
+        signals: Signals::default(),
+        factors: Factors::default(),
+        newer: None,
+        place: Place::new(0, 0),
+    };
+    Recall {
+        intent,
+        hits: vec![hit],
+        confidence: 1.0,
+        abstained: false,
+        candidates: 1,
+        without_meaning: None,
+    }
+}
+
+/// The block that tells what was found in at most `budget` tokens, and the same for programs. What does not fit is left out
+/// from the end.
+pub fn answer(found: &Recall, budget: usize, now: &Zoned) -> (String, Vec<Told>) {
+    let language = found.intent.language;
+    let words = Words::of(language);
+    let opening = words.opening();
+    let frame = estimate(&opening) + estimate(CLOSING);
+    let piece = |hit: &Hit, tier| Piece::saying(tier, entry(hit, tier, words, language, now));
+    let (pieces, _) = fitted(&found.hits, frame, budget, piece);
+    let body: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    let told = found.hits.iter().zip(&pieces).map(|(hit, piece)| tell(hit, piece.tier, now));
+    (format!("{opening}{body}{CLOSING}"), told.collect())
+}
+
+fn entry(hit: &Hit, tier: Tier, words: &Words, language: Language, now: &Zoned) -> String {
+    let memory = &hit.memory;
+    let created = Age::of(memory, now).day;
+    let is_short = is_shortened(hit, tier);
+    let facts = match (language == Language::Chinese, is_short) {
+        (false, false) => format!("id {}, created {created}, score {:.2}", memory.id, hit.score),
+        (false, true) => format!(
+            "id {}, created {created}, score {:.2}, shortened: recall the id for all of it",
+            memory.id, hit.score
+        ),
+        (true, false) => format!("id {}，创建于 {created}，得分 {:.2}", memory.id, hit.score),
+        (true, true) => {
+            format!(
+                "id {}，创建于 {created}，得分 {:.2}，已缩短：用该 id 可取全文",
+                memory.id, hit.score
+            )
+        }
+    };
+    let text = inert(&told(memory, tier));
+    format!("\n{}\n({facts})\n{text}\n", heading(hit, words, now))
+}
+
+fn is_shortened(hit: &Hit, tier: Tier) -> bool {
+    told(&hit.memory, tier) != told(&hit.memory, Tier::L2)
+}
+
+fn tell(hit: &Hit, tier: Tier, now: &Zoned) -> Told {
+    let memory = &hit.memory;
+    let Age { day, days } = Age::of(memory, now);
+    Told {
+        id: memory.id,
+        uri: memory.uri.clone(),
+        kind: memory.kind,
+        name: inert_line(&memory.name),
+        content: inert_text(&told(memory, tier)),
+        shortened: is_shortened(hit, tier),
+        created: day,
+        age_days: days,
+        outdated: hit.newer.is_some(),
+        score: (hit.score * 1_000.0).round() / 1_000.0,
+    }
+}

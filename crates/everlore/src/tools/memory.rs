@@ -1,0 +1,138 @@
+//! `memory`: the folder of files that Claude models know how to keep (Anthropic's `memory_20250818`).
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
+    input::{missing, typed, wrong},
+};
+use crate::{
+    error::{Error, Result},
+    files::memory_folder::{Command, Prepared},
+};
+
+/// The tool.
+pub(super) struct Memory;
+
+/// The fields of each command: those it needs, then those it may have.
+const COMMANDS: [(&str, &[&str], &[&str]); 6] = [
+    ("view", &["path"], &["view_range"]),
+    ("create", &["path", "file_text"], &[]),
+    ("str_replace", &["path", "old_str"], &["new_str"]),
+    ("insert", &["path", "insert_line", "insert_text"], &[]),
+    ("delete", &["path"], &[]),
+    ("rename", &["old_path", "new_path"], &[]),
+];
+
+const DESCRIPTION: &str = "\
+Keep files of your own in /memories, which last from one conversation to the next.
+
+Use it at the start of a task to view /memories and what in it matters, while you work to note progress, findings and \
+decisions that you would need if the conversation were cut here, and at the end to bring the notes up to date. Keep few files, \
+each about one thing, and up to date: rename or delete what is no longer needed.
+
+Do not use it for facts about the user that should be found by searching (memory_save is for those), for copies of files that \
+are elsewhere, or for secrets.
+
+command view: path; for a file also view_range [first, last], -1 for the end. Shows a directory two levels deep, or a file with \
+line numbers.
+command create: path, file_text. Fails if the file exists.
+command str_replace: path, old_str, new_str. old_str must stand in the file exactly once.
+command insert: path, insert_line (0 for the beginning), insert_text.
+command delete: path. Directories with all that is in them.
+command rename: old_path, new_path. Fails if new_path exists.
+
+Paths begin with /memories. Every change is kept in a journal, from which the user can bring it back.";
+
+#[async_trait]
+impl Tool for Memory {
+    fn spec(&self) -> Spec {
+        let commands = COMMANDS.map(|(name, ..)| name);
+        Spec {
+            name: "memory",
+            title: "Memory directory",
+            description: DESCRIPTION,
+            set: ToolSet::Anthropic,
+            input_schema: json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["command"],
+                "properties": {
+                    "command": { "type": "string", "enum": commands, "description": "What to do" },
+                    "path": { "type": "string", "description": "The file or directory, from /memories; for every command but rename" },
+                    "view_range": { "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2, "description": "For view: the first and the last line to show, -1 for the end" },
+                    "file_text": { "type": "string", "description": "For create: the text of the file" },
+                    "old_str": { "type": "string", "description": "For str_replace: the text to replace, verbatim; it must stand in the file once" },
+                    "new_str": { "type": "string", "description": "For str_replace: what takes its place; nothing if left out" },
+                    "insert_line": { "type": "integer", "description": "For insert: the line after which to insert, 0 for the beginning" },
+                    "insert_text": { "type": "string", "description": "For insert: the lines to insert" },
+                    "old_path": { "type": "string", "description": "For rename: where it is" },
+                    "new_path": { "type": "string", "description": "For rename: where it will be" }
+                }
+            }),
+            output_schema: json!({
+                "type": "object",
+                "required": ["command", "text"],
+                "properties": {
+                    "command": { "type": "string", "enum": commands, "description": "What was done" },
+                    "text": { "type": "string", "description": "The answer in words" }
+                }
+            }),
+            annotations: Annotations::CHANGES,
+            aliases: &[],
+        }
+    }
+
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+        let name = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
+        self.check_fields(&name, &input)?;
+        let command: Command = typed(input)?;
+        let prepared = prepare(command, cx).await?;
+        cx.acting(format!("memory: {name}"))
+            .keep_notes(cx.scope, prepared.changes(), cx.session)
+            .await?;
+        let answer = prepared.commit()?;
+        if answer.is_error {
+            return Ok(ToolAnswer::error(answer.text));
+        }
+        let structured = json!({ "command": name, "text": answer.text });
+        Ok(ToolAnswer::new(answer.text, structured))
+    }
+}
+
+impl Memory {
+    /// Each command has its own fields, which the schema of all of them cannot say.
+    fn check_fields(&self, command: &str, input: &Map<String, Value>) -> Result<()> {
+        let (_, needs, may) =
+            COMMANDS.iter().find(|(name, ..)| *name == command).unwrap_or(&("", &[], &[]));
+        if let Some(field) = needs.iter().find(|field| !input.contains_key(**field)) {
+            return Err(missing(&self.spec(), field, &format!(" for the command {command}")));
+        }
+        let known =
+            |field: &str| field == "command" || needs.contains(&field) || may.contains(&field);
+        match input.keys().find(|field| !known(field)) {
+            Some(field) => {
+                let fields = [*needs, *may].concat().join(", ");
+                let message = format!(
+                    "the field `{field}` is not for the command {command}, which takes {fields}"
+                );
+                Err(wrong(&self.spec(), message))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Waiting for another process must not hold up the other work of this one.
+async fn prepare(command: Command, cx: &ToolContext<'_>) -> Result<Prepared> {
+    let folder = cx.folder.cloned().ok_or_else(|| {
+        Error::invalid(
+            "this agent has no memory directory here",
+            "use memory_save and memory_recall instead",
+        )
+    })?;
+    tokio::task::spawn_blocking(move || folder.prepare(&command))
+        .await
+        .map_err(|error| Error::store(error.to_string()))?
+}

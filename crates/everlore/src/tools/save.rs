@@ -1,0 +1,198 @@
+//! `memory_save`: an agent stores, changes or removes a memory (C1).
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
+    input::{missing, typed, wrong},
+};
+use crate::{
+    error::{Error, Result},
+    ingest::{Edit, Remember, note_of},
+    types::{Kind, Memory, MemoryId},
+};
+
+/// The tool.
+pub(super) struct MemorySave;
+
+#[derive(Deserialize)]
+struct Input {
+    action: Action,
+    name: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<Kind>,
+    content: Option<String>,
+    description: Option<String>,
+    id: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Create,
+    Update,
+    Delete,
+}
+
+const DESCRIPTION: &str = "\
+Save something to long-term memory, or change or delete what is saved. It is there in every later conversation with this \
+user.
+
+Use it when you learn something that will still matter then: who the user is and what they prefer (type user), how they want \
+you to work, corrections included (feedback), goals, decisions and constraints of their work that no file tells (project), \
+where something is to be found (reference). Use it at once when the user asks you to remember or to forget something.
+
+Do not save what is only true for this conversation, what the code or the documents at hand already tell, guesses, or \
+secrets such as passwords and keys. Say one thing per memory, in whole sentences that are clear without this conversation, \
+with real dates instead of \"tomorrow\".
+
+action create: content is needed; type, name and description help to find it again. The same text is not stored twice.
+action update: id is needed, and what changes. If a fact has changed, update the memory that says it instead of adding \
+another; memory_recall finds the id.
+action delete: id is needed. The user can undo it.";
+
+#[async_trait]
+impl Tool for MemorySave {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: "memory_save",
+            title: "Save to memory",
+            description: DESCRIPTION,
+            set: ToolSet::Core,
+            input_schema: json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["action"],
+                "properties": {
+                    "action": { "type": "string", "enum": ["create", "update", "delete"], "description": "What to do" },
+                    "content": { "type": "string", "description": "The text to remember, in whole sentences; for feedback and project: the rule or fact, then why, then how to apply it" },
+                    "type": { "type": "string", "enum": ["user", "feedback", "project", "reference"], "description": "What sort of memory it is: about the user, how to work, what is going on, where to find something; judged by the text if left out" },
+                    "name": { "type": "string", "description": "A short title; the beginning of the text if left out" },
+                    "description": { "type": "string", "description": "One line that tells when this memory matters" },
+                    "id": { "type": "string", "description": "The memory to update or delete: its id, a unique beginning of it, or its uri" }
+                }
+            }),
+            output_schema: json!({
+                "type": "object",
+                "required": ["action", "id", "uri", "type", "name"],
+                "properties": {
+                    "action": { "type": "string", "enum": ["created", "known", "updated", "deleted"], "description": "What was done; known if the same was stored before" },
+                    "id": { "type": "string", "description": "The memory's id" },
+                    "uri": { "type": "string", "description": "Its uri" },
+                    "type": { "type": "string", "description": "Its type" },
+                    "name": { "type": "string", "description": "Its title" }
+                }
+            }),
+            annotations: Annotations::CHANGES,
+            aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
+        }
+    }
+
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+        let input: Input = typed(input)?;
+        match input.action {
+            Action::Create => self.create(input, cx).await,
+            Action::Update => self.update(input, cx).await,
+            Action::Delete => self.delete(input, cx).await,
+        }
+    }
+}
+
+impl MemorySave {
+    async fn create(&self, input: Input, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+        if input.id.is_some() {
+            return Err(wrong(
+                &self.spec(),
+                "the field `id` is not for create, which gives a new one; to change a memory use the action update",
+            ));
+        }
+        let content = input.content.filter(|content| !content.trim().is_empty());
+        let Some(content) = content else {
+            return Err(missing(&self.spec(), "content", " for the action create"));
+        };
+        let draft = Remember {
+            content,
+            kind: input.kind,
+            name: input.name,
+            description: input.description.unwrap_or_default(),
+            session: cx.session.map(str::to_owned),
+            ..Remember::default()
+        };
+        let engine = cx.acting("memory_save: create");
+        let saved = engine.remember(cx.scope, draft).await?;
+        let memory = engine.get(cx.scope, saved.id).await?;
+        Ok(match saved.receipt.known {
+            true => told("known", "This was known already; it counts as fresh now", &memory),
+            false => told("created", "Saved", &memory),
+        })
+    }
+
+    async fn update(&self, input: Input, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+        let id = self.named(input.id.as_deref(), "update", cx).await?;
+        let edit = Edit {
+            content: input.content,
+            name: input.name,
+            description: input.description,
+            kind: input.kind,
+            ..Edit::default()
+        };
+        if edit == Edit::default() {
+            return Err(wrong(
+                &self.spec(),
+                "nothing to change is given: add content, name, type or description",
+            ));
+        }
+        if edit.content.as_ref().is_some_and(|content| content.trim().is_empty()) {
+            return Err(wrong(
+                &self.spec(),
+                "the field `content` is blank; to remove the memory use the action delete",
+            ));
+        }
+        let memory = cx.acting("memory_save: update").edit(cx.scope, id, &edit).await?;
+        Ok(told("updated", "Updated", &memory))
+    }
+
+    async fn delete(&self, input: Input, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+        let id = self.named(input.id.as_deref(), "delete", cx).await?;
+        let memory = cx.engine.get(cx.scope, id).await?;
+        cx.acting("memory_save: delete").delete(cx.scope, id).await?;
+        Ok(told("deleted", "Deleted", &memory))
+    }
+
+    /// The memory to change, if a tool may change it.
+    async fn named(
+        &self,
+        name: Option<&str>,
+        action: &str,
+        cx: &ToolContext<'_>,
+    ) -> Result<MemoryId> {
+        let Some(name) = name.filter(|name| !name.trim().is_empty()) else {
+            return Err(missing(&self.spec(), "id", &format!(" for the action {action}")));
+        };
+        let id = cx.engine.resolve(cx.scope, name).await?;
+        let memory = cx.engine.get(cx.scope, id).await?;
+        if memory.kind == Kind::Turn {
+            return Err(Error::invalid(
+                "this is what was said in a conversation, word for word, and stays as it is",
+                "save what follows from it as a memory of its own, with the action create",
+            ));
+        }
+        match note_of(&memory) {
+            Some(note) => Err(Error::invalid(
+                format!("this memory is the file {}", note.file),
+                "change it with the tool `memory`",
+            )),
+            None => Ok(id),
+        }
+    }
+}
+
+fn told(action: &str, did: &str, memory: &Memory) -> ToolAnswer {
+    let Memory { id, uri, kind, name, .. } = memory;
+    ToolAnswer::new(
+        format!("{did}: [{kind}] {name} (id {id})"),
+        json!({ "action": action, "id": id, "uri": uri, "type": kind, "name": name }),
+    )
+}
