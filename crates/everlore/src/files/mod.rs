@@ -1,5 +1,7 @@
-//! What people keep in files: documents, taken apart into pieces worth recalling.
+//! What people keep in files: documents, taken apart into pieces worth recalling, and the layers of an agent.
 //!
-//! Nothing here touches the file system: bytes come in, values go out.
+//! `documents` and `sections` only take texts apart: bytes come in, values go out. `layers` reads and writes files.
 
 pub mod documents;
+pub mod sections;
+pub mod layers;
