@@ -7,6 +7,7 @@
 mod memory;
 mod memory_agent;
 mod recall;
+mod layers;
 mod check;
 mod read;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::types::Scope;
 
 pub use check::Problem;
+pub use layers::LayersConfig;
 pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
 pub use memory_agent::{ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
 pub use read::{Place, Warning};
@@ -35,6 +37,8 @@ pub struct Config {
     pub general: GeneralConfig,
     /// What is remembered and how much of it reaches the prompt.
     pub memory: MemoryConfig,
+    /// The files SOUL, USER, MEMORY and DAILY.
+    pub layers: LayersConfig,
     /// How recall ranks.
     pub recall: RecallConfig,
     /// The language model that reads conversations.
@@ -94,6 +98,7 @@ impl Config {
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = self.general.check();
         problems.extend(self.memory.check());
+        problems.extend(self.layers.check());
         problems.extend(self.recall.check());
         problems.extend(self.memory_agent.check());
         problems

@@ -9,9 +9,10 @@ use toml::Value;
 use super::{Config, Secret};
 
 /// The files whose structs are settings.
-const SOURCES: [&str; 4] = [
+const SOURCES: [&str; 5] = [
     include_str!("mod.rs"),
     include_str!("memory.rs"),
+    include_str!("layers.rs"),
     include_str!("memory_agent.rs"),
     include_str!("recall.rs"),
 ];

@@ -3,14 +3,16 @@
 mod embedding;
 mod transfer;
 mod documents;
+mod layers;
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
 use self::embedding::Embedding;
 pub use embedding::EmbedStatus;
+pub use layers::{ArchivedDay, SessionEnd};
 pub use transfer::Exported;
 
 use crate::{
@@ -51,6 +53,7 @@ pub struct Engine {
     config: Config,
     clock: fn() -> Timestamp,
     zone: TimeZone,
+    home: Option<PathBuf>,
 }
 
 /// What an erasure did.
@@ -82,6 +85,7 @@ impl Engine {
             config: Config::default(),
             clock: Timestamp::now,
             zone: TimeZone::UTC,
+            home: None,
         }
     }
 
@@ -321,7 +325,10 @@ impl Engine {
     }
 
     /// Removes a memory and every trace of what it said, for good.
+    ///
+    /// A day of the daily log that was put away goes with the memory that was made from it.
     pub async fn forget(&self, scope: &Scope, id: MemoryId) -> Result<Forgotten> {
+        let day = self.archived_day(scope, id).await?;
         let write = Write::new(
             scope,
             Actor::Person,
@@ -330,6 +337,9 @@ impl Engine {
             vec![Change::Erase(id)],
         );
         let applied = self.store.apply(write).await?.remove(0);
+        if let Some(day) = day {
+            self.layers(scope)?.forget_day(day)?;
+        }
         Ok(Forgotten { id, seq: applied.seq, removed: applied.erased.unwrap_or_default() })
     }
 

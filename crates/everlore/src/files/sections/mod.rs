@@ -75,6 +75,11 @@ impl<'a> Sections<'a> {
         self.text_of(&self.parts[0])
     }
 
+    /// Where a code fence or a comment begins that is never closed.
+    pub fn open_at(&self) -> Option<usize> {
+        self.unclosed.map(|open| open.start)
+    }
+
     /// The sections in their order.
     pub fn iter(&self) -> impl Iterator<Item = Section<'_>> {
         self.parts.iter().filter_map(|part| {

@@ -18,6 +18,8 @@ pub(super) struct Heading {
 /// A code fence or a comment that is never closed, so that everything after it belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unclosed {
+    /// Where its line begins.
+    pub(super) start: usize,
     /// The line it begins on, from 1.
     pub(super) line: usize,
     /// What it is.
@@ -84,7 +86,7 @@ struct Scanner {
 
 /// The headings of level 1 and 2 that stand at the top of the text, and what is left open at its end.
 pub(super) fn scan(text: &str) -> (Vec<Heading>, Option<Unclosed>) {
-    let opened = Unclosed { line: 0, what: "" };
+    let opened = Unclosed { start: 0, line: 0, what: "" };
     let mut scanner =
         Scanner { inside: Inside::Text, items: Vec::new(), opened, headings: Vec::new() };
     // A byte order mark is not part of the first line.
@@ -136,9 +138,9 @@ impl Scanner {
         }
         let trimmed = inner.trim_start_matches(' ');
         if let Some((mark, length)) = opens(trimmed) {
-            self.open(Inside::Fence { mark, length }, number, "code fence");
+            self.open(Inside::Fence { mark, length }, line, number, "code fence");
         } else if let Some(ends) = html(trimmed) {
-            self.open(Inside::Html(ends), number, "block of HTML or comment");
+            self.open(Inside::Html(ends), line, number, "block of HTML or comment");
         } else if let Some((level, title)) = heading(trimmed).filter(|_| nested == 0) {
             let end = line.start + line.text.len();
             let title = title.to_owned();
@@ -146,9 +148,9 @@ impl Scanner {
         }
     }
 
-    fn open(&mut self, inside: Inside, line: usize, what: &'static str) {
+    fn open(&mut self, inside: Inside, line: &Line<'_>, number: usize, what: &'static str) {
         self.inside = inside;
-        self.opened = Unclosed { line, what };
+        self.opened = Unclosed { start: line.start, line: number, what };
     }
 }
 
