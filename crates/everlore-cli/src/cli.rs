@@ -7,8 +7,9 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
-        doctor::DoctorArgs, embed::EmbedCommand, ingest::IngestArgs, memory::MemoryCommand,
-        observe::ObserveArgs, recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs,
+        doctor::DoctorArgs, embed::EmbedCommand, ingest::IngestArgs, layer::LayerCommand,
+        memory::MemoryCommand, observe::ObserveArgs, recall::RecallArgs, remember::RememberArgs,
+        scopes::ScopesArgs, session::SessionCommand,
     },
     output::Color,
 };
@@ -80,6 +81,10 @@ pub(crate) enum Command {
     Context(ContextArgs),
     #[command(subcommand)]
     Memory(MemoryCommand),
+    #[command(subcommand)]
+    Layer(LayerCommand),
+    #[command(subcommand)]
+    Session(SessionCommand),
     Scopes(ScopesArgs),
     #[command(subcommand)]
     Embed(EmbedCommand),
@@ -101,6 +106,7 @@ impl Command {
         match self {
             Self::Recall(_) | Self::Context(_) | Self::Scopes(_) => true,
             Self::Memory(command) => command.only_reads(),
+            Self::Layer(command) => command.only_reads(),
             _ => false,
         }
     }

@@ -8,8 +8,11 @@ use std::{
 
 use everlore::{
     Config, Engine, Scope,
+    config::LanguageChoice,
+    files::layers::Layers,
     llm::Builtin,
     store::{SqliteStore, Store},
+    text::language::Language,
 };
 use jiff::{Zoned, tz::TimeZone};
 use tempfile::TempDir;
@@ -89,6 +92,29 @@ impl Context {
         Ok(&self.opened().await?.store)
     }
 
+    /// The layers of the agent and the user; they need no database.
+    pub(crate) fn layers(&self) -> Layers {
+        Layers::new(&self.home, &self.scope, &self.settings.config.layers)
+    }
+
+    /// Makes what a home has from its first day. Memories can be kept without it, so a failure is left to the doctor.
+    pub(crate) fn welcome(&self, home: &Path) {
+        let layers = Layers::new(home, &self.scope, &self.settings.config.layers);
+        if let Err(error) = layers.first_run(self.language(), &self.now()) {
+            tracing::warn!(%error, "SOUL.md could not be made");
+        }
+    }
+
+    /// The language of what is written before anything was said.
+    fn language(&self) -> Language {
+        let of_locale = || ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(locale);
+        match self.settings.config.general.language {
+            LanguageChoice::En => Language::English,
+            LanguageChoice::Zh => Language::Chinese,
+            LanguageChoice::Auto => of_locale().unwrap_or(Language::English),
+        }
+    }
+
     /// The time here and now.
     pub(crate) fn now(&self) -> Zoned {
         Zoned::now()
@@ -129,7 +155,9 @@ impl Context {
         let store = Arc::new(SqliteStore::open(database).await?);
         let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
             .with_config(self.settings.config.clone())
-            .with_zone(TimeZone::system());
+            .with_zone(TimeZone::system())
+            .with_home(home);
+        self.welcome(home);
         let engine = match self.settings.config.memory.long_term.vector_index {
             true => engine.with_embedder(Arc::new(Builtin::new())),
             false => engine,
@@ -214,6 +242,12 @@ fn home(global: &Global) -> Result<PathBuf> {
             "name a folder with --home or EVERLORE_HOME",
         )
     })
+}
+
+/// The language a variable of the environment asks for.
+fn locale(variable: &str) -> Option<Language> {
+    let value = std::env::var(variable).ok().filter(|value| !value.is_empty())?;
+    Some(if value.starts_with("zh") { Language::Chinese } else { Language::English })
 }
 
 /// Makes the folder and the file for the user alone; what exists is left as it is.

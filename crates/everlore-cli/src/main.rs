@@ -6,6 +6,7 @@
 mod cli;
 mod context;
 mod input;
+mod editor;
 mod output;
 mod failure;
 mod times;

@@ -9,6 +9,8 @@ mod explain;
 mod why_not;
 pub(crate) mod context;
 pub(crate) mod memory;
+pub(crate) mod layer;
+pub(crate) mod session;
 pub(crate) mod scopes;
 pub(crate) mod embed;
 pub(crate) mod doctor;
@@ -32,6 +34,8 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Recall(args) => args.run(cx, out).await,
         Command::Context(args) => args.run(cx, out).await,
         Command::Memory(command) => command.run(cx, out).await,
+        Command::Layer(command) => command.run(cx, out),
+        Command::Session(command) => command.run(cx, out).await,
         Command::Scopes(args) => args.run(cx, out).await,
         Command::Embed(command) => command.run(cx, out).await,
         Command::Doctor(args) => args.run(cx, out).await,

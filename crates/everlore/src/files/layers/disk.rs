@@ -134,7 +134,8 @@ pub(super) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Adds to the end of a file that only the user may read.
+/// Adds to the end of a file that only the user may read. It survives the end of the process; what makes it survive a
+/// power cut is left to the system, for the file that matters is replaced and synced right after.
 pub(super) fn append(path: &Path, bytes: &[u8], whole: u64) -> Result<()> {
     make_folder(path)?;
     let add = || -> io::Result<()> {
@@ -143,8 +144,7 @@ pub(super) fn append(path: &Path, bytes: &[u8], whole: u64) -> Result<()> {
         if file.metadata()?.len() != whole {
             file.set_len(whole)?;
         }
-        file.write_all(bytes)?;
-        file.sync_data()
+        file.write_all(bytes)
     };
     add().map_err(|error| Error::io(path.display().to_string(), error))
 }

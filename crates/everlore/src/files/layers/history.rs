@@ -5,7 +5,8 @@
 //! about what the file said, and nothing that was ever noticed is lost before its time.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -38,8 +39,23 @@ pub struct Past {
     pub text: Option<String>,
 }
 
+/// What is written down when the file says again what it said before the last change.
+const INTERRUPTED: &str = "the write was interrupted, or taken back by hand";
+
+/// Some lines of a layer within its budget; longer ones are read in more than one go.
+const TAIL_BYTES: u64 = 32 * 1024;
+
 pub(super) struct History {
     path: PathBuf,
+}
+
+/// The end of a history.
+#[derive(Default)]
+struct Tail {
+    /// Where the last whole line of the file ends.
+    whole: u64,
+    /// Whole lines.
+    bytes: Vec<u8>,
 }
 
 impl History {
@@ -49,29 +65,27 @@ impl History {
 
     /// All changes that are kept, the oldest first.
     pub(super) fn all(&self) -> Result<Vec<Past>> {
-        let (bytes, whole) = self.read()?;
-        bytes[..whole]
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty())
-            .map(|line| self.parse(line))
-            .collect()
+        let bytes = match fs::read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            bytes => bytes.map_err(|error| self.failed(error))?,
+        };
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        // A line that a power cut spoiled says nothing any more.
+        Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
     }
 
     /// Writes down what happened to the file without us, if anything did. Returns the number of the last change.
     pub(super) fn notice(&self, text: Option<&str>, now: Timestamp) -> Result<u64> {
-        let (bytes, whole) = self.read()?;
-        let (last, rest) = self.last(&bytes[..whole])?;
-        let known = last.as_ref().and_then(|last| last.text.as_deref());
+        let (last, before) = self.last_two()?;
         let number = last.as_ref().map_or(0, |last| last.number);
-        if known == text {
+        if last.as_ref().and_then(|last| last.text.as_deref()) == text {
             return Ok(number);
         }
-        let before = self.last(rest)?.0.and_then(|before| before.text);
+        let before = before.and_then(|before| before.text);
         let cause = match &last {
             None => "was there before",
-            Some(_) if before.as_deref() == text => {
-                "the write was interrupted, or taken back by hand"
-            }
+            Some(_) if before.as_deref() == text => INTERRUPTED,
             Some(_) => "changed outside of everlore",
         };
         let past = Past {
@@ -87,11 +101,11 @@ impl History {
 
     /// Adds a change; when there are too many, the oldest go.
     pub(super) fn append(&self, past: &Past) -> Result<()> {
-        let (bytes, whole) = self.read()?;
+        let tail = self.tail(1)?;
         let line = line(past)?;
-        let count = bytes[..whole].iter().filter(|byte| **byte == b'\n').count();
-        if count < 2 * MAX_CHANGES && whole + line.len() < 2 * MAX_BYTES {
-            return disk::append(&self.path, line.as_bytes(), whole as u64);
+        let many = past.number.is_multiple_of(MAX_CHANGES as u64);
+        if !many && tail.whole + (line.len() as u64) < 2 * MAX_BYTES as u64 {
+            return disk::append(&self.path, line.as_bytes(), tail.whole);
         }
         let mut kept = self.all()?;
         kept.push(past.clone());
@@ -108,31 +122,46 @@ impl History {
         disk::remove(&self.path)
     }
 
-    /// The bytes, and how many of them are whole lines.
-    fn read(&self) -> Result<(Vec<u8>, usize)> {
-        let bytes = match fs::read(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            bytes => bytes.map_err(|error| Error::io(self.path.display().to_string(), error))?,
+    /// The last change and the one before it.
+    fn last_two(&self) -> Result<(Option<Past>, Option<Past>)> {
+        let tail = self.tail(2)?;
+        let lines = tail.bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let lines: Option<Vec<Past>> =
+            lines.map(|line| serde_json::from_slice(line).ok()).collect();
+        let mut lines = match lines {
+            Some(lines) => lines,
+            None => self.all()?,
         };
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        Ok((bytes, whole))
+        Ok((lines.pop(), lines.pop()))
     }
 
-    /// The last change, and the lines before it.
-    fn last<'a>(&self, whole: &'a [u8]) -> Result<(Option<Past>, &'a [u8])> {
-        let line = whole.strip_suffix(b"\n").unwrap_or(whole);
-        let start = line.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        let last = if line.is_empty() { None } else { Some(self.parse(&line[start..])?) };
-        Ok((last, &whole[..start]))
+    /// The end of the file with at least so many whole lines, if it has as many; the rest is not read.
+    fn tail(&self, lines: usize) -> Result<Tail> {
+        let mut file = match File::open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Tail::default()),
+            file => file.map_err(|error| self.failed(error))?,
+        };
+        let length = file.metadata().map_err(|error| self.failed(error))?.len();
+        let mut size = TAIL_BYTES;
+        loop {
+            let start = length.saturating_sub(size);
+            let mut bytes = Vec::new();
+            let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.read_to_end(&mut bytes));
+            read.map_err(|error| self.failed(error))?;
+            let breaks: Vec<usize> =
+                (0..bytes.len()).rev().filter(|at| bytes[*at] == b'\n').take(lines + 1).collect();
+            if start > 0 && breaks.len() <= lines {
+                size *= 4;
+                continue;
+            }
+            let whole = breaks.first().map_or(0, |last| last + 1);
+            let first = breaks.get(lines).map_or(0, |before| before + 1);
+            return Ok(Tail { whole: start + whole as u64, bytes: bytes[first..whole].to_vec() });
+        }
     }
 
-    fn parse(&self, line: &[u8]) -> Result<Past> {
-        serde_json::from_slice(line).map_err(|error| {
-            Error::invalid(
-                format!("{} has a line that cannot be read: {error}", self.path.display()),
-                "move the file away; the layer itself is not affected, only what it said before",
-            )
-        })
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io(self.path.display().to_string(), error)
     }
 }
 

@@ -232,7 +232,7 @@ fn a_write_that_broke_off_is_noticed_and_no_line_of_the_history_is_torn() {
     fs::write(&path, &one).unwrap();
     let history = path.with_file_name(".history").join("USER.jsonl");
     let mut bytes = fs::read(&history).unwrap();
-    bytes.extend(b"{\"number\":3,\"at\":\"20");
+    bytes.extend(b"\0\0\0\n{\"number\":3,\"at\":\"20");
     fs::write(&history, bytes).unwrap();
     layers.edit(Layer::User, &add("a", "three"), &agent).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "## a\n\none\nthree\n");
@@ -261,14 +261,14 @@ fn the_history_is_bounded() {
         text: Some(format!("{number}")),
     };
     let history = layers.history(Layer::User, today());
-    history.rewrite(&(1..=1_000).map(past).collect::<Vec<_>>()).unwrap();
-    assert_eq!(history.all().unwrap().len(), 1_000);
-    history.append(&past(1_001)).unwrap();
+    history.rewrite(&(1..=999).map(past).collect::<Vec<_>>()).unwrap();
+    assert_eq!(history.all().unwrap().len(), 999);
+    history.append(&past(1_000)).unwrap();
     let after = history.all().unwrap();
-    assert_eq!((after.len(), after[0].number), (500, 502));
-    history.append(&Past { text: Some("长".repeat(3_000_000)), ..past(1_002) }).unwrap();
+    assert_eq!((after.len(), after[0].number), (500, 501));
+    history.append(&Past { text: Some("长".repeat(3_000_000)), ..past(1_001) }).unwrap();
     let after = history.all().unwrap();
-    assert_eq!((after.len(), after[0].number), (1, 1_002), "the last one always stays");
+    assert_eq!((after.len(), after[0].number), (1, 1_001), "the last one always stays");
 }
 
 #[test]

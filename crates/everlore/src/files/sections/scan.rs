@@ -187,6 +187,9 @@ fn closes(line: &str, mark: char, length: usize) -> bool {
 
 /// What ends the block of HTML that begins here, unless this line ends it already.
 fn html(line: &str) -> Option<&'static [&'static str]> {
+    if !line.starts_with('<') {
+        return None;
+    }
     let start: String = line.chars().take(10).collect::<String>().to_ascii_lowercase();
     let is_start = |name: &str| {
         let rest = start.strip_prefix(&name.to_ascii_lowercase());
