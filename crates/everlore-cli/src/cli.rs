@@ -106,7 +106,6 @@ impl Command {
         match self {
             Self::Recall(_) | Self::Context(_) | Self::Scopes(_) => true,
             Self::Memory(command) => command.only_reads(),
-            Self::Layer(command) => command.only_reads(),
             _ => false,
         }
     }

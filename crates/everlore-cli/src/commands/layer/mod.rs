@@ -63,7 +63,7 @@ impl Which {
 
 impl LayerCommand {
     /// Whether it only looks.
-    pub(crate) fn only_reads(&self) -> bool {
+    fn only_reads(&self) -> bool {
         matches!(self, Self::List(_) | Self::Show(_) | Self::Path(_))
     }
 

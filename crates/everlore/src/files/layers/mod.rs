@@ -4,6 +4,7 @@
 //! section, checks the budget, writes the change into the history, and replaces the file as a whole: two processes that
 //! change different sections both win, and a crash leaves the old file or the new one (F8).
 
+mod layer;
 mod place;
 mod budget;
 mod disk;
@@ -13,19 +14,16 @@ mod forget;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::path::{Path, PathBuf};
 
 use jiff::{Zoned, civil::Date};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use budget::{Usage, View, chars, view};
 pub use daily::{Day, OldDay};
 pub use forget::{Forget, ForgottenText};
 pub use history::Past;
+pub use layer::Layer;
 
 use self::{history::History, place::Place};
 use super::sections::{Edited, Sections};
@@ -39,62 +37,6 @@ use crate::{
 /// What an agent is told of itself when nobody wrote anything else.
 const DEFAULT_SOUL: [&str; 2] =
     [include_str!("../../../prompts/soul.en.md"), include_str!("../../../prompts/soul.zh.md")];
-
-/// One of the four files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", try_from = "String")]
-pub enum Layer {
-    /// Who the agent is.
-    Soul,
-    /// Who the user is.
-    User,
-    /// The agent's notes.
-    Memory,
-    /// What happened today.
-    Daily,
-}
-
-impl Layer {
-    /// Every layer, in the order of the prompt.
-    pub const ALL: [Self; 4] = [Self::Soul, Self::User, Self::Memory, Self::Daily];
-
-    /// Its name in tools and commands.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Soul => "soul",
-            Self::User => "user",
-            Self::Memory => "memory",
-            Self::Daily => "daily",
-        }
-    }
-}
-
-impl fmt::Display for Layer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Layer {
-    type Err = Error;
-
-    /// Reads a layer, also from the name of its file.
-    fn from_str(text: &str) -> Result<Self> {
-        let name = text.trim().to_lowercase();
-        let name = name.strip_suffix(".md").unwrap_or(&name);
-        Self::ALL.into_iter().find(|layer| layer.as_str() == name).ok_or_else(|| {
-            Error::invalid(format!("unknown file `{text}`"), "use soul, user, memory or daily")
-        })
-    }
-}
-
-impl TryFrom<String> for Layer {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self> {
-        text.parse()
-    }
-}
 
 /// The files of one agent and one user.
 #[derive(Debug, Clone)]

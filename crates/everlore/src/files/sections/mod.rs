@@ -111,15 +111,19 @@ impl<'a> Sections<'a> {
     /// The place of the first section of this title and how many there are. Where none is called exactly so, case,
     /// width and blanks do not matter: a model that writes `preferences` means `Preferences`.
     fn find(&self, title: &str) -> (Option<usize>, usize) {
-        let wanted = plain_title(title);
+        let (given, wanted) = (title.trim(), plain_title(title));
         let same = |fits: &dyn Fn(&str) -> bool| {
             let fitting = |part: &Part| part.title.as_deref().is_some_and(fits);
             let first = self.parts.iter().position(fitting);
             (first, self.parts.iter().filter(|part| fitting(part)).count())
         };
-        let exact = same(&|title| title == wanted);
         let folded = loose(wanted);
-        if exact.0.is_some() { exact } else { same(&|title| loose(title) == folded) }
+        let exact = same(&|title| title == given);
+        if exact.0.is_some() {
+            return exact;
+        }
+        let unmarked = same(&|title| title == wanted);
+        if unmarked.0.is_some() { unmarked } else { same(&|title| loose(title) == folded) }
     }
 
     fn absent(&self, title: &str) -> Error {

@@ -116,6 +116,7 @@ fn a_title_is_found_as_a_model_may_write_it() {
     for name in ["Code Style", "code style", "## Code Style", " CODE  STYLE ", "Ｃode Style"] {
         assert_eq!(added("## Code Style\nx\n", name, "y"), "## Code Style\nx\ny\n", "{name}");
     }
+    assert_eq!(added("## x\n## # x\n", "# x", "y"), "## x\n## # x\n\ny\n");
     // An exact title is meant before one that is only alike.
     assert_eq!(added("## api\nx\n## API\ny\n", "API", "z"), "## api\nx\n## API\ny\nz\n");
 }
@@ -266,11 +267,9 @@ type Model = Vec<(String, String)>;
 fn plain(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<&str> = text.split('\n').collect();
-    let filled = |line: &&str| !line.trim().is_empty();
-    match (
-        lines.iter().position(|line| filled(&line)),
-        lines.iter().rposition(|line| filled(&line)),
-    ) {
+    let filled = |line: &str| !line.trim().is_empty();
+    match (lines.iter().position(|line| filled(line)), lines.iter().rposition(|line| filled(line)))
+    {
         (Some(first), Some(last)) => lines[first..=last].join("\n"),
         _ => String::new(),
     }
