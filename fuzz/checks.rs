@@ -2,7 +2,11 @@
 
 use everlore::{
     Config, Hit, Memory, Scope,
-    files::documents::{Format, MAX_WHOLE_TOKENS, parse},
+    files::{
+        documents::{Format, MAX_WHOLE_TOKENS, parse},
+        layers::view,
+        sections::Sections,
+    },
     ingest::Line,
     recall::{self, Factors, Signals},
     store::Place,
@@ -39,6 +43,27 @@ pub(crate) fn check_config(text: &str) {
     let (again, warnings) = Config::parse(&config.to_toml()).expect("shown settings can be read");
     assert!(warnings.is_empty());
     assert_eq!(again.to_toml(), config.to_toml());
+}
+
+/// Any text has sections; an edit of one touches no byte before or after it, and no view outgrows its budget.
+pub(crate) fn check_sections(text: &str) {
+    let sections = Sections::of(text);
+    let titles: Vec<String> = sections.iter().map(|section| section.title.to_owned()).collect();
+    let first = sections.iter().next().map(|section| (section.title.to_owned(), section.text));
+    if let Some((title, own)) = first.filter(|(title, _)| !title.is_empty()) {
+        let start = own.as_ptr() as usize - text.as_ptr() as usize;
+        let (before, after) = (&text[..start], &text[start + own.len()..]);
+        for edited in [sections.add(&title, "x"), sections.remove(&title)].into_iter().flatten() {
+            assert!(edited.text.starts_with(before) && edited.text.ends_with(after));
+        }
+    }
+    if let Ok(edited) = Sections::of("## A\n\na\n\n## B\n\nb\n").add("A", text) {
+        let again = Sections::of(&edited.text);
+        assert_eq!(again.iter().map(|section| section.title).collect::<Vec<_>>(), ["A", "B"]);
+        assert!(edited.text.ends_with("\n\n## B\n\nb\n"));
+    }
+    assert!(titles.len() <= text.lines().count() + text.matches('\r').count());
+    assert!([1, 60, 200].into_iter().all(|budget| view(text, budget).chars <= budget));
 }
 
 /// Any line is read or refused with a reason, and what was read can be written and read again.

@@ -7,9 +7,9 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
-        doctor::DoctorArgs, embed::EmbedCommand, ingest::IngestArgs, memory::MemoryCommand,
-        observe::ObserveArgs, recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs,
-        tool::ToolCommand,
+        doctor::DoctorArgs, embed::EmbedCommand, ingest::IngestArgs, layer::LayerCommand,
+        memory::MemoryCommand, observe::ObserveArgs, recall::RecallArgs, remember::RememberArgs,
+        scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand,
     },
     output::Color,
 };
@@ -83,6 +83,10 @@ pub(crate) enum Command {
     Memory(MemoryCommand),
     #[command(subcommand)]
     Tool(ToolCommand),
+    #[command(subcommand)]
+    Layer(LayerCommand),
+    #[command(subcommand)]
+    Session(SessionCommand),
     Scopes(ScopesArgs),
     #[command(subcommand)]
     Embed(EmbedCommand),

@@ -11,6 +11,9 @@ use everlore::{
     files::memory_folder::{Limits, MemoryFolder},
     store::{SqliteStore, Store},
     types::Fingerprint,
+    config::LanguageChoice,
+    files::layers::Layers,
+    text::language::Language,
 };
 use jiff::{Zoned, tz::TimeZone};
 use tempfile::TempDir;
@@ -104,6 +107,29 @@ impl Context {
         Ok(&self.opened().await?.store)
     }
 
+    /// The layers of the agent and the user; they need no database.
+    pub(crate) fn layers(&self) -> Layers {
+        Layers::new(&self.home, &self.scope, &self.settings.config.layers)
+    }
+
+    /// Makes what a home has from its first day. Memories can be kept without it, so a failure is left to the doctor.
+    pub(crate) fn welcome(&self, home: &Path) {
+        let layers = Layers::new(home, &self.scope, &self.settings.config.layers);
+        if let Err(error) = layers.first_run(self.language(), &self.now()) {
+            tracing::warn!(%error, "SOUL.md could not be made");
+        }
+    }
+
+    /// The language of what is written before anything was said.
+    fn language(&self) -> Language {
+        let of_locale = || ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(locale);
+        match self.settings.config.general.language {
+            LanguageChoice::En => Language::English,
+            LanguageChoice::Zh => Language::Chinese,
+            LanguageChoice::Auto => of_locale().unwrap_or(Language::English),
+        }
+    }
+
     /// The time here and now.
     pub(crate) fn now(&self) -> Zoned {
         Zoned::now()
@@ -145,7 +171,9 @@ impl Context {
         let store = Arc::new(SqliteStore::open(database).await?);
         let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
             .with_config(self.settings.config.clone())
-            .with_zone(TimeZone::system());
+            .with_zone(TimeZone::system())
+            .with_home(home);
+        self.welcome(home);
         let config = &self.settings.config;
         let engine = match config.memory.long_term.vector_index {
             true => model::give(engine, &store, &config.embedding, self.may_ask).await?,
@@ -245,6 +273,12 @@ fn folder_name(name: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() { c } else { '-' };
     let start: String = name.chars().take(MAX_PLAIN_NAME / 2).map(safe).collect();
     format!("{start}.{digest}")
+}
+
+/// The language a variable of the environment asks for.
+fn locale(variable: &str) -> Option<Language> {
+    let value = std::env::var(variable).ok().filter(|value| !value.is_empty())?;
+    Some(if value.starts_with("zh") { Language::Chinese } else { Language::English })
 }
 
 /// Makes the folder and the file for the user alone; what exists is left as it is.

@@ -7,6 +7,7 @@ mod cli;
 mod context;
 mod model;
 mod input;
+mod editor;
 mod output;
 mod failure;
 mod times;

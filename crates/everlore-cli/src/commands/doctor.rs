@@ -11,7 +11,7 @@ use everlore::store::{Store, sqlite::SCHEMA_VERSION};
 use serde::Serialize;
 use serde_json::json;
 
-use super::memory::copies;
+use super::{layer::findings, memory::copies};
 use crate::{
     context::Context,
     failure::{Exit, Failure, Result},
@@ -59,6 +59,7 @@ impl DoctorArgs {
         if cx.database().exists() {
             checks.extend(self.database(cx).await);
         }
+        checks.extend(layers(cx));
         checks.extend(leftovers(cx));
         let well = checks.iter().all(|check| check.status != State::Problem);
         if out.is_json() {
@@ -251,6 +252,20 @@ fn settings(cx: &Context) -> Vec<Check> {
     if checks.is_empty() {
         let from = if settings.path.exists() { "read" } else { "absent, so the defaults hold" };
         checks.push(Check::ok("settings", format!("{} ({from})", settings.path.display())));
+    }
+    checks
+}
+
+/// The files of the layers: readable, and within their budgets.
+fn layers(cx: &Context) -> Vec<Check> {
+    let (files, found) = findings(cx);
+    let told = found.into_iter().map(|finding| match finding.problem {
+        true => Check::problem("layers", finding.message, finding.hint),
+        false => Check::note("layers", finding.message, finding.hint),
+    });
+    let mut checks: Vec<_> = told.collect();
+    if checks.is_empty() {
+        checks.push(Check::ok("layers", format!("{files}, all within their budgets")));
     }
     checks
 }

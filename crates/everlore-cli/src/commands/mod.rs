@@ -10,6 +10,8 @@ mod why_not;
 pub(crate) mod context;
 pub(crate) mod memory;
 pub(crate) mod tool;
+pub(crate) mod layer;
+pub(crate) mod session;
 pub(crate) mod scopes;
 pub(crate) mod embed;
 pub(crate) mod doctor;
@@ -34,6 +36,8 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Context(args) => args.run(cx, out).await,
         Command::Memory(command) => command.run(cx, out).await,
         Command::Tool(command) => command.run(cx, out).await,
+        Command::Layer(command) => command.run(cx, out),
+        Command::Session(command) => command.run(cx, out).await,
         Command::Scopes(args) => args.run(cx, out).await,
         Command::Embed(command) => command.run(cx, out).await,
         Command::Doctor(args) => args.run(cx, out).await,

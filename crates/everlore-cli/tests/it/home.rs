@@ -28,6 +28,13 @@ impl Home {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
+    /// A home in RAM where there is such a folder, for tests of processes that wait for each other thousands of times: a
+    /// slow disk would make them slow and prove nothing more.
+    pub(crate) fn in_ram() -> Self {
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        Self { folder: folder.unwrap() }
+    }
+
     /// The folder given as `--home`; the first command makes it.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("home")
@@ -94,8 +101,10 @@ impl Home {
 
     /// Every file of the home with its bytes.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let entries = fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().path());
-        entries.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+        below(&self.path())
+            .into_iter()
+            .map(|path| (path.clone(), fs::read(path).unwrap()))
+            .collect()
     }
 
     /// Fails unless the doctor finds everything well.
@@ -128,6 +137,12 @@ impl From<Output> for Ran {
         assert!(!ran.err.contains("panicked"), "{}", ran.err);
         ran
     }
+}
+
+/// Every file below a folder.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { below(&path) } else { vec![path] }).collect()
 }
 
 /// Lines of JSON, one for each turn.

@@ -15,6 +15,7 @@ mod repair;
 mod streams;
 mod crowd;
 mod kill;
+mod layers;
 mod embed;
 #[cfg(feature = "remote")]
 mod remote;

@@ -8,6 +8,7 @@ mod memory;
 mod memory_agent;
 mod embedding;
 mod recall;
+mod layers;
 mod check;
 mod read;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use crate::types::Scope;
 
 pub use check::Problem;
 pub use embedding::{EmbeddingConfig, Encoding, Provider};
+pub use layers::LayersConfig;
 pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
 pub use memory_agent::{ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
 pub use read::{Place, Warning};
@@ -37,6 +39,8 @@ pub struct Config {
     pub general: GeneralConfig,
     /// What is remembered and how much of it reaches the prompt.
     pub memory: MemoryConfig,
+    /// The files SOUL, USER, MEMORY and DAILY.
+    pub layers: LayersConfig,
     /// How recall ranks.
     pub recall: RecallConfig,
     /// The model by which memories are found by meaning.
@@ -98,6 +102,7 @@ impl Config {
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = self.general.check();
         problems.extend(self.memory.check());
+        problems.extend(self.layers.check());
         problems.extend(self.recall.check());
         problems.extend(self.embedding.check());
         problems.extend(self.memory_agent.check());

@@ -13,6 +13,7 @@ const SOURCES: [&str; 5] = [
     include_str!("mod.rs"),
     include_str!("embedding.rs"),
     include_str!("memory.rs"),
+    include_str!("layers.rs"),
     include_str!("memory_agent.rs"),
     include_str!("recall.rs"),
 ];

@@ -5,14 +5,16 @@ mod asking;
 mod filler;
 mod transfer;
 mod documents;
+mod layers;
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
 use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use embedding::EmbedStatus;
+pub use layers::{ArchivedDay, SessionEnd};
 pub use transfer::Exported;
 
 use crate::{
@@ -58,6 +60,7 @@ pub struct Engine {
     author: Author,
     clock: fn() -> Timestamp,
     zone: TimeZone,
+    home: Option<PathBuf>,
 }
 
 /// What an erasure did.
@@ -91,6 +94,7 @@ impl Engine {
             author: Author::PERSON,
             clock: Timestamp::now,
             zone: TimeZone::UTC,
+            home: None,
         }
     }
 
@@ -375,7 +379,10 @@ impl Engine {
     }
 
     /// Removes a memory and every trace of what it said, for good.
+    ///
+    /// A day of the daily log that was put away goes with the memory that was made from it.
     pub async fn forget(&self, scope: &Scope, id: MemoryId) -> Result<Forgotten> {
+        let day = self.archived_day(scope, id).await?;
         let write = Write::new(
             scope,
             Actor::Person,
@@ -384,6 +391,9 @@ impl Engine {
             vec![Change::Erase(id)],
         );
         let applied = self.store.apply(write).await?.remove(0);
+        if let Some(day) = day {
+            self.layers(scope)?.forget_day(day)?;
+        }
         Ok(Forgotten { id, seq: applied.seq, removed: applied.erased.unwrap_or_default() })
     }
 

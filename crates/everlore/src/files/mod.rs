@@ -1,7 +1,9 @@
-//! What people and agents keep in files: documents, taken apart into pieces worth recalling, and the folder that an agent
-//! keeps for itself.
+//! What people and agents keep in files: documents, taken apart into pieces worth recalling, the layers of an agent, and
+//! the folder that an agent keeps for itself.
 //!
-//! `documents` never touches the file system: bytes come in, values go out.
+//! `documents` and `sections` only take texts apart: bytes come in, values go out. The others read and write files.
 
 pub mod documents;
+pub mod sections;
+pub mod layers;
 pub mod memory_folder;

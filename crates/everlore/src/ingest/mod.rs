@@ -9,8 +9,10 @@ mod lines;
 mod import;
 mod documents;
 mod notes;
+mod daily;
 
 pub use commit::{Receipt, Saved, observe, remember};
+pub use daily::{KeptDay, day_of, keep_day};
 pub use documents::{
     Document, IngestOptions, IngestReport, documents, ingest_document, ingest_run, remove_document,
 };

@@ -71,6 +71,11 @@ pub(super) fn uri(
     format!("agent://{}/{kind}/{category}/{slug}{separator}{digest}{retry}", slug_of_agent(scope))
 }
 
+/// `agent://{agent}/session/daily/{date}`.
+pub(super) fn day_uri(scope: &Scope, date: jiff::civil::Date) -> String {
+    format!("agent://{}/{}/daily/{date}", slug_of_agent(scope), Kind::Session)
+}
+
 /// `agent://{agent}/turn/{session}/{id}`.
 pub(super) fn turn_uri(scope: &Scope, session: Option<&str>, id: MemoryId) -> String {
     let session = session

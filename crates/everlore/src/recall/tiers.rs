@@ -3,7 +3,10 @@
 use jiff::{Zoned, civil::Date};
 use serde::Serialize;
 
-use crate::{text::tokens::estimate, types::Memory};
+use crate::{
+    text::{sentences::sentences, tokens::estimate},
+    types::Memory,
+};
 
 /// About this many tokens for a line, and for an overview.
 const LINE_TOKENS: usize = 30;
@@ -52,38 +55,6 @@ pub fn overview(memory: &Memory) -> String {
         text.push_str(sentence);
     }
     if text.is_empty() { shorten(&memory.content, OVERVIEW_TOKENS) } else { text.trim().to_owned() }
-}
-
-/// Sentences with what separates them, in both languages.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text.trim();
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let (sentence, tail) = rest.split_at(sentence_end(rest));
-        rest = tail;
-        Some(sentence)
-    })
-}
-
-fn sentence_end(text: &str) -> usize {
-    let mut characters = text.char_indices().peekable();
-    while let Some((_, c)) = characters.next() {
-        let next = characters.peek().copied();
-        let ends = match c {
-            '。' | '！' | '？' | '\n' => true,
-            '.' | '!' | '?' => next.is_none_or(|(_, next)| next.is_whitespace()),
-            _ => false,
-        };
-        if ends {
-            // The blanks after a sentence go with it.
-            let blank = |(_, c): &(usize, char)| c.is_whitespace();
-            while characters.next_if(blank).is_some() {}
-            return characters.peek().map_or(text.len(), |(index, _)| *index);
-        }
-    }
-    text.len()
 }
 
 /// Cuts a text that is too long at a word, with a mark.

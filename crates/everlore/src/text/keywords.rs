@@ -76,6 +76,13 @@ fn overlap(one: &str, other: &str) -> bool {
     is_cjk(one.0) && is_cjk(other.0) && (one.1 == other.0 || other.1 == one.0)
 }
 
+/// Every word and pair of characters of a text that can be a keyword, in order.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for_each_word(text, &mut |word| words.push(word));
+    words
+}
+
 /// Calls `each` with every word and pair of characters that can be a keyword.
 fn for_each_word(text: &str, each: &mut dyn FnMut(String)) {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';

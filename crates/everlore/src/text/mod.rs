@@ -6,5 +6,7 @@ pub(crate) mod stop_words;
 mod words;
 pub mod terms;
 pub mod keywords;
+pub mod sentences;
+pub mod summary;
 pub mod tokens;
 pub mod dates;

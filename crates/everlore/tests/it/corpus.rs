@@ -60,6 +60,11 @@ fn seeds_of_pack() {
 }
 
 #[test]
+fn seeds_of_sections() {
+    run_on_text("sections", checks::check_sections);
+}
+
+#[test]
 fn every_target_has_inputs_that_are_run_here() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let names = |folder: &str| -> Vec<String> {
@@ -71,7 +76,7 @@ fn every_target_has_inputs_that_are_run_here() {
     };
     assert_eq!(
         names("fuzz_targets"),
-        ["analyze", "config", "documents", "import", "pack", "terms"]
+        ["analyze", "config", "documents", "import", "pack", "sections", "terms"]
     );
     assert_eq!(names("fuzz_targets"), names("seeds"));
     assert_eq!(names("fuzz_targets"), names("found"));

@@ -25,3 +25,4 @@ mod tools;
 mod remote;
 #[cfg(feature = "remote")]
 mod remote_engine;
+mod layers;

@@ -6,7 +6,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 const MAX_BYTES: usize = 20_000;
 
 /// The new text with `[-what went-]` and `{+what came+}` marked.
-pub(super) fn diff(old: &str, new: &str) -> String {
+pub(crate) fn diff(old: &str, new: &str) -> String {
     if old.len() + new.len() > MAX_BYTES {
         return format!("{} bytes → {} bytes", old.len(), new.len());
     }

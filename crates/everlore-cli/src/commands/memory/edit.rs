@@ -1,10 +1,6 @@
 //! `everlore memory edit`: changes a memory that is there.
 
-use std::{
-    fs,
-    io::{self, IsTerminal, Write},
-    process::Command,
-};
+use std::io::{self, IsTerminal};
 
 use clap::Args;
 use everlore::{Edit, Engine, Kind, MemoryId};
@@ -12,6 +8,7 @@ use everlore::{Edit, Engine, Kind, MemoryId};
 use crate::{
     commands::filter::kinds,
     context::Context,
+    editor,
     failure::{Exit, Failure, Result},
     ids, input,
     output::Output,
@@ -99,23 +96,5 @@ async fn in_editor(engine: &Engine, cx: &Context, id: MemoryId) -> Result<Option
         ));
     }
     let content = engine.get(&cx.scope, id).await?.content;
-    let failed = |error| Failure::io("editing the text", error);
-    // Only the user may read it, and it is removed when this function ends.
-    let mut file = tempfile::Builder::new().suffix(".md").tempfile().map_err(failed)?;
-    file.write_all(content.as_bytes()).map_err(failed)?;
-    let path = file.into_temp_path();
-    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(std::env::var_os);
-    let editor = editor.filter(|editor| !editor.is_empty()).unwrap_or_else(|| "vi".into());
-    // An editor may come with options, so a shell takes it apart.
-    let mut command = Command::new("sh");
-    command.args(["-c", r#"exec $1 "$2""#, "sh"]).arg(editor).arg(&path);
-    let status = command.status().map_err(failed)?;
-    if !status.success() {
-        return Err(Failure::invalid(
-            "the editor did not end well, so nothing was changed",
-            "set EDITOR to a command that works, or use --content TEXT",
-        ));
-    }
-    let edited = fs::read_to_string(&path).map_err(failed)?;
-    Ok((edited.trim_end() != content.trim_end()).then_some(edited))
+    editor::edited(&content)
 }

@@ -6,7 +6,7 @@ mod edit;
 mod status;
 mod forget;
 mod history;
-mod diff;
+pub(crate) mod diff;
 mod undo;
 mod stats;
 mod clean;

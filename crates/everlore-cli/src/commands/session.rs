@@ -1,0 +1,63 @@
+//! `everlore session`: what a conversation leaves behind.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    failure::{Exit, Result},
+    output::Output,
+    words::count,
+};
+
+/// Close conversations
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionCommand {
+    End(EndArgs),
+}
+
+/// Write what a conversation was about into the daily log
+///
+/// A few sentences are chosen, word for word. Ending a conversation again changes nothing unless more was said. Days that
+/// no longer reach the prompt are put away and stay searchable.
+#[derive(Debug, Args)]
+pub(crate) struct EndArgs {
+    /// The conversation, as given to `everlore observe --session`
+    session: String,
+}
+
+impl SessionCommand {
+    /// Runs the command.
+    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let Self::End(args) = self;
+        args.run(cx, out).await
+    }
+}
+
+impl EndArgs {
+    /// Writes the summary and puts old days away.
+    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        let ended = engine.end_session(&cx.scope, &self.session).await?;
+        let archived = engine.archive_days(&cx.scope).await?;
+        if out.is_json() {
+            out.json(&json!({ "ended": ended, "archived": archived }))?;
+            return Ok(Exit::Done);
+        }
+        let turns = count(ended.turns, "turn", "turns");
+        match &ended.log {
+            Some(log) if log.change.is_some() => {
+                out.line(&format!("logged: {turns} in {}", log.layer.path.display()))?;
+            }
+            Some(_) => out.note("it is in the log already"),
+            None => out.note(&format!(
+                "nothing was logged: the log of {} is full, or the {turns} say nothing worth a line",
+                ended.day
+            )),
+        }
+        if !archived.is_empty() {
+            out.line(&format!("put away: {}", count(archived.len(), "day", "days")))?;
+        }
+        Ok(Exit::Done)
+    }
+}

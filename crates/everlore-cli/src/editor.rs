@@ -1,0 +1,28 @@
+//! Lets the user change a text in an editor.
+
+use std::{fs, io::Write, process::Command};
+
+use crate::failure::{Failure, Result};
+
+/// Opens a copy of the text in the editor of the user; nothing if it was left as it is.
+pub(crate) fn edited(content: &str) -> Result<Option<String>> {
+    let failed = |error| Failure::io("editing the text", error);
+    // Only the user may read it, and it is removed when this function ends.
+    let mut file = tempfile::Builder::new().suffix(".md").tempfile().map_err(failed)?;
+    file.write_all(content.as_bytes()).map_err(failed)?;
+    let path = file.into_temp_path();
+    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(std::env::var_os);
+    let editor = editor.filter(|editor| !editor.is_empty()).unwrap_or_else(|| "vi".into());
+    // An editor may come with options, so a shell takes it apart.
+    let mut command = Command::new("sh");
+    command.args(["-c", r#"exec $1 "$2""#, "sh"]).arg(editor).arg(&path);
+    let status = command.status().map_err(failed)?;
+    if !status.success() {
+        return Err(Failure::invalid(
+            "the editor did not end well, so nothing was changed",
+            "set EDITOR to a command that works, or use --content TEXT",
+        ));
+    }
+    let edited = fs::read_to_string(&path).map_err(failed)?;
+    Ok((edited.trim_end() != content.trim_end()).then_some(edited))
+}

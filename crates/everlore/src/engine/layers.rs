@@ -1,0 +1,177 @@
+//! The layers of an agent, and what a conversation leaves in the daily log.
+
+use std::path::Path;
+
+use jiff::civil::Date;
+use serde::Serialize;
+
+use super::{Engine, PAGE};
+use crate::{
+    error::{Error, Result},
+    files::layers::{By, Day, Layer, LayerChange, LayerEdit, LayerText, Layers, Snapshot},
+    ingest::{self, KeptDay},
+    store::{Filter, JournalQuery, Order, Page},
+    text::{
+        language::{Language, language_of},
+        summary::{Said, summarize},
+    },
+    types::{Actor, Kind, Memory, MemoryId, Role, Scope},
+};
+
+/// The most characters of a summary: a few conversations fit into a day.
+const MAX_SUMMARY_CHARS: usize = 300;
+
+/// What the end of a conversation left in the daily log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SessionEnd {
+    /// The day it was written to.
+    pub day: Date,
+    /// How many turns of that day it is about.
+    pub turns: usize,
+    /// The file as it is now; none if the day was full or nothing was worth a line.
+    pub log: Option<LayerChange>,
+}
+
+/// A day of the log that was put away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ArchivedDay {
+    /// The day.
+    pub day: Date,
+    /// What became of it as a memory.
+    pub memory: KeptDay,
+}
+
+impl Engine {
+    /// The same with a home folder, in which the layers are.
+    #[must_use]
+    pub fn with_home(self, home: impl AsRef<Path>) -> Self {
+        Self { home: Some(home.as_ref().to_owned()), ..self }
+    }
+
+    /// The files of a scope. They are read and written where they are asked for; an async caller uses the methods below.
+    pub fn layers(&self, scope: &Scope) -> Result<Layers> {
+        let home = self.home.as_ref().ok_or_else(|| {
+            Error::invalid("there is no home folder", "open the engine with `Engine::with_home`")
+        })?;
+        Ok(Layers::new(home, scope, &self.config.layers))
+    }
+
+    /// A layer as it is on disk; of the daily log, today's.
+    pub async fn read_layer(&self, scope: &Scope, layer: Layer) -> Result<LayerText> {
+        let (layers, today) = (self.layers(scope)?, self.now().date());
+        aside(move || layers.read(layer, today)).await
+    }
+
+    /// Changes a layer; of the daily log, today's file.
+    pub async fn edit_layer(
+        &self,
+        scope: &Scope,
+        layer: Layer,
+        edit: LayerEdit,
+        actor: Actor,
+    ) -> Result<LayerChange> {
+        let (layers, by) = (self.layers(scope)?, By { actor, now: self.now() });
+        aside(move || layers.edit(layer, &edit, &by)).await
+    }
+
+    /// The four layers as they reach the prompt of a conversation that begins now.
+    pub async fn layer_snapshot(&self, scope: &Scope) -> Result<Snapshot> {
+        let (layers, today) = (self.layers(scope)?, self.now().date());
+        aside(move || layers.snapshot(today)).await
+    }
+
+    /// Writes what a conversation was about into the log of the day it ended on. Doing so again changes nothing.
+    pub async fn end_session(&self, scope: &Scope, session: &str) -> Result<SessionEnd> {
+        self.check_enabled()?;
+        let turns = self.session_turns(scope, session).await?;
+        let day_of = |turn: &Memory| turn.at.to_zoned(self.zone.clone()).date();
+        let Some(date) = turns.iter().map(day_of).max() else {
+            return Err(Error::not_found("session", session));
+        };
+        let turns: Vec<Memory> = turns.into_iter().filter(|turn| day_of(turn) == date).collect();
+        let (layers, by) = (self.layers(scope)?, By { actor: Actor::Engine, now: self.now() });
+        let (session, count) = (session.to_owned(), turns.len());
+        let log = aside(move || {
+            let chinese = is_chinese(&turns);
+            let day = Day { date, session: &session, turns: count, chinese };
+            layers.log_session(&day, MAX_SUMMARY_CHARS, &by, |room| {
+                summarize(&said(&turns, chinese), room)
+            })
+        });
+        Ok(SessionEnd { day: date, turns: count, log: log.await? })
+    }
+
+    /// Puts the days of the log away that no longer reach the prompt; they stay searchable as memories.
+    pub async fn archive_days(&self, scope: &Scope) -> Result<Vec<ArchivedDay>> {
+        let (layers, now) = (self.layers(scope)?, self.now());
+        let mut archived = Vec::new();
+        for day in layers.old_days(now.date())? {
+            let kept =
+                ingest::keep_day(&*self.store, scope, &day, &self.zone, now.timestamp()).await?;
+            // A day that changed meanwhile is left for the next time.
+            if layers.put_away(&day)? {
+                archived.push(ArchivedDay { day: day.date, memory: kept });
+            }
+        }
+        Ok(archived)
+    }
+
+    /// The day of the log that a memory was made from, even if the memory was deleted.
+    pub(super) async fn archived_day(&self, scope: &Scope, id: MemoryId) -> Result<Option<Date>> {
+        if self.home.is_none() {
+            return Ok(None);
+        }
+        let stored = self.store.get(scope, &[id]).await?.pop().flatten();
+        if let Some(memory) = stored {
+            return Ok(ingest::day_of(&memory));
+        }
+        let last = JournalQuery { id: Some(id), limit: Some(1), ..JournalQuery::default() };
+        let before = self.store.journal(scope, &last).await?.pop().and_then(|entry| entry.before);
+        Ok(before.as_deref().and_then(ingest::day_of))
+    }
+
+    async fn session_turns(&self, scope: &Scope, session: &str) -> Result<Vec<Memory>> {
+        let filter = Filter {
+            kinds: vec![Kind::Turn],
+            session: Some(session.to_owned()),
+            ..Filter::default()
+        };
+        let mut page = Page { filter, after: None, order: Order::OldestFirst, limit: PAGE };
+        let mut turns = Vec::new();
+        loop {
+            let found = self.store.list(scope, &page).await?;
+            let Some(last) = found.last() else { return Ok(turns) };
+            page.after = Some(last.id);
+            turns.extend(found);
+        }
+    }
+}
+
+/// Runs what waits for files where it holds up nobody else.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(Error::damaged(format!("the work on a file failed: {error}"))))
+}
+
+fn is_chinese(turns: &[Memory]) -> bool {
+    let text: String = turns.iter().map(|turn| turn.content.as_str()).collect();
+    language_of(&text) == Language::Chinese
+}
+
+fn said(turns: &[Memory], chinese: bool) -> Vec<Said<'_>> {
+    let by = |turn: &Memory| match (turn.source.role, chinese) {
+        (Some(Role::User), false) => "user",
+        (Some(Role::User), true) => "用户",
+        (Some(Role::Assistant), false) => "assistant",
+        (Some(Role::Assistant), true) => "助手",
+        _ => "",
+    };
+    let kept = |turn: &&Memory| !matches!(turn.source.role, Some(Role::System | Role::Tool));
+    let said = |turn| {
+        let turn: &Memory = turn;
+        let by = turn.source.speaker.as_deref().unwrap_or_else(|| by(turn));
+        let by_user = turn.source.role != Some(Role::Assistant);
+        Said { by, text: &turn.content, by_user }
+    };
+    turns.iter().filter(kept).map(said).collect()
+}

@@ -1,0 +1,201 @@
+//! Files that are read whole and replaced whole: whatever happens, the old one or the new one is there.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+
+/// A layer has some thousand characters; a file far beyond that is something else.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// More links in a row than this lead in a circle.
+const MAX_LINKS: usize = 40;
+
+/// A lock held on behalf of this process; the system lets go of it when the process ends, however it does.
+pub(super) struct Lock {
+    _file: File,
+}
+
+/// Waits until no other process changes what the file stands for.
+pub(super) fn lock(path: &Path) -> Result<Lock> {
+    let failed = |error| Error::io(path.display().to_string(), error);
+    make_folder(path)?;
+    let file = private().write(true).create(true).truncate(false).open(path).map_err(failed)?;
+    file.lock().map_err(failed)?;
+    Ok(Lock { _file: file })
+}
+
+/// The text of a file; none if there is no such file.
+pub(super) fn read(path: &Path) -> Result<Option<String>> {
+    let name = path.display();
+    let failed = |error| Error::io(name.to_string(), error);
+    let data = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        data => data.map_err(failed)?,
+    };
+    if !data.is_file() {
+        return Err(Error::invalid(
+            format!("{name} is not a file"),
+            "move it away; a text file belongs there",
+        ));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Error::invalid(
+            format!("{name} is larger than 1 MiB"),
+            "shorten it in an editor; long texts are for `everlore ingest`",
+        ));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .split(|byte| *byte == b'\n')
+            .count();
+        Error::invalid(
+            format!("{name} is not valid UTF-8, first in line {line}"),
+            "save it as UTF-8 in an editor; until then it is left as it is",
+        )
+    })
+}
+
+/// Where a file really is, if it is a link.
+pub(super) fn target(path: &Path) -> Result<PathBuf> {
+    let mut target = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let is_link = fs::symlink_metadata(&target).is_ok_and(|data| data.is_symlink());
+        if !is_link {
+            return Ok(target);
+        }
+        let next = fs::read_link(&target)
+            .map_err(|error| Error::io(target.display().to_string(), error))?;
+        target = target.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(Error::invalid(
+        format!("{} is a link that leads in a circle", path.display()),
+        "remove the link or let it lead to a file",
+    ))
+}
+
+/// Replaces a file, or what it is a link to; its permissions stay. The caller holds the lock.
+pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+    let target = target(path)?;
+    let failed = |error| Error::io(target.display().to_string(), error);
+    let permissions = fs::metadata(&target).ok().map(|data| data.permissions());
+    if permissions.as_ref().is_some_and(fs::Permissions::readonly) {
+        return Err(Error::invalid(
+            format!("{} is write-protected", target.display()),
+            "allow writing to the file if it may be changed",
+        ));
+    }
+    make_folder(&target)?;
+    let temporary = temporary(path, &target);
+    let replace = || -> io::Result<()> {
+        fill(&temporary, text, permissions)?;
+        fs::rename(&temporary, &target)?;
+        sync_folder(&target)
+    };
+    replace().map_err(failed)
+}
+
+/// Makes a file that is not there yet; an existing one is left as it is. Says whether it was made.
+pub(super) fn create(path: &Path, text: &str) -> Result<bool> {
+    let failed = |error| Error::io(path.display().to_string(), error);
+    if fs::symlink_metadata(path).is_ok() {
+        return Ok(false);
+    }
+    make_folder(path)?;
+    let temporary = temporary(path, path);
+    fill(&temporary, text, None).map_err(failed)?;
+    // A second name for the file, unlike a new name, never takes the place of another file.
+    let made = match fs::hard_link(&temporary, path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(_) => fs::rename(&temporary, path).map(|()| true),
+    };
+    // If it is left behind, the next write takes its place.
+    let _ = fs::remove_file(&temporary);
+    sync_folder(path).map_err(failed)?;
+    made.map_err(failed)
+}
+
+/// Removes a file; one that is not there is removed already.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::io(path.display().to_string(), error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Adds to the end of a file that only the user may read. It survives the end of the process; what makes it survive a
+/// power cut is left to the system, for the file that matters is replaced and synced right after.
+pub(super) fn append(path: &Path, bytes: &[u8], whole: u64) -> Result<()> {
+    make_folder(path)?;
+    let add = || -> io::Result<()> {
+        let mut file = private().append(true).create(true).open(path)?;
+        // What was cut short by a crash is taken away first.
+        if file.metadata()?.len() != whole {
+            file.set_len(whole)?;
+        }
+        file.write_all(bytes)
+    };
+    add().map_err(|error| Error::io(path.display().to_string(), error))
+}
+
+fn fill(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
+    let mut file = private().write(true).create(true).truncate(true).open(path)?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// A name beside the file that only the holder of its lock uses, so that what a crash leaves is used again.
+fn temporary(path: &Path, target: &Path) -> PathBuf {
+    let digest = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    let digest: String = digest[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    target.with_file_name(format!(".{name}.{digest}.tmp"))
+}
+
+/// Makes the folder of a file for the user alone.
+fn make_folder(path: &Path) -> Result<()> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|error| Error::io(folder.display().to_string(), error))
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes a new name durable, where folders can be synced.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    if let Some(folder) = path.parent() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        File::open(folder)?.sync_all()?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Which of the four files.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// One of the four files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", try_from = "String")]
+pub enum Layer {
+    /// Who the agent is.
+    Soul,
+    /// Who the user is.
+    User,
+    /// The agent's notes.
+    Memory,
+    /// What happened today.
+    Daily,
+}
+
+impl Layer {
+    /// Every layer, in the order of the prompt.
+    pub const ALL: [Self; 4] = [Self::Soul, Self::User, Self::Memory, Self::Daily];
+
+    /// Its name in tools and commands.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Soul => "soul",
+            Self::User => "user",
+            Self::Memory => "memory",
+            Self::Daily => "daily",
+        }
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Layer {
+    type Err = Error;
+
+    /// Reads a layer, also from the name of its file.
+    fn from_str(text: &str) -> Result<Self> {
+        let name = text.trim().to_lowercase();
+        let name = name.strip_suffix(".md").unwrap_or(&name);
+        Self::ALL.into_iter().find(|layer| layer.as_str() == name).ok_or_else(|| {
+            Error::invalid(format!("unknown file `{text}`"), "use soul, user, memory or daily")
+        })
+    }
+}
+
+impl TryFrom<String> for Layer {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}

@@ -1,0 +1,370 @@
+//! The layers of an agent: SOUL (who it is), USER (whom it talks to), MEMORY (its notes), DAILY (what happened lately).
+//!
+//! Each is a markdown file in a home that people open in an editor. A change takes the file's lock, reads it, edits one
+//! section, checks the budget, writes the change into the history, and replaces the file as a whole: two processes that
+//! change different sections both win, and a crash leaves the old file or the new one (F8).
+
+mod layer;
+mod place;
+mod budget;
+mod disk;
+mod history;
+mod daily;
+mod forget;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use jiff::{Zoned, civil::Date};
+use serde::Serialize;
+
+pub use budget::{Usage, View, chars, view};
+pub use daily::{Day, OldDay};
+pub use forget::{Forget, ForgottenText};
+pub use history::Past;
+pub use layer::Layer;
+
+use self::{history::History, place::Place};
+use super::sections::{Edited, Sections};
+use crate::{
+    config::LayersConfig,
+    error::{Error, Result},
+    text::language::Language,
+    types::{Actor, Scope},
+};
+
+/// What an agent is told of itself when nobody wrote anything else.
+const DEFAULT_SOUL: [&str; 2] =
+    [include_str!("../../../prompts/soul.en.md"), include_str!("../../../prompts/soul.zh.md")];
+
+/// The files of one agent and one user.
+#[derive(Debug, Clone)]
+pub struct Layers {
+    place: Place,
+    config: LayersConfig,
+}
+
+/// What to do with a layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LayerEdit {
+    /// Appends to a section, which is made if there is none.
+    Add {
+        /// Its title.
+        section: String,
+        /// What to append.
+        content: String,
+    },
+    /// Replaces a text that occurs exactly once in a section.
+    Replace {
+        /// Its title.
+        section: String,
+        /// The exact text to replace.
+        old: String,
+        /// What stands there then.
+        new: String,
+    },
+    /// Removes a section.
+    Remove {
+        /// Its title.
+        section: String,
+    },
+    /// Replaces the whole file, if it still says what it did.
+    Write {
+        /// What it said when it was read.
+        before: String,
+        /// What it says then.
+        text: String,
+    },
+}
+
+/// A layer as it is on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LayerText {
+    /// Which one.
+    pub layer: Layer,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What the path is a link to, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_to: Option<PathBuf>,
+    /// What it says; empty if there is no such file.
+    pub text: String,
+    /// How much of its budget that takes.
+    pub usage: Usage,
+    /// Its sections, in their order.
+    pub sections: Vec<SectionSize>,
+}
+
+/// A section and how long it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SectionSize {
+    /// Its title.
+    pub title: String,
+    /// Its characters, heading included.
+    pub chars: usize,
+}
+
+/// What a change did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LayerChange {
+    /// The file as it is now.
+    #[serde(flatten)]
+    pub layer: LayerText,
+    /// The number of the change in the history; none if nothing changed.
+    pub change: Option<u64>,
+    /// What the one who asked for it should know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// The four layers as they reach the prompt, all within their budgets (F5).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Snapshot {
+    /// Who the agent is.
+    pub soul: View,
+    /// Who the user is.
+    pub user: View,
+    /// The agent's notes.
+    pub memory: View,
+    /// The latest days, the oldest first.
+    pub daily: View,
+    /// The characters of all of them.
+    pub total_chars: usize,
+}
+
+/// Who changes something, and when.
+#[derive(Debug, Clone)]
+pub struct By {
+    /// Who.
+    pub actor: Actor,
+    /// When, in the zone of the user, by which the day is told.
+    pub now: Zoned,
+}
+
+impl Layers {
+    /// The files of a scope in a home.
+    pub fn new(home: &Path, scope: &Scope, config: &LayersConfig) -> Self {
+        Self { place: Place::of(home, scope), config: config.clone() }
+    }
+
+    /// The files of every agent and user that has any in a home. For the owner of the home, not for an agent.
+    pub fn all(home: &Path, config: &LayersConfig) -> Vec<Self> {
+        let places = place::all(home).into_iter();
+        places.map(|place| Self { place, config: config.clone() }).collect()
+    }
+
+    /// The file of a layer; of the daily log, that of `day`.
+    pub fn path(&self, layer: Layer, day: Date) -> PathBuf {
+        self.place.file(layer, day)
+    }
+
+    /// The most characters of a layer; of the daily log, of a day.
+    pub fn budget(&self, layer: Layer) -> usize {
+        match layer {
+            Layer::Soul => self.config.soul_chars,
+            Layer::User => self.config.user_chars,
+            Layer::Memory => self.config.memory_chars,
+            Layer::Daily => self.config.daily_chars,
+        }
+    }
+
+    /// Makes SOUL.md if there was never one. Says whether it was made.
+    pub fn first_run(&self, language: Language, now: &Zoned) -> Result<bool> {
+        let day = now.date();
+        let (path, history) = (self.path(Layer::Soul, day), self.history(Layer::Soul, day));
+        if path.symlink_metadata().is_ok() || !history.all()?.is_empty() {
+            return Ok(false);
+        }
+        let _lock = self.lock(Layer::Soul, day)?;
+        let text = DEFAULT_SOUL[usize::from(language == Language::Chinese)];
+        let made = disk::create(&path, text)?;
+        if made {
+            let cause = "first run".to_owned();
+            let (at, text) = (now.timestamp(), Some(text.to_owned()));
+            history.append(&Past { number: 1, at, actor: Actor::Engine, cause, text })?;
+        }
+        Ok(made)
+    }
+
+    /// A layer as it is on disk; a missing file reads as empty.
+    pub fn read(&self, layer: Layer, day: Date) -> Result<LayerText> {
+        let text = disk::read(&self.path(layer, day))?.unwrap_or_default();
+        self.told(layer, day, text)
+    }
+
+    /// The four layers as they reach the prompt.
+    pub fn snapshot(&self, today: Date) -> Result<Snapshot> {
+        let view_of = |layer| -> Result<View> {
+            Ok(view(&self.read(layer, today)?.text, self.budget(layer)))
+        };
+        let (soul, user, memory) =
+            (view_of(Layer::Soul)?, view_of(Layer::User)?, view_of(Layer::Memory)?);
+        let daily = self.recent(today)?;
+        let total_chars = soul.chars + user.chars + memory.chars + daily.chars;
+        Ok(Snapshot { soul, user, memory, daily, total_chars })
+    }
+
+    /// Changes a layer, or says why not; of the daily log, today's file.
+    pub fn edit(&self, layer: Layer, edit: &LayerEdit, by: &By) -> Result<LayerChange> {
+        self.edit_day(layer, by.now.date(), edit, by)
+    }
+
+    /// The same for any day of the daily log.
+    pub fn edit_day(
+        &self,
+        layer: Layer,
+        day: Date,
+        edit: &LayerEdit,
+        by: &By,
+    ) -> Result<LayerChange> {
+        let cause = match edit {
+            LayerEdit::Add { section, .. } => format!("add to `{section}`"),
+            LayerEdit::Replace { section, .. } => format!("replace in `{section}`"),
+            LayerEdit::Remove { section } => format!("remove `{section}`"),
+            LayerEdit::Write { .. } => "edit".to_owned(),
+        };
+        self.change(layer, day, by, &cause, |text| edit.apply(text))
+    }
+
+    /// Takes back a change, the last one if none is named; only if nothing was changed since.
+    pub fn undo(
+        &self,
+        layer: Layer,
+        day: Date,
+        number: Option<u64>,
+        by: &By,
+    ) -> Result<LayerChange> {
+        let mut past = self.past(layer, day, by)?;
+        let Some(last) = past.pop() else {
+            return Err(Error::invalid(
+                "there is nothing to undo",
+                "`everlore layer history` lists changes",
+            ));
+        };
+        match number.filter(|number| *number != last.number) {
+            None => {}
+            Some(number) if past.iter().any(|past| past.number == number) => {
+                return Err(Error::invalid(
+                    format!("the file was changed again by change {}", last.number),
+                    format!(
+                        "undo the later one first: everlore layer undo {layer} {}",
+                        last.number
+                    ),
+                ));
+            }
+            Some(number) => return Err(Error::not_found("change", number)),
+        }
+        if past.is_empty() && last.number > 1 {
+            return Err(Error::invalid(
+                "what the file said before is no longer kept",
+                "restore it from a backup",
+            ));
+        }
+        let before = past.pop().and_then(|before| before.text).unwrap_or_default();
+        let after = last.text.unwrap_or_default();
+        let edit = LayerEdit::Write { before: after, text: before };
+        self.change(layer, day, by, &format!("undo change {}", last.number), |text| {
+            edit.apply(text)
+        })
+    }
+
+    /// All changes that are kept, the oldest first; edits by hand are noticed and written down.
+    pub fn past(&self, layer: Layer, day: Date, by: &By) -> Result<Vec<Past>> {
+        let path = self.path(layer, day);
+        let history = self.history(layer, day);
+        if !path.exists() && history.all()?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let _lock = self.lock(layer, day)?;
+        history.notice(disk::read(&path)?.as_deref(), by.now.timestamp())?;
+        history.all()
+    }
+
+    /// Reads, edits and replaces a file while nobody else does.
+    fn change(
+        &self,
+        layer: Layer,
+        day: Date,
+        by: &By,
+        cause: &str,
+        make: impl FnOnce(&str) -> Result<Edited>,
+    ) -> Result<LayerChange> {
+        self.check_may_change(layer, by.actor)?;
+        let path = self.path(layer, day);
+        let _lock = self.lock(layer, day)?;
+        let found = disk::read(&path)?;
+        let before = found.clone().unwrap_or_default();
+        let Edited { text, note } = make(&before)?;
+        if text == before {
+            return Ok(LayerChange { layer: self.told(layer, day, text)?, change: None, note });
+        }
+        budget::check(&name_of(&path), &before, &text, self.budget(layer))?;
+        let history = self.history(layer, day);
+        let number = history.notice(found.as_deref(), by.now.timestamp())? + 1;
+        history.append(&Past {
+            number,
+            at: by.now.timestamp(),
+            actor: by.actor,
+            cause: cause.to_owned(),
+            text: Some(text.clone()),
+        })?;
+        disk::write(&path, &text)?;
+        Ok(LayerChange { layer: self.told(layer, day, text)?, change: Some(number), note })
+    }
+
+    fn check_may_change(&self, layer: Layer, actor: Actor) -> Result<()> {
+        if layer != Layer::Soul || actor == Actor::Person || !self.config.soul_read_only {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "SOUL.md may only be read",
+            "ask the user to change it; the setting layers.soul_read_only protects it",
+        ))
+    }
+
+    fn told(&self, layer: Layer, day: Date, text: String) -> Result<LayerText> {
+        let path = self.path(layer, day);
+        let target = disk::target(&path)?;
+        let sections = Sections::of(&text);
+        let size = |section: super::sections::Section<'_>| SectionSize {
+            title: section.title.to_owned(),
+            chars: chars(section.text),
+        };
+        Ok(LayerText {
+            layer,
+            link_to: (target != path).then_some(target),
+            path,
+            usage: Usage { chars: chars(&text), budget: self.budget(layer) },
+            sections: sections.iter().map(size).collect(),
+            text,
+        })
+    }
+
+    fn history(&self, layer: Layer, day: Date) -> History {
+        History::new(&self.place.history(layer, day))
+    }
+
+    fn lock(&self, layer: Layer, day: Date) -> Result<disk::Lock> {
+        disk::lock(&self.place.history(layer, day).with_extension("lock"))
+    }
+}
+
+impl LayerEdit {
+    fn apply(&self, text: &str) -> Result<Edited> {
+        let sections = Sections::of(text);
+        match self {
+            Self::Add { section, content } => sections.add(section, content),
+            Self::Replace { section, old, new } => sections.replace(section, old, new),
+            Self::Remove { section } => sections.remove(section),
+            Self::Write { before, text: new } if before == text => {
+                Ok(Edited { text: new.clone(), note: None })
+            }
+            Self::Write { .. } => Err(Error::Conflict { what: "the file".to_owned() }),
+        }
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,97 @@
+//! Days of the daily log that no longer reach the prompt become memories, so that they stay searchable (F7).
+
+use jiff::{civil::Date, tz::TimeZone};
+use serde::Serialize;
+
+use super::{draft::blank, naming};
+use crate::{
+    error::{Error, Result},
+    files::layers::OldDay,
+    store::{Key, Store},
+    text::language::{Language, language_of},
+    types::{
+        Actor, Change, Fingerprint, Kind, Memory, MemoryId, Scope, Source, Status, Timestamp, Via,
+        Write,
+    },
+};
+
+/// The tag of such memories.
+const DAILY_TAG: &str = "daily";
+
+/// What became of a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeptDay {
+    /// It is a memory now.
+    Added,
+    /// The memory says what the day says now.
+    Updated,
+    /// It was known.
+    Unchanged,
+    /// There was nothing to keep, or it was forgotten.
+    LeftOut,
+}
+
+/// Makes a day a memory, or brings the memory to what the day says now.
+pub async fn keep_day(
+    store: &dyn Store,
+    scope: &Scope,
+    day: &OldDay,
+    zone: &TimeZone,
+    now: Timestamp,
+) -> Result<KeptDay> {
+    let text = day.text.trim_start_matches('\u{feff}').trim();
+    let erased = store.erased(scope, &[Fingerprint::of(text)]).await?;
+    if text.is_empty() || erased == [true] {
+        return Ok(KeptDay::LeftOut);
+    }
+    let uri = naming::day_uri(scope, day.date);
+    let (change, kept) = match store.find(scope, &Key::Uri(uri.clone()), 1).await?.pop() {
+        Some(known) if known.content == text && known.status == Status::Active => {
+            return Ok(KeptDay::Unchanged);
+        }
+        Some(known) => (Change::Update(Box::new(renewed(known, text, now))), KeptDay::Updated),
+        None => (Change::Add(Box::new(memory(scope, day, uri, text, zone, now)?)), KeptDay::Added),
+    };
+    let id = change.id();
+    store.apply(Write::new(scope, Actor::Engine, "daily log", now, vec![change])).await?;
+    match store.verify(scope, &[id]).await?[..] {
+        [true] => Ok(kept),
+        _ => Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back"))),
+    }
+}
+
+/// The day a memory was made from, if it was.
+pub fn day_of(memory: &Memory) -> Option<Date> {
+    let date = memory.uri.rsplit('/').next()?.parse().ok()?;
+    (naming::day_uri(&memory.scope, date) == memory.uri).then_some(date)
+}
+
+fn renewed(known: Memory, text: &str, now: Timestamp) -> Memory {
+    let content = text.to_owned();
+    Memory { content, status: Status::Active, updated_at: now, version: known.version + 1, ..known }
+}
+
+fn memory(
+    scope: &Scope,
+    day: &OldDay,
+    uri: String,
+    text: &str,
+    zone: &TimeZone,
+    now: Timestamp,
+) -> Result<Memory> {
+    // Noon is that day in every zone nearby.
+    let noon = day.date.at(12, 0, 0, 0).to_zoned(zone.clone());
+    let at = noon.map_err(|error| Error::damaged(error.to_string()))?.timestamp();
+    let source =
+        Source { via: Via::Import, session: None, speaker: None, role: None, turns: Vec::new() };
+    let mut memory = blank(scope, Kind::Session, text.to_owned(), source, at, now);
+    memory.id = MemoryId::new(now);
+    memory.uri = uri;
+    memory.name = match language_of(text) {
+        Language::Chinese => format!("{} 的日志", day.date),
+        _ => format!("Daily log of {}", day.date),
+    };
+    memory.tags = vec![DAILY_TAG.to_owned()];
+    Ok(memory)
+}

@@ -1,0 +1,195 @@
+//! The few sentences of a conversation that say most of what it was about, word for word and without a model.
+//!
+//! A sentence is worth the words it shares with the rest of the conversation; once it is chosen, its words are worth
+//! less, so that the next one says something else.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{keywords::words, sentences::sentences};
+
+/// Something that was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Said<'a> {
+    /// Who said it, as it should be written; empty if nobody should be named.
+    pub by: &'a str,
+    /// What was said.
+    pub text: &'a str,
+    /// Whether the user said it: what is worth remembering comes mostly from them.
+    pub by_user: bool,
+}
+
+/// A sentence of fewer words says nothing by itself.
+const MIN_WORDS: usize = 2;
+
+/// A longer sentence is a paste; no summary has room for it.
+const MAX_SENTENCE_CHARS: usize = 240;
+
+/// What a sentence of the user is worth beside one of the agent, a statement beside a question, and one that names
+/// numbers or dates beside one that does not. Chosen by reading summaries of conversations in both languages.
+const USER: f64 = 1.5;
+const QUESTION: f64 = 0.5;
+const FIGURES: f64 = 1.2;
+
+/// More lines than this are no summary, and a sentence worth less than this share of the best one is beside the point.
+const MAX_LINES: usize = 5;
+const MIN_SHARE: f64 = 0.35;
+
+struct Sentence<'a> {
+    place: usize,
+    said: Said<'a>,
+    text: &'a str,
+    words: HashSet<String>,
+    worth: f64,
+}
+
+/// Lines of at most `max_chars` characters together, in the order in which they were said; empty if nothing was said
+/// that is worth a line.
+pub fn summarize(said: &[Said<'_>], max_chars: usize) -> String {
+    let mut left = candidates(said);
+    let mut weights = weights(&left);
+    let (mut chosen, mut used, mut bar) = (Vec::new(), 0, 0.0);
+    while let Some((best, worth)) = best(&left, &weights)
+        && worth >= bar
+        && chosen.len() < MAX_LINES
+    {
+        bar = bar.max(worth * MIN_SHARE);
+        let sentence = left.swap_remove(best);
+        let line = line(&sentence);
+        let length = line.chars().count() + usize::from(used > 0);
+        if used + length > max_chars {
+            continue;
+        }
+        used += length;
+        // What was said once is said.
+        for word in &sentence.words {
+            weights.entry(word.clone()).and_modify(|weight| *weight *= *weight);
+        }
+        chosen.push((sentence.place, line));
+    }
+    chosen.sort_unstable();
+    chosen.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
+}
+
+fn candidates<'a>(said: &[Said<'a>]) -> Vec<Sentence<'a>> {
+    let mut seen = HashSet::new();
+    let all = said.iter().flat_map(|said| sentences(said.text).map(|text| (*said, text.trim())));
+    let fitting = all.filter(|(_, text)| text.chars().count() <= MAX_SENTENCE_CHARS);
+    let sentences = fitting.enumerate().map(|(place, (said, text))| {
+        let words: HashSet<String> = words(text).into_iter().collect();
+        Sentence { place, said, text, words, worth: bonus(&said, text) }
+    });
+    sentences.filter(|one| one.words.len() >= MIN_WORDS && seen.insert(one.text)).collect()
+}
+
+fn bonus(said: &Said<'_>, text: &str) -> f64 {
+    let asks = text.ends_with(['?', '？', '吗', '呢']);
+    let figures = text.contains(|c: char| c.is_ascii_digit());
+    [(said.by_user, USER), (asks, QUESTION), (figures, FIGURES)]
+        .into_iter()
+        .filter(|(holds, _)| *holds)
+        .map(|(_, factor)| factor)
+        .product()
+}
+
+/// What each word is worth: the share of sentences that have it.
+fn weights(sentences: &[Sentence<'_>]) -> HashMap<String, f64> {
+    let mut weights: HashMap<String, f64> = HashMap::new();
+    let share = 1.0 / sentences.len().max(1) as f64;
+    for word in sentences.iter().flat_map(|sentence| &sentence.words) {
+        *weights.entry(word.clone()).or_default() += share;
+    }
+    weights
+}
+
+/// The place and the worth of the best sentence; of equals the one that was said first.
+fn best(sentences: &[Sentence<'_>], weights: &HashMap<String, f64>) -> Option<(usize, f64)> {
+    let worth = |sentence: &Sentence<'_>| {
+        let sum: f64 = sentence.words.iter().filter_map(|word| weights.get(word)).sum();
+        // The root lets a sentence gain by its words, and not win by having many.
+        sentence.worth * sum / (sentence.words.len() as f64).sqrt()
+    };
+    let better = |one: &(usize, f64, usize), other: &(usize, f64, usize)| {
+        one.1.total_cmp(&other.1).then(other.2.cmp(&one.2))
+    };
+    let rated = sentences.iter().enumerate().map(|(at, one)| (at, rounded(worth(one)), one.place));
+    rated.max_by(better).map(|(at, worth, _)| (at, worth))
+}
+
+/// Sums of a set come out differently in their last digits, depending on its order.
+fn rounded(worth: f64) -> f64 {
+    (worth * 1e9).round()
+}
+
+fn line(sentence: &Sentence<'_>) -> String {
+    let text = sentence.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // A mark of its own at the beginning would make it something else than a line of a list.
+    let text = text.trim_start_matches(['#', '-', '*', '>', '`', '~', ' ']);
+    if sentence.said.by.is_empty() {
+        format!("- {text}")
+    } else {
+        format!("- {}: {text}", sentence.said.by)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said<'a>(turns: &[(&'a str, &'a str)]) -> Vec<Said<'a>> {
+        turns.iter().map(|(by, text)| Said { by, text, by_user: *by != "bot" }).collect()
+    }
+
+    #[test]
+    fn an_english_summary_keeps_what_the_talk_was_about() {
+        let turns = said(&[
+            ("anna", "Hi there! How are you?"),
+            ("bot", "Hello! I am fine, thanks."),
+            ("anna", "I want to plan the move to Lisbon. The move is on March 14."),
+            ("bot", "Great. Shall I look for movers for the Lisbon move?"),
+            (
+                "anna",
+                "Yes, and the new flat in Lisbon has no kitchen, so we need a kitchen by April 1.",
+            ),
+            ("bot", "Noted. The weather is nice today."),
+        ]);
+        let summary = summarize(&turns, 200);
+        assert!(summary.contains("anna: The move is on March 14."), "{summary}");
+        assert!(summary.contains("kitchen by April 1"), "{summary}");
+        assert!(!summary.contains("weather") && !summary.contains("How are you"), "{summary}");
+        assert!(summary.chars().count() <= 200);
+        assert!(summary.find("March 14") < summary.find("kitchen by"), "in the order it was said");
+    }
+
+    #[test]
+    fn a_chinese_summary_stays_chinese() {
+        let turns = said(&[
+            ("小王", "你好！"),
+            ("bot", "你好，有什么可以帮你？"),
+            ("小王", "我们下个月搬家到杭州。新房子在西湖区，房租每月 6500 元。"),
+            ("bot", "好的，已经记下。"),
+            ("小王", "搬家公司定在 3 月 14 日，西湖区的停车位还没有找到。"),
+            ("bot", "今天天气不错。"),
+        ]);
+        let summary = summarize(&turns, 60);
+        assert!(summary.contains("西湖区"), "{summary}");
+        assert!(summary.contains("搬家"), "{summary}");
+        assert!(!summary.contains("天气"), "{summary}");
+        assert!(summary.chars().count() <= 60);
+    }
+
+    #[test]
+    fn nothing_said_or_no_room_gives_nothing() {
+        assert_eq!(summarize(&[], 100), "");
+        assert_eq!(summarize(&said(&[("anna", "ok. thanks!"), ("bot", "好的。")]), 100), "");
+        assert_eq!(summarize(&said(&[("anna", "The staging port is 8443")]), 10), "");
+    }
+
+    #[test]
+    fn the_same_talk_always_gets_the_same_summary_and_no_line_can_be_a_heading() {
+        let turns =
+            said(&[("", "## Release plan for the backend"), ("", "- the backend ships on Monday")]);
+        let first = summarize(&turns, 100);
+        assert_eq!(first, "- Release plan for the backend\n- the backend ships on Monday");
+        assert!((0..20).all(|_| summarize(&turns, 100) == first));
+    }
+}

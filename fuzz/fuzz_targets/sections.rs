@@ -1,0 +1,9 @@
+//! Any text has sections, and editing one leaves the others as they are.
+
+#![no_main]
+
+#[allow(dead_code, reason = "each target runs one of the checks")]
+#[path = "../checks.rs"]
+mod checks;
+
+libfuzzer_sys::fuzz_target!(|input: &str| checks::check_sections(input));
