@@ -9,7 +9,7 @@ use toml::Value;
 use super::{Config, Secret};
 
 /// The files whose structs are settings.
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 6] = [
     include_str!("mod.rs"),
     include_str!("embedding.rs"),
     include_str!("memory.rs"),

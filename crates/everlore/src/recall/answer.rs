@@ -5,14 +5,17 @@ use serde::Serialize;
 
 use super::{
     Factors, Hit, Recall, Signals, Tier, analyze,
-    escape::{inert, inert_line, inert_text},
     pack::{CLOSING, Piece, Words, fitted, heading, told},
     tiers::Age,
 };
 use crate::{
     config::RecallConfig,
     store::Place,
-    text::{language::Language, tokens::estimate},
+    text::{
+        escape::{inert, inert_line, inert_text},
+        language::Language,
+        tokens::estimate,
+    },
     types::{Kind, Memory, MemoryId},
 };
 

@@ -19,7 +19,6 @@ mod score;
 mod outdated;
 mod abstain;
 mod pack;
-mod escape;
 mod tiers;
 mod answer;
 mod why_not;

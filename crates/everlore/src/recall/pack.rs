@@ -5,11 +5,14 @@ use serde::Serialize;
 
 use super::{
     Hit,
-    escape::{inert, inert_line},
     tiers::{Age, one_line, overview},
 };
 use crate::{
-    text::{language::Language, tokens::estimate},
+    text::{
+        escape::{inert, inert_line},
+        language::Language,
+        tokens::estimate,
+    },
     types::{Kind, Memory, MemoryId},
 };
 

@@ -10,3 +10,4 @@ pub mod sentences;
 pub mod summary;
 pub mod tokens;
 pub mod dates;
+pub(crate) mod escape;

@@ -1,17 +1,19 @@
-//! Making recalled text harmless: it is data in a block and must not close it, forge one, or pose as someone else.
+//! Making text for a prompt harmless: it is data in a block and must not close it, forge one, or pose as someone else.
 
-use crate::text::fold::fold;
+use super::fold::fold;
 
 /// More than the longest name below.
 const MAX_TAG_CHARS: usize = 24;
 
 /// Tags that have a meaning in a prompt, ours and those of hosts and models.
-const RESERVED: [&str; 14] = [
+const RESERVED: [&str; 16] = [
     "memory-context",
     "agent-identity",
     "user-profile",
     "agent-notes",
     "recent-activity",
+    "memory-guide",
+    "memory-index",
     "system",
     "system-reminder",
     "assistant",
@@ -25,7 +27,7 @@ const RESERVED: [&str; 14] = [
 
 /// The text with every line indented, so that none can pass for a heading of the block, tags made inert, and
 /// characters that hide or turn text removed.
-pub(super) fn inert(text: &str) -> String {
+pub(crate) fn inert(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for (index, line) in text.lines().enumerate() {
         if index > 0 {
@@ -40,7 +42,7 @@ pub(super) fn inert(text: &str) -> String {
 }
 
 /// The same without the indent, for where something else fences the text.
-pub(super) fn inert_text(text: &str) -> String {
+pub(crate) fn inert_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for (index, line) in text.lines().enumerate() {
         if index > 0 {
@@ -52,7 +54,7 @@ pub(super) fn inert_text(text: &str) -> String {
 }
 
 /// The same for a title: one line, no indent.
-pub(super) fn inert_line(text: &str) -> String {
+pub(crate) fn inert_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (index, word) in text.split_whitespace().enumerate() {
         if index > 0 {
