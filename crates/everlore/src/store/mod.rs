@@ -8,6 +8,7 @@ mod segment;
 mod block;
 mod ram;
 pub mod sqlite;
+pub mod directory;
 #[cfg(test)]
 mod conformance;
 

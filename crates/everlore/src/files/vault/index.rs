@@ -68,6 +68,14 @@ impl Index {
         }
     }
 
+    /// Changes the line of a file from one title and summary to another; a line that somebody wrote otherwise stays.
+    pub fn follow(&mut self, file: &str, before: (&str, &str), after: (&str, &str)) {
+        let Some(at) = self.by_file.get(file).copied() else { return };
+        if revised(&self.lines[at], file, before.0, before.1) == self.lines[at] {
+            self.set(file, after.0, after.1);
+        }
+    }
+
     /// Takes the line of a file out.
     pub fn remove(&mut self, file: &str) {
         if let Some(at) = self.by_file.remove(file) {
@@ -87,6 +95,12 @@ impl Index {
             self.lines[at] = renamed;
             self.by_file.insert(to.to_owned(), at);
         }
+    }
+
+    /// Lines that point to files which `exists` does not know, by title: their files may have been renamed.
+    pub fn dangling(&self, exists: impl Fn(&str) -> bool) -> HashMap<String, String> {
+        let lost = self.by_file.iter().filter(|(file, _)| !exists(file));
+        lost.filter_map(|(file, at)| Some((link(&self.lines[*at])?.title.to_owned(), file.clone()))).collect()
     }
 
     /// What a prompt shows: as it is within the limits, whole lines and a mark otherwise.
@@ -173,10 +187,15 @@ fn mark(lines: usize, language: Language) -> String {
 }
 
 fn line(title: &str, file: &str, separator: &str, summary: &str) -> String {
-    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    let title = title.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]");
+    let title = escaped(title);
     let separator = if summary.is_empty() { "" } else { separator };
     format!("- [{title}]({}){separator}{summary}", target(file))
+}
+
+/// A title as it stands in a link.
+pub fn escaped(title: &str) -> String {
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    title.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
 }
 
 /// A name with blanks or brackets stands in angles.
@@ -248,6 +267,16 @@ mod tests {
         let mut empty = Index::parse("no end");
         empty.set("a.md", "A", "a");
         assert_eq!(empty.to_string(), "no end\n- [A](a.md) — a\n");
+    }
+
+    #[test]
+    fn a_line_follows_its_memory_unless_somebody_worded_it() {
+        let text = "- [Tea](a.md) — likes tea\n- [Tea!](b.md) — my own words\n";
+        let mut index = Index::parse(text);
+        index.follow("a.md", ("Tea", "likes tea"), ("茶", "喜欢茶"));
+        index.follow("b.md", ("Tea", "likes tea"), ("茶", "喜欢茶"));
+        index.follow("c.md", ("Tea", "likes tea"), ("茶", "喜欢茶"));
+        assert_eq!(index.to_string(), "- [茶](a.md) — 喜欢茶\n- [Tea!](b.md) — my own words\n");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub use decide::{OnDisk, Step, Stored, decide};
 pub use disk::{
     Lock, MAX_FILE_BYTES, Stat, create, hidden, read_small, remove, remove_leftovers, replace,
 };
-pub use index::{Index, IndexView, MAX_VIEW_BYTES, MAX_VIEW_LINES, summary};
+pub use index::{Index, IndexView, MAX_VIEW_BYTES, MAX_VIEW_LINES, escaped, summary};
 pub use list::{Entry, Listing, MAX_PROMPT_FILES, Skipped, list, memory_files};
 pub use name::{file_name, folder_name, is_index, safe_name, slug};
 pub use page::{Page, crlf_or_bom};

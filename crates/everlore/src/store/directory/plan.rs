@@ -1,0 +1,493 @@
+//! From what both sides say to what has to be done: pure, no I/O.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::{
+    known::Known,
+    look::{Found, Look, Seen},
+    state::{Base, Digest, State},
+    sync::{Done, SyncRequest, What},
+};
+use crate::{
+    files::vault::{OnDisk, Page, Step, Stored, decide, slug},
+    types::{Change, Memory, MemoryId, Scope, Source, Status, Timestamp, Via},
+};
+
+/// Everything that has to be done, in order: memories first, then files, then the index.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    /// What is changed in the database.
+    pub(super) changes: Vec<Change>,
+    /// Which files the memories to be added belong to.
+    pub(super) pending: Vec<(String, Base)>,
+    /// What is changed in the folder.
+    pub(super) files: Vec<FileWork>,
+    /// What both say once the database is changed.
+    pub(super) records: BTreeMap<String, Base>,
+    /// Files that are no longer kept track of.
+    pub(super) drops: Vec<String>,
+    /// What is changed in the index.
+    pub(super) index: Vec<IndexWork>,
+    /// What is told of it.
+    pub(super) done: Vec<Done>,
+    /// Files and memories that say the same already.
+    pub(super) unchanged: usize,
+    /// Whether something has to wait until a person did something.
+    pub(super) waits: bool,
+}
+
+/// A change to a file.
+#[derive(Debug, Clone)]
+pub(super) enum FileWork {
+    /// Bring a file to what the memory says, if it is still as it was.
+    Write { file: String, memory: Box<Memory>, expected: Digest },
+    /// Make a file for a memory, under this name if it is free.
+    Make { memory: Box<Memory>, name: Option<String>, note: Option<String> },
+    /// Remove a file, if it is still as it was.
+    Remove { file: String, id: MemoryId, expected: Digest },
+}
+
+/// A change to the index.
+#[derive(Debug, Clone)]
+pub(super) enum IndexWork {
+    /// Write the line of a file.
+    Set { file: String, memory: Box<Memory> },
+    /// Write a line if the file has none.
+    Add { file: String, memory: Box<Memory> },
+    /// Change a line that says what the memory said before; one that somebody wrote otherwise stays.
+    Follow { file: String, before: Box<Memory>, after: Box<Memory> },
+    /// Take a line out.
+    Remove { file: String },
+    /// Let a line point to another name.
+    Rename { from: String, to: String },
+}
+
+/// Plans a sync.
+pub(super) fn plan(
+    state: &State,
+    look: &Look,
+    known: &Known,
+    request: &SyncRequest,
+    now: Timestamp,
+) -> Work {
+    let mut planner =
+        Planner { known, request, now, claimed: HashSet::new(), noted: HashMap::new(), work: Work::default() };
+    planner.tell_skipped(look);
+    let live: BTreeMap<&String, &Base> = state.files.iter().filter(|(_, base)| planner.counts(base)).collect();
+    let (renamed, strangers) = sort_out(&live, look);
+    planner.claimed = live.values().map(|base| base.id).collect();
+    let noted = state.files.iter().filter(|(file, _)| !live.contains_key(file));
+    planner.noted = noted.map(|(file, base)| (file.clone(), base.id)).collect();
+    planner.work.drops.extend(planner.noted.keys().cloned());
+    for (file, base) in live {
+        let name = renamed.get(file).copied().unwrap_or(file);
+        if name != file {
+            planner.rename(file, name, base);
+        }
+        planner.tracked(name, base, look.files.get(name));
+    }
+    for (file, seen, page) in strangers {
+        planner.stranger(file, seen, page);
+    }
+    planner.memories_without_files();
+    planner.work
+}
+
+/// A file that nobody kept track of.
+type Stranger<'a> = (&'a String, &'a Seen, &'a Page);
+
+/// Tells files that were only renamed, by their old names, from those that are new.
+fn sort_out<'a>(
+    live: &BTreeMap<&'a String, &'a Base>,
+    look: &'a Look,
+) -> (HashMap<&'a String, &'a String>, Vec<Stranger<'a>>) {
+    let gone = || live.iter().filter(|(file, _)| !look.files.contains_key(**file));
+    let mut by_id: HashMap<MemoryId, &String> = gone().map(|(file, base)| (base.id, *file)).collect();
+    let mut by_hash: HashMap<Digest, (&String, MemoryId)> =
+        gone().map(|(file, base)| (base.hash, (*file, base.id))).collect();
+    let mut by_text: HashMap<Digest, (&String, MemoryId)> =
+        gone().map(|(file, base)| (base.text, (*file, base.id))).collect();
+    let (mut renamed, mut strangers) = (HashMap::new(), Vec::new());
+    for (file, seen) in look.files.iter().filter(|(file, _)| !live.contains_key(file)) {
+        let Found::Page(page) = &seen.found else { continue };
+        let text = Digest::text(&page.content);
+        let by_bytes = by_hash.get(&seen.hash).or_else(|| by_text.get(&text).filter(|_| page.id.is_none()));
+        let old = match page.id.and_then(|id| by_id.get(&id).copied()) {
+            Some(old) => Some(old),
+            None => by_bytes.filter(|(_, id)| by_id.contains_key(id)).map(|(old, _)| *old),
+        };
+        match old {
+            Some(old) => {
+                let base = live[old];
+                by_id.remove(&base.id);
+                by_hash.remove(&base.hash);
+                by_text.remove(&base.text);
+                renamed.insert(old, file);
+            }
+            None => strangers.push((file, seen, &**page)),
+        }
+    }
+    (renamed, strangers)
+}
+
+struct Planner<'a> {
+    known: &'a Known,
+    request: &'a SyncRequest,
+    now: Timestamp,
+    /// Memories that have a file.
+    claimed: HashSet<MemoryId>,
+    /// Files that were about to get a memory which is not there: never stored, or stored and gone since.
+    noted: HashMap<String, MemoryId>,
+    work: Work,
+}
+
+impl Planner<'_> {
+    /// What was noted before a memory was stored counts only if it was stored.
+    fn counts(&self, base: &Base) -> bool {
+        !base.pending || self.known.memory(base.id).is_some()
+    }
+
+    fn tell_skipped(&mut self, look: &Look) {
+        for skipped in &look.skipped {
+            self.tell(What::Skipped, &skipped.file, None, Some(skipped.reason.clone()));
+        }
+        for (file, seen) in &look.files {
+            if let Found::Bad(reason) = &seen.found {
+                self.tell(What::Skipped, file, None, Some(reason.clone()));
+            }
+        }
+    }
+
+    fn rename(&mut self, from: &str, to: &str, base: &Base) {
+        self.work.drops.push(from.to_owned());
+        self.work.records.insert(to.to_owned(), base.clone());
+        self.work.index.push(IndexWork::Rename { from: from.to_owned(), to: to.to_owned() });
+        self.tell(What::Renamed, to, Some(base.id), Some(format!("was {from}")));
+    }
+
+    fn tracked(&mut self, file: &String, base: &Base, seen: Option<&Seen>) {
+        let memory = self.known.memory(base.id);
+        let stored = match memory {
+            None if self.known.was_asked(base.id) => Stored::Gone,
+            None => Stored::Same,
+            Some(memory) if memory.status != Status::Active => Stored::PutAway,
+            Some(memory) if Digest::said(memory) == base.said => Stored::Same,
+            Some(_) => Stored::Edited,
+        };
+        let (disk, page) = match seen.map(|seen| (seen.hash == base.hash, &seen.found)) {
+            None => (OnDisk::Gone, None),
+            Some((true, _)) => (OnDisk::Same, None),
+            Some((false, Found::Page(page))) => (OnDisk::Edited, Some(&**page)),
+            Some((false, _)) => (OnDisk::Unreadable, None),
+        };
+        let forgotten = page.is_some_and(|page| self.known.is_erased(&page.content));
+        if let (true, Some(seen)) = (forgotten, seen) {
+            return self.forgotten(file, base, seen, stored);
+        }
+        let agree = page.zip(memory).is_some_and(|(page, memory)| page.agrees(memory));
+        let step = decide(disk, stored, agree);
+        self.mend_index(file, base, memory, agree && stored == Stored::Edited);
+        self.take(step, file, base, seen, page, memory);
+    }
+
+    /// A sync that was ended early may have changed both sides and not yet the index.
+    fn mend_index(&mut self, file: &str, base: &Base, memory: Option<&Memory>, arrived: bool) {
+        let Some(memory) = memory.filter(|_| arrived || base.pending) else { return };
+        let (file, memory) = (file.to_owned(), Box::new(memory.clone()));
+        self.work.index.push(match arrived {
+            true => IndexWork::Set { file, memory },
+            false => IndexWork::Add { file, memory },
+        });
+    }
+
+    /// A file that says what was forgotten: it goes if its memory is gone, and stays away from memory otherwise.
+    fn forgotten(&mut self, file: &str, base: &Base, seen: &Seen, stored: Stored) {
+        if stored == Stored::Gone {
+            return self.remove_file(file, base.id, seen.hash);
+        }
+        self.work.waits = true;
+        self.tell(What::Skipped, file, Some(base.id), Some(FORGOTTEN.to_owned()));
+    }
+
+    fn take(
+        &mut self,
+        step: Step,
+        file: &String,
+        base: &Base,
+        seen: Option<&Seen>,
+        page: Option<&Page>,
+        memory: Option<&Memory>,
+    ) {
+        let hash = seen.map_or(base.hash, |seen| seen.hash);
+        match (step, seen, page, memory) {
+            (Step::Nothing, Some(seen), ..) => self.keep(file, base, seen),
+            (Step::WriteFile, Some(_), _, Some(memory)) => self.write_file(file, memory, hash),
+            (Step::MakeFile, _, _, Some(memory)) => {
+                self.work.drops.push(file.clone());
+                let note = "was deleted here, but edited in memory".to_owned();
+                self.make_file(memory.clone(), Some(file.clone()), Some(note));
+            }
+            (Step::RemoveFile, ..) => self.remove_file(file, base.id, hash),
+            (Step::UpdateMemory, Some(seen), Some(page), Some(memory)) => {
+                self.update(file, seen, page, memory, What::Updated, None);
+            }
+            (Step::BringBack, Some(seen), Some(page), Some(memory)) => {
+                let note = "was put away, but edited here".to_owned();
+                self.update(file, seen, page, memory, What::Updated, Some(note));
+            }
+            (Step::BringBack, Some(seen), Some(page), None) => {
+                let note = "was deleted, but edited here".to_owned();
+                self.bring_back(file, seen, page, base.id, Some(note));
+            }
+            (Step::DeleteMemory, ..) => {
+                self.work.changes.push(Change::Delete(base.id));
+                self.work.drops.push(file.clone());
+                self.work.index.push(IndexWork::Remove { file: file.clone() });
+                self.tell(What::Deleted, file, Some(base.id), None);
+            }
+            (Step::KeepBoth, Some(seen), Some(page), Some(memory)) => {
+                self.keep_both(file, seen, page, memory);
+            }
+            (Step::Drop, ..) => {
+                self.work.drops.push(file.clone());
+                self.work.index.push(IndexWork::Remove { file: file.clone() });
+            }
+            (Step::Wait, ..) => {
+                // That it was skipped is told already; what is more, it keeps a change from arriving.
+                self.work.waits = true;
+                let note = "its memory was changed meanwhile; mend the file, or delete it".to_owned();
+                self.tell(What::Skipped, file, Some(base.id), Some(note));
+            }
+            _ => {}
+        }
+    }
+
+    /// A file that nobody kept track of.
+    fn stranger(&mut self, file: &String, seen: &Seen, page: &Page) {
+        let known = self.known;
+        let own = page.id.filter(|id| !self.claimed.contains(id));
+        if let Some(memory) = own.and_then(|id| known.memory(id)) {
+            return self.pair(file, seen, page, memory);
+        }
+        if known.is_erased(&page.content) {
+            return match page.id.or(self.noted.get(file).copied()) {
+                // It was a memory of ours, so we take it away.
+                Some(id) => self.remove_file(file, id, seen.hash),
+                None => self.tell(What::Skipped, file, None, Some(FORGOTTEN.to_owned())),
+            };
+        }
+        if let Some(id) = own.filter(|id| known.deleted(*id).is_some()) {
+            return self.bring_back(file, seen, page, id, None);
+        }
+        let twin = known.twins(page).find(|memory| !self.claimed.contains(&memory.id));
+        match twin.filter(|twin| page.id.is_none() && page.agrees(twin)) {
+            Some(twin) => self.pair(file, seen, page, twin),
+            None => self.store_new(file, seen, page, own),
+        }
+    }
+
+    /// A file and a memory that belong together, though nothing is known of what both said before.
+    fn pair(&mut self, file: &String, seen: &Seen, page: &Page, memory: &Memory) {
+        self.claimed.insert(memory.id);
+        if self.known.is_erased(&page.content) {
+            self.work.waits = true;
+            return self.tell(What::Skipped, file, Some(memory.id), Some(FORGOTTEN.to_owned()));
+        }
+        if memory.status != Status::Active {
+            return self.update(file, seen, page, memory, What::Updated, None);
+        }
+        if page.agrees(memory) || self.known.once_said(memory.id, &page.content) {
+            self.work.index.push(IndexWork::Add { file: file.clone(), memory: Box::new(memory.clone()) });
+            return self.write_file(file, memory, seen.hash);
+        }
+        self.keep_both(file, seen, page, memory);
+    }
+
+    fn keep(&mut self, file: &str, base: &Base, seen: &Seen) {
+        self.work.unchanged += 1;
+        if base.stat != seen.stat || base.pending {
+            let base = Base { stat: seen.stat, pending: false, ..base.clone() };
+            self.work.records.insert(file.to_owned(), base);
+        }
+    }
+
+    fn write_file(&mut self, file: &str, memory: &Memory, expected: Digest) {
+        let memory = Box::new(memory.clone());
+        self.work.files.push(FileWork::Write { file: file.to_owned(), memory, expected });
+    }
+
+    fn make_file(&mut self, memory: Memory, name: Option<String>, note: Option<String>) {
+        self.claimed.insert(memory.id);
+        self.work.files.push(FileWork::Make { memory: Box::new(memory), name, note });
+    }
+
+    fn remove_file(&mut self, file: &str, id: MemoryId, expected: Digest) {
+        self.work.files.push(FileWork::Remove { file: file.to_owned(), id, expected });
+    }
+
+    fn update(
+        &mut self,
+        file: &str,
+        seen: &Seen,
+        page: &Page,
+        memory: &Memory,
+        what: What,
+        note: Option<String>,
+    ) {
+        let mut after = memory.clone();
+        page.apply_to(&mut after);
+        after.status = Status::Active;
+        after.superseded_by = None;
+        after.updated_at = self.now;
+        after.version += 1;
+        self.record(file, seen, &after);
+        self.work.index.push(IndexWork::Follow {
+            file: file.to_owned(),
+            before: Box::new(memory.clone()),
+            after: Box::new(after.clone()),
+        });
+        self.tell(what, file, Some(after.id), note);
+        self.work.changes.push(Change::Update(Box::new(after)));
+    }
+
+    /// Stores a memory again that was deleted; one that was forgotten is a new one.
+    fn bring_back(&mut self, file: &String, seen: &Seen, page: &Page, id: MemoryId, note: Option<String>) {
+        let Some(before) = self.known.deleted(id) else {
+            return self.store_new(file, seen, page, None);
+        };
+        let mut memory = Memory { version: before.version + 1, updated_at: self.now, ..before.clone() };
+        page.apply_to(&mut memory);
+        memory.status = Status::Active;
+        self.store(file, seen, page, memory, note);
+    }
+
+    fn store_new(&mut self, file: &String, seen: &Seen, page: &Page, id: Option<MemoryId>) {
+        let id = id.unwrap_or_else(|| MemoryId::new(self.now));
+        let memory = memory_of(&self.request.scope, id, file, page, seen, self.now);
+        self.store(file, seen, page, memory, None);
+    }
+
+    fn store(&mut self, file: &String, seen: &Seen, page: &Page, memory: Memory, note: Option<String>) {
+        self.claimed.insert(memory.id);
+        self.record(file, seen, &memory);
+        let base = Base { pending: true, ..self.work.records[file].clone() };
+        self.work.pending.push((file.clone(), base));
+        self.work.index.push(IndexWork::Add { file: file.clone(), memory: Box::new(memory.clone()) });
+        if page.id.is_some_and(|id| id != memory.id) {
+            // A copy of a file tells the id of the other one.
+            self.write_file(file, &memory, seen.hash);
+        }
+        self.tell(What::Stored, file, Some(memory.id), note);
+        self.work.changes.push(Change::Add(Box::new(memory)));
+    }
+
+    /// The file stays and its memory follows it; what the memory said gets a memory and a file of its own.
+    fn keep_both(&mut self, file: &String, seen: &Seen, page: &Page, memory: &Memory) {
+        let day = self.now.strftime("%Y-%m-%d").to_string();
+        let id = MemoryId::new(self.now);
+        let mut copy = Memory {
+            id,
+            uri: uri(&self.request.scope, memory, id),
+            name: conflict_name(&memory.name, &day),
+            version: 1,
+            created_at: self.now,
+            updated_at: self.now,
+            superseded_by: None,
+            ..memory.clone()
+        };
+        copy.metadata.insert("conflict_of".into(), memory.id.to_string().into());
+        let note = format!("edited on both sides; what the memory said is kept as \"{}\"", copy.name);
+        self.update(file, seen, page, memory, What::Conflict, Some(note));
+        self.work.changes.push(Change::Add(Box::new(copy.clone())));
+        self.make_file(copy, None, None);
+    }
+
+    fn memories_without_files(&mut self) {
+        for memory in self.known.candidates(&self.request.kinds) {
+            if !self.claimed.contains(&memory.id) {
+                self.make_file(memory.clone(), None, None);
+            }
+        }
+    }
+
+    fn record(&mut self, file: &str, seen: &Seen, memory: &Memory) {
+        self.work.records.insert(file.to_owned(), base_of(memory, seen.hash, seen.stat));
+    }
+
+    fn tell(&mut self, what: What, file: &str, id: Option<MemoryId>, note: Option<String>) {
+        self.work.done.push(Done { what, file: file.to_owned(), id, note });
+    }
+}
+
+const FORGOTTEN: &str = "what it says was forgotten; delete the file, or change its text";
+
+/// What a file with these bytes and its memory both say.
+pub(super) fn base_of(memory: &Memory, hash: Digest, stat: crate::files::vault::Stat) -> Base {
+    Base {
+        id: memory.id,
+        said: Digest::said(memory),
+        hash,
+        text: Digest::text(&memory.content),
+        stat,
+        pending: false,
+    }
+}
+
+/// Conflicts of conflicts keep one mark.
+fn conflict_name(name: &str, day: &str) -> String {
+    let base = name.split(" (conflict ").next().unwrap_or(name);
+    // Room for the mark, within what a name may have.
+    let base: String = base.chars().take(150).collect();
+    format!("{base} (conflict {day})")
+}
+
+/// A new memory of what a file says.
+fn memory_of(
+    scope: &Scope,
+    id: MemoryId,
+    file: &str,
+    page: &Page,
+    seen: &Seen,
+    now: Timestamp,
+) -> Memory {
+    let modified = Timestamp::from_nanosecond(seen.stat.modified.into()).unwrap_or(now);
+    let at = page.created.or(page.modified).unwrap_or(modified).min(now);
+    let stem = file.trim_end_matches(".md");
+    let stem = stem.strip_prefix(page.kind.as_str()).unwrap_or(stem);
+    let title = stem.replace(['_', '-'], " ").trim().to_owned();
+    let mut memory = Memory {
+        id,
+        uri: String::new(),
+        scope: scope.clone(),
+        kind: page.kind,
+        name: if title.is_empty() { page.kind.to_string() } else { title },
+        description: String::new(),
+        content: String::new(),
+        tags: Vec::new(),
+        importance: 0.5,
+        confidence: 1.0,
+        weight: 1.0,
+        status: Status::Active,
+        metadata: serde_json::Map::new(),
+        source: Source { via: Via::Import, session: None, speaker: None, role: None, turns: Vec::new() },
+        at: crate::types::to_millisecond(at),
+        created_at: now,
+        updated_at: now,
+        last_used_at: None,
+        superseded_by: None,
+        version: 1,
+    };
+    page.apply_to(&mut memory);
+    memory.uri = uri(scope, &memory, id);
+    memory
+}
+
+/// `agent://{agent}/{kind}/{category}/{slug}`, where the slug ends with a part of the id, so that no two meet.
+fn uri(scope: &Scope, memory: &Memory, id: MemoryId) -> String {
+    let agent = scope.agent().replace(char::is_whitespace, "-");
+    let category = memory.tags.first().map(|tag| slug(tag)).filter(|tag| !tag.is_empty());
+    let category = category.unwrap_or_else(|| "general".to_owned());
+    let tail: String = id.as_bytes()[10..].iter().map(|byte| format!("{byte:02x}")).collect();
+    let slug: String = slug(&memory.name).replace('_', "-").chars().take(48).collect();
+    format!("agent://{agent}/{}/{category}/{slug}-{tail}", memory.kind)
+}
