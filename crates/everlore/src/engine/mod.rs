@@ -3,6 +3,7 @@
 mod embedding;
 mod transfer;
 mod documents;
+mod vault;
 
 use std::sync::Arc;
 

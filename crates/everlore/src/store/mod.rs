@@ -15,6 +15,7 @@ mod conformance;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+pub use directory::DirectoryStore;
 pub use place::Place;
 pub use ram::RamStore;
 pub use segment::{Docs, FIELDS, Field, Posting, Segment, Slots};

@@ -6,7 +6,9 @@ mod known;
 mod plan;
 mod work;
 mod sync;
+mod backend;
 
+pub use backend::DirectoryStore;
 pub use sync::{Done, SyncReport, SyncRequest, What, sync};
 
 use crate::error::{Error, Result};

@@ -35,7 +35,8 @@ pub struct SyncRequest {
     pub folder: PathBuf,
     /// Whose memories.
     pub scope: Scope,
-    /// Which kinds get files. A file of any kind but a turn gets a memory.
+    /// Which kinds get files; empty for those of the last time, or the usual ones. A file of any kind but a turn gets a
+    /// memory.
     pub kinds: Vec<Kind>,
     /// Only say what would happen.
     pub dry_run: bool,
@@ -47,10 +48,10 @@ impl SyncRequest {
     pub const USUAL_KINDS: [Kind; 4] =
         [Kind::User, Kind::Feedback, Kind::Project, Kind::Reference];
 
-    /// A sync of the usual kinds.
+    /// A sync of the kinds of the last time.
     pub fn new(folder: impl Into<PathBuf>, scope: &Scope) -> Self {
-        let kinds = Self::USUAL_KINDS.to_vec();
-        Self { folder: folder.into(), scope: scope.clone(), kinds, dry_run: false, stop: Stop::default() }
+        let (folder, scope) = (folder.into(), scope.clone());
+        Self { folder, scope, kinds: Vec::new(), dry_run: false, stop: Stop::default() }
     }
 }
 
@@ -127,7 +128,8 @@ pub async fn sync(store: &dyn Store, request: &SyncRequest, now: Timestamp) -> R
 }
 
 async fn attempt(store: &dyn Store, request: &SyncRequest, now: Timestamp) -> Result<SyncReport> {
-    let Opened { lock, state, look } = open(request).await?;
+    let Opened { lock, state, look, kinds } = open(request).await?;
+    let request = &SyncRequest { kinds, ..request.clone() };
     let known = Known::load(store, &request.scope, &state, &look, &request.kinds).await?;
     let (state, look, known) = match known.is_same_database {
         true => (state, look, known),
@@ -155,6 +157,7 @@ struct Opened {
     lock: Option<Lock>,
     state: State,
     look: Look,
+    kinds: Vec<Kind>,
 }
 
 /// Takes the lock, unless nothing is to be changed, and looks at the folder.
@@ -169,10 +172,11 @@ async fn open(request: &SyncRequest) -> Result<Opened> {
         }
         let lock = if request.dry_run { None } else { Some(Lock::acquire(&request.folder)?) };
         let state = State::load(&request.folder)?;
-        let state = state.unwrap_or_else(|| State::new(&request.scope, &request.kinds));
+        let state = state.unwrap_or_else(|| State::new(&request.scope, &SyncRequest::USUAL_KINDS));
+        let kinds = if request.kinds.is_empty() { state.header.kinds.clone() } else { request.kinds.clone() };
         check_owner(&request, &state)?;
         let look = look(&request.folder, &state)?;
-        Ok(Opened { lock, state, look })
+        Ok(Opened { lock, state, look, kinds })
     })
     .await
 }
