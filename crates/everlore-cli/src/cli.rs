@@ -9,6 +9,7 @@ use crate::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
         doctor::DoctorArgs, embed::EmbedCommand, ingest::IngestArgs, memory::MemoryCommand,
         observe::ObserveArgs, recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs,
+        vault::VaultCommand,
     },
     output::Color,
 };
@@ -80,6 +81,8 @@ pub(crate) enum Command {
     Context(ContextArgs),
     #[command(subcommand)]
     Memory(MemoryCommand),
+    #[command(subcommand)]
+    Vault(VaultCommand),
     Scopes(ScopesArgs),
     #[command(subcommand)]
     Embed(EmbedCommand),
@@ -101,6 +104,7 @@ impl Command {
         match self {
             Self::Recall(_) | Self::Context(_) | Self::Scopes(_) => true,
             Self::Memory(command) => command.only_reads(),
+            Self::Vault(command) => command.only_reads(),
             _ => false,
         }
     }

@@ -29,6 +29,7 @@ use commands::{
     quality::{AbstainArgs, TmdArgs, UpdatesArgs},
     retrieval::RetrievalArgs,
     scale::ScaleArgs,
+    vault::VaultArgs,
 };
 
 /// Measure Everlore's quality and speed beside the baselines
@@ -49,6 +50,7 @@ enum Command {
     Bench(BenchArgs),
     Scale(ScaleArgs),
     Layouts(LayoutsArgs),
+    Vault(VaultArgs),
     Corpus(CorpusArgs),
 }
 
@@ -63,6 +65,7 @@ fn main() -> Result<()> {
         Command::Bench(args) => commands::bench::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
         Command::Layouts(args) => commands::layouts::run(&args),
+        Command::Vault(args) => commands::vault::run(&args),
         Command::Corpus(args) => commands::corpus::run(&args),
     }
 }

@@ -9,6 +9,7 @@ mod explain;
 mod why_not;
 pub(crate) mod context;
 pub(crate) mod memory;
+pub(crate) mod vault;
 pub(crate) mod scopes;
 pub(crate) mod embed;
 pub(crate) mod doctor;
@@ -32,6 +33,7 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Recall(args) => args.run(cx, out).await,
         Command::Context(args) => args.run(cx, out).await,
         Command::Memory(command) => command.run(cx, out).await,
+        Command::Vault(command) => command.run(cx, out).await,
         Command::Scopes(args) => args.run(cx, out).await,
         Command::Embed(command) => command.run(cx, out).await,
         Command::Doctor(args) => args.run(cx, out).await,

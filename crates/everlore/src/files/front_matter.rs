@@ -150,7 +150,9 @@ impl<'a> FrontMatter<'a> {
         let same = self.values.iter().filter(untouched).eq(again.values.iter().filter(untouched));
         let made = |(key, value): &(&str, Option<String>)| match value {
             None => again.get(key).is_none(),
-            Some(value) => again.get(key) == values(&format!("k: {value}")).ok().as_ref().map(|v| &v[0].1),
+            Some(value) => {
+                again.get(key) == values(&format!("k: {value}")).ok().as_ref().map(|v| &v[0].1)
+            }
         };
         if same && changes.iter().all(made) { Ok(()) } else { Err(cannot_edit()) }
     }
@@ -210,7 +212,10 @@ fn cannot_edit() -> Error {
 }
 
 fn check_once(values: &[(String, Value)]) -> Result<()> {
-    let twice = values.iter().enumerate().find(|(at, (key, _))| values[..*at].iter().any(|(k, _)| k == key));
+    let twice = values
+        .iter()
+        .enumerate()
+        .find(|(at, (key, _))| values[..*at].iter().any(|(k, _)| k == key));
     twice.map_or(Ok(()), |(_, (key, _))| {
         Err(Error::invalid(format!("`{key}` is in the front matter twice"), "keep one of them"))
     })
@@ -245,10 +250,14 @@ fn split(text: &str, inside: Range<usize>) -> Vec<Lines> {
         let bytes = at..at + line.len();
         at = bytes.end;
         let is_loose = line.trim().is_empty() || line.starts_with('#');
-        let goes_on = line.starts_with([' ', '\t', ']', '}']) || line.starts_with("- ") || line.trim_end() == "-";
+        let goes_on = line.starts_with([' ', '\t', ']', '}'])
+            || line.starts_with("- ")
+            || line.trim_end() == "-";
         match entries.last_mut() {
             _ if is_loose => {}
-            Some(entry) if goes_on && !is_late_comment(text, entry, line) => entry.bytes.end = bytes.end,
+            Some(entry) if goes_on && !is_late_comment(text, entry, line) => {
+                entry.bytes.end = bytes.end
+            }
             _ if goes_on => {}
             _ => entries.push(Lines { key: key_of(line), bytes }),
         }
@@ -329,7 +338,9 @@ impl Nodes {
         match event {
             Event::Scalar(text, style, _, tag) => {
                 let is_text = style != saphyr_parser::ScalarStyle::Plain;
-                let nothing = !is_text && tag.is_none() && ["", "~", "null", "Null", "NULL"].contains(&&*text);
+                let nothing = !is_text
+                    && tag.is_none()
+                    && ["", "~", "null", "Null", "NULL"].contains(&&*text);
                 let value = if nothing { Value::Nothing } else { Value::Text(text.into_owned()) };
                 self.value(value)?;
             }
@@ -389,7 +400,8 @@ fn plain_lines(text: &str, lines: &[Lines]) -> Option<Vec<(String, Value)>> {
     let read = |lines: &Lines| {
         let line = text[lines.bytes.clone()].trim_end();
         let (name, value) = line.split_once(':')?;
-        let is_plain = !line.contains('\n') && !name.contains(['"', '\'', '{', '[']) && !lines.key.is_empty();
+        let is_plain =
+            !line.contains('\n') && !name.contains(['"', '\'', '{', '[']) && !lines.key.is_empty();
         let one = values(&format!("k: {}", value.trim())).ok();
         let value = match one.as_deref() {
             Some([(_, value)]) => value.clone(),

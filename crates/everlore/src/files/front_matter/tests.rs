@@ -32,7 +32,11 @@ fn the_front_matter_of_strangers_is_read_right() {
 fn only_the_lines_of_changed_keys_change() {
     let before = "---\n# about tea\nname: Tea   # the drink\nmine: {a: 1}\n\ntags:\n  - old # why\n  # between\n  - older\nx-note: |\n  # kept\n  as is\n# last\n---\n\nbody";
     let after = parse(before)
-        .with(&[("name", Some("茶".into())), ("tags", Some("[new]".into())), ("id", Some("7".into()))])
+        .with(&[
+            ("name", Some("茶".into())),
+            ("tags", Some("[new]".into())),
+            ("id", Some("7".into())),
+        ])
         .unwrap();
     assert_eq!(
         after,
@@ -72,7 +76,12 @@ fn what_yaml_refuses_but_people_write_is_read_by_its_lines() {
 
 #[test]
 fn what_cannot_be_understood_is_refused_with_a_reason() {
-    for bad in ["---\n- a\n- b\n---\n", "---\njust a text\n---\n", "---\nname: a\nname: b\n---\n", "---\n? [a]\n: b\n---\n"] {
+    for bad in [
+        "---\n- a\n- b\n---\n",
+        "---\njust a text\n---\n",
+        "---\nname: a\nname: b\n---\n",
+        "---\n? [a]\n: b\n---\n",
+    ] {
         let error = FrontMatter::parse(bad).unwrap_err();
         assert!(!error.to_string().is_empty() && !error.hint().is_empty(), "{bad:?}");
     }

@@ -78,7 +78,9 @@ mod tests {
     fn no_edit_of_either_side_is_ever_overwritten_or_deleted() {
         let files = [OnDisk::Same, OnDisk::Edited, OnDisk::Gone, OnDisk::Unreadable];
         let memories = [Stored::Same, Stored::Edited, Stored::PutAway, Stored::Gone];
-        for (file, memory) in files.into_iter().flat_map(|file| memories.map(|memory| (file, memory))) {
+        for (file, memory) in
+            files.into_iter().flat_map(|file| memories.map(|memory| (file, memory)))
+        {
             let step = decide(file, memory, false);
             let loses_file = matches!(step, Step::WriteFile | Step::RemoveFile | Step::Drop);
             let loses_memory = matches!(step, Step::UpdateMemory | Step::DeleteMemory | Step::Drop);

@@ -38,7 +38,8 @@ pub struct Stat {
 impl Stat {
     /// What the system tells of a file.
     pub fn of(data: &fs::Metadata) -> Self {
-        let since = data.modified().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let since =
+            data.modified().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
         let modified = since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(0));
         let (changed, inode) = changed(data);
         Self { size: data.len(), modified, changed, inode }
@@ -74,8 +75,7 @@ impl Lock {
     pub fn acquire(folder: &Path) -> Result<Self> {
         let path = hidden(folder)?.join("lock");
         let failed = |error| Error::io(path.display().to_string(), error);
-        let mut file =
-            fs::File::options().create(true).append(true).open(&path).map_err(failed)?;
+        let mut file = fs::File::options().create(true).append(true).open(&path).map_err(failed)?;
         file.lock().map_err(failed)?;
         // Only by writing does one learn what time the file system thinks it is.
         file.set_len(0).and_then(|()| file.write_all(b"\n")).map_err(failed)?;
@@ -89,10 +89,12 @@ pub fn hidden(folder: &Path) -> Result<PathBuf> {
     let path = folder.join(HIDDEN);
     let failed = |error| Error::io(path.display().to_string(), error);
     if !path.is_dir() {
-        fs::create_dir(&path).or_else(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Ok(()),
-            _ => Err(error),
-        }).map_err(failed)?;
+        fs::create_dir(&path)
+            .or_else(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => Ok(()),
+                _ => Err(error),
+            })
+            .map_err(failed)?;
     }
     let ignore = path.join(".gitignore");
     if !ignore.exists() {
@@ -154,7 +156,9 @@ pub fn remove(path: &Path) -> io::Result<()> {
 /// Removes what a process that was ended left half written.
 pub fn remove_leftovers(folder: &Path) {
     let Ok(found) = fs::read_dir(folder) else { return };
-    for found in found.flatten().filter(|found| found.file_name().to_string_lossy().starts_with(TEMPORARY)) {
+    for found in
+        found.flatten().filter(|found| found.file_name().to_string_lossy().starts_with(TEMPORARY))
+    {
         // What cannot be removed is hidden and does no harm.
         let _ = fs::remove_file(found.path());
     }
@@ -206,7 +210,8 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"three");
         fs::write(folder.path().join(".everlore-tmp-1-1"), "half").unwrap();
         remove_leftovers(folder.path());
-        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|found| found.unwrap().file_name()).collect();
+        let left: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|found| found.unwrap().file_name()).collect();
         assert_eq!(left, ["a.md"]);
         remove(&path).unwrap();
         remove(&path).unwrap();
@@ -216,7 +221,8 @@ mod tests {
     fn only_one_holds_the_lock() {
         let folder = tempfile::tempdir().unwrap();
         let held = Lock::acquire(folder.path()).unwrap();
-        let again = fs::File::options().append(true).open(folder.path().join(HIDDEN).join("lock")).unwrap();
+        let again =
+            fs::File::options().append(true).open(folder.path().join(HIDDEN).join("lock")).unwrap();
         assert!(again.try_lock().is_err());
         drop(held);
         assert!(again.try_lock().is_ok());

@@ -100,7 +100,8 @@ impl Index {
     /// Lines that point to files which `exists` does not know, by title: their files may have been renamed.
     pub fn dangling(&self, exists: impl Fn(&str) -> bool) -> HashMap<String, String> {
         let lost = self.by_file.iter().filter(|(file, _)| !exists(file));
-        lost.filter_map(|(file, at)| Some((link(&self.lines[*at])?.title.to_owned(), file.clone()))).collect()
+        lost.filter_map(|(file, at)| Some((link(&self.lines[*at])?.title.to_owned(), file.clone())))
+            .collect()
     }
 
     /// What a prompt shows: as it is within the limits, whole lines and a mark otherwise.
@@ -281,7 +282,9 @@ mod tests {
 
     #[test]
     fn links_elsewhere_are_not_files_of_the_vault() {
-        let index = Index::parse("- [x](https://a.b/c.md)\n- [y](../up.md)\nsee [z](z.md)\n- [w](./w.md)\n");
+        let index = Index::parse(
+            "- [x](https://a.b/c.md)\n- [y](../up.md)\nsee [z](z.md)\n- [w](./w.md)\n",
+        );
         assert_eq!((index.line("z.md"), index.line("up.md")), (None, None));
         assert!(index.line("w.md").is_some());
     }
@@ -289,10 +292,15 @@ mod tests {
     #[test]
     fn the_view_of_a_long_index_keeps_its_limits_and_says_so() {
         for (count, width) in [(201, 20), (150, 400), (5_000, 10), (3, 30_000)] {
-            let text: String = (0..count).map(|n| format!("- [{n}](f{n}.md) — {}\n", "茶".repeat(width / 3))).collect();
+            let text: String = (0..count)
+                .map(|n| format!("- [{n}](f{n}.md) — {}\n", "茶".repeat(width / 3)))
+                .collect();
             for language in [Language::English, Language::Chinese] {
                 let view = Index::view(&text, language);
-                assert!(view.text.lines().count() <= MAX_VIEW_LINES && view.text.len() <= MAX_VIEW_BYTES);
+                assert!(
+                    view.text.lines().count() <= MAX_VIEW_LINES
+                        && view.text.len() <= MAX_VIEW_BYTES
+                );
                 assert!(view.left_out > 0);
                 let last = view.text.lines().last().unwrap();
                 assert!(last.contains(&view.left_out.to_string()), "{last}");

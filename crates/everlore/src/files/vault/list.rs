@@ -108,7 +108,8 @@ pub fn memory_files(
         if shown.starts_with('.') || !shown.to_lowercase().ends_with(".md") || is_index(&shown) {
             continue;
         }
-        let skipped = |reason: &str| Err(Skipped { file: shown.clone(), reason: reason.to_owned() });
+        let skipped =
+            |reason: &str| Err(Skipped { file: shown.clone(), reason: reason.to_owned() });
         match found.metadata() {
             _ if name.to_str().is_none() => files.push(skipped("its name is not UTF-8")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -146,7 +147,10 @@ fn head(path: &Path) -> std::io::Result<String> {
 }
 
 fn modified(data: &fs::Metadata) -> Timestamp {
-    data.modified().ok().and_then(|at| Timestamp::try_from(at).ok()).unwrap_or(Timestamp::UNIX_EPOCH)
+    data.modified()
+        .ok()
+        .and_then(|at| Timestamp::try_from(at).ok())
+        .unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 #[cfg(test)]
@@ -165,7 +169,9 @@ mod tests {
     #[test]
     fn memories_come_newest_first_and_others_are_told_with_the_reason() {
         let folder = tempfile::tempdir().unwrap();
-        let page = |name: &str| format!("---\nname: {name}\ndescription: about {name}\ntype: user\n---\nx");
+        let page = |name: &str| {
+            format!("---\nname: {name}\ndescription: about {name}\ntype: user\n---\nx")
+        };
         put(folder.path(), "user_old.md", &page("old"), 9);
         put(folder.path(), "user_新.md", &page("新"), 0);
         put(folder.path(), "plain.md", "no front matter", 1);
@@ -178,13 +184,23 @@ mod tests {
         let files: Vec<_> = listing.entries.iter().map(|entry| entry.file.as_str()).collect();
         assert_eq!(files, ["user_新.md", "user_old.md"]);
         let skipped: Vec<_> = listing.skipped.iter().map(|skipped| skipped.file.as_str()).collect();
-        assert_eq!(skipped, if cfg!(unix) { vec!["link.md", "long.md", "plain.md"] } else { vec!["long.md", "plain.md"] });
+        assert_eq!(
+            skipped,
+            if cfg!(unix) {
+                vec!["link.md", "long.md", "plain.md"]
+            } else {
+                vec!["long.md", "plain.md"]
+            }
+        );
         assert_eq!(
             listing.entries[0].manifest_line(&TimeZone::UTC),
             "- [user] user_新.md (2026-03-02 12:00): about 新"
         );
         let now: Zoned = "2026-03-02T13:00:00[UTC]".parse().unwrap();
-        assert_eq!((listing.entries[0].age(&now).days, listing.entries[1].age(&now).is_stale()), (0, true));
+        assert_eq!(
+            (listing.entries[0].age(&now).days, listing.entries[1].age(&now).is_stale()),
+            (0, true)
+        );
         let one = list(folder.path(), Some(1)).unwrap();
         assert_eq!((one.entries.len(), one.left_out), (1, 3));
     }

@@ -83,14 +83,16 @@ pub fn folder_name(name: &str) -> String {
     if is_plain {
         return name.to_owned();
     }
-    let digest: String = Sha256::digest(name)[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest: String =
+        Sha256::digest(name)[..6].iter().map(|byte| format!("{byte:02x}")).collect();
     // A plain name has no dot, so the two sorts never meet.
     format!("{}.{digest}", cut(&slug(name), 60))
 }
 
 /// The text cut to so many bytes, between two characters.
 fn cut(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
+    let fits = text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= bytes);
+    &text[..fits.last().unwrap_or(0)]
 }
 
 #[cfg(test)]
@@ -101,7 +103,10 @@ mod tests {
     fn names_are_readable_in_both_languages_and_never_meet() {
         let free = |_: &str| false;
         assert_eq!(file_name(Kind::User, "Golang expert!", free), "user_golang_expert.md");
-        assert_eq!(file_name(Kind::Feedback, "不要用 mock 测试", free), "feedback_不要用_mock_测试.md");
+        assert_eq!(
+            file_name(Kind::Feedback, "不要用 mock 测试", free),
+            "feedback_不要用_mock_测试.md"
+        );
         assert_eq!(file_name(Kind::User, "…", free), "user.md");
         let taken = |name: &str| ["user_tea.md", "user_tea_2.md"].contains(&name);
         assert_eq!(file_name(Kind::User, "TEA", taken), "user_tea_3.md");

@@ -36,7 +36,10 @@ impl Page {
     /// Reads a file. The body may be cut off, if only the front matter matters.
     pub fn parse(text: &str) -> Result<Self> {
         let matter = FrontMatter::parse(text)?.ok_or_else(|| {
-            Error::invalid("it has no front matter", "begin it with ---, name, description, type, ---")
+            Error::invalid(
+                "it has no front matter",
+                "begin it with ---, name, description, type, ---",
+            )
         })?;
         let id = text_of(&matter, "id")?;
         Ok(Self {
@@ -58,14 +61,16 @@ impl Page {
         let head = "---\nname: x\n---\n";
         let changes = said(memory, Some("created"));
         // The template is ours and any value can be written, so this cannot fail; a file without a head would be seen.
-        let head = FrontMatter::parse(head).ok().flatten().and_then(|head| head.with(&changes).ok());
+        let head =
+            FrontMatter::parse(head).ok().flatten().and_then(|head| head.with(&changes).ok());
         format!("{}\n{}\n", head.unwrap_or_default(), memory.content)
     }
 
     /// The file with what the memory says: only lines of keys that differ change, and the body only if it differs.
     pub fn revise(text: &str, memory: &Memory) -> Result<String> {
         let page = Self::parse(text)?;
-        let matter = FrontMatter::parse(text)?.ok_or_else(|| Error::invalid("it has no front matter", ""))?;
+        let matter = FrontMatter::parse(text)?
+            .ok_or_else(|| Error::invalid("it has no front matter", ""))?;
         let differs = |key: &str| match key {
             "name" => page.name.as_ref() != Some(&memory.name),
             "description" => page.description.as_deref().unwrap_or_default() != memory.description,
@@ -91,7 +96,8 @@ impl Page {
         }
         let start = body.len() - body.trim_start().len();
         let lead = if body.trim().is_empty() { "\n" } else { &body[..start] };
-        let tail = Some(&body[body.trim_end().len()..]).filter(|tail| !tail.is_empty() && !body.trim().is_empty());
+        let tail = Some(&body[body.trim_end().len()..])
+            .filter(|tail| !tail.is_empty() && !body.trim().is_empty());
         Ok(format!("{head}{lead}{}{}", memory.content.trim(), tail.unwrap_or("\n")))
     }
 
@@ -186,10 +192,11 @@ fn one_line_of(matter: &FrontMatter<'_>, key: &str) -> Result<Option<String>> {
 
 fn kind_of(matter: &FrontMatter<'_>) -> Result<Kind> {
     let hint = "write type: user, feedback, project or reference";
-    let text = text_of(matter, "type")?
-        .ok_or_else(|| Error::invalid("it has no `type`", hint))?;
+    let text = text_of(matter, "type")?.ok_or_else(|| Error::invalid("it has no `type`", hint))?;
     match text.parse() {
-        Ok(Kind::Turn) => Err(Error::invalid("turns of a conversation are not kept in files", hint)),
+        Ok(Kind::Turn) => {
+            Err(Error::invalid("turns of a conversation are not kept in files", hint))
+        }
         Ok(kind) => Ok(kind),
         Err(_) => Err(Error::invalid(format!("`{text}` is no type of memory"), hint)),
     }
@@ -221,10 +228,9 @@ fn importance_of(matter: &FrontMatter<'_>) -> Result<Option<f64>> {
     let Some(text) = text_of(matter, "importance")? else { return Ok(None) };
     match text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share)) {
         Some(share) => Ok(Some(share)),
-        None => Err(Error::invalid(
-            format!("`importance` is `{text}`"),
-            "importance goes from 0 to 1",
-        )),
+        None => {
+            Err(Error::invalid(format!("`importance` is `{text}`"), "importance goes from 0 to 1"))
+        }
     }
 }
 

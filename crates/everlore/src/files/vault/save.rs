@@ -2,7 +2,9 @@
 
 use std::{fs, io, path::Path};
 
-use super::{INDEX, Index, Lock, Page, create, file_name, is_index, remove, replace, safe_name, summary};
+use super::{
+    INDEX, Index, Lock, Page, create, file_name, is_index, remove, replace, safe_name, summary,
+};
 use crate::{
     error::{Error, Result},
     types::{Kind, Memory, MemoryId, Scope, Source, Status, Timestamp, Via},
@@ -106,7 +108,13 @@ fn memory_of(note: &Note, now: Timestamp) -> Memory {
         weight: 1.0,
         status: Status::Active,
         metadata: serde_json::Map::new(),
-        source: Source { via: Via::Import, session: None, speaker: None, role: None, turns: Vec::new() },
+        source: Source {
+            via: Via::Import,
+            session: None,
+            speaker: None,
+            role: None,
+            turns: Vec::new(),
+        },
         at: now,
         created_at: now,
         updated_at: now,
@@ -138,14 +146,20 @@ mod tests {
         let file = save(folder.path(), &note(None, "真实数据库", "不要 mock。"), now).unwrap();
         assert_eq!(file, "feedback_真实数据库.md");
         save(folder.path(), &note(Some("../x/rule"), "Rule", "No mocks."), now).unwrap();
-        assert_eq!(read("MEMORY.md"), "- [真实数据库](feedback_真实数据库.md) — about 真实数据库\n- [Rule](rule.md) — about Rule\n");
+        assert_eq!(
+            read("MEMORY.md"),
+            "- [真实数据库](feedback_真实数据库.md) — about 真实数据库\n- [Rule](rule.md) — about Rule\n"
+        );
         let mine = read("rule.md").replace("---\n\n", "# mine\n---\n\n");
         fs::write(folder.path().join("rule.md"), &mine).unwrap();
         save(folder.path(), &note(Some("rule.md"), "Rule", "No mocks at all."), now).unwrap();
         assert_eq!(read("rule.md"), mine.replace("No mocks.", "No mocks at all."));
         assert!(delete(folder.path(), "rule").unwrap());
         assert!(!delete(folder.path(), "rule").unwrap());
-        assert_eq!(read("MEMORY.md"), "- [真实数据库](feedback_真实数据库.md) — about 真实数据库\n");
+        assert_eq!(
+            read("MEMORY.md"),
+            "- [真实数据库](feedback_真实数据库.md) — about 真实数据库\n"
+        );
         for bad in ["MEMORY.md", "memory"] {
             let answer = save(folder.path(), &note(Some(bad), "x", "y"), now);
             assert!(answer.unwrap_err().to_string().contains("index"), "{bad}");

@@ -22,7 +22,8 @@ use crate::{
     store::{Counts, JournalQuery, Key, Made, Page, Place, Segment, SqliteStore, Store},
     text::terms::Term,
     types::{
-        Applied, Change, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope, Timestamp, Write,
+        Applied, Change, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope, Timestamp,
+        Write,
     },
 };
 
@@ -45,7 +46,8 @@ impl DirectoryStore {
         let root = root.as_ref().to_owned();
         let folder = root.clone();
         let database = blocking(move || {
-            fs::create_dir_all(&folder).map_err(|error| Error::io(folder.display().to_string(), error))?;
+            fs::create_dir_all(&folder)
+                .map_err(|error| Error::io(folder.display().to_string(), error))?;
             Ok(hidden(&folder)?.join("everlore.db"))
         });
         let inner = SqliteStore::open(database.await?).await?;
@@ -78,7 +80,12 @@ impl DirectoryStore {
     }
 
     /// The time is that of the write or, for what was edited by hand, that of the file system.
-    async fn bring_together(&self, scope: &Scope, at: Option<Timestamp>, dry_run: bool) -> Result<SyncReport> {
+    async fn bring_together(
+        &self,
+        scope: &Scope,
+        at: Option<Timestamp>,
+        dry_run: bool,
+    ) -> Result<SyncReport> {
         let folder = self.folder(scope);
         let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
         let request = SyncRequest { kinds, dry_run, ..SyncRequest::new(&folder, scope) };
@@ -99,7 +106,8 @@ impl DirectoryStore {
         let mut looked = self.looked.lock().await;
         let folder = self.folder(scope);
         let made = blocking(move || {
-            fs::create_dir_all(&folder).map_err(|error| Error::io(folder.display().to_string(), error))
+            fs::create_dir_all(&folder)
+                .map_err(|error| Error::io(folder.display().to_string(), error))
         });
         let outcome = match made.await {
             Ok(()) => self.bring_together(scope, Some(at), false).await.map(|_| ()),
@@ -292,7 +300,11 @@ mod tests {
         let scope = Scope::default();
         let id = engine.remember(&scope, say("the code is 4711")).await.unwrap().id;
         engine.forget(&scope, id).await.unwrap();
-        let left: Vec<_> = fs::read_dir(store.folder(&scope)).unwrap().flatten().map(|found| found.file_name()).collect();
+        let left: Vec<_> = fs::read_dir(store.folder(&scope))
+            .unwrap()
+            .flatten()
+            .map(|found| found.file_name())
+            .collect();
         assert!(left.iter().all(|name| name == HIDDEN || name == "MEMORY.md"), "{left:?}");
         assert_eq!(fs::read_to_string(store.folder(&scope).join("MEMORY.md")).unwrap(), "");
     }

@@ -54,7 +54,10 @@ impl Known {
         known.compare(store, scope, state, kinds).await?;
         let is_quiet = known.changed.as_ref().is_some_and(HashSet::is_empty);
         let has_news = look.files.values().any(|seen| matches!(seen.found, Found::Page(_)))
-            || state.files.iter().any(|(file, base)| base.pending || !look.files.contains_key(file));
+            || state
+                .files
+                .iter()
+                .any(|(file, base)| base.pending || !look.files.contains_key(file));
         if is_quiet && !has_news {
             return Ok(known);
         }
@@ -110,7 +113,13 @@ impl Known {
     }
 
     /// Finds out whether the database is the one of the state, and what changed in it since.
-    async fn compare(&mut self, store: &dyn Store, scope: &Scope, state: &State, kinds: &[Kind]) -> Result<()> {
+    async fn compare(
+        &mut self,
+        store: &dyn Store,
+        scope: &Scope,
+        state: &State,
+        kinds: &[Kind],
+    ) -> Result<()> {
         let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
         self.head = store.journal(scope, &newest).await?.first().map(Checkpoint::of);
         let (Some(then), Some(head)) = (state.header.checkpoint, self.head) else {
@@ -122,9 +131,11 @@ impl Known {
         let line = store.journal(scope, &line).await?;
         self.is_same_database = line.first().map(Checkpoint::of) == Some(then);
         let behind = head.seq.saturating_sub(then.seq);
-        if !self.is_same_database || behind > MAX_CHANGES
+        if !self.is_same_database
+            || behind > MAX_CHANGES
             || state.header.incomplete
-            || state.header.kinds != kinds {
+            || state.header.kinds != kinds
+        {
             return Ok(());
         }
         let since = JournalQuery { limit: Some(behind as usize), ..JournalQuery::default() };
@@ -168,17 +179,30 @@ impl Known {
     }
 
     /// What the texts of files have to do with memories.
-    async fn read_texts(&mut self, store: &dyn Store, scope: &Scope, state: &State, look: &Look) -> Result<()> {
+    async fn read_texts(
+        &mut self,
+        store: &dyn Store,
+        scope: &Scope,
+        state: &State,
+        look: &Look,
+    ) -> Result<()> {
         for memory in self.memories.values() {
             self.by_text.entry(memory.fingerprint()).or_default().push(memory.id);
         }
         let prints: Vec<_> = pages(look).map(|(_, page)| Fingerprint::of(&page.content)).collect();
         let erased = store.erased(scope, &prints).await?;
-        self.erased = prints.into_iter().zip(erased).filter(|(_, erased)| *erased).map(|(print, _)| print).collect();
+        self.erased = prints
+            .into_iter()
+            .zip(erased)
+            .filter(|(_, erased)| *erased)
+            .map(|(print, _)| print)
+            .collect();
         for (file, page) in pages(look) {
             let base = state.files.get(file).filter(|_| self.is_same_database);
             match page.id.or(base.map(|base| base.id)) {
-                Some(id) if !self.memories.contains_key(&id) => self.read_deleted(store, scope, id).await?,
+                Some(id) if !self.memories.contains_key(&id) => {
+                    self.read_deleted(store, scope, id).await?
+                }
                 Some(id) if base.is_none() && !page.agrees(&self.memories[&id]) => {
                     self.read_earlier(store, scope, id).await?;
                 }

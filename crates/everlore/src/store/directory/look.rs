@@ -59,7 +59,13 @@ pub(super) fn look(folder: &Path, state: &State) -> Result<Look> {
 }
 
 /// `None` if the file went away meanwhile.
-fn seen(folder: &Path, file: &str, stat: Stat, base: Option<&Base>, looked_at: i64) -> Option<Seen> {
+fn seen(
+    folder: &Path,
+    file: &str,
+    stat: Stat,
+    base: Option<&Base>,
+    looked_at: i64,
+) -> Option<Seen> {
     if let Some(base) = base
         && base.stat == stat
         && stat.latest() + TICK < looked_at
@@ -75,12 +81,16 @@ fn seen(folder: &Path, file: &str, stat: Stat, base: Option<&Base>, looked_at: i
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         // A digest that no file has: it is not as it was.
-        Err(error) => Some(Seen { stat, hash: Digest::of(&[]), found: Found::Bad(error.to_string()) }),
+        Err(error) => {
+            Some(Seen { stat, hash: Digest::of(&[]), found: Found::Bad(error.to_string()) })
+        }
     }
 }
 
 fn taken(bytes: Vec<u8>) -> Found {
-    let Ok(text) = String::from_utf8(bytes) else { return Found::Bad("it is not UTF-8".to_owned()) };
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Found::Bad("it is not UTF-8".to_owned());
+    };
     if let Some(reason) = crlf_or_bom(&text) {
         return Found::Bad(reason.to_owned());
     }

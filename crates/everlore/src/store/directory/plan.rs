@@ -70,11 +70,17 @@ pub(super) fn plan(
     request: &SyncRequest,
     now: Timestamp,
 ) -> Work {
-    let mut planner =
-        Planner { known, request, now, claimed: HashSet::new(), noted: HashMap::new(), work: Work::default() };
+    let mut planner = Planner {
+        known,
+        request,
+        now,
+        claimed: HashSet::new(),
+        noted: HashMap::new(),
+        work: Work::default(),
+    };
     planner.tell_skipped(look);
-    let live: BTreeMap<&String, &Base> = state.files.iter().filter(|(_, base)| planner.counts(base)).collect();
-    let (renamed, strangers) = sort_out(&live, look);
+    let live = planner.live(state);
+    let (renamed, strangers) = sort_out(&live, look, known);
     planner.claimed = live.values().map(|base| base.id).collect();
     let noted = state.files.iter().filter(|(file, _)| !live.contains_key(file));
     planner.noted = noted.map(|(file, base)| (file.clone(), base.id)).collect();
@@ -100,18 +106,27 @@ type Stranger<'a> = (&'a String, &'a Seen, &'a Page);
 fn sort_out<'a>(
     live: &BTreeMap<&'a String, &'a Base>,
     look: &'a Look,
+    known: &Known,
 ) -> (HashMap<&'a String, &'a String>, Vec<Stranger<'a>>) {
     let gone = || live.iter().filter(|(file, _)| !look.files.contains_key(**file));
-    let mut by_id: HashMap<MemoryId, &String> = gone().map(|(file, base)| (base.id, *file)).collect();
-    let mut by_hash: HashMap<Digest, (&String, MemoryId)> =
+    let mut by_id: HashMap<MemoryId, &String> =
+        gone().map(|(file, base)| (base.id, *file)).collect();
+    let by_hash: HashMap<Digest, (&String, MemoryId)> =
         gone().map(|(file, base)| (base.hash, (*file, base.id))).collect();
-    let mut by_text: HashMap<Digest, (&String, MemoryId)> =
-        gone().map(|(file, base)| (base.text, (*file, base.id))).collect();
+    // A sync that was ended early may have brought a newer text to the memory than the record tells of.
+    let arrived = |id| known.memory(id).map(|memory| Digest::text(&memory.content));
+    let by_text: HashMap<Digest, (&String, MemoryId)> = gone()
+        .flat_map(|(file, base)| {
+            let texts = [Some(base.text), arrived(base.id)].into_iter().flatten();
+            texts.map(move |text| (text, (*file, base.id)))
+        })
+        .collect();
     let (mut renamed, mut strangers) = (HashMap::new(), Vec::new());
     for (file, seen) in look.files.iter().filter(|(file, _)| !live.contains_key(file)) {
         let Found::Page(page) = &seen.found else { continue };
         let text = Digest::text(&page.content);
-        let by_bytes = by_hash.get(&seen.hash).or_else(|| by_text.get(&text).filter(|_| page.id.is_none()));
+        let by_bytes =
+            by_hash.get(&seen.hash).or_else(|| by_text.get(&text).filter(|_| page.id.is_none()));
         let old = match page.id.and_then(|id| by_id.get(&id).copied()) {
             Some(old) => Some(old),
             None => by_bytes.filter(|(_, id)| by_id.contains_key(id)).map(|(old, _)| *old),
@@ -120,8 +135,6 @@ fn sort_out<'a>(
             Some(old) => {
                 let base = live[old];
                 by_id.remove(&base.id);
-                by_hash.remove(&base.hash);
-                by_text.remove(&base.text);
                 renamed.insert(old, file);
             }
             None => strangers.push((file, seen, &**page)),
@@ -145,6 +158,26 @@ impl Planner<'_> {
     /// What was noted before a memory was stored counts only if it was stored.
     fn counts(&self, base: &Base) -> bool {
         !base.pending || self.known.memory(base.id).is_some()
+    }
+
+    /// The records that count. A file that was renamed and noted anew before a crash is known by its new name.
+    fn live<'s>(&mut self, state: &'s State) -> BTreeMap<&'s String, &'s Base> {
+        let mut live: BTreeMap<&String, &Base> =
+            state.files.iter().filter(|(_, base)| self.counts(base)).collect();
+        let noted: HashMap<MemoryId, &String> = live
+            .iter()
+            .filter(|(_, base)| base.pending)
+            .map(|(file, base)| (base.id, *file))
+            .collect();
+        live.retain(|file, base| {
+            let newer = noted.get(&base.id).filter(|newer| *newer != file);
+            if let Some(newer) = newer {
+                let (from, to) = ((*file).clone(), (*newer).clone());
+                self.work.index.push(IndexWork::Rename { from, to });
+            }
+            newer.is_none()
+        });
+        live
     }
 
     fn tell_skipped(&mut self, look: &Look) {
@@ -255,7 +288,8 @@ impl Planner<'_> {
             (Step::Wait, ..) => {
                 // That it was skipped is told already; what is more, it keeps a change from arriving.
                 self.work.waits = true;
-                let note = "its memory was changed meanwhile; mend the file, or delete it".to_owned();
+                let note =
+                    "its memory was changed meanwhile; mend the file, or delete it".to_owned();
                 self.tell(What::Skipped, file, Some(base.id), Some(note));
             }
             _ => {}
@@ -287,7 +321,7 @@ impl Planner<'_> {
     }
 
     /// A file and a memory that belong together, though nothing is known of what both said before.
-    fn pair(&mut self, file: &String, seen: &Seen, page: &Page, memory: &Memory) {
+    fn pair(&mut self, file: &str, seen: &Seen, page: &Page, memory: &Memory) {
         self.claimed.insert(memory.id);
         if self.known.is_erased(&page.content) {
             self.work.waits = true;
@@ -297,7 +331,9 @@ impl Planner<'_> {
             return self.update(file, seen, page, memory, What::Updated, None);
         }
         if page.agrees(memory) || self.known.once_said(memory.id, &page.content) {
-            self.work.index.push(IndexWork::Add { file: file.clone(), memory: Box::new(memory.clone()) });
+            self.work
+                .index
+                .push(IndexWork::Add { file: file.to_owned(), memory: Box::new(memory.clone()) });
             return self.write_file(file, memory, seen.hash);
         }
         self.keep_both(file, seen, page, memory);
@@ -351,11 +387,19 @@ impl Planner<'_> {
     }
 
     /// Stores a memory again that was deleted; one that was forgotten is a new one.
-    fn bring_back(&mut self, file: &String, seen: &Seen, page: &Page, id: MemoryId, note: Option<String>) {
+    fn bring_back(
+        &mut self,
+        file: &String,
+        seen: &Seen,
+        page: &Page,
+        id: MemoryId,
+        note: Option<String>,
+    ) {
         let Some(before) = self.known.deleted(id) else {
             return self.store_new(file, seen, page, None);
         };
-        let mut memory = Memory { version: before.version + 1, updated_at: self.now, ..before.clone() };
+        let mut memory =
+            Memory { version: before.version + 1, updated_at: self.now, ..before.clone() };
         page.apply_to(&mut memory);
         memory.status = Status::Active;
         self.store(file, seen, page, memory, note);
@@ -367,12 +411,21 @@ impl Planner<'_> {
         self.store(file, seen, page, memory, None);
     }
 
-    fn store(&mut self, file: &String, seen: &Seen, page: &Page, memory: Memory, note: Option<String>) {
+    fn store(
+        &mut self,
+        file: &String,
+        seen: &Seen,
+        page: &Page,
+        memory: Memory,
+        note: Option<String>,
+    ) {
         self.claimed.insert(memory.id);
         self.record(file, seen, &memory);
         let base = Base { pending: true, ..self.work.records[file].clone() };
         self.work.pending.push((file.clone(), base));
-        self.work.index.push(IndexWork::Add { file: file.clone(), memory: Box::new(memory.clone()) });
+        self.work
+            .index
+            .push(IndexWork::Add { file: file.clone(), memory: Box::new(memory.clone()) });
         if page.id.is_some_and(|id| id != memory.id) {
             // A copy of a file tells the id of the other one.
             self.write_file(file, &memory, seen.hash);
@@ -382,7 +435,7 @@ impl Planner<'_> {
     }
 
     /// The file stays and its memory follows it; what the memory said gets a memory and a file of its own.
-    fn keep_both(&mut self, file: &String, seen: &Seen, page: &Page, memory: &Memory) {
+    fn keep_both(&mut self, file: &str, seen: &Seen, page: &Page, memory: &Memory) {
         let day = self.now.strftime("%Y-%m-%d").to_string();
         let id = MemoryId::new(self.now);
         let mut copy = Memory {
@@ -396,7 +449,8 @@ impl Planner<'_> {
             ..memory.clone()
         };
         copy.metadata.insert("conflict_of".into(), memory.id.to_string().into());
-        let note = format!("edited on both sides; what the memory said is kept as \"{}\"", copy.name);
+        let note =
+            format!("edited on both sides; what the memory said is kept as \"{}\"", copy.name);
         self.update(file, seen, page, memory, What::Conflict, Some(note));
         self.work.changes.push(Change::Add(Box::new(copy.clone())));
         self.make_file(copy, None, None);
@@ -469,7 +523,13 @@ fn memory_of(
         weight: 1.0,
         status: Status::Active,
         metadata: serde_json::Map::new(),
-        source: Source { via: Via::Import, session: None, speaker: None, role: None, turns: Vec::new() },
+        source: Source {
+            via: Via::Import,
+            session: None,
+            speaker: None,
+            role: None,
+            turns: Vec::new(),
+        },
         at: crate::types::to_millisecond(at),
         created_at: now,
         updated_at: now,

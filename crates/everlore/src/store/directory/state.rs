@@ -107,7 +107,10 @@ impl Digest {
 }
 
 impl Serialize for Digest {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("{:032x}", self.0))
     }
 }
@@ -163,6 +166,11 @@ impl State {
         Ok(Some(Self { header, files }))
     }
 
+    /// Whether a vault has a record, so that it is known whose it is.
+    pub(super) fn exists(folder: &Path) -> bool {
+        path(folder).exists()
+    }
+
     /// Writes the whole state, whole or not at all.
     pub(super) fn save(&self, folder: &Path) -> Result<()> {
         let mut text = json(&self.header)?;
@@ -184,10 +192,8 @@ impl State {
         if !path.exists() {
             self.save(folder)?;
         }
-        let lines: Result<Vec<String>> = pending
-            .iter()
-            .map(|(file, base)| json(&Line { file: file.clone(), base }))
-            .collect();
+        let lines: Result<Vec<String>> =
+            pending.iter().map(|(file, base)| json(&Line { file: file.clone(), base })).collect();
         let append = |lines: String| {
             let mut file = fs::File::options().append(true).open(&path)?;
             file.write_all(lines.as_bytes())?;

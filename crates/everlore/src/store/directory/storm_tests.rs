@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    sync::Stop,
+    sync::{Stop, sync_until},
     tests::{Pair, page},
     *,
 };
@@ -144,11 +144,10 @@ impl Storm {
     /// Syncs, to the end or up to a crash.
     async fn sync(&mut self, crash: bool) {
         let after = crash.then(|| Arc::new(AtomicUsize::new(self.dice.below(12))));
-        let request = SyncRequest {
-            stop: Stop { after },
-            ..SyncRequest::new(self.pair.path(), &self.pair.scope)
-        };
-        let outcome = sync(&**self.pair.engine.store(), &request, Timestamp::now()).await;
+        let request = SyncRequest::new(self.pair.path(), &self.pair.scope);
+        let outcome =
+            sync_until(&**self.pair.engine.store(), &request, Timestamp::now(), &Stop { after })
+                .await;
         let ended = match &outcome {
             Ok(_) => "whole",
             Err(error) if error.to_string().contains("stopped by a test") => "crashed",
@@ -158,7 +157,10 @@ impl Storm {
         if let Ok(report) = outcome {
             for done in report.done {
                 assert_ne!(done.what, What::Skipped, "{done:?}");
-                *self.syncs.entry(if done.what == What::Conflict { "conflicts" } else { "changes" }).or_default() += 1;
+                *self
+                    .syncs
+                    .entry(if done.what == What::Conflict { "conflicts" } else { "changes" })
+                    .or_default() += 1;
             }
         }
     }
@@ -184,10 +186,12 @@ impl Storm {
     async fn check(&mut self) {
         self.settle().await;
         let files = self.pair.files();
-        let pages: Vec<_> = files.iter().map(|file| Page::parse(&self.pair.read(file)).unwrap()).collect();
+        let pages: Vec<_> =
+            files.iter().map(|file| Page::parse(&self.pair.read(file)).unwrap()).collect();
         let on_disk: BTreeSet<String> = pages.iter().map(|page| page.content.clone()).collect();
         let memories = self.pair.memories().await;
-        let stored: BTreeSet<String> = memories.iter().map(|memory| memory.content.clone()).collect();
+        let stored: BTreeSet<String> =
+            memories.iter().map(|memory| memory.content.clone()).collect();
         assert_eq!(on_disk, stored, "both sides say the same");
         assert_eq!(files.len(), memories.len(), "nothing is there twice");
         let lost: Vec<_> = self.written.texts.difference(&stored).collect();
@@ -196,11 +200,15 @@ impl Storm {
         assert!(back.is_empty(), "came back: {back:?}");
         let index = self.pair.read("MEMORY.md");
         for file in &files {
-            let target = if file.contains(' ') { format!("](<{file}>)") } else { format!("]({file})") };
+            let target =
+                if file.contains(' ') { format!("](<{file}>)") } else { format!("]({file})") };
             assert_eq!(index.matches(&target).count(), 1, "{file} in\n{index}");
         }
         assert_eq!(index.lines().count(), files.len(), "{index}");
-        assert_eq!(self.pair.engine.store().check(&self.pair.scope).await.unwrap(), Vec::<String>::new());
+        assert_eq!(
+            self.pair.engine.store().check(&self.pair.scope).await.unwrap(),
+            Vec::<String>::new()
+        );
         let before = self.pair.files();
         self.sync(false).await;
         assert_eq!(self.pair.files(), before, "a quiet vault stays as it is");
@@ -218,6 +226,9 @@ async fn a_storm_of_edits_on_both_sides_loses_nothing() {
             }
         }
         let counts = &storm.syncs;
-        assert!(counts["crashed"] > 5 && counts["conflicts"] > 5 && counts["whole"] > 30, "seed {seed}: {counts:?}");
+        assert!(
+            counts["crashed"] > 5 && counts["conflicts"] > 5 && counts["whole"] > 30,
+            "seed {seed}: {counts:?}"
+        );
     }
 }

@@ -4,7 +4,10 @@
 //! index, then the record; whatever a crash leaves undone is found and done by the next sync, without doing anything
 //! twice: a change that has arrived on both sides is one on which both agree.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use serde::Serialize;
 
@@ -40,18 +43,16 @@ pub struct SyncRequest {
     pub kinds: Vec<Kind>,
     /// Only say what would happen.
     pub dry_run: bool,
-    pub(crate) stop: Stop,
 }
 
 impl SyncRequest {
     /// The kinds that people and agents write; the others are the engine's own.
-    pub const USUAL_KINDS: [Kind; 4] =
-        [Kind::User, Kind::Feedback, Kind::Project, Kind::Reference];
+    pub const USUAL_KINDS: [Kind; 4] = [Kind::User, Kind::Feedback, Kind::Project, Kind::Reference];
 
     /// A sync of the kinds of the last time.
     pub fn new(folder: impl Into<PathBuf>, scope: &Scope) -> Self {
         let (folder, scope) = (folder.into(), scope.clone());
-        Self { folder, scope, kinds: Vec::new(), dry_run: false, stop: Stop::default() }
+        Self { folder, scope, kinds: Vec::new(), dry_run: false }
     }
 }
 
@@ -117,17 +118,32 @@ pub enum What {
 
 /// Brings both sides together once.
 pub async fn sync(store: &dyn Store, request: &SyncRequest, now: Timestamp) -> Result<SyncReport> {
+    sync_until(store, request, now, &Stop::default()).await
+}
+
+/// The same, unless it is stopped.
+pub(super) async fn sync_until(
+    store: &dyn Store,
+    request: &SyncRequest,
+    now: Timestamp,
+    stop: &Stop,
+) -> Result<SyncReport> {
     let now = to_millisecond(now);
     for _ in 1..MAX_ATTEMPTS {
-        match attempt(store, request, now).await {
+        match attempt(store, request, now, stop).await {
             Err(Error::Conflict { .. }) => {}
             done => return done,
         }
     }
-    attempt(store, request, now).await
+    attempt(store, request, now, stop).await
 }
 
-async fn attempt(store: &dyn Store, request: &SyncRequest, now: Timestamp) -> Result<SyncReport> {
+async fn attempt(
+    store: &dyn Store,
+    request: &SyncRequest,
+    now: Timestamp,
+    stop: &Stop,
+) -> Result<SyncReport> {
     let Opened { lock, state, look, kinds } = open(request).await?;
     let request = &SyncRequest { kinds, ..request.clone() };
     let known = Known::load(store, &request.scope, &state, &look, &request.kinds).await?;
@@ -141,13 +157,13 @@ async fn attempt(store: &dyn Store, request: &SyncRequest, now: Timestamp) -> Re
     }
     let changes = std::mem::take(&mut work.changes);
     state.note_pending(&request.folder, &work.pending)?;
-    request.stop.step()?;
-    let (run, checkpoint) = store_all(store, request, changes, known.head, now).await?;
-    request.stop.step()?;
+    stop.step()?;
+    let (run, checkpoint) = store_all(store, request, changes, known.head, now, stop).await?;
+    stop.step()?;
     let looked_at = lock.as_ref().map_or(0, |lock| lock.taken_at);
-    let (folder, stop, kinds) = (request.folder.clone(), request.stop.clone(), request.kinds.clone());
+    let (folder, stop, kinds) = (request.folder.clone(), stop.clone(), request.kinds.clone());
     let recorded = Recorded { checkpoint, looked_at, kinds };
-    let outcome = super::blocking(move || finish(&folder, state, work, recorded, &stop));
+    let outcome = super::blocking(move || finish(&folder, &state, work, recorded, &stop));
     let (done, unchanged) = outcome.await?;
     drop(lock);
     Ok(SyncReport { run, done, unchanged })
@@ -173,7 +189,11 @@ async fn open(request: &SyncRequest) -> Result<Opened> {
         let lock = if request.dry_run { None } else { Some(Lock::acquire(&request.folder)?) };
         let state = State::load(&request.folder)?;
         let state = state.unwrap_or_else(|| State::new(&request.scope, &SyncRequest::USUAL_KINDS));
-        let kinds = if request.kinds.is_empty() { state.header.kinds.clone() } else { request.kinds.clone() };
+        let kinds = if request.kinds.is_empty() {
+            state.header.kinds.clone()
+        } else {
+            request.kinds.clone()
+        };
         check_owner(&request, &state)?;
         let look = look(&request.folder, &state)?;
         Ok(Opened { lock, state, look, kinds })
@@ -187,7 +207,12 @@ fn check_owner(request: &SyncRequest, state: &State) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(
-        format!("the vault {} belongs to agent `{}` and user `{}`", request.folder.display(), owner.agent(), owner.user()),
+        format!(
+            "the vault {} belongs to agent `{}` and user `{}`",
+            request.folder.display(),
+            owner.agent(),
+            owner.user()
+        ),
         "name them with --agent and --user, or use another folder for these memories",
     ))
 }
@@ -208,19 +233,23 @@ async fn store_all(
     changes: Vec<Change>,
     mut head: Option<Checkpoint>,
     now: Timestamp,
+    stop: &Stop,
 ) -> Result<(Option<String>, Option<Checkpoint>)> {
     if changes.is_empty() {
         return Ok((None, head));
     }
     let run = run_name(now);
-    let name = request.folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let name = request
+        .folder
+        .file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let cause = format!("vault sync {name}");
     for batch in changes.chunks(BATCH) {
         let write = Write::new(&request.scope, Actor::Engine, cause.trim(), now, batch.to_vec());
         let applied = store.apply(Write { run: Some(run.clone()), ..write }).await?;
         verify(store, request, batch).await?;
         head = followed(head, &applied, now);
-        request.stop.step()?;
+        stop.step()?;
     }
     Ok((Some(run), head))
 }
@@ -231,7 +260,9 @@ async fn verify(store: &dyn Store, request: &SyncRequest, batch: &[Change]) -> R
     let ids: Vec<_> = batch.iter().filter(stays).map(Change::id).collect();
     match store.verify(&request.scope, &ids).await?.iter().position(|verified| !verified) {
         None => Ok(()),
-        Some(at) => Err(Error::damaged(format!("memory `{}` was stored but cannot be read back", ids[at]))),
+        Some(at) => {
+            Err(Error::damaged(format!("memory `{}` was stored but cannot be read back", ids[at])))
+        }
     }
 }
 
@@ -262,13 +293,14 @@ struct Recorded {
 /// Changes the folder and records what both sides say now.
 fn finish(
     folder: &Path,
-    state: State,
+    state: &State,
     mut work: Work,
     recorded: Recorded,
     stop: &Stop,
 ) -> Result<(Vec<Done>, usize)> {
     let mut files = state.files.clone();
-    work.drops.iter().for_each(|file| drop(files.remove(file)));
+    let drops: HashSet<&str> = work.drops.iter().map(String::as_str).collect();
+    files.retain(|file, _| !drops.contains(file.as_str()));
     files.extend(std::mem::take(&mut work.records));
     let mut hands = Hands::new(folder, files, &work.files, stop)?;
     let mut index = std::mem::take(&mut work.index);
@@ -279,7 +311,7 @@ fn finish(
     next.header.incomplete = hands.failed || work.waits;
     next.header.kinds = recorded.kinds;
     stop.step()?;
-    if must_save(&state, &next) {
+    if must_save(state, &next) || !State::exists(folder) {
         next.header.looked_at = recorded.looked_at;
         next.save(folder)?;
     }
@@ -298,12 +330,18 @@ fn foretold(work: Work) -> SyncReport {
     let mut done = work.done;
     for file in work.files {
         done.push(match file {
-            FileWork::Write { file, memory, .. } => Done { what: What::Written, file, id: Some(memory.id), note: None },
+            FileWork::Write { file, memory, .. } => {
+                Done { what: What::Written, file, id: Some(memory.id), note: None }
+            }
             FileWork::Make { memory, name, note } => {
-                let file = name.unwrap_or_else(|| crate::files::vault::file_name(memory.kind, &memory.name, |_| false));
+                let file = name.unwrap_or_else(|| {
+                    crate::files::vault::file_name(memory.kind, &memory.name, |_| false)
+                });
                 Done { what: What::Written, file, id: Some(memory.id), note }
             }
-            FileWork::Remove { file, id, .. } => Done { what: What::Removed, file, id: Some(id), note: None },
+            FileWork::Remove { file, id, .. } => {
+                Done { what: What::Removed, file, id: Some(id), note: None }
+            }
         });
     }
     SyncReport { run: None, done, unchanged: work.unchanged }

@@ -53,7 +53,9 @@ impl Pair {
     }
 
     pub(super) async fn sync(&self) -> SyncReport {
-        sync(&**self.engine.store(), &SyncRequest::new(self.path(), &self.scope), Timestamp::now()).await.unwrap()
+        sync(&**self.engine.store(), &SyncRequest::new(self.path(), &self.scope), Timestamp::now())
+            .await
+            .unwrap()
     }
 
     pub(super) async fn remember(&self, name: &str, content: &str) -> MemoryId {
@@ -72,7 +74,12 @@ impl Pair {
     }
 
     pub(super) async fn memories(&self) -> Vec<Memory> {
-        let page = Page { filter: Filter::default(), after: None, order: Order::OldestFirst, limit: 100_000 };
+        let page = Page {
+            filter: Filter::default(),
+            after: None,
+            order: Order::OldestFirst,
+            limit: 100_000,
+        };
         self.engine.list(&self.scope, &page).await.unwrap()
     }
 
@@ -97,7 +104,11 @@ async fn what_is_new_on_either_side_reaches_the_other() {
     let report = pair.sync().await;
     assert_eq!(whats(&report), [(What::Stored, "user_role.md"), (What::Written, "user_tea.md")]);
     assert_eq!(pair.texts().await, ["I like 龙井茶", "I am a nurse"]);
-    assert_eq!(pair.read("user_role.md"), page("Role", "I am a nurse"), "a file that is read is not touched");
+    assert_eq!(
+        pair.read("user_role.md"),
+        page("Role", "I am a nurse"),
+        "a file that is read is not touched"
+    );
     assert!(pair.read("user_tea.md").contains(&format!("id: {id}\n")));
     assert_eq!(
         pair.read("MEMORY.md"),
@@ -120,7 +131,11 @@ async fn edits_and_deletions_travel_both_ways() {
     let report = pair.sync().await;
     assert_eq!(
         whats(&report),
-        [(What::Deleted, "user_gone.md"), (What::Updated, "user_role.md"), (What::Written, "user_tea.md")]
+        [
+            (What::Deleted, "user_gone.md"),
+            (What::Updated, "user_role.md"),
+            (What::Written, "user_tea.md")
+        ]
     );
     assert_eq!(pair.texts().await, ["I like coffee", "I am a doctor"]);
     assert!(pair.read("user_tea.md").ends_with("\n\nI like coffee\n"));
@@ -151,7 +166,8 @@ async fn a_run_can_be_undone_and_the_files_follow() {
     pair.engine.undo(&pair.scope, &Undo::Run(run)).await.unwrap();
     pair.sync().await;
     assert_eq!((pair.files().len(), pair.texts().await), (1, vec!["I am a nurse".to_owned()]));
-    let entry = &pair.engine.history(&pair.scope, &crate::store::JournalQuery::default()).await.unwrap()[1];
+    let entry =
+        &pair.engine.history(&pair.scope, &crate::store::JournalQuery::default()).await.unwrap()[1];
     assert!(entry.cause.starts_with("vault sync") && entry.run.is_some(), "{entry:?}");
 }
 
@@ -183,7 +199,10 @@ async fn a_change_that_is_no_text_is_no_conflict() {
     let heavier = Edit { weight: Some(3.0), ..Edit::default() };
     pair.engine.edit(&pair.scope, tea, &heavier).await.unwrap();
     assert_eq!(pair.sync().await.done, [], "a weight is not written into a file");
-    pair.engine.edit(&pair.scope, tea, &Edit { weight: Some(2.0), ..Edit::default() }).await.unwrap();
+    pair.engine
+        .edit(&pair.scope, tea, &Edit { weight: Some(2.0), ..Edit::default() })
+        .await
+        .unwrap();
     pair.put("user_tea.md", &pair.read("user_tea.md").replace("like", "love"));
     assert_eq!(whats(&pair.sync().await), [(What::Updated, "user_tea.md")]);
     let memory = pair.memories().await.remove(0);
@@ -193,7 +212,8 @@ async fn a_change_that_is_no_text_is_no_conflict() {
 #[tokio::test]
 async fn an_edit_beats_a_deletion_on_either_side() {
     let pair = Pair::ram();
-    let (tea, rice) = (pair.remember("Tea", "I like tea").await, pair.remember("Rice", "I like rice").await);
+    let (tea, rice) =
+        (pair.remember("Tea", "I like tea").await, pair.remember("Rice", "I like rice").await);
     pair.sync().await;
     pair.engine.delete(&pair.scope, tea).await.unwrap();
     pair.put("user_tea.md", &pair.read("user_tea.md").replace("like", "love"));
@@ -212,7 +232,8 @@ async fn a_renamed_file_is_the_same_memory() {
     let tea = pair.remember("Tea", "I like tea").await;
     pair.put("user_role.md", &page("Role", "I am a nurse"));
     pair.sync().await;
-    let moved = |from: &str, to: &str| fs::rename(pair.path().join(from), pair.path().join(to)).unwrap();
+    let moved =
+        |from: &str, to: &str| fs::rename(pair.path().join(from), pair.path().join(to)).unwrap();
     moved("user_tea.md", "drinks.md");
     pair.put("drinks.md", &pair.read("drinks.md").replace("like", "love"));
     moved("user_role.md", "job.md");
@@ -223,7 +244,10 @@ async fn a_renamed_file_is_the_same_memory() {
     );
     assert_eq!(pair.texts().await, ["I love tea", "I am a nurse"]);
     assert_eq!(pair.memories().await[0].id, tea);
-    assert_eq!(pair.read("MEMORY.md"), "- [Role](job.md) — about Role\n- [Tea](drinks.md) — I love tea\n");
+    assert_eq!(
+        pair.read("MEMORY.md"),
+        "- [Role](job.md) — about Role\n- [Tea](drinks.md) — I love tea\n"
+    );
     assert!(pair.sync().await.is_quiet());
 }
 
@@ -255,7 +279,11 @@ async fn what_was_forgotten_leaves_the_folder_and_does_not_come_back() {
     assert_eq!(whats(&pair.sync().await), [(What::Removed, "user_secret.md")]);
     pair.put("mine.md", &page("Mine", "the code is 4711"));
     let report = pair.sync().await;
-    assert_eq!(whats(&report), [(What::Skipped, "mine.md")], "a file that we did not write is told of");
+    assert_eq!(
+        whats(&report),
+        [(What::Skipped, "mine.md")],
+        "a file that we did not write is told of"
+    );
     assert!(report.done[0].note.as_ref().unwrap().contains("forgotten"));
     assert_eq!(pair.texts().await, Vec::<String>::new());
     pair.put("mine.md", &page("Mine", "a new text"));
@@ -281,7 +309,16 @@ async fn files_that_cannot_be_taken_are_told_by_name_and_never_changed() {
     }
     fs::write(pair.path().join("binary.md"), [0xff, 0xfe, 0]).unwrap();
     fs::File::create(pair.path().join("huge.md")).unwrap().set_len(5 * 1024 * 1024).unwrap();
-    let mut expected = vec!["binary.md", "bom.md", "crlf.md", "empty.md", "huge.md", "kind.md", "list.md", "none.md"];
+    let mut expected = vec![
+        "binary.md",
+        "bom.md",
+        "crlf.md",
+        "empty.md",
+        "huge.md",
+        "kind.md",
+        "list.md",
+        "none.md",
+    ];
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("none.md", pair.path().join("link.md")).unwrap();
@@ -290,7 +327,10 @@ async fn files_that_cannot_be_taken_are_told_by_name_and_never_changed() {
     let report = pair.sync().await;
     let files: Vec<_> = report.done.iter().map(|done| done.file.as_str()).collect();
     assert_eq!(files, expected);
-    assert!(report.done.iter().all(|done| done.what == What::Skipped && done.note.is_some()), "{report:?}");
+    assert!(
+        report.done.iter().all(|done| done.what == What::Skipped && done.note.is_some()),
+        "{report:?}"
+    );
     assert_eq!(pair.texts().await, Vec::<String>::new());
     for (file, text) in &bad {
         assert_eq!(&pair.read(file), text);
@@ -330,7 +370,8 @@ async fn an_edit_in_the_same_tick_and_of_the_same_length_is_not_missed() {
 #[tokio::test]
 async fn a_folder_without_its_record_is_recognised() {
     let pair = Pair::ram();
-    let (tea, _) = (pair.remember("Tea", "I like tea").await, pair.remember("Rice", "I like rice").await);
+    let (tea, _) =
+        (pair.remember("Tea", "I like tea").await, pair.remember("Rice", "I like rice").await);
     pair.put("role.md", &page("Role", "I am a nurse"));
     pair.sync().await;
     fs::remove_dir_all(pair.path().join(".everlore")).unwrap();
@@ -339,7 +380,11 @@ async fn a_folder_without_its_record_is_recognised() {
     let report = pair.sync().await;
     assert_eq!(
         whats(&report),
-        [(What::Conflict, "user_rice.md"), (What::Written, &pair.files()[2]), (What::Written, "user_tea.md")],
+        [
+            (What::Conflict, "user_rice.md"),
+            (What::Written, &pair.files()[2]),
+            (What::Written, "user_tea.md")
+        ],
         "the file of an older text follows, an unknown text is kept beside the known one"
     );
     assert_eq!(pair.texts().await, ["I like coffee", "I love rice", "I am a nurse", "I like rice"]);
@@ -385,7 +430,9 @@ async fn a_dry_run_tells_and_touches_nothing() {
 
 #[tokio::test]
 async fn a_real_memory_folder_of_a_coding_assistant_works_as_it_is() {
-    let pair = Pair::new(Arc::new(SqliteStore::open(tempfile::tempdir().unwrap().keep().join("x.db")).await.unwrap()));
+    let pair = Pair::new(Arc::new(
+        SqliteStore::open(tempfile::tempdir().unwrap().keep().join("x.db")).await.unwrap(),
+    ));
     let index = "# Memory\n\n- [user_role.md](user_role.md): who the user is\n- [feedback_testing.md](feedback_testing.md): real databases\n";
     let role = "---\nname: user role\ndescription: who the user is\ntype: user\nmodified: 2026-02-01T10:00:00.123Z\n---\n\nSenior Go developer, new to React.\n";
     let rule = "---\nname: testing\ndescription: Integration tests: real databases\ntype: feedback\nmodified: 2026-02-01T10:00:00.123Z\n---\n\nNo mocks.\n\n**Why:** a migration failed.\n**How to apply:** all tests with an ORM.\n";
@@ -393,15 +440,30 @@ async fn a_real_memory_folder_of_a_coding_assistant_works_as_it_is() {
     pair.put("user_role.md", role);
     pair.put("feedback_testing.md", rule);
     let report = pair.sync().await;
-    assert_eq!(whats(&report), [(What::Stored, "feedback_testing.md"), (What::Stored, "user_role.md")]);
-    assert_eq!((pair.read("MEMORY.md"), pair.read("user_role.md")), (index.to_owned(), role.to_owned()));
+    assert_eq!(
+        whats(&report),
+        [(What::Stored, "feedback_testing.md"), (What::Stored, "user_role.md")]
+    );
+    assert_eq!(
+        (pair.read("MEMORY.md"), pair.read("user_role.md")),
+        (index.to_owned(), role.to_owned())
+    );
     let memories = pair.memories().await;
     let rule_id = memories.iter().find(|memory| memory.kind == Kind::Feedback).unwrap().id;
-    let edit = Edit { content: Some("No mocks, ever.".into()), description: Some("真实数据库".into()), ..Edit::default() };
+    let edit = Edit {
+        content: Some("No mocks, ever.".into()),
+        description: Some("真实数据库".into()),
+        ..Edit::default()
+    };
     pair.engine.edit(&pair.scope, rule_id, &edit).await.unwrap();
     assert_eq!(whats(&pair.sync().await), [(What::Written, "feedback_testing.md")]);
     let after = pair.read("feedback_testing.md");
-    assert!(after.starts_with("---\nname: testing\ndescription: 真实数据库\ntype: feedback\nmodified: 20"), "{after}");
+    assert!(
+        after.starts_with(
+            "---\nname: testing\ndescription: 真实数据库\ntype: feedback\nmodified: 20"
+        ),
+        "{after}"
+    );
     assert!(after.ends_with("---\n\nNo mocks, ever.\n") && !after.contains("id:"), "{after}");
     assert_eq!(pair.read("MEMORY.md"), index.replace("real databases", "真实数据库"));
     assert_eq!(pair.read("user_role.md"), role);

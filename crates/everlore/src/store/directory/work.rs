@@ -14,7 +14,8 @@ use super::{
 use crate::{
     error::{Error, Result},
     files::vault::{
-        INDEX, Index, Page, create, escaped, file_name, read_small, remove, remove_leftovers, replace, summary,
+        INDEX, Index, Page, create, escaped, file_name, read_small, remove, remove_leftovers,
+        replace, summary,
     },
     types::Memory,
 };
@@ -54,7 +55,16 @@ impl<'a> Hands<'a> {
                 taken.insert(found.map_err(failed)?.file_name().to_string_lossy().to_lowercase());
             }
         }
-        Ok(Self { folder, stop, durable, taken, files, done: Vec::new(), unchanged: 0, failed: false })
+        Ok(Self {
+            folder,
+            stop,
+            durable,
+            taken,
+            files,
+            done: Vec::new(),
+            unchanged: 0,
+            failed: false,
+        })
     }
 
     /// Changes files one after the other; one that cannot be changed is told and left for the next time.
@@ -69,13 +79,20 @@ impl<'a> Hands<'a> {
                 FileWork::Remove { file, id, .. } => (file.clone(), *id),
             };
             let outcome = match work {
-                FileWork::Write { file, memory, expected } => self.write(file, memory, expected, index),
+                FileWork::Write { file, memory, expected } => {
+                    self.write(file, memory, expected, index)
+                }
                 FileWork::Make { memory, name, note } => self.make(memory, name, note, index),
                 FileWork::Remove { file, expected, .. } => self.remove(file, id, expected, index),
             };
             if let Err(reason) = outcome {
                 self.failed = true;
-                self.done.push(Done { what: What::Skipped, file, id: Some(id), note: Some(reason) });
+                self.done.push(Done {
+                    what: What::Skipped,
+                    file,
+                    id: Some(id),
+                    note: Some(reason),
+                });
             }
         }
         Ok(())
@@ -113,8 +130,9 @@ impl<'a> Hands<'a> {
     ) -> Result<(), String> {
         let text = Page::render(&memory);
         let free = name.filter(|name| !self.taken.contains(&name.to_lowercase()));
-        let file =
-            free.unwrap_or_else(|| file_name(memory.kind, &memory.name, |name| self.taken.contains(name)));
+        let file = free.unwrap_or_else(|| {
+            file_name(memory.kind, &memory.name, |name| self.taken.contains(name))
+        });
         self.taken.insert(file.to_lowercase());
         let stat = create(&self.folder.join(&file), text.as_bytes(), self.durable).map_err(told)?;
         self.files.insert(file.clone(), base_of(&memory, Digest::of(text.as_bytes()), stat));
@@ -139,7 +157,11 @@ impl<'a> Hands<'a> {
     }
 
     /// The bytes of a file that nobody changed since it was looked at.
-    fn unchanged(&self, file: &str, expected: Digest) -> Result<(Vec<u8>, crate::files::vault::Stat), String> {
+    fn unchanged(
+        &self,
+        file: &str,
+        expected: Digest,
+    ) -> Result<(Vec<u8>, crate::files::vault::Stat), String> {
         let (bytes, stat) = read_small(&self.folder.join(file)).map_err(told)?;
         if Digest::of(&bytes) == expected {
             return Ok((bytes, stat));
@@ -155,7 +177,12 @@ impl<'a> Hands<'a> {
         self.stop.step()?;
         if let Err(reason) = change_index(self.folder, work) {
             self.failed = true;
-            self.done.push(Done { what: What::Skipped, file: INDEX.into(), id: None, note: Some(reason) });
+            self.done.push(Done {
+                what: What::Skipped,
+                file: INDEX.into(),
+                id: None,
+                note: Some(reason),
+            });
         }
         Ok(())
     }
@@ -201,11 +228,9 @@ fn apply(work: IndexWork, index: &mut Index, dangling: &mut HashMap<String, Stri
                 index.set(&file, &memory.name, &summary(&memory));
             }
         }
-        IndexWork::Follow { file, before, after } => index.follow(
-            &file,
-            (&before.name, &summary(&before)),
-            (&after.name, &summary(&after)),
-        ),
+        IndexWork::Follow { file, before, after } => {
+            index.follow(&file, (&before.name, &summary(&before)), (&after.name, &summary(&after)))
+        }
         IndexWork::Remove { file } => index.remove(&file),
         IndexWork::Rename { from, to } => index.rename(&from, &to),
     }
@@ -220,6 +245,7 @@ fn adopt(file: &str, memory: &Memory, index: &mut Index, dangling: &mut HashMap<
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands where an error is mapped")]
 fn told(error: io::Error) -> String {
     error.to_string()
 }

@@ -17,7 +17,13 @@ fn memory(name: &str, content: &str) -> Memory {
         weight: 1.0,
         status: Status::Active,
         metadata: serde_json::Map::new(),
-        source: Source { via: Via::Remember, session: None, speaker: None, role: None, turns: vec![] },
+        source: Source {
+            via: Via::Remember,
+            session: None,
+            speaker: None,
+            role: None,
+            turns: vec![],
+        },
         at: noon,
         created_at: noon,
         updated_at: noon,
@@ -51,7 +57,11 @@ fn the_file_of_a_coding_assistant_works_as_it_is() {
     page.apply_to(&mut stored);
     assert!(page.agrees(&stored));
     assert_eq!(stored.content, "The user is a nurse.\n\n**Why:** said so.");
-    assert_eq!(Page::revise(CLAUDE, &stored).unwrap(), CLAUDE, "no id and no other key is forced on it");
+    assert_eq!(
+        Page::revise(CLAUDE, &stored).unwrap(),
+        CLAUDE,
+        "no id and no other key is forced on it"
+    );
     stored.content = "The user is a doctor.".into();
     assert_eq!(
         Page::revise(CLAUDE, &stored).unwrap(),
@@ -80,12 +90,18 @@ fn what_is_no_memory_is_told_with_the_reason() {
     assert_eq!(reason("---\ntype: user\nname: {a: b}\n---\n"), "`name` is not a text");
     assert_eq!(reason("---\ntype: user\nimportance: very\n---\n"), "`importance` is `very`");
     assert_eq!(reason("---\ntype: turn\n---\n"), "turns of a conversation are not kept in files");
-    assert!(Page::parse("---\ntype: Preference\nname: 42\n---\nx").is_ok_and(|page| page.kind == Kind::User));
+    assert!(
+        Page::parse("---\ntype: Preference\nname: 42\n---\nx")
+            .is_ok_and(|page| page.kind == Kind::User)
+    );
 }
 
 #[test]
 fn files_of_other_programs_are_known_by_their_first_bytes() {
     assert!(crlf_or_bom("---\r\nname: x\r\n").is_some());
     assert!(crlf_or_bom("\u{feff}---\n").is_some());
-    assert!(crlf_or_bom("---\nname: x\n---\na\r\nb").is_none(), "the text itself may have any line ends");
+    assert!(
+        crlf_or_bom("---\nname: x\n---\na\r\nb").is_none(),
+        "the text itself may have any line ends"
+    );
 }
