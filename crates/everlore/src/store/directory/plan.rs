@@ -1,6 +1,16 @@
 //! From what both sides say to what has to be done: pure, no I/O.
 
+mod parts;
+mod pairs;
+mod draft;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
+
+pub(super) use self::parts::{FileWork, IndexWork, Work, base_of};
+use self::{
+    draft::{conflict_copy, memory_of},
+    pairs::sort_out,
+};
 
 use super::{
     known::Known,
@@ -9,58 +19,9 @@ use super::{
     sync::{Done, SyncRequest, What},
 };
 use crate::{
-    files::vault::{OnDisk, Page, Step, Stored, decide, slug},
-    types::{Change, Memory, MemoryId, Scope, Source, Status, Timestamp, Via},
+    files::vault::{OnDisk, Page, Step, Stored, decide},
+    types::{Change, Memory, MemoryId, Status, Timestamp},
 };
-
-/// Everything that has to be done, in order: memories first, then files, then the index.
-#[derive(Debug, Default)]
-pub(super) struct Work {
-    /// What is changed in the database.
-    pub(super) changes: Vec<Change>,
-    /// Which files the memories to be added belong to.
-    pub(super) pending: Vec<(String, Base)>,
-    /// What is changed in the folder.
-    pub(super) files: Vec<FileWork>,
-    /// What both say once the database is changed.
-    pub(super) records: BTreeMap<String, Base>,
-    /// Files that are no longer kept track of.
-    pub(super) drops: Vec<String>,
-    /// What is changed in the index.
-    pub(super) index: Vec<IndexWork>,
-    /// What is told of it.
-    pub(super) done: Vec<Done>,
-    /// Files and memories that say the same already.
-    pub(super) unchanged: usize,
-    /// Whether something has to wait until a person did something.
-    pub(super) waits: bool,
-}
-
-/// A change to a file.
-#[derive(Debug, Clone)]
-pub(super) enum FileWork {
-    /// Bring a file to what the memory says, if it is still as it was.
-    Write { file: String, memory: Box<Memory>, expected: Digest },
-    /// Make a file for a memory, under this name if it is free.
-    Make { memory: Box<Memory>, name: Option<String>, note: Option<String> },
-    /// Remove a file, if it is still as it was.
-    Remove { file: String, id: MemoryId, expected: Digest },
-}
-
-/// A change to the index.
-#[derive(Debug, Clone)]
-pub(super) enum IndexWork {
-    /// Write the line of a file.
-    Set { file: String, memory: Box<Memory> },
-    /// Write a line if the file has none.
-    Add { file: String, memory: Box<Memory> },
-    /// Change a line that says what the memory said before; one that somebody wrote otherwise stays.
-    Follow { file: String, before: Box<Memory>, after: Box<Memory> },
-    /// Take a line out.
-    Remove { file: String },
-    /// Let a line point to another name.
-    Rename { from: String, to: String },
-}
 
 /// Plans a sync.
 pub(super) fn plan(
@@ -97,50 +58,6 @@ pub(super) fn plan(
     }
     planner.memories_without_files();
     planner.work
-}
-
-/// A file that nobody kept track of.
-type Stranger<'a> = (&'a String, &'a Seen, &'a Page);
-
-/// Tells files that were only renamed, by their old names, from those that are new.
-fn sort_out<'a>(
-    live: &BTreeMap<&'a String, &'a Base>,
-    look: &'a Look,
-    known: &Known,
-) -> (HashMap<&'a String, &'a String>, Vec<Stranger<'a>>) {
-    let gone = || live.iter().filter(|(file, _)| !look.files.contains_key(**file));
-    let mut by_id: HashMap<MemoryId, &String> =
-        gone().map(|(file, base)| (base.id, *file)).collect();
-    let by_hash: HashMap<Digest, (&String, MemoryId)> =
-        gone().map(|(file, base)| (base.hash, (*file, base.id))).collect();
-    // A sync that was ended early may have brought a newer text to the memory than the record tells of.
-    let arrived = |id| known.memory(id).map(|memory| Digest::text(&memory.content));
-    let by_text: HashMap<Digest, (&String, MemoryId)> = gone()
-        .flat_map(|(file, base)| {
-            let texts = [Some(base.text), arrived(base.id)].into_iter().flatten();
-            texts.map(move |text| (text, (*file, base.id)))
-        })
-        .collect();
-    let (mut renamed, mut strangers) = (HashMap::new(), Vec::new());
-    for (file, seen) in look.files.iter().filter(|(file, _)| !live.contains_key(file)) {
-        let Found::Page(page) = &seen.found else { continue };
-        let text = Digest::text(&page.content);
-        let by_bytes =
-            by_hash.get(&seen.hash).or_else(|| by_text.get(&text).filter(|_| page.id.is_none()));
-        let old = match page.id.and_then(|id| by_id.get(&id).copied()) {
-            Some(old) => Some(old),
-            None => by_bytes.filter(|(_, id)| by_id.contains_key(id)).map(|(old, _)| *old),
-        };
-        match old {
-            Some(old) => {
-                let base = live[old];
-                by_id.remove(&base.id);
-                renamed.insert(old, file);
-            }
-            None => strangers.push((file, seen, &**page)),
-        }
-    }
-    (renamed, strangers)
 }
 
 struct Planner<'a> {
@@ -436,19 +353,7 @@ impl Planner<'_> {
 
     /// The file stays and its memory follows it; what the memory said gets a memory and a file of its own.
     fn keep_both(&mut self, file: &str, seen: &Seen, page: &Page, memory: &Memory) {
-        let day = self.now.strftime("%Y-%m-%d").to_string();
-        let id = MemoryId::new(self.now);
-        let mut copy = Memory {
-            id,
-            uri: uri(&self.request.scope, memory, id),
-            name: conflict_name(&memory.name, &day),
-            version: 1,
-            created_at: self.now,
-            updated_at: self.now,
-            superseded_by: None,
-            ..memory.clone()
-        };
-        copy.metadata.insert("conflict_of".into(), memory.id.to_string().into());
+        let copy = conflict_copy(&self.request.scope, memory, self.now);
         let note =
             format!("edited on both sides; what the memory said is kept as \"{}\"", copy.name);
         self.update(file, seen, page, memory, What::Conflict, Some(note));
@@ -474,80 +379,3 @@ impl Planner<'_> {
 }
 
 const FORGOTTEN: &str = "what it says was forgotten; delete the file, or change its text";
-
-/// What a file with these bytes and its memory both say.
-pub(super) fn base_of(memory: &Memory, hash: Digest, stat: crate::files::vault::Stat) -> Base {
-    Base {
-        id: memory.id,
-        said: Digest::said(memory),
-        hash,
-        text: Digest::text(&memory.content),
-        stat,
-        pending: false,
-    }
-}
-
-/// Conflicts of conflicts keep one mark.
-fn conflict_name(name: &str, day: &str) -> String {
-    let base = name.split(" (conflict ").next().unwrap_or(name);
-    // Room for the mark, within what a name may have.
-    let base: String = base.chars().take(150).collect();
-    format!("{base} (conflict {day})")
-}
-
-/// A new memory of what a file says.
-fn memory_of(
-    scope: &Scope,
-    id: MemoryId,
-    file: &str,
-    page: &Page,
-    seen: &Seen,
-    now: Timestamp,
-) -> Memory {
-    let modified = Timestamp::from_nanosecond(seen.stat.modified.into()).unwrap_or(now);
-    let at = page.created.or(page.modified).unwrap_or(modified).min(now);
-    let stem = file.trim_end_matches(".md");
-    let stem = stem.strip_prefix(page.kind.as_str()).unwrap_or(stem);
-    let title = stem.replace(['_', '-'], " ").trim().to_owned();
-    let mut memory = Memory {
-        id,
-        uri: String::new(),
-        scope: scope.clone(),
-        kind: page.kind,
-        name: if title.is_empty() { page.kind.to_string() } else { title },
-        description: String::new(),
-        content: String::new(),
-        tags: Vec::new(),
-        importance: 0.5,
-        confidence: 1.0,
-        weight: 1.0,
-        status: Status::Active,
-        metadata: serde_json::Map::new(),
-        source: Source {
-            via: Via::Import,
-            session: None,
-            speaker: None,
-            role: None,
-            turns: Vec::new(),
-        },
-        at: crate::types::to_millisecond(at),
-        created_at: now,
-        updated_at: now,
-        last_used_at: None,
-        superseded_by: None,
-        version: 1,
-    };
-    page.apply_to(&mut memory);
-    memory.uri = uri(scope, &memory, id);
-    memory
-}
-
-/// `agent://{agent}/{kind}/{category}/{slug}`, where the slug ends with a part of the id, so that no two meet.
-fn uri(scope: &Scope, memory: &Memory, id: MemoryId) -> String {
-    let agent = scope.agent().replace(char::is_whitespace, "-");
-    let category = memory.tags.first().map(|tag| slug(tag)).filter(|tag| !tag.is_empty());
-    let category = category.unwrap_or_else(|| "general".to_owned());
-    let tail: String = id.as_bytes()[10..].iter().map(|byte| format!("{byte:02x}")).collect();
-    let slug: String = slug(&memory.name).replace('_', "-").chars().take(48).collect();
-    format!("agent://{agent}/{}/{category}/{slug}-{tail}", memory.kind)
-}
