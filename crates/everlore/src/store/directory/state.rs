@@ -12,12 +12,15 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::{
     error::{Error, Result},
-    files::vault::{HIDDEN, Stat, hidden, replace},
+    files::vault::{HIDDEN, Stat, hidden, remove, replace},
     types::{Entry, Kind, Memory, MemoryId, Scope, Timestamp},
 };
 
 /// The file in the hidden folder.
 const FILE: &str = "sync.jsonl";
+
+/// The file that tells which files are being made.
+const MAKING: &str = "making";
 
 /// Raised when older programs could not read the file rightly.
 const VERSION: u32 = 1;
@@ -201,6 +204,27 @@ impl State {
         };
         append(lines?.concat()).map_err(|error| Error::io(path.display().to_string(), error))
     }
+}
+
+/// Notes which files are about to be made, so that after a crash their lines in the index can be told from those of others.
+pub(super) fn note_making(folder: &Path, names: &[String]) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let path = hidden(folder)?.join(MAKING);
+    fs::write(&path, names.join("\n")).map_err(|error| Error::io(path.display().to_string(), error))
+}
+
+/// The files that a sync was about to make when it was ended.
+pub(super) fn left_making(folder: &Path) -> Vec<String> {
+    let text = fs::read_to_string(folder.join(HIDDEN).join(MAKING)).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Nothing is about to be made any more.
+pub(super) fn all_made(folder: &Path) -> Result<()> {
+    let path = folder.join(HIDDEN).join(MAKING);
+    remove(&path).map_err(|error| Error::io(path.display().to_string(), error))
 }
 
 fn path(folder: &Path) -> PathBuf {

@@ -204,7 +204,7 @@ impl Storm {
                 if file.contains(' ') { format!("](<{file}>)") } else { format!("]({file})") };
             assert_eq!(index.matches(&target).count(), 1, "{file} in\n{index}");
         }
-        assert_eq!(index.lines().count(), files.len(), "{index}");
+        assert_eq!(index.lines().count(), files.len(), "{files:?}\n{index}");
         assert_eq!(
             self.pair.engine.store().check(&self.pair.scope).await.unwrap(),
             Vec::<String>::new()
@@ -217,7 +217,7 @@ impl Storm {
 
 #[tokio::test]
 async fn a_storm_of_edits_on_both_sides_loses_nothing() {
-    for seed in 1..=30 {
+    for seed in 1..=3 {
         let mut storm = Storm::new(seed).await;
         for step in 0..1_000 {
             storm.step().await;

@@ -14,15 +14,17 @@ use serde::Serialize;
 use super::{
     known::Known,
     look::{Look, look},
-    plan::{FileWork, Work, plan},
-    state::{Base, Checkpoint, State},
+    plan::{FileWork, IndexWork, Work, plan},
+    state::{Base, Checkpoint, State, all_made, left_making, note_making},
     work::Hands,
 };
 use crate::{
     error::{Error, Result},
-    files::vault::Lock,
+    files::vault::{Lock, Page, file_name},
     store::Store,
-    types::{Actor, Applied, Change, Kind, MemoryId, Scope, Timestamp, Write, to_millisecond},
+    types::{
+        Actor, Applied, Change, Kind, Memory, MemoryId, Scope, Timestamp, Write, to_millisecond,
+    },
 };
 
 /// Someone may save the same memories meanwhile; not so many times.
@@ -153,7 +155,7 @@ async fn attempt(
     };
     let mut work = plan(&state, &look, &known, request, now);
     if request.dry_run {
-        return Ok(foretold(work));
+        return Ok(foretold(&request.folder, work));
     }
     let changes = std::mem::take(&mut work.changes);
     state.note_pending(&request.folder, &work.pending)?;
@@ -303,8 +305,11 @@ fn finish(
     files.retain(|file, _| !drops.contains(file.as_str()));
     files.extend(std::mem::take(&mut work.records));
     let mut hands = Hands::new(folder, files, &work.files, stop)?;
+    let left = left_making(folder);
+    note_making(folder, &[left.clone(), hands.name(&mut work.files)].concat())?;
     let mut index = std::mem::take(&mut work.index);
     hands.work(std::mem::take(&mut work.files), &mut index)?;
+    index.extend(lines_of_nothing(folder, &left));
     hands.work_on_index(index)?;
     let mut next = State { files: hands.files, header: state.header.clone() };
     next.header.checkpoint = recorded.checkpoint;
@@ -315,8 +320,15 @@ fn finish(
         next.header.looked_at = recorded.looked_at;
         next.save(folder)?;
     }
+    all_made(folder)?;
     work.done.extend(hands.done);
     Ok((work.done, work.unchanged + hands.unchanged))
+}
+
+/// What was about to be made when a sync was ended, and is not there any more, leaves no line behind.
+fn lines_of_nothing(folder: &Path, left: &[String]) -> Vec<IndexWork> {
+    let gone = left.iter().filter(|file| !folder.join(file).exists());
+    gone.map(|file| IndexWork::Remove { file: file.clone() }).collect()
 }
 
 /// A record that would say the same need not be written, unless some file is too young to be trusted next time.
@@ -326,25 +338,30 @@ fn must_save(old: &State, new: &State) -> bool {
 }
 
 /// What a plan would do, as if all of it succeeded.
-fn foretold(work: Work) -> SyncReport {
-    let mut done = work.done;
+fn foretold(folder: &Path, work: Work) -> SyncReport {
+    let mut report = SyncReport { run: None, done: work.done, unchanged: work.unchanged };
     for file in work.files {
-        done.push(match file {
-            FileWork::Write { file, memory, .. } => {
-                Done { what: What::Written, file, id: Some(memory.id), note: None }
+        let (what, file, id, note) = match file {
+            FileWork::Write { file, memory, .. } if says(folder, &file, &memory) => {
+                report.unchanged += 1;
+                continue;
             }
+            FileWork::Write { file, memory, .. } => (What::Written, file, memory.id, None),
             FileWork::Make { memory, name, note } => {
-                let file = name.unwrap_or_else(|| {
-                    crate::files::vault::file_name(memory.kind, &memory.name, |_| false)
-                });
-                Done { what: What::Written, file, id: Some(memory.id), note }
+                let name = name.unwrap_or_else(|| file_name(memory.kind, &memory.name, |_| false));
+                (What::Written, name, memory.id, note)
             }
-            FileWork::Remove { file, id, .. } => {
-                Done { what: What::Removed, file, id: Some(id), note: None }
-            }
-        });
+            FileWork::Remove { file, id, .. } => (What::Removed, file, id, None),
+        };
+        report.done.push(Done { what, file, id: Some(id), note });
     }
-    SyncReport { run: None, done, unchanged: work.unchanged }
+    report
+}
+
+/// Whether a file says all that its memory says.
+fn says(folder: &Path, file: &str, memory: &Memory) -> bool {
+    let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+    Page::revise(&text, memory).is_ok_and(|revised| revised == text)
 }
 
 /// Lets a test end a sync in its middle, as a crash would.

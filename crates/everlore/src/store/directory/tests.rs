@@ -429,6 +429,27 @@ async fn a_dry_run_tells_and_touches_nothing() {
 }
 
 #[tokio::test]
+async fn a_comment_or_a_key_of_your_own_is_no_change() {
+    let pair = Pair::ram();
+    pair.remember("Tea", "I like tea").await;
+    pair.sync().await;
+    let mine = pair.read("user_tea.md").replace("type: user", "# mine\nmood: 好\ntype: user");
+    pair.put("user_tea.md", &mine);
+    let request = SyncRequest { dry_run: true, ..SyncRequest::new(pair.path(), &pair.scope) };
+    let foreseen = sync(&**pair.engine.store(), &request, Timestamp::now()).await.unwrap();
+    assert_eq!(foreseen, SyncReport { run: None, done: vec![], unchanged: 1 });
+    assert_eq!(pair.sync().await, foreseen);
+    let id = pair.memories().await[0].id;
+    pair.edit(id, "I like coffee").await;
+    pair.sync().await;
+    let after = pair.read("user_tea.md");
+    assert!(
+        after.contains("# mine\nmood: 好\ntype: user\n") && after.ends_with("I like coffee\n"),
+        "{after}"
+    );
+}
+
+#[tokio::test]
 async fn a_real_memory_folder_of_a_coding_assistant_works_as_it_is() {
     let pair = Pair::new(Arc::new(
         SqliteStore::open(tempfile::tempdir().unwrap().keep().join("x.db")).await.unwrap(),

@@ -67,6 +67,22 @@ impl<'a> Hands<'a> {
         })
     }
 
+    /// Gives each file that is to be made a name of its own, and returns the names.
+    pub(super) fn name(&mut self, work: &mut [FileWork]) -> Vec<String> {
+        let mut names = Vec::new();
+        for work in work {
+            let FileWork::Make { memory, name, .. } = work else { continue };
+            let free = name.take().filter(|name| !self.taken.contains(&name.to_lowercase()));
+            let file = free.unwrap_or_else(|| {
+                file_name(memory.kind, &memory.name, |name| self.taken.contains(name))
+            });
+            self.taken.insert(file.to_lowercase());
+            names.push(file.clone());
+            *name = Some(file);
+        }
+        names
+    }
+
     /// Changes files one after the other; one that cannot be changed is told and left for the next time.
     pub(super) fn work(&mut self, work: Vec<FileWork>, index: &mut Vec<IndexWork>) -> Result<()> {
         for work in work {
@@ -129,11 +145,7 @@ impl<'a> Hands<'a> {
         index: &mut Vec<IndexWork>,
     ) -> Result<(), String> {
         let text = Page::render(&memory);
-        let free = name.filter(|name| !self.taken.contains(&name.to_lowercase()));
-        let file = free.unwrap_or_else(|| {
-            file_name(memory.kind, &memory.name, |name| self.taken.contains(name))
-        });
-        self.taken.insert(file.to_lowercase());
+        let file = name.unwrap_or_default();
         let stat = create(&self.folder.join(&file), text.as_bytes(), self.durable).map_err(told)?;
         self.files.insert(file.clone(), base_of(&memory, Digest::of(text.as_bytes()), stat));
         self.tell(What::Written, &file, &memory, note);
