@@ -39,6 +39,8 @@ pub(super) struct Known {
     by_text: HashMap<Fingerprint, Vec<MemoryId>>,
     /// Texts that memories had before, where a file has another than the memory.
     earlier: HashSet<(MemoryId, Fingerprint)>,
+    /// What memories said since both sides said the same, where a file says something else than its memory.
+    since: HashMap<MemoryId, Vec<Memory>>,
 }
 
 impl Known {
@@ -91,6 +93,12 @@ impl Known {
     /// Whether the memory once said this.
     pub(super) fn once_said(&self, id: MemoryId, content: &str) -> bool {
         self.earlier.contains(&(id, Fingerprint::of(content)))
+    }
+
+    /// Whether the memory said what the file says after both said the same last: then the file is behind, as a sync that
+    /// was ended early leaves it, and nobody edited it.
+    pub(super) fn said_since(&self, id: MemoryId, page: &Page) -> bool {
+        self.since.get(&id).is_some_and(|said| said.iter().any(|then| page.agrees(then)))
     }
 
     /// Active memories that say the same, oldest first.
@@ -203,9 +211,10 @@ impl Known {
                 Some(id) if !self.memories.contains_key(&id) => {
                     self.read_deleted(store, scope, id).await?
                 }
-                Some(id) if base.is_none() && !page.agrees(&self.memories[&id]) => {
-                    self.read_earlier(store, scope, id).await?;
-                }
+                Some(id) if !page.agrees(&self.memories[&id]) => match base {
+                    None => self.read_earlier(store, scope, id).await?,
+                    Some(_) => self.read_since(store, scope, state, id).await?,
+                },
                 Some(_) => {}
                 None if self.changed.is_some() => self.read_twins(store, scope, page).await?,
                 None => {}
@@ -232,6 +241,20 @@ impl Known {
         let entries = store.journal(scope, &own).await?;
         let before = entries.iter().filter_map(|entry| entry.before.as_ref());
         self.earlier.extend(before.map(|before| (id, before.fingerprint())));
+        Ok(())
+    }
+
+    async fn read_since(
+        &mut self,
+        store: &dyn Store,
+        scope: &Scope,
+        state: &State,
+        id: MemoryId,
+    ) -> Result<()> {
+        let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
+        let then = state.header.checkpoint.map_or(0, |then| then.seq);
+        let since = store.journal(scope, &own).await?.into_iter().filter(|entry| entry.seq > then);
+        self.since.insert(id, since.filter_map(|entry| entry.after.map(|after| *after)).collect());
         Ok(())
     }
 

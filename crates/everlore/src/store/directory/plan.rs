@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub(super) use self::parts::{FileWork, IndexWork, Work, base_of};
 use self::{
     draft::{conflict_copy, memory_of},
-    pairs::sort_out,
+    pairs::{is_another, sort_out},
 };
 
 use super::{
@@ -46,12 +46,15 @@ pub(super) fn plan(
     let noted = state.files.iter().filter(|(file, _)| !live.contains_key(file));
     planner.noted = noted.map(|(file, base)| (file.clone(), base.id)).collect();
     planner.work.drops.extend(planner.noted.keys().cloned());
+    let absent = planner.noted.keys().filter(|file| !look.files.contains_key(*file));
+    planner.work.index.extend(absent.map(|file| IndexWork::Remove { file: file.clone() }));
     for (file, base) in live {
         let name = renamed.get(file).copied().unwrap_or(file);
         if name != file {
             planner.rename(file, name, base);
         }
-        planner.tracked(name, base, look.files.get(name));
+        let is_own = name != file || !is_another(base, look.files.get(name));
+        planner.tracked(name, base, look.files.get(name).filter(|_| is_own));
     }
     for (file, seen, page) in strangers {
         planner.stranger(file, seen, page);
@@ -135,7 +138,9 @@ impl Planner<'_> {
             return self.forgotten(file, base, seen, stored);
         }
         let agree = page.zip(memory).is_some_and(|(page, memory)| page.agrees(memory));
-        let step = decide(disk, stored, agree);
+        let behind = stored == Stored::Edited
+            && page.is_some_and(|page| self.known.said_since(base.id, page));
+        let step = decide(disk, stored, agree || behind);
         self.mend_index(file, base, memory, agree && stored == Stored::Edited);
         self.take(step, file, base, seen, page, memory);
     }
@@ -244,13 +249,12 @@ impl Planner<'_> {
             self.work.waits = true;
             return self.tell(What::Skipped, file, Some(memory.id), Some(FORGOTTEN.to_owned()));
         }
+        let line = Box::new(memory.clone());
+        self.work.index.push(IndexWork::Add { file: file.to_owned(), memory: line });
         if memory.status != Status::Active {
             return self.update(file, seen, page, memory, What::Updated, None);
         }
         if page.agrees(memory) || self.known.once_said(memory.id, &page.content) {
-            self.work
-                .index
-                .push(IndexWork::Add { file: file.to_owned(), memory: Box::new(memory.clone()) });
             return self.write_file(file, memory, seen.hash);
         }
         self.keep_both(file, seen, page, memory);

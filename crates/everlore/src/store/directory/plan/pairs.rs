@@ -21,7 +21,11 @@ pub(super) fn sort_out<'a>(
     look: &'a Look,
     known: &Known,
 ) -> (HashMap<&'a String, &'a String>, Vec<Stranger<'a>>) {
-    let gone = || live.iter().filter(|(file, _)| !look.files.contains_key(**file));
+    let is_gone = |file: &String, base: &Base| {
+        let seen = look.files.get(file);
+        seen.is_none() || is_another(base, seen)
+    };
+    let gone = || live.iter().filter(|(file, base)| is_gone(file, base));
     let mut by_id: HashMap<MemoryId, &String> =
         gone().map(|(file, base)| (base.id, *file)).collect();
     let by_hash: HashMap<Digest, (&String, MemoryId)> =
@@ -35,7 +39,9 @@ pub(super) fn sort_out<'a>(
         })
         .collect();
     let (mut renamed, mut strangers) = (HashMap::new(), Vec::new());
-    for (file, seen) in look.files.iter().filter(|(file, _)| !live.contains_key(file)) {
+    for (file, seen) in
+        look.files.iter().filter(|(file, _)| live.get(file).is_none_or(|base| is_gone(file, base)))
+    {
         let Found::Page(page) = &seen.found else { continue };
         let text = Digest::text(&page.content);
         let by_bytes =
@@ -54,4 +60,13 @@ pub(super) fn sort_out<'a>(
         }
     }
     (renamed, strangers)
+}
+
+/// Whether a file tells that it is another memory than the one that was under its name.
+pub(super) fn is_another(base: &Base, seen: Option<&Seen>) -> bool {
+    let told = seen.and_then(|seen| match &seen.found {
+        Found::Page(page) => page.id,
+        Found::Same | Found::Bad(_) => None,
+    });
+    !base.pending && told.is_some_and(|id| id != base.id)
 }
