@@ -6,6 +6,8 @@ use everlore::{
         documents::{Format, MAX_WHOLE_TOKENS, parse},
         layers::view,
         sections::Sections,
+        front_matter::{FrontMatter, Value, scalar},
+        vault::{Index, MAX_VIEW_BYTES, MAX_VIEW_LINES, Page},
     },
     ingest::Line,
     recall::{self, Factors, Signals},
@@ -121,6 +123,31 @@ pub(crate) fn check_documents(bytes: &[u8]) {
             assert_eq!(all, dense(text.strip_prefix('\u{feff}').unwrap_or(text)));
         }
     }
+}
+
+/// Any text is read as front matter and body or refused with a reason; an edit changes its key and nothing else; an index
+/// is read without loss.
+pub(crate) fn check_front_matter(text: &str) {
+    let index = Index::parse(text);
+    assert_eq!(index.to_string(), text);
+    let view = Index::view(text, Language::Chinese);
+    assert!(view.text.len() <= MAX_VIEW_BYTES && view.text.lines().count() <= MAX_VIEW_LINES);
+    if let Err(error) = Page::parse(text) {
+        assert!(!error.to_string().is_empty());
+    }
+    let Ok(Some(matter)) = FrontMatter::parse(text) else { return };
+    assert_eq!(format!("{}{}", matter.head(), matter.body()), text);
+    let value: String = text.chars().rev().take(40).collect();
+    let Ok(head) = matter.with(&[("name", Some(scalar(&value)))]) else { return };
+    let again = FrontMatter::parse(&head)
+        .expect("what was written can be read")
+        .expect("it has front matter");
+    assert_eq!(again.get("name"), Some(&Value::Text(value)));
+    for key in matter.keys().filter(|key| *key != "name") {
+        assert_eq!(again.get(key), matter.get(key), "{key}");
+    }
+    let comments = |text: &str| text.lines().filter(|line| line.starts_with('#')).count();
+    assert_eq!(comments(&head), comments(matter.head()), "{head}");
 }
 
 fn now() -> Zoned {

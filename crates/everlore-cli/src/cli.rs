@@ -8,8 +8,9 @@ use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
         doctor::DoctorArgs, embed::EmbedCommand, ingest::IngestArgs, layer::LayerCommand,
-        memory::MemoryCommand, observe::ObserveArgs, recall::RecallArgs, remember::RememberArgs,
-        scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand,
+        memory::MemoryCommand, observe::ObserveArgs,
+        prompt::PromptCommand, recall::RecallArgs, remember::RememberArgs,
+        scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand, vault::VaultCommand,
     },
     output::Color,
 };
@@ -80,6 +81,8 @@ pub(crate) enum Command {
     Recall(RecallArgs),
     Context(ContextArgs),
     #[command(subcommand)]
+    Prompt(PromptCommand),
+    #[command(subcommand)]
     Memory(MemoryCommand),
     #[command(subcommand)]
     Tool(ToolCommand),
@@ -87,6 +90,8 @@ pub(crate) enum Command {
     Layer(LayerCommand),
     #[command(subcommand)]
     Session(SessionCommand),
+    #[command(subcommand)]
+    Vault(VaultCommand),
     Scopes(ScopesArgs),
     #[command(subcommand)]
     Embed(EmbedCommand),
@@ -106,9 +111,10 @@ impl Command {
     /// Whether it only looks, so that a home which is not there need not be made.
     pub(crate) fn only_reads(&self) -> bool {
         match self {
-            Self::Recall(_) | Self::Context(_) | Self::Scopes(_) => true,
+            Self::Recall(_) | Self::Context(_) | Self::Prompt(_) | Self::Scopes(_) => true,
             Self::Memory(command) => command.only_reads(),
             Self::Tool(command) => command.only_reads(),
+            Self::Vault(command) => command.only_reads(),
             _ => false,
         }
     }

@@ -30,6 +30,7 @@ use commands::{
     quality::{AbstainArgs, TmdArgs, UpdatesArgs},
     retrieval::RetrievalArgs,
     scale::ScaleArgs,
+    vault::VaultArgs,
 };
 
 /// Measure Everlore's quality and speed beside the baselines
@@ -50,6 +51,7 @@ enum Command {
     Bench(BenchArgs),
     Scale(ScaleArgs),
     Layouts(LayoutsArgs),
+    Vault(VaultArgs),
     Corpus(CorpusArgs),
     Provider(ProviderArgs),
 }
@@ -66,6 +68,7 @@ fn main() -> Result<()> {
         Command::Scale(args) => commands::scale::run(&args),
         Command::Layouts(args) => commands::layouts::run(&args),
         Command::Provider(args) => commands::provider::run(&args),
+        Command::Vault(args) => commands::vault::run(&args),
         Command::Corpus(args) => commands::corpus::run(&args),
     }
 }

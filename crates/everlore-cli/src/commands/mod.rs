@@ -8,10 +8,12 @@ pub(crate) mod recall;
 mod explain;
 mod why_not;
 pub(crate) mod context;
+pub(crate) mod prompt;
 pub(crate) mod memory;
 pub(crate) mod tool;
 pub(crate) mod layer;
 pub(crate) mod session;
+pub(crate) mod vault;
 pub(crate) mod scopes;
 pub(crate) mod embed;
 pub(crate) mod doctor;
@@ -34,10 +36,12 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Ingest(args) => args.run(cx, out).await,
         Command::Recall(args) => args.run(cx, out).await,
         Command::Context(args) => args.run(cx, out).await,
+        Command::Prompt(command) => command.run(cx, out).await,
         Command::Memory(command) => command.run(cx, out).await,
         Command::Tool(command) => command.run(cx, out).await,
         Command::Layer(command) => command.run(cx, out),
         Command::Session(command) => command.run(cx, out).await,
+        Command::Vault(command) => command.run(cx, out).await,
         Command::Scopes(args) => args.run(cx, out).await,
         Command::Embed(command) => command.run(cx, out).await,
         Command::Doctor(args) => args.run(cx, out).await,

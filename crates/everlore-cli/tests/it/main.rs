@@ -11,6 +11,7 @@ mod text;
 mod erasure;
 mod transfer;
 mod ingest;
+mod vault;
 mod repair;
 mod streams;
 mod crowd;

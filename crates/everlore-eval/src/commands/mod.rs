@@ -8,3 +8,4 @@ pub(crate) mod provider;
 pub(crate) mod quality;
 pub(crate) mod retrieval;
 pub(crate) mod scale;
+pub(crate) mod vault;

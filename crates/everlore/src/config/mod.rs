@@ -9,6 +9,7 @@ mod memory_agent;
 mod embedding;
 mod recall;
 mod layers;
+mod prompt;
 mod check;
 mod read;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use crate::types::Scope;
 pub use check::Problem;
 pub use embedding::{EmbeddingConfig, Encoding, Provider};
 pub use layers::LayersConfig;
+pub use prompt::PromptConfig;
 pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
 pub use memory_agent::{ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
 pub use read::{Place, Warning};
@@ -41,6 +43,8 @@ pub struct Config {
     pub memory: MemoryConfig,
     /// The files SOUL, USER, MEMORY and DAILY.
     pub layers: LayersConfig,
+    /// What stands in a prompt beside the layers.
+    pub prompt: PromptConfig,
     /// How recall ranks.
     pub recall: RecallConfig,
     /// The model by which memories are found by meaning.

@@ -9,11 +9,12 @@ use toml::Value;
 use super::{Config, Secret};
 
 /// The files whose structs are settings.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     include_str!("mod.rs"),
     include_str!("embedding.rs"),
     include_str!("memory.rs"),
     include_str!("layers.rs"),
+    include_str!("prompt.rs"),
     include_str!("memory_agent.rs"),
     include_str!("recall.rs"),
 ];

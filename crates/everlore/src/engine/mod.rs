@@ -6,6 +6,8 @@ mod filler;
 mod transfer;
 mod documents;
 mod layers;
+mod vault;
+mod prompt;
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -15,6 +17,7 @@ use serde::Serialize;
 use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use embedding::EmbedStatus;
 pub use layers::{ArchivedDay, SessionEnd};
+pub use prompt::PromptRequest;
 pub use transfer::Exported;
 
 use crate::{

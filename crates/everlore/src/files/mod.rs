@@ -1,9 +1,12 @@
-//! What people and agents keep in files: documents, taken apart into pieces worth recalling, the layers of an agent, and
-//! the folder that an agent keeps for itself.
+//! What people and agents keep in files: documents, taken apart into pieces worth recalling, the layers of an agent,
+//! vaults, a file a memory, and the folder that an agent keeps for itself.
 //!
 //! `documents` and `sections` only take texts apart: bytes come in, values go out. The others read and write files.
 
+pub mod home;
 pub mod documents;
 pub mod sections;
 pub mod layers;
+pub mod front_matter;
+pub mod vault;
 pub mod memory_folder;

@@ -6,12 +6,12 @@ use serde::Serialize;
 use super::{
     Factors, Hit, Recall, Signals, Tier, analyze,
     pack::{CLOSING, Piece, Words, fitted, heading, told},
-    tiers::Age,
 };
 use crate::{
     config::RecallConfig,
     store::Place,
     text::{
+        age::Age,
         escape::{inert, inert_line, inert_text},
         language::Language,
         tokens::estimate,
@@ -82,7 +82,7 @@ pub fn answer(found: &Recall, budget: usize, now: &Zoned) -> (String, Vec<Told>)
 
 fn entry(hit: &Hit, tier: Tier, words: &Words, language: Language, now: &Zoned) -> String {
     let memory = &hit.memory;
-    let created = Age::of(memory, now).day;
+    let created = Age::at(memory.at, now).day;
     let is_short = is_shortened(hit, tier);
     let facts = match (language == Language::Chinese, is_short) {
         (false, false) => format!("id {}, created {created}, score {:.2}", memory.id, hit.score),
@@ -108,7 +108,7 @@ fn is_shortened(hit: &Hit, tier: Tier) -> bool {
 
 fn tell(hit: &Hit, tier: Tier, now: &Zoned) -> Told {
     let memory = &hit.memory;
-    let Age { day, days } = Age::of(memory, now);
+    let Age { day, days } = Age::at(memory.at, now);
     Told {
         id: memory.id,
         uri: memory.uri.clone(),

@@ -33,7 +33,7 @@ pub use fuse::{Signals, TermSignal};
 pub use identity::Identity;
 pub use pack::{Block, BlockEntry, Tier, pack};
 pub use score::Factors;
-pub use tiers::{Age, one_line, overview};
+pub use tiers::{one_line, overview};
 pub use why_not::WhyNot;
 
 use crate::{

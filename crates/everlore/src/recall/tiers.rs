@@ -1,7 +1,4 @@
-//! Shorter forms of a memory, and how old it is in words.
-
-use jiff::{Zoned, civil::Date};
-use serde::Serialize;
+//! Shorter forms of a memory.
 
 use crate::{
     text::{sentences::sentences, tokens::estimate},
@@ -11,29 +8,6 @@ use crate::{
 /// About this many tokens for a line, and for an overview.
 const LINE_TOKENS: usize = 30;
 const OVERVIEW_TOKENS: usize = 120;
-
-/// How long ago something was, by the calendar of whoever asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Age {
-    /// The day it was said.
-    pub day: Date,
-    /// How many days ago; 0 for today and for the future.
-    pub days: i64,
-}
-
-impl Age {
-    /// The age of a memory at `now`.
-    pub fn of(memory: &Memory, now: &Zoned) -> Self {
-        let day = memory.at.to_zoned(now.time_zone().clone()).date();
-        let days = now.date().since(day).map_or(0, |span| i64::from(span.get_days())).max(0);
-        Self { day, days }
-    }
-
-    /// Whether it should be verified before it is relied on: anything older than a day.
-    pub fn is_stale(self) -> bool {
-        self.days > 1
-    }
-}
 
 /// The memory in one line: its description, or its first sentence.
 pub fn one_line(memory: &Memory) -> String {

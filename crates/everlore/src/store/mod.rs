@@ -9,12 +9,14 @@ mod block;
 mod vector_cache;
 mod ram;
 pub mod sqlite;
+pub mod directory;
 #[cfg(test)]
 mod conformance;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+pub use directory::DirectoryStore;
 pub use place::Place;
 pub use ram::RamStore;
 pub use segment::{Docs, FIELDS, Field, Posting, Segment, Slots};

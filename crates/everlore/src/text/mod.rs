@@ -11,3 +11,4 @@ pub mod summary;
 pub mod tokens;
 pub mod dates;
 pub(crate) mod escape;
+pub mod age;

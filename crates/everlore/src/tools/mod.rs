@@ -9,6 +9,7 @@ mod spec;
 mod input;
 mod save;
 mod recall;
+mod layers;
 mod memory;
 
 use async_trait::async_trait;
@@ -91,7 +92,15 @@ pub struct Tools {
 
 /// Every tool there is, in the order in which they are listed.
 fn every() -> Vec<Box<dyn Tool>> {
-    vec![Box::new(recall::MemoryRecall), Box::new(save::MemorySave), Box::new(memory::Memory)]
+    vec![
+        Box::new(recall::MemoryRecall),
+        Box::new(save::MemorySave),
+        Box::new(layers::Read),
+        Box::new(layers::Add),
+        Box::new(layers::Replace),
+        Box::new(layers::Remove),
+        Box::new(memory::Memory),
+    ]
 }
 
 impl Tools {

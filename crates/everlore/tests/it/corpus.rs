@@ -55,6 +55,11 @@ fn seeds_of_documents() {
 }
 
 #[test]
+fn seeds_of_front_matter() {
+    run_on_text("front_matter", checks::check_front_matter);
+}
+
+#[test]
 fn seeds_of_pack() {
     run_on_text("pack", checks::check_pack);
 }
@@ -76,7 +81,7 @@ fn every_target_has_inputs_that_are_run_here() {
     };
     assert_eq!(
         names("fuzz_targets"),
-        ["analyze", "config", "documents", "import", "pack", "sections", "terms"]
+        ["analyze", "config", "documents", "front_matter", "import", "pack", "sections", "terms"]
     );
     assert_eq!(names("fuzz_targets"), names("seeds"));
     assert_eq!(names("fuzz_targets"), names("found"));

@@ -16,6 +16,7 @@ use everlore::{
 use serde_json::json;
 
 use crate::{
+    commands::vault::{Reached, reach_vaults},
     context::Context,
     failure::{Exit, Failure, Result},
     ids,
@@ -25,8 +26,8 @@ use crate::{
 
 /// Remove memories and every trace of what they said, for good
 ///
-/// Rows, index, vectors and every image in the journal go; a mark without content stays, so that an import cannot bring
-/// the same text back. This cannot be undone.
+/// Rows, index, vectors, every image in the journal and files in vaults go; a mark without content stays, so that an
+/// import cannot bring the same text back. This cannot be undone.
 #[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
     /// The memories; deleted ones too, as long as the journal still holds them
@@ -65,12 +66,16 @@ impl ForgetArgs {
                 }
             }
         }
+        let vaults = reach_vaults(cx).await?;
         warnings.extend(self::warnings(cx));
         if out.is_json() {
-            out.json(&json!({ "forgotten": forgotten, "warnings": warnings }))?;
+            out.json(&json!({ "forgotten": forgotten, "vaults": vaults, "warnings": warnings }))?;
             return Ok(Exit::Done);
         }
         out.text(&receipt(&forgotten))?;
+        for told in vaults.iter().filter_map(Reached::told) {
+            out.note(&told);
+        }
         for warning in warnings {
             out.note(&format!("warning: {warning}"));
         }

@@ -1,0 +1,133 @@
+//! `everlore prompt`: the whole prompt, as a model gets it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use everlore::{
+    Block,
+    engine::PromptRequest,
+    prompt::{Part, Prompt, TurnPrompt},
+    text::language::language_of,
+};
+use serde::Serialize;
+
+use crate::{
+    context::Context,
+    failure::{Exit, Failure, Result},
+    output::Output,
+    words,
+};
+
+/// See the whole prompt that a model gets
+#[derive(Debug, Subcommand)]
+pub(crate) enum PromptCommand {
+    Show(ShowArgs),
+}
+
+impl PromptCommand {
+    /// Runs the command.
+    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        match self {
+            Self::Show(args) => args.run(cx, out).await,
+        }
+    }
+}
+
+/// Print exactly what a model would get in a conversation that begins now
+///
+/// First what stays the same for the whole conversation: who the agent is, who the user is, its notes, the latest days, how
+/// to use the memory, the index of the vault, and the prompt of your own. Then, with a message, what is recalled for it.
+/// The characters and tokens of each part go to standard error.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// A message of the user; without it, only what stays the same is printed
+    message: Vec<String>,
+    /// The prompt of your own, which comes last
+    #[arg(long, value_name = "TEXT", default_value = "", conflicts_with = "base_file")]
+    base: String,
+    /// A file with the prompt of your own
+    #[arg(long, value_name = "FILE")]
+    base_file: Option<PathBuf>,
+    /// The most tokens of what is recalled [default: from the settings]
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<usize>,
+}
+
+/// The prompt for programs.
+#[derive(Serialize)]
+struct Answer<'a> {
+    text: &'a str,
+    parts: &'a [Part],
+    block: &'a Block,
+    chars: usize,
+    tokens: usize,
+    stable_bytes: usize,
+    turn_bytes: usize,
+}
+
+impl ShowArgs {
+    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        let message = self.message.join(" ");
+        let language = (!message.trim().is_empty()).then(|| language_of(&message));
+        let base = match &self.base_file {
+            Some(file) => std::fs::read_to_string(file)
+                .map_err(|error| Failure::io(file.display().to_string(), error))?,
+            None => self.base,
+        };
+        let prompt = engine.begin_prompt(&cx.scope, &PromptRequest { base, language }).await?;
+        let budget = self.budget.unwrap_or(engine.config().memory.inject.token_budget);
+        let (turn, block) = match language {
+            Some(_) => {
+                let request = engine.context_request(&cx.scope, message);
+                engine.turn_prompt(&prompt, &request, budget).await?
+            }
+            None => (prompt.turn(&Block::default()), Block::default()),
+        };
+        tell(&prompt, &turn, &block, out)
+    }
+}
+
+fn tell(prompt: &Prompt, turn: &TurnPrompt, block: &Block, out: &mut Output) -> Result<Exit> {
+    let (chars, tokens) = (turn.text.chars().count(), prompt.tokens() + block.tokens);
+    if out.is_json() {
+        out.json(&Answer {
+            text: &turn.text,
+            parts: &prompt.parts,
+            block,
+            chars,
+            tokens,
+            stable_bytes: turn.stable_bytes,
+            turn_bytes: turn.turn_bytes,
+        })?;
+        return Ok(Exit::found(!turn.text.is_empty()));
+    }
+    if !turn.text.is_empty() {
+        out.line(&turn.text)?;
+    }
+    let figures = figures(prompt, block, (chars, tokens));
+    out.note(&figures);
+    Ok(Exit::found(!turn.text.is_empty()))
+}
+
+/// A line for each part.
+fn figures(prompt: &Prompt, block: &Block, (chars, tokens): (usize, usize)) -> String {
+    let mut rows: Vec<_> = prompt.parts.iter().map(row).collect();
+    if !block.text.is_empty() {
+        let memories = format!("{} memories, recalled for the message", block.entries.len());
+        let block_chars = block.text.chars().count().to_string();
+        rows.push(["recalled".to_owned(), block_chars, block.tokens.to_string(), memories]);
+    }
+    rows.push(["all".to_owned(), chars.to_string(), tokens.to_string(), String::new()]);
+    let mut table = words::table(&["part", "characters", "tokens", ""]);
+    table.add_rows(rows);
+    words::rendered(table)
+}
+
+fn row(part: &Part) -> [String; 4] {
+    let cut = match part.cut_chars {
+        0 => String::new(),
+        cut => format!("{cut} characters of the file are left out"),
+    };
+    [part.name.as_str().to_owned(), part.chars.to_string(), part.tokens.to_string(), cut]
+}

@@ -1,0 +1,129 @@
+//! `vault`: how long it takes to list a vault for a prompt and to sync one, beside a plain read of the same files.
+
+use std::{fs, path::Path, time::Instant};
+
+use anyhow::Result;
+use everlore::{
+    Engine, Scope,
+    files::vault::{MAX_PROMPT_FILES, list},
+    store::{
+        SqliteStore,
+        directory::{SyncReport, SyncRequest},
+    },
+};
+
+use crate::{
+    table::{number, render},
+    timing::Spread,
+};
+
+/// How often a listing is measured.
+const LISTINGS: usize = 20;
+
+/// Time the listing of a vault for a prompt, and its sync with a database
+#[derive(clap::Args)]
+pub(crate) struct VaultArgs {
+    /// Files of the vault that is listed
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
+    listed: usize,
+    /// Files of the vault that is synced
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    synced: usize,
+}
+
+/// Measures both and prints two tables.
+pub(crate) fn run(args: &VaultArgs) -> Result<()> {
+    println!("{}", listing(args.listed)?);
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    println!("{}", runtime.block_on(syncing(args.synced))?);
+    Ok(())
+}
+
+fn listing(files: usize) -> Result<String> {
+    let folder = tempfile::tempdir()?;
+    fill(folder.path(), files)?;
+    let (mut prompt, mut all, mut plain) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..LISTINGS {
+        prompt
+            .push(milliseconds(|| Ok(list(folder.path(), Some(MAX_PROMPT_FILES))?.entries.len()))?);
+        all.push(milliseconds(|| Ok(list(folder.path(), None)?.entries.len()))?);
+        plain.push(milliseconds(|| read_all(folder.path()))?);
+    }
+    let row = |name: &str, samples: Vec<f64>| {
+        let spread = Spread::of(samples);
+        vec![name.to_owned(), number(spread.p50), number(spread.p95)]
+    };
+    let rows =
+        [row("newest 200, for a prompt", prompt), row("all", all), row("plain read of all", plain)];
+    Ok(format!("{files} files\n\n{}", render(&["listing", "p50 ms", "p95 ms"], &rows)))
+}
+
+async fn syncing(files: usize) -> Result<String> {
+    let (folder, home) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    fill(folder.path(), files)?;
+    let store = std::sync::Arc::new(SqliteStore::open(home.path().join("everlore.db")).await?);
+    let engine = Engine::new(store);
+    let request = SyncRequest::new(folder.path(), &Scope::default());
+    let mut rows = Vec::new();
+    let mut sync = async |what: &str, request: &SyncRequest| -> Result<SyncReport> {
+        let start = Instant::now();
+        let report = engine.sync_vault(request).await?;
+        let ms = start.elapsed().as_secs_f64() * 1e3;
+        rows.push(vec![what.to_owned(), report.done.len().to_string(), number(ms)]);
+        Ok(report)
+    };
+    let start = Instant::now();
+    read_all(folder.path())?;
+    let plain = start.elapsed().as_secs_f64() * 1e3;
+    sync("files → memories, all new", &request).await?;
+    sync("nothing changed, files too young to trust", &request).await?;
+    // Only what is older than two seconds is trusted by its times.
+    tokio::task::spawn_blocking(|| std::thread::sleep(std::time::Duration::from_millis(2_100)))
+        .await?;
+    sync("nothing changed", &request).await?;
+    sync("nothing changed", &request).await?;
+    fs::write(folder.path().join("user_note_7.md"), page(7, "edited by hand"))?;
+    sync("one file edited", &request).await?;
+    let other = tempfile::tempdir()?;
+    sync("memories → files, all new", &SyncRequest::new(other.path(), &Scope::default())).await?;
+    rows.push(vec!["plain read of the same files".into(), files.to_string(), number(plain)]);
+    Ok(format!("{files} files\n\n{}", render(&["sync", "changes", "ms"], &rows)))
+}
+
+fn fill(folder: &Path, files: usize) -> Result<()> {
+    for number in 0..files {
+        fs::write(
+            folder.join(format!("user_note_{number}.md")),
+            page(number, "as it was first written"),
+        )?;
+    }
+    Ok(())
+}
+
+/// A memory of the usual size: a sentence or two, the reason, and how to apply it.
+fn page(number: usize, how: &str) -> String {
+    format!(
+        "---\nname: Note {number}\ndescription: What note {number} is about, in one line\ntype: user\n---\n\nThe user told \
+         fact number {number} ({how}). 用户说过的第 {number} 件事。\n\n**Why:** it came up in meeting {}.\n**How to apply:** \
+         whenever topic {} is discussed.\n",
+        number % 97,
+        number % 31
+    )
+}
+
+fn read_all(folder: &Path) -> Result<usize> {
+    let mut bytes = 0;
+    for found in fs::read_dir(folder)? {
+        let found = found?;
+        if found.file_type()?.is_file() {
+            bytes += fs::read(found.path())?.len();
+        }
+    }
+    Ok(bytes)
+}
+
+fn milliseconds(work: impl FnOnce() -> Result<usize>) -> Result<f64> {
+    let start = Instant::now();
+    std::hint::black_box(work()?);
+    Ok(start.elapsed().as_secs_f64() * 1e3)
+}

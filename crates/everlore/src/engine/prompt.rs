@@ -1,0 +1,108 @@
+//! The prompt of a conversation: made once when it begins, with what each turn recalls added at its end.
+
+use std::{io, path::PathBuf};
+
+use super::{Engine, layers::aside};
+use crate::{
+    config::LanguageChoice,
+    error::{Error, Result},
+    files::{
+        home::vault_folder,
+        layers::Snapshot,
+        vault::{INDEX, Index, IndexView},
+    },
+    prompt::{Prompt, Sources, TurnPrompt, guide},
+    recall::{Block, RecallRequest},
+    text::language::{Language, language_of},
+    types::Scope,
+};
+
+/// The files in a home's folder `prompts` that stand for the guide, by language; the last for any.
+const GUIDES: [&str; 2] = ["guide_en.md", "guide_zh.md"];
+const ANY_GUIDE: &str = "guide.md";
+
+/// What a conversation begins with.
+#[derive(Debug, Clone, Default)]
+pub struct PromptRequest {
+    /// The caller's own prompt, which comes last.
+    pub base: String,
+    /// The language of the conversation, if it is known; the layers tell it otherwise.
+    pub language: Option<Language>,
+}
+
+impl Engine {
+    /// The part of the prompt that stays the same for a conversation that begins now. Keep it and ask no more: what is
+    /// saved meanwhile reaches the next conversation, and the provider's cache of the prompt holds (A8).
+    pub async fn begin_prompt(&self, scope: &Scope, request: &PromptRequest) -> Result<Prompt> {
+        let base = request.base.clone();
+        if !self.config.memory.enabled {
+            return Ok(Prompt::assemble(&Sources { base, ..Sources::default() }));
+        }
+        let layers = match self.home {
+            Some(_) => self.layer_snapshot(scope).await?,
+            None => Snapshot::default(),
+        };
+        let language = self.prompt_language(request, &layers);
+        let guide = match self.config.prompt.guide {
+            true => Some(self.guide(language).await?),
+            false => None,
+        };
+        let index = match self.config.prompt.index {
+            true => self.vault_index(scope, language).await?,
+            false => None,
+        };
+        Ok(Prompt::assemble(&Sources { layers, guide, index, base }))
+    }
+
+    /// The prompt of one turn: what was made at the beginning, then what is recalled for the message.
+    pub async fn turn_prompt(
+        &self,
+        prompt: &Prompt,
+        request: &RecallRequest,
+        budget: usize,
+    ) -> Result<(TurnPrompt, Block)> {
+        let block = self.context(request, budget).await?;
+        Ok((prompt.turn(&block), block))
+    }
+
+    fn prompt_language(&self, request: &PromptRequest, layers: &Snapshot) -> Language {
+        match self.config.general.language {
+            LanguageChoice::En => Language::English,
+            LanguageChoice::Zh => Language::Chinese,
+            LanguageChoice::Auto => request.language.unwrap_or_else(|| {
+                let known = [&layers.user, &layers.memory, &layers.soul];
+                let said = known.into_iter().find(|view| !view.text.is_empty());
+                said.map_or(Language::English, |view| language_of(&view.text))
+            }),
+        }
+    }
+
+    /// The guide as the home has it, or as it comes with the engine.
+    async fn guide(&self, language: Language) -> Result<String> {
+        let builtin = guide(language);
+        let Some(home) = &self.home else { return Ok(builtin.to_owned()) };
+        let own = GUIDES[usize::from(language == Language::Chinese)];
+        let files = [own, ANY_GUIDE].map(|name| home.join("prompts").join(name));
+        aside(move || Ok(first_of(&files)?.unwrap_or_else(|| builtin.to_owned()))).await
+    }
+
+    /// What a prompt shows of the vault's index; nothing if the scope has no vault.
+    async fn vault_index(&self, scope: &Scope, language: Language) -> Result<Option<IndexView>> {
+        let Some(home) = &self.home else { return Ok(None) };
+        let file = vault_folder(home, scope).join(INDEX);
+        let text = aside(move || first_of(&[file])).await?;
+        Ok(text.map(|text| Index::view(&text, language)))
+    }
+}
+
+/// The text of the first file there is.
+fn first_of(files: &[PathBuf]) -> Result<Option<String>> {
+    for file in files {
+        match std::fs::read_to_string(file) {
+            Ok(text) => return Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(Error::Io { what: file.display().to_string(), source }),
+        }
+    }
+    Ok(None)
+}

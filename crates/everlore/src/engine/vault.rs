@@ -1,0 +1,15 @@
+//! A folder of markdown files kept equal to the memories of a scope.
+
+use super::Engine;
+use crate::{
+    error::Result,
+    store::directory::{SyncReport, SyncRequest, sync},
+};
+
+impl Engine {
+    /// Brings a vault and the memories of its scope together: changes of either side travel to the other (D8).
+    pub async fn sync_vault(&self, request: &SyncRequest) -> Result<SyncReport> {
+        self.check_enabled()?;
+        sync(&*self.store, request, self.now().timestamp()).await
+    }
+}

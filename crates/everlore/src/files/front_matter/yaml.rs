@@ -1,0 +1,144 @@
+//! The little YAML that front matter needs: keys with texts and lists, read by a parser and written on one line.
+
+use saphyr_parser::{Event, Parser};
+
+use super::Value;
+use crate::error::{Error, Result};
+
+/// A text as a YAML value on one line: as it is where that is safe, in double quotes otherwise.
+pub fn scalar(text: &str) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            c if needs_escape(c) => quoted.push_str(&format!("\\U{:08x}", c as u32)),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+/// Texts as a YAML list on one line.
+pub fn list(texts: &[String]) -> String {
+    let quoted = |text: &String| match text.contains([',', '[', ']', '{', '}']) && is_plain(text) {
+        true => format!("\"{text}\""),
+        false => scalar(text),
+    };
+    format!("[{}]", texts.iter().map(quoted).collect::<Vec<_>>().join(", "))
+}
+
+/// Whether YAML reads the text back as the same text without quotes, whichever version of YAML it is.
+fn is_plain(text: &str) -> bool {
+    const WORDS: [&str; 11] =
+        ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"];
+    let first = text.chars().next().unwrap_or(' ');
+    first.is_alphabetic()
+        && !text.ends_with([':', ' '])
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.chars().any(|c| needs_escape(c) || matches!(c, '\n' | '\t' | '"' | '\\'))
+        && !WORDS.contains(&text.to_lowercase().as_str())
+}
+
+/// What YAML does not allow as it is, or what an editor would not show.
+fn needs_escape(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// The keys and values of a YAML mapping.
+pub(super) fn values(yaml: &str) -> Result<Vec<(String, Value)>> {
+    let mut nodes = Nodes { values: Vec::new(), key: None, depth: 0, list: None };
+    for event in Parser::new_from_str(yaml) {
+        let (event, _) = event.map_err(|error| {
+            // The first line of the file is the rule, which the parser does not see.
+            not_yaml(&format!("line {}: {}", error.marker().line() + 1, error.info()))
+        })?;
+        nodes.take(event)?;
+    }
+    Ok(nodes.values)
+}
+
+fn not_yaml(why: &str) -> Error {
+    Error::invalid(
+        format!("the front matter cannot be read: {why}"),
+        "write each key on a line of its own, and texts with a colon in quotes",
+    )
+}
+
+/// What has been read of a mapping.
+struct Nodes {
+    values: Vec<(String, Value)>,
+    key: Option<String>,
+    /// How many collections are open; the mapping itself is one.
+    depth: usize,
+    /// The items of the list that is open, or none if it holds more than texts.
+    list: Option<Value>,
+}
+
+impl Nodes {
+    fn take(&mut self, event: Event<'_>) -> Result<()> {
+        match event {
+            Event::Scalar(text, style, _, tag) => {
+                let is_text = style != saphyr_parser::ScalarStyle::Plain;
+                let nothing = !is_text
+                    && tag.is_none()
+                    && ["", "~", "null", "Null", "NULL"].contains(&&*text);
+                let value = if nothing { Value::Nothing } else { Value::Text(text.into_owned()) };
+                self.value(value)?;
+            }
+            Event::Alias(_) => self.value(Value::Other)?,
+            Event::MappingStart(..) if self.depth == 0 => self.depth = 1,
+            Event::SequenceStart(..) if self.depth == 1 && self.key.is_some() => {
+                self.list = Some(Value::List(Vec::new()));
+                self.depth = 2;
+            }
+            Event::MappingStart(..) | Event::SequenceStart(..) if self.depth == 0 => {
+                return Err(not_yaml("it is a list and not keys with values"));
+            }
+            Event::MappingStart(..) | Event::SequenceStart(..) => {
+                if self.depth == 1 && self.key.is_none() {
+                    return Err(not_yaml("a key is not a word"));
+                }
+                self.list = Some(Value::Other);
+                self.depth += 1;
+            }
+            Event::MappingEnd | Event::SequenceEnd => self.close()?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, value: Value) -> Result<()> {
+        match (self.depth, self.key.take(), value) {
+            (0, _, Value::Nothing) => {}
+            (0, ..) => return Err(not_yaml("it is a text and not keys with values")),
+            (1, None, Value::Text(key)) => self.key = Some(key),
+            (1, None, _) => return Err(not_yaml("a key is not a word")),
+            (1, Some(key), value) => self.values.push((key, value)),
+            (_, key, value) => {
+                self.key = key;
+                match (self.list.as_mut(), value) {
+                    (Some(Value::List(items)), Value::Text(item)) => items.push(item),
+                    (list, _) => drop(list.map(|list| *list = Value::Other)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<()> {
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth == 1
+            && let Some(key) = self.key.take()
+        {
+            self.values.push((key, self.list.take().unwrap_or(Value::Other)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,207 @@
+//! What a vault holds, read from the heads of its files, newest first.
+
+use std::{fs, io::Read, path::Path};
+
+use jiff::{Timestamp, Zoned, tz::TimeZone};
+use serde::Serialize;
+
+use super::{Page, is_index};
+use crate::{
+    error::{Error, Result},
+    text::age::Age,
+    types::Kind,
+};
+
+/// The most files that are told of in a prompt; searching knows no such limit.
+pub const MAX_PROMPT_FILES: usize = 200;
+
+/// So much of a file is read to know what it is about.
+const HEAD_BYTES: u64 = 4 * 1024;
+
+/// What a vault holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Listing {
+    /// Its memories, newest first.
+    pub entries: Vec<Entry>,
+    /// Files that are none, with the reason.
+    pub skipped: Vec<Skipped>,
+    /// Files that were not looked at because of the limit.
+    pub left_out: usize,
+}
+
+/// One file of a vault.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// The file's name.
+    pub file: String,
+    /// What sort of statement it is.
+    pub kind: Kind,
+    /// Its title.
+    pub name: String,
+    /// The line that tells whether it matters.
+    pub description: String,
+    /// When it was last changed.
+    pub modified_at: Timestamp,
+}
+
+/// A file that is not taken, and why.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Skipped {
+    /// The file's name.
+    pub file: String,
+    /// Why it is not taken.
+    pub reason: String,
+}
+
+impl Entry {
+    /// `- [type] file (YYYY-MM-DD HH:MM): description`, for choosing what is relevant.
+    pub fn manifest_line(&self, zone: &TimeZone) -> String {
+        let at = self.modified_at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+        let what = if self.description.is_empty() { &self.name } else { &self.description };
+        format!("- [{}] {} ({at}): {what}", self.kind, self.file)
+    }
+
+    /// How old it is.
+    pub fn age(&self, now: &Zoned) -> Age {
+        Age::at(self.modified_at, now)
+    }
+}
+
+/// Reads the heads of the newest files until `limit` memories are found, or of all.
+pub fn list(folder: &Path, limit: Option<usize>) -> Result<Listing> {
+    let mut listing = Listing::default();
+    let mut files = Vec::new();
+    for found in memory_files(folder)? {
+        match found {
+            Ok((name, data)) => files.push((modified(&data), name)),
+            Err(skipped) => listing.skipped.push(skipped),
+        }
+    }
+    files.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let limit = limit.unwrap_or(usize::MAX);
+    for (at, (modified_at, file)) in files.iter().enumerate() {
+        if listing.entries.len() == limit {
+            listing.left_out = files.len() - at;
+            break;
+        }
+        match entry(folder, file, *modified_at) {
+            Ok(entry) => listing.entries.push(entry),
+            Err(error) => {
+                listing.skipped.push(Skipped { file: file.clone(), reason: error.to_string() });
+            }
+        }
+    }
+    listing.skipped.sort();
+    Ok(listing)
+}
+
+/// The files of a folder that could be memories: markdown, not hidden, not the index; links are told as skipped.
+pub fn memory_files(
+    folder: &Path,
+) -> Result<Vec<std::result::Result<(String, fs::Metadata), Skipped>>> {
+    let failed = |error| Error::io(folder.display().to_string(), error);
+    let mut files = Vec::new();
+    for found in fs::read_dir(folder).map_err(failed)? {
+        let found = found.map_err(failed)?;
+        let name = found.file_name();
+        let shown = name.to_string_lossy().into_owned();
+        if shown.starts_with('.') || !shown.to_lowercase().ends_with(".md") || is_index(&shown) {
+            continue;
+        }
+        let skipped =
+            |reason: &str| Err(Skipped { file: shown.clone(), reason: reason.to_owned() });
+        match found.metadata() {
+            _ if name.to_str().is_none() => files.push(skipped("its name is not UTF-8")),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => files.push(skipped(&error.to_string())),
+            // The metadata of an entry is that of the link itself.
+            Ok(data) if data.is_symlink() => files.push(skipped("it is a link to another file")),
+            Ok(data) if data.is_file() => files.push(Ok((shown, data))),
+            Ok(_) => {}
+        }
+    }
+    Ok(files)
+}
+
+fn entry(folder: &Path, file: &str, modified_at: Timestamp) -> Result<Entry> {
+    let page = Page::parse(&head(&folder.join(file)).map_err(|error| Error::io(file, error))?)?;
+    Ok(Entry {
+        file: file.to_owned(),
+        kind: page.kind,
+        name: page.name.unwrap_or_else(|| file.trim_end_matches(".md").replace('_', " ")),
+        description: page.description.unwrap_or_default(),
+        // A copy or a clone is newer than what it holds.
+        modified_at: page.modified.filter(|said| *said < modified_at).unwrap_or(modified_at),
+    })
+}
+
+/// The beginning of a file, cut between two characters.
+fn head(path: &Path) -> std::io::Result<String> {
+    let mut bytes = Vec::with_capacity(HEAD_BYTES as usize);
+    fs::File::open(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
+    match std::str::from_utf8(&bytes) {
+        Err(error) if error.error_len().is_none() => bytes.truncate(error.valid_up_to()),
+        _ => {}
+    }
+    String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is not UTF-8"))
+}
+
+fn modified(data: &fs::Metadata) -> Timestamp {
+    data.modified()
+        .ok()
+        .and_then(|at| Timestamp::try_from(at).ok())
+        .unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    fn put(folder: &Path, file: &str, text: &str, age_days: u64) {
+        let path = folder.join(file);
+        fs::write(&path, text).unwrap();
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_772_452_800 - age_days * 86_400);
+        fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
+    }
+
+    #[test]
+    fn memories_come_newest_first_and_others_are_told_with_the_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = |name: &str| {
+            format!("---\nname: {name}\ndescription: about {name}\ntype: user\n---\nx")
+        };
+        put(folder.path(), "user_old.md", &page("old"), 9);
+        put(folder.path(), "user_新.md", &page("新"), 0);
+        put(folder.path(), "plain.md", "no front matter", 1);
+        put(folder.path(), "MEMORY.md", "- [x](x.md)", 1);
+        put(folder.path(), "notes.txt", "x", 1);
+        put(folder.path(), "long.md", &format!("---\nname: {}\n", "x".repeat(9_000)), 2);
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("user_old.md", folder.path().join("link.md")).unwrap();
+        let listing = list(folder.path(), None).unwrap();
+        let files: Vec<_> = listing.entries.iter().map(|entry| entry.file.as_str()).collect();
+        assert_eq!(files, ["user_新.md", "user_old.md"]);
+        let skipped: Vec<_> = listing.skipped.iter().map(|skipped| skipped.file.as_str()).collect();
+        assert_eq!(
+            skipped,
+            if cfg!(unix) {
+                vec!["link.md", "long.md", "plain.md"]
+            } else {
+                vec!["long.md", "plain.md"]
+            }
+        );
+        assert_eq!(
+            listing.entries[0].manifest_line(&TimeZone::UTC),
+            "- [user] user_新.md (2026-03-02 12:00): about 新"
+        );
+        let now: Zoned = "2026-03-02T13:00:00[UTC]".parse().unwrap();
+        assert_eq!(
+            (listing.entries[0].age(&now).days, listing.entries[1].age(&now).is_stale()),
+            (0, true)
+        );
+        let one = list(folder.path(), Some(1)).unwrap();
+        assert_eq!((one.entries.len(), one.left_out), (1, 3));
+    }
+}

@@ -1,0 +1,169 @@
+//! Saving and deleting one memory of a vault without a database: the file and its line in the index.
+
+use std::{fs, io, path::Path};
+
+use super::{
+    INDEX, Index, Lock, Page, create, file_name, is_index, remove, replace, safe_name, summary,
+};
+use crate::{
+    error::{Error, Result},
+    types::{Kind, Memory, MemoryId, Scope, Source, Status, Timestamp, Via},
+};
+
+/// A memory to save as a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What to call the file; made from the kind and the name if left out.
+    pub file: Option<String>,
+    /// What sort of statement it is.
+    pub kind: Kind,
+    /// Its title.
+    pub name: String,
+    /// The line that tells whether it matters.
+    pub description: String,
+    /// The text.
+    pub content: String,
+}
+
+/// Saves a memory and its line in the index, and returns the file's name. Keys and comments of a file that is there stay.
+pub fn save(folder: &Path, note: &Note, now: Timestamp) -> Result<String> {
+    let _lock = Lock::acquire(folder)?;
+    let file = match &note.file {
+        Some(given) => safe_name(given)?,
+        None => file_name(note.kind, &note.name, |name| folder.join(name).exists()),
+    };
+    let (path, memory) = (folder.join(&file), memory_of(note, now));
+    let failed = |error| Error::io(path.display().to_string(), error);
+    match fs::symlink_metadata(&path) {
+        Ok(data) if !data.is_file() => {
+            return Err(Error::invalid(
+                format!("`{file}` is not a plain file"),
+                "choose another name",
+            ));
+        }
+        Ok(_) => {
+            let text = fs::read_to_string(&path).map_err(failed)?;
+            let text = revised(&text, &memory)?;
+            replace(&path, text.as_bytes(), true).map_err(failed)?;
+        }
+        Err(_) => drop(create(&path, Page::render(&memory).as_bytes(), true).map_err(failed)?),
+    }
+    change_index(folder, |index| index.set(&file, &memory.name, &summary(&memory)))?;
+    Ok(file)
+}
+
+/// Deletes a memory and its line in the index; false if there is none.
+pub fn delete(folder: &Path, file: &str) -> Result<bool> {
+    let file = safe_name(file)?;
+    let _lock = Lock::acquire(folder)?;
+    let path = folder.join(&file);
+    if is_index(&file) || !fs::symlink_metadata(&path).is_ok_and(|data| data.is_file()) {
+        return Ok(false);
+    }
+    remove(&path).map_err(|error| Error::io(path.display().to_string(), error))?;
+    change_index(folder, |index| index.remove(&file))?;
+    Ok(true)
+}
+
+/// A file that is there keeps its id, if it has one.
+fn revised(text: &str, memory: &Memory) -> Result<String> {
+    let page = Page::parse(text)?;
+    let kept = Memory {
+        id: page.id.unwrap_or(memory.id),
+        tags: page.tags.unwrap_or_default(),
+        importance: page.importance.unwrap_or(memory.importance),
+        ..memory.clone()
+    };
+    Page::revise(text, &kept)
+}
+
+fn change_index(folder: &Path, change: impl FnOnce(&mut Index)) -> Result<()> {
+    let path = folder.join(INDEX);
+    let failed = |error| Error::io(path.display().to_string(), error);
+    let text = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        text => text.map_err(failed)?,
+    };
+    let mut index = Index::parse(&text);
+    change(&mut index);
+    let changed = index.to_string();
+    if changed != text {
+        replace(&path, changed.as_bytes(), true).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn memory_of(note: &Note, now: Timestamp) -> Memory {
+    Memory {
+        id: MemoryId::new(now),
+        uri: String::new(),
+        scope: Scope::default(),
+        kind: note.kind,
+        name: note.name.clone(),
+        description: note.description.clone(),
+        content: note.content.trim().to_owned(),
+        tags: Vec::new(),
+        importance: 0.5,
+        confidence: 1.0,
+        weight: 1.0,
+        status: Status::Active,
+        metadata: serde_json::Map::new(),
+        source: Source {
+            via: Via::Import,
+            session: None,
+            speaker: None,
+            role: None,
+            turns: Vec::new(),
+        },
+        at: now,
+        created_at: now,
+        updated_at: now,
+        last_used_at: None,
+        superseded_by: None,
+        version: 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(file: Option<&str>, name: &str, content: &str) -> Note {
+        Note {
+            file: file.map(str::to_owned),
+            kind: Kind::Feedback,
+            name: name.into(),
+            description: format!("about {name}"),
+            content: content.into(),
+        }
+    }
+
+    #[test]
+    fn saving_writes_a_file_and_a_line_and_deleting_removes_both() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |file: &str| fs::read_to_string(folder.path().join(file)).unwrap();
+        let now = "2026-03-02T12:00:00Z".parse().unwrap();
+        let file = save(folder.path(), &note(None, "真实数据库", "不要 mock。"), now).unwrap();
+        assert_eq!(file, "feedback_真实数据库.md");
+        save(folder.path(), &note(Some("../x/rule"), "Rule", "No mocks."), now).unwrap();
+        assert_eq!(
+            read("MEMORY.md"),
+            "- [真实数据库](feedback_真实数据库.md) — about 真实数据库\n- [Rule](rule.md) — about Rule\n"
+        );
+        let mine = read("rule.md").replace("---\n\n", "# mine\n---\n\n");
+        fs::write(folder.path().join("rule.md"), &mine).unwrap();
+        save(folder.path(), &note(Some("rule.md"), "Rule", "No mocks at all."), now).unwrap();
+        assert_eq!(read("rule.md"), mine.replace("No mocks.", "No mocks at all."));
+        assert!(delete(folder.path(), "rule").unwrap());
+        assert!(!delete(folder.path(), "rule").unwrap());
+        assert_eq!(
+            read("MEMORY.md"),
+            "- [真实数据库](feedback_真实数据库.md) — about 真实数据库\n"
+        );
+        for bad in ["MEMORY.md", "memory"] {
+            let answer = save(folder.path(), &note(Some(bad), "x", "y"), now);
+            assert!(answer.unwrap_err().to_string().contains("index"), "{bad}");
+        }
+        assert!(read("MEMORY.md").contains("真实"), "the index is untouched");
+    }
+}

@@ -1,0 +1,314 @@
+//! A folder of markdown files as a store (B5): the files are what people see and edit; what a file cannot hold, such as
+//! turns, history, tombstones, vectors and the index for searching, is in a database in the hidden folder.
+//!
+//! Every write is made durable in the hidden database first and in the files right after; every edit by hand is taken in
+//! before the next read. If the hidden database is lost, the memories are read back from the files, with their ids;
+//! their history is not.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+
+use super::{SyncReport, SyncRequest, What, blocking, sync};
+use crate::{
+    error::{Error, Result},
+    files::{
+        home::folder_name,
+        vault::{HIDDEN, Lock, hidden},
+    },
+    store::{Counts, JournalQuery, Key, Made, Page, Place, Segment, SqliteStore, Store},
+    text::terms::Term,
+    types::{
+        Applied, Change, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope, Timestamp,
+        Write,
+    },
+};
+
+/// Edits by hand are found within a second, and a busy reader does not look at every file at every question.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// A store in a folder: `{agent}/{user}/` holds the files of a scope.
+pub struct DirectoryStore {
+    root: PathBuf,
+    inner: SqliteStore,
+    /// When each scope was last looked at. Held while a scope is synced, so that one sync follows the other.
+    looked: tokio::sync::Mutex<HashMap<Scope, Instant>>,
+    /// What could not be written to files since.
+    failure: Mutex<Option<String>>,
+}
+
+impl DirectoryStore {
+    /// Opens the folder, creating it where needed.
+    pub async fn open(root: impl AsRef<Path>) -> Result<Self> {
+        let root = root.as_ref().to_owned();
+        let folder = root.clone();
+        let database = blocking(move || {
+            fs::create_dir_all(&folder)
+                .map_err(|error| Error::io(folder.display().to_string(), error))?;
+            Ok(hidden(&folder)?.join("everlore.db"))
+        });
+        let inner = SqliteStore::open(database.await?).await?;
+        Ok(Self { root, inner, looked: tokio::sync::Mutex::default(), failure: Mutex::default() })
+    }
+
+    /// The folder with the files of a scope.
+    pub fn folder(&self, scope: &Scope) -> PathBuf {
+        self.root.join(folder_name(scope.agent())).join(folder_name(scope.user()))
+    }
+
+    /// Takes in what was edited by hand, and writes what is not yet in files.
+    pub async fn refresh(&self, scope: &Scope) -> Result<SyncReport> {
+        let mut looked = self.looked.lock().await;
+        let report = self.bring_together(scope, None, false).await;
+        looked.insert(scope.clone(), Instant::now());
+        report
+    }
+
+    /// Looks at the files of a scope if that was not done just now. A scope without files has nothing to look at.
+    async fn look(&self, scope: &Scope) -> Result<()> {
+        let mut looked = self.looked.lock().await;
+        let recently = looked.get(scope).is_some_and(|at| at.elapsed() < LOOK_EVERY);
+        if recently || !self.folder(scope).is_dir() {
+            return Ok(());
+        }
+        self.bring_together(scope, None, false).await?;
+        looked.insert(scope.clone(), Instant::now());
+        Ok(())
+    }
+
+    /// The time is that of the write or, for what was edited by hand, that of the file system.
+    async fn bring_together(
+        &self,
+        scope: &Scope,
+        at: Option<Timestamp>,
+        dry_run: bool,
+    ) -> Result<SyncReport> {
+        let folder = self.folder(scope);
+        let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
+        let request = SyncRequest { kinds, dry_run, ..SyncRequest::new(&folder, scope) };
+        let now = match at {
+            Some(at) => at,
+            None => {
+                let root = self.root.clone();
+                let taken = blocking(move || Ok(Lock::acquire(&root)?.taken_at)).await?;
+                Timestamp::from_nanosecond(taken.into()).unwrap_or(Timestamp::UNIX_EPOCH)
+            }
+        };
+        sync(&self.inner, &request, now).await
+    }
+
+    /// Writes what changed to the files. The change itself is stored already, so a failure is told by [`Store::check`]
+    /// and made good by the next write or look.
+    async fn write_files(&self, scope: &Scope, at: Timestamp) {
+        let mut looked = self.looked.lock().await;
+        let folder = self.folder(scope);
+        let made = blocking(move || {
+            fs::create_dir_all(&folder)
+                .map_err(|error| Error::io(folder.display().to_string(), error))
+        });
+        let outcome = match made.await {
+            Ok(()) => self.bring_together(scope, Some(at), false).await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        let failure = outcome.err().map(|error| error.to_string());
+        if let Some(failure) = &failure {
+            tracing::warn!(%failure, "files could not be written; the memories are stored");
+        }
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        looked.insert(scope.clone(), Instant::now());
+    }
+}
+
+/// Whether a write may concern files: turns have none.
+fn concerns_files(write: &Write) -> bool {
+    write.changes.iter().any(|change| match change {
+        Change::Add(memory) | Change::Update(memory) => memory.kind != Kind::Turn,
+        Change::Delete(_) | Change::Erase(_) => true,
+    })
+}
+
+#[async_trait]
+impl Store for DirectoryStore {
+    async fn apply(&self, write: Write) -> Result<Vec<Applied>> {
+        let (scope, at, concerns_files) = (write.scope.clone(), write.at, concerns_files(&write));
+        let applied = self.inner.apply(write).await?;
+        if concerns_files {
+            self.write_files(&scope, at).await;
+        }
+        Ok(applied)
+    }
+
+    async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>> {
+        self.look(scope).await?;
+        self.inner.get(scope, ids).await
+    }
+
+    async fn find(&self, scope: &Scope, key: &Key, limit: usize) -> Result<Vec<Memory>> {
+        self.look(scope).await?;
+        self.inner.find(scope, key, limit).await
+    }
+
+    async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>> {
+        self.look(scope).await?;
+        self.inner.list(scope, page).await
+    }
+
+    async fn postings(
+        &self,
+        scope: &Scope,
+        terms: &[Term],
+        model: Option<&ModelId>,
+    ) -> Result<Vec<Segment>> {
+        self.look(scope).await?;
+        self.inner.postings(scope, terms, model).await
+    }
+
+    async fn model(&self) -> Result<Option<ModelId>> {
+        self.inner.model().await
+    }
+
+    async fn use_model(&self, model: &ModelId) -> Result<()> {
+        self.inner.use_model(model).await
+    }
+
+    async fn embedded(&self) -> Result<(usize, usize)> {
+        self.inner.embedded().await
+    }
+
+    async fn unembedded(&self, scope: Option<&Scope>) -> Result<Vec<Memory>> {
+        self.inner.unembedded(scope).await
+    }
+
+    async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()> {
+        self.inner.embed(scope, model, made).await
+    }
+
+    async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {
+        self.inner.at_places(scope, places).await
+    }
+
+    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
+        self.inner.verify(scope, ids).await
+    }
+
+    async fn journal(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<Entry>> {
+        self.inner.journal(scope, query).await
+    }
+
+    async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>> {
+        self.inner.as_of(scope, at).await
+    }
+
+    async fn erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
+        self.inner.erased(scope, texts).await
+    }
+
+    async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>> {
+        self.inner.tombstones(scope).await
+    }
+
+    async fn count(&self, scope: &Scope) -> Result<Counts> {
+        self.look(scope).await?;
+        self.inner.count(scope).await
+    }
+
+    async fn scopes(&self) -> Result<Vec<Scope>> {
+        self.inner.scopes().await
+    }
+
+    async fn check(&self, scope: &Scope) -> Result<Vec<String>> {
+        let mut problems = self.inner.check(scope).await?;
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        problems.extend(failure.map(|failure| format!("files could not be written: {failure}")));
+        if !self.folder(scope).join(HIDDEN).is_dir() {
+            return Ok(problems);
+        }
+        let report = self.bring_together(scope, None, true).await?;
+        problems.extend(report.done.into_iter().map(|done| match (done.what, done.note) {
+            (What::Skipped, Some(reason)) => format!("{} is not taken: {reason}", done.file),
+            _ => format!("{} and its memory do not say the same yet", done.file),
+        }));
+        Ok(problems)
+    }
+
+    async fn reindex(&self, scope: &Scope) -> Result<usize> {
+        self.inner.reindex(scope).await
+    }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{Engine, Remember};
+
+    async fn fresh() -> Arc<dyn Store> {
+        Arc::new(DirectoryStore::open(tempfile::tempdir().unwrap().keep()).await.unwrap())
+    }
+
+    crate::store::conformance::suite!(fresh);
+
+    fn say(content: &str) -> Remember {
+        Remember { content: content.into(), kind: Some(Kind::User), ..Remember::default() }
+    }
+
+    #[tokio::test]
+    async fn files_are_written_with_each_save_and_edits_by_hand_are_found() {
+        let root = tempfile::tempdir().unwrap();
+        let store = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
+        let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>);
+        let scope = Scope::new("助手", "Ann").unwrap();
+        engine.remember(&scope, say("I like 龙井茶")).await.unwrap();
+        let folder = store.folder(&scope);
+        assert!(folder.starts_with(root.path().join("助手")), "{}", folder.display());
+        let file = folder.join("user_i_like_龙井茶.md");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("龙井茶", "普洱茶")).unwrap();
+        store.refresh(&scope).await.unwrap();
+        let found = engine.recall(&engine.request(&scope, "普洱茶")).await.unwrap();
+        assert_eq!(found.hits[0].memory.content, "I like 普洱茶");
+        assert_eq!(engine.store().check(&scope).await.unwrap(), Vec::<String>::new());
+    }
+
+    #[tokio::test]
+    async fn without_the_hidden_database_the_files_are_read_back() {
+        let root = tempfile::tempdir().unwrap();
+        let scope = Scope::default();
+        let store = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
+        let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>);
+        let id = engine.remember(&scope, say("I like tea")).await.unwrap().id;
+        store.close().await;
+        fs::remove_dir_all(root.path().join(HIDDEN)).unwrap();
+        let again = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
+        let memory = again.get(&scope, &[id]).await.unwrap().remove(0).unwrap();
+        assert_eq!((memory.id, memory.content.as_str()), (id, "I like tea"));
+    }
+
+    #[tokio::test]
+    async fn what_is_forgotten_leaves_the_files_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let store = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
+        let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>);
+        let scope = Scope::default();
+        let id = engine.remember(&scope, say("the code is 4711")).await.unwrap().id;
+        engine.forget(&scope, id).await.unwrap();
+        let left: Vec<_> = fs::read_dir(store.folder(&scope))
+            .unwrap()
+            .flatten()
+            .map(|found| found.file_name())
+            .collect();
+        assert!(left.iter().all(|name| name == HIDDEN || name == "MEMORY.md"), "{left:?}");
+        assert_eq!(fs::read_to_string(store.folder(&scope).join("MEMORY.md")).unwrap(), "");
+    }
+}

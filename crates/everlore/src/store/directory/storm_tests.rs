@@ -1,0 +1,238 @@
+//! Random edits on both sides, with crashes in between: everything that somebody wrote last is there in the end.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    sync::{Arc, atomic::AtomicUsize},
+};
+
+use super::{
+    sync::{Stop, sync_until},
+    tests::{Pair, page},
+    *,
+};
+use crate::{
+    files::vault::Page,
+    store::SqliteStore,
+    types::{MemoryId, Timestamp},
+};
+
+/// A small generator of numbers, the same on every machine.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+
+    fn pick<T: Clone>(&mut self, from: &[T]) -> Option<T> {
+        (!from.is_empty()).then(|| from[self.below(from.len())].clone())
+    }
+}
+
+/// What must be found again: the texts that were written last, wherever that was.
+#[derive(Default)]
+struct Written {
+    texts: BTreeSet<String>,
+    count: usize,
+}
+
+impl Written {
+    fn new_text(&mut self, side: &str) -> String {
+        self.count += 1;
+        let text = format!("{side} 写的 text {}", self.count);
+        self.texts.insert(text.clone());
+        text
+    }
+
+    /// A person replaced or removed this text, having seen it.
+    fn gone(&mut self, text: &str) {
+        self.texts.remove(text);
+    }
+}
+
+struct Storm {
+    pair: Pair,
+    dice: Dice,
+    written: Written,
+    /// Texts that were forgotten: they must not be found again.
+    forgotten: BTreeSet<String>,
+    syncs: BTreeMap<&'static str, usize>,
+}
+
+impl Storm {
+    async fn new(seed: u64) -> Self {
+        let database = tempfile::tempdir().unwrap().keep().join("everlore.db");
+        let store = Arc::new(SqliteStore::open(database).await.unwrap());
+        Self {
+            pair: Pair::new(store),
+            dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+            written: Written::default(),
+            forgotten: BTreeSet::new(),
+            syncs: BTreeMap::new(),
+        }
+    }
+
+    async fn step(&mut self) {
+        match self.dice.below(20) {
+            0..=2 => self.add_file(),
+            3..=6 => self.edit_file(),
+            7 => self.delete_file(),
+            8 => self.rename_file(),
+            9..=10 => self.add_memory().await,
+            11..=15 => self.edit_memory().await,
+            16 => self.delete_memory().await,
+            17 => self.forget_memory().await,
+            18 => self.sync(true).await,
+            _ => self.sync(false).await,
+        }
+    }
+
+    fn add_file(&mut self) {
+        let text = self.written.new_text("file");
+        let name = format!("n{}", self.written.count);
+        self.pair.put(&format!("user_{name}.md"), &page(&name, &text));
+    }
+
+    fn edit_file(&mut self) {
+        let Some((file, text, body)) = self.some_file() else { return };
+        let new = self.written.new_text("file");
+        self.written.gone(&body);
+        self.pair.put(&file, &text.replace(&body, &new));
+    }
+
+    fn delete_file(&mut self) {
+        let Some((file, _, body)) = self.some_file() else { return };
+        self.written.gone(&body);
+        self.pair.remove(&file);
+    }
+
+    fn rename_file(&mut self) {
+        let Some((file, ..)) = self.some_file() else { return };
+        let to = format!("renamed {}.md", self.dice.below(1_000_000));
+        fs::rename(self.pair.path().join(file), self.pair.path().join(to)).unwrap();
+    }
+
+    async fn add_memory(&mut self) {
+        let text = self.written.new_text("memory");
+        self.pair.remember(&format!("m{}", self.written.count), &text).await;
+    }
+
+    async fn edit_memory(&mut self) {
+        let Some((id, body)) = self.some_memory().await else { return };
+        let new = self.written.new_text("memory");
+        self.written.gone(&body);
+        self.pair.edit(id, &new).await;
+    }
+
+    async fn delete_memory(&mut self) {
+        let Some((id, body)) = self.some_memory().await else { return };
+        self.written.gone(&body);
+        self.pair.engine.delete(&self.pair.scope, id).await.unwrap();
+    }
+
+    async fn forget_memory(&mut self) {
+        let Some((id, body)) = self.some_memory().await else { return };
+        self.written.gone(&body);
+        self.forgotten.insert(body);
+        self.pair.engine.forget(&self.pair.scope, id).await.unwrap();
+    }
+
+    /// Syncs, to the end or up to a crash.
+    async fn sync(&mut self, crash: bool) {
+        let after = crash.then(|| Arc::new(AtomicUsize::new(self.dice.below(12))));
+        let request = SyncRequest::new(self.pair.path(), &self.pair.scope);
+        let outcome =
+            sync_until(&**self.pair.engine.store(), &request, Timestamp::now(), &Stop { after })
+                .await;
+        let ended = match &outcome {
+            Ok(_) => "whole",
+            Err(error) if error.to_string().contains("stopped by a test") => "crashed",
+            Err(error) => panic!("{error}"),
+        };
+        *self.syncs.entry(ended).or_default() += 1;
+        if let Ok(report) = outcome {
+            for done in report.done {
+                assert_ne!(done.what, What::Skipped, "{done:?}");
+                *self
+                    .syncs
+                    .entry(if done.what == What::Conflict { "conflicts" } else { "changes" })
+                    .or_default() += 1;
+            }
+        }
+    }
+
+    fn some_file(&mut self) -> Option<(String, String, String)> {
+        let file = self.dice.pick(&self.pair.files())?;
+        let text = self.pair.read(&file);
+        let body = Page::parse(&text).unwrap().content;
+        Some((file, text, body))
+    }
+
+    async fn some_memory(&mut self) -> Option<(MemoryId, String)> {
+        let memory = self.dice.pick(&self.pair.memories().await)?;
+        Some((memory.id, memory.content))
+    }
+
+    async fn settle(&mut self) {
+        // Two looks: what the first brings over, the second finds in place.
+        self.sync(false).await;
+        self.sync(false).await;
+    }
+
+    async fn check(&mut self) {
+        self.settle().await;
+        let files = self.pair.files();
+        let pages: Vec<_> =
+            files.iter().map(|file| Page::parse(&self.pair.read(file)).unwrap()).collect();
+        let on_disk: BTreeSet<String> = pages.iter().map(|page| page.content.clone()).collect();
+        let memories = self.pair.memories().await;
+        let stored: BTreeSet<String> =
+            memories.iter().map(|memory| memory.content.clone()).collect();
+        assert_eq!(on_disk, stored, "both sides say the same");
+        assert_eq!(
+            (files.len(), memories.len()),
+            (stored.len(), stored.len()),
+            "nothing is there twice"
+        );
+        let lost: Vec<_> = self.written.texts.difference(&stored).collect();
+        assert!(lost.is_empty(), "lost: {lost:?}");
+        let back: Vec<_> = self.forgotten.intersection(&stored).collect();
+        assert!(back.is_empty(), "came back: {back:?}");
+        let index = self.pair.read("MEMORY.md");
+        for file in &files {
+            let target =
+                if file.contains(' ') { format!("](<{file}>)") } else { format!("]({file})") };
+            assert_eq!(index.matches(&target).count(), 1, "{file} in\n{index}");
+        }
+        assert_eq!(index.lines().count(), files.len(), "{files:?}\n{index}");
+        assert_eq!(
+            self.pair.engine.store().check(&self.pair.scope).await.unwrap(),
+            Vec::<String>::new()
+        );
+        let before = self.pair.files();
+        self.sync(false).await;
+        assert_eq!(self.pair.files(), before, "a quiet vault stays as it is");
+    }
+}
+
+#[tokio::test]
+async fn a_storm_of_edits_on_both_sides_loses_nothing() {
+    for seed in 1..=24 {
+        let mut storm = Storm::new(seed).await;
+        for step in 0..1_000 {
+            storm.step().await;
+            if step % 100 == 99 {
+                storm.check().await;
+            }
+        }
+        let counts = &storm.syncs;
+        assert!(
+            counts["crashed"] > 5 && counts["conflicts"] > 5 && counts["whole"] > 30,
+            "seed {seed}: {counts:?}"
+        );
+    }
+}

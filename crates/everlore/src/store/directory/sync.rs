@@ -1,0 +1,388 @@
+//! Bringing a vault and a database together: what changed on either side travels to the other, and nothing is lost.
+//!
+//! Both sides are compared with what both said last ([`State`]). The database is changed first, then files, then the
+//! index, then the record; whatever a crash leaves undone is found and done by the next sync, without doing anything
+//! twice: a change that has arrived on both sides is one on which both agree.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+
+use serde::Serialize;
+
+use super::{
+    known::Known,
+    look::{Look, look},
+    plan::{FileWork, IndexWork, Work, plan},
+    state::{Base, Checkpoint, State, all_made, left_making, note_making},
+    work::Hands,
+};
+use crate::{
+    error::{Error, Result},
+    files::vault::{Lock, Page, file_name},
+    store::Store,
+    types::{
+        Actor, Applied, Change, Kind, Memory, MemoryId, Scope, Timestamp, Write, to_millisecond,
+    },
+};
+
+/// Someone may save the same memories meanwhile; not so many times.
+const MAX_ATTEMPTS: usize = 5;
+
+/// Changes written at a time: bounds what one transaction holds.
+const BATCH: usize = 1_000;
+
+/// What a sync is asked for.
+#[derive(Debug, Clone)]
+pub struct SyncRequest {
+    /// The vault.
+    pub folder: PathBuf,
+    /// Whose memories.
+    pub scope: Scope,
+    /// Which kinds get files; empty for those of the last time, or the usual ones. A file of any kind but a turn gets a
+    /// memory.
+    pub kinds: Vec<Kind>,
+    /// Only say what would happen.
+    pub dry_run: bool,
+}
+
+impl SyncRequest {
+    /// The kinds that people and agents write; the others are the engine's own.
+    pub const USUAL_KINDS: [Kind; 4] = [Kind::User, Kind::Feedback, Kind::Project, Kind::Reference];
+
+    /// A sync of the kinds of the last time.
+    pub fn new(folder: impl Into<PathBuf>, scope: &Scope) -> Self {
+        let (folder, scope) = (folder.into(), scope.clone());
+        Self { folder, scope, kinds: Vec::new(), dry_run: false }
+    }
+}
+
+/// What a sync did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SyncReport {
+    /// The run, to undo what it did to memories; none if it did nothing to them.
+    pub run: Option<String>,
+    /// Everything that was done, or would be.
+    pub done: Vec<Done>,
+    /// Files whose memories say the same.
+    pub unchanged: usize,
+}
+
+impl SyncReport {
+    /// How often something was done.
+    pub fn count(&self, what: What) -> usize {
+        self.done.iter().filter(|done| done.what == what).count()
+    }
+
+    /// Whether both sides say the same, apart from what was skipped.
+    pub fn is_quiet(&self) -> bool {
+        self.done.iter().all(|done| done.what == What::Skipped)
+    }
+}
+
+/// One thing that was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Done {
+    /// What.
+    pub what: What,
+    /// To which file, or because of which.
+    pub file: String,
+    /// The memory, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<MemoryId>,
+    /// Why, where it is not plain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// The things a sync does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum What {
+    /// A file was made a memory.
+    Stored,
+    /// A memory got what its file says.
+    Updated,
+    /// A memory was deleted, as its file was.
+    Deleted,
+    /// A file got what its memory says.
+    Written,
+    /// A file was removed, as its memory was.
+    Removed,
+    /// A file was found under another name.
+    Renamed,
+    /// Both were edited, and both are kept.
+    Conflict,
+    /// A file was left alone.
+    Skipped,
+}
+
+/// Brings both sides together once.
+pub async fn sync(store: &dyn Store, request: &SyncRequest, now: Timestamp) -> Result<SyncReport> {
+    sync_until(store, request, now, &Stop::default()).await
+}
+
+/// The same, unless it is stopped.
+pub(super) async fn sync_until(
+    store: &dyn Store,
+    request: &SyncRequest,
+    now: Timestamp,
+    stop: &Stop,
+) -> Result<SyncReport> {
+    let now = to_millisecond(now);
+    for _ in 1..MAX_ATTEMPTS {
+        match attempt(store, request, now, stop).await {
+            Err(Error::Conflict { .. }) => {}
+            done => return done,
+        }
+    }
+    attempt(store, request, now, stop).await
+}
+
+async fn attempt(
+    store: &dyn Store,
+    request: &SyncRequest,
+    now: Timestamp,
+    stop: &Stop,
+) -> Result<SyncReport> {
+    let Opened { lock, state, look, kinds } = open(request).await?;
+    let request = &SyncRequest { kinds, ..request.clone() };
+    let known = Known::load(store, &request.scope, &state, &look, &request.kinds).await?;
+    let (state, look, known) = match known.is_same_database {
+        true => (state, look, known),
+        false => start_anew(store, request).await?,
+    };
+    let mut work = plan(&state, &look, &known, request, now);
+    if request.dry_run {
+        return Ok(foretold(&request.folder, work));
+    }
+    let changes = std::mem::take(&mut work.changes);
+    state.note_pending(&request.folder, &work.pending)?;
+    stop.step()?;
+    let (run, checkpoint) = store_all(store, request, changes, known.head, now, stop).await?;
+    stop.step()?;
+    let looked_at = lock.as_ref().map_or(0, |lock| lock.taken_at);
+    let (folder, stop, kinds) = (request.folder.clone(), stop.clone(), request.kinds.clone());
+    let recorded = Recorded { checkpoint, looked_at, kinds };
+    let outcome = super::blocking(move || finish(&folder, &state, work, recorded, &stop));
+    let (done, unchanged) = outcome.await?;
+    drop(lock);
+    Ok(SyncReport { run, done, unchanged })
+}
+
+struct Opened {
+    lock: Option<Lock>,
+    state: State,
+    look: Look,
+    kinds: Vec<Kind>,
+}
+
+/// Takes the lock, unless nothing is to be changed, and looks at the folder.
+async fn open(request: &SyncRequest) -> Result<Opened> {
+    let request = request.clone();
+    super::blocking(move || {
+        if !request.folder.is_dir() {
+            return Err(Error::invalid(
+                format!("there is no vault at {}", request.folder.display()),
+                "make one with `everlore vault init`, or name another folder",
+            ));
+        }
+        let lock = if request.dry_run { None } else { Some(Lock::acquire(&request.folder)?) };
+        let state = State::load(&request.folder)?;
+        let state = state.unwrap_or_else(|| State::new(&request.scope, &SyncRequest::USUAL_KINDS));
+        let kinds = if request.kinds.is_empty() {
+            state.header.kinds.clone()
+        } else {
+            request.kinds.clone()
+        };
+        check_owner(&request, &state)?;
+        let look = look(&request.folder, &state)?;
+        Ok(Opened { lock, state, look, kinds })
+    })
+    .await
+}
+
+fn check_owner(request: &SyncRequest, state: &State) -> Result<()> {
+    let owner = &state.header.scope;
+    if *owner == request.scope {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        format!(
+            "the vault {} belongs to agent `{}` and user `{}`",
+            request.folder.display(),
+            owner.agent(),
+            owner.user()
+        ),
+        "name them with --agent and --user, or use another folder for these memories",
+    ))
+}
+
+/// Another database, or an older copy of it: what the record says of it is of no use, so all is compared.
+async fn start_anew(store: &dyn Store, request: &SyncRequest) -> Result<(State, Look, Known)> {
+    let state = State::new(&request.scope, &request.kinds);
+    let (folder, fresh) = (request.folder.clone(), state.clone());
+    let look = super::blocking(move || look(&folder, &fresh)).await?;
+    let known = Known::load(store, &request.scope, &state, &look, &request.kinds).await?;
+    Ok((state, look, known))
+}
+
+/// Stores all changes as one run and returns the newest line of the journal that is accounted for.
+async fn store_all(
+    store: &dyn Store,
+    request: &SyncRequest,
+    changes: Vec<Change>,
+    mut head: Option<Checkpoint>,
+    now: Timestamp,
+    stop: &Stop,
+) -> Result<(Option<String>, Option<Checkpoint>)> {
+    if changes.is_empty() {
+        return Ok((None, head));
+    }
+    let run = run_name(now);
+    let name = request
+        .folder
+        .file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let cause = format!("vault sync {name}");
+    for batch in changes.chunks(BATCH) {
+        let write = Write::new(&request.scope, Actor::Engine, cause.trim(), now, batch.to_vec());
+        let applied = store.apply(Write { run: Some(run.clone()), ..write }).await?;
+        verify(store, request, batch).await?;
+        head = followed(head, &applied, now);
+        stop.step()?;
+    }
+    Ok((Some(run), head))
+}
+
+/// A sync answers only for what can be read back.
+async fn verify(store: &dyn Store, request: &SyncRequest, batch: &[Change]) -> Result<()> {
+    let stays = |change: &&Change| matches!(change, Change::Add(_) | Change::Update(_));
+    let ids: Vec<_> = batch.iter().filter(stays).map(Change::id).collect();
+    match store.verify(&request.scope, &ids).await?.iter().position(|verified| !verified) {
+        None => Ok(()),
+        Some(at) => {
+            Err(Error::damaged(format!("memory `{}` was stored but cannot be read back", ids[at])))
+        }
+    }
+}
+
+/// If nobody wrote in between, our own changes need no second look.
+fn followed(head: Option<Checkpoint>, applied: &[Applied], at: Timestamp) -> Option<Checkpoint> {
+    let next = head.map_or(1, |head| head.seq + 1);
+    let (first, last) = (applied.first()?, applied.last()?);
+    match first.seq == next && last.seq == next + applied.len() as u64 - 1 {
+        true => Some(Checkpoint { seq: last.seq, id: last.id, at }),
+        false => head,
+    }
+}
+
+/// A run begun at `now`; the end of an id tells it from others of the same moment.
+fn run_name(now: Timestamp) -> String {
+    let id = MemoryId::new(now);
+    let [.., a, b] = id.as_bytes();
+    format!("sync-{}-{a:02x}{b:02x}", now.as_millisecond())
+}
+
+/// What is known at the end of a sync.
+struct Recorded {
+    checkpoint: Option<Checkpoint>,
+    looked_at: i64,
+    kinds: Vec<Kind>,
+}
+
+/// Changes the folder and records what both sides say now.
+fn finish(
+    folder: &Path,
+    state: &State,
+    mut work: Work,
+    recorded: Recorded,
+    stop: &Stop,
+) -> Result<(Vec<Done>, usize)> {
+    let mut files = state.files.clone();
+    let drops: HashSet<&str> = work.drops.iter().map(String::as_str).collect();
+    files.retain(|file, _| !drops.contains(file.as_str()));
+    files.extend(std::mem::take(&mut work.records));
+    let mut hands = Hands::new(folder, files, &work.files, stop)?;
+    let left = left_making(folder);
+    note_making(folder, &[left.clone(), hands.name(&mut work.files)].concat())?;
+    let mut index = std::mem::take(&mut work.index);
+    hands.work(std::mem::take(&mut work.files), &mut index)?;
+    index.extend(lines_of_nothing(folder, &left));
+    hands.work_on_index(index)?;
+    let mut next = State { files: hands.files, header: state.header.clone() };
+    next.header.checkpoint = recorded.checkpoint;
+    next.header.incomplete = hands.failed || work.waits;
+    next.header.kinds = recorded.kinds;
+    stop.step()?;
+    if must_save(state, &next) || !State::exists(folder) {
+        next.header.looked_at = recorded.looked_at;
+        next.save(folder)?;
+    }
+    all_made(folder)?;
+    work.done.extend(hands.done);
+    Ok((work.done, work.unchanged + hands.unchanged))
+}
+
+/// What was about to be made when a sync was ended, and is not there any more, leaves no line behind.
+fn lines_of_nothing(folder: &Path, left: &[String]) -> Vec<IndexWork> {
+    let gone = left.iter().filter(|file| !folder.join(file).exists());
+    gone.map(|file| IndexWork::Remove { file: file.clone() }).collect()
+}
+
+/// A record that would say the same need not be written, unless some file is too young to be trusted next time.
+fn must_save(old: &State, new: &State) -> bool {
+    let young = |base: &Base| base.stat.latest() + super::look::TICK >= old.header.looked_at;
+    old.header != new.header || old.files != new.files || new.files.values().any(young)
+}
+
+/// What a plan would do, as if all of it succeeded.
+fn foretold(folder: &Path, work: Work) -> SyncReport {
+    let mut report = SyncReport { run: None, done: work.done, unchanged: work.unchanged };
+    for file in work.files {
+        let (what, file, id, note) = match file {
+            FileWork::Write { file, memory, .. } if says(folder, &file, &memory) => {
+                report.unchanged += 1;
+                continue;
+            }
+            FileWork::Write { file, memory, .. } => (What::Written, file, memory.id, None),
+            FileWork::Make { memory, name, note } => {
+                let name = name.unwrap_or_else(|| file_name(memory.kind, &memory.name, |_| false));
+                (What::Written, name, memory.id, note)
+            }
+            FileWork::Remove { file, id, .. } => (What::Removed, file, id, None),
+        };
+        report.done.push(Done { what, file, id: Some(id), note });
+    }
+    report
+}
+
+/// Whether a file says all that its memory says.
+fn says(folder: &Path, file: &str, memory: &Memory) -> bool {
+    let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+    Page::revise(&text, memory).is_ok_and(|revised| revised == text)
+}
+
+/// Lets a test end a sync in its middle, as a crash would.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stop {
+    #[cfg(test)]
+    pub(crate) after: Option<std::sync::Arc<std::sync::atomic::AtomicUsize>>,
+}
+
+impl Stop {
+    /// Called between any two things that are done.
+    pub(super) fn step(&self) -> Result<()> {
+        #[cfg(test)]
+        if let Some(after) = &self.after {
+            use std::sync::atomic::Ordering;
+            let left = after.load(Ordering::Relaxed);
+            if left == 0 {
+                return Err(Error::store("stopped by a test"));
+            }
+            after.store(left - 1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,9 @@
+//! Any markdown file is read as a memory or refused, and an edit changes nothing else.
+
+#![no_main]
+
+#[allow(dead_code, reason = "each target runs one of the checks")]
+#[path = "../checks.rs"]
+mod checks;
+
+libfuzzer_sys::fuzz_target!(|input: &str| checks::check_front_matter(input));
