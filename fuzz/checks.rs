@@ -4,9 +4,9 @@ use everlore::{
     Config, Hit, Memory, Scope,
     files::{
         documents::{Format, MAX_WHOLE_TOKENS, parse},
+        front_matter::{FrontMatter, Value, scalar},
         layers::view,
         sections::Sections,
-        front_matter::{FrontMatter, Value, scalar},
         vault::{Index, MAX_VIEW_BYTES, MAX_VIEW_LINES, Page},
     },
     ingest::Line,

@@ -8,12 +8,12 @@ use std::{
 
 use everlore::{
     Config, Engine, Scope,
-    files::memory_folder::{Limits, MemoryFolder},
-    store::{SqliteStore, Store},
-    types::Fingerprint,
     config::LanguageChoice,
     files::layers::Layers,
+    files::memory_folder::{Limits, MemoryFolder},
+    store::{SqliteStore, Store},
     text::language::Language,
+    types::Fingerprint,
 };
 use jiff::{Zoned, tz::TimeZone};
 use tempfile::TempDir;

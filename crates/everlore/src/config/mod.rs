@@ -25,9 +25,9 @@ use crate::types::Scope;
 pub use check::Problem;
 pub use embedding::{EmbeddingConfig, Encoding, Provider};
 pub use layers::LayersConfig;
-pub use prompt::PromptConfig;
 pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
 pub use memory_agent::{ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
+pub use prompt::PromptConfig;
 pub use read::{Place, Warning};
 pub use recall::RecallConfig;
 

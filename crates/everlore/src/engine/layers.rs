@@ -148,7 +148,9 @@ impl Engine {
 }
 
 /// Runs what waits for files where it holds up nobody else.
-pub(super) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+pub(super) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(Error::damaged(format!("the work on a file failed: {error}"))))
 }

@@ -102,7 +102,8 @@ fn a_turn_only_adds_at_the_end() {
 #[test]
 fn the_guides_say_the_same_in_both_languages() {
     let (english, chinese) = (guide(Language::English), guide(Language::Chinese));
-    for word in ["`user`", "`feedback`", "`project`", "`reference`", "memory_save", "memory_recall"] {
+    for word in ["`user`", "`feedback`", "`project`", "`reference`", "memory_save", "memory_recall"]
+    {
         assert!(english.contains(word) && chinese.contains(word), "{word}");
     }
     let headings = |text: &str| text.lines().filter(|line| line.starts_with('#')).count();
@@ -111,7 +112,8 @@ fn the_guides_say_the_same_in_both_languages() {
 
 #[test]
 fn tokens_are_never_fewer_than_a_real_tokenizer_counts_and_not_many_more() {
-    let soul = "## Name\nAria\n\n## Manner\nWarm, brief, never flatters. Answers in the user's language.";
+    let soul =
+        "## Name\nAria\n\n## Manner\nWarm, brief, never flatters. Answers in the user's language.";
     let user = "## 职业\n后端工程师，熟悉 Rust 和 PostgreSQL\n\n## Preferences\n- short answers\n- 代码注释用英文";
     let notes = "## Build\n`make test` needs 4 minutes; the flaky test is `sync::storm`.\n\n## 约定\n提交信息写英文。";
     let daily = "## 2026-03-01\nMoved the parser to a crate of its own; 修复了时区的错误。";
@@ -147,8 +149,9 @@ proptest! {
     fn whatever_the_files_say_each_block_opens_and_closes_once(text in "(?s).{0,200}") {
         let text = Prompt::assemble(&full(&text)).text();
         for name in PARTS.iter().filter_map(|name| name.tag()) {
-            prop_assert!(text.matches(&format!("<{name}>")).count() <= 1);
-            prop_assert!(text.matches(&format!("</{name}>")).count() <= 1);
+            let (opening, closing) = (format!("<{name}>"), format!("</{name}>"));
+            prop_assert!(text.matches(&opening).count() <= 1);
+            prop_assert!(text.matches(&closing).count() <= 1);
         }
     }
 }

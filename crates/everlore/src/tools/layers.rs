@@ -72,7 +72,8 @@ fn file() -> Value {
 }
 
 fn spec(name: &'static str, title: &'static str, description: &'static str) -> Spec {
-    let section = json!({ "type": "string", "description": "The title of the section, without ##" });
+    let section =
+        json!({ "type": "string", "description": "The title of the section, without ##" });
     let mut properties = Map::from_iter([("file".to_owned(), file())]);
     let own: &[(&str, Value)] = match name {
         "memory_add" => &[
@@ -81,7 +82,10 @@ fn spec(name: &'static str, title: &'static str, description: &'static str) -> S
         ],
         "memory_replace" => &[
             ("section", section),
-            ("old_text", json!({ "type": "string", "description": "The text to replace, exactly as it stands there" })),
+            (
+                "old_text",
+                json!({ "type": "string", "description": "The text to replace, exactly as it stands there" }),
+            ),
             ("new_text", json!({ "type": "string", "description": "What takes its place" })),
         ],
         "memory_remove" => &[("section", section)],
@@ -176,7 +180,12 @@ impl Tool for Read {
     }
 }
 
-async fn edit(file: Layer, edit: LayerEdit, done: &str, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+async fn edit(
+    file: Layer,
+    edit: LayerEdit,
+    done: &str,
+    cx: &ToolContext<'_>,
+) -> Result<ToolAnswer> {
     let changed = cx.engine.edit_layer(cx.scope, file, edit, cx.actor).await?;
     let done = if changed.change.is_some() { done } else { "Nothing changed: it says so already." };
     let note = changed.note.map(|note| format!(" {note}.")).unwrap_or_default();
