@@ -2,6 +2,7 @@
 
 mod draft;
 mod naming;
+mod extract;
 mod commit;
 mod edit;
 mod undo;
@@ -15,6 +16,7 @@ pub use documents::{
 };
 pub use draft::{Remember, Turn};
 pub use edit::{Edit, archive_all, edit, set_status, supersede};
+pub use extract::{Draft, Said, extract_by_rules};
 pub use import::{ImportOptions, ImportReport, Rejected, import};
 pub use lines::{Header, Line};
 pub use undo::{Undo, undo};
