@@ -3,6 +3,9 @@
 mod draft;
 mod naming;
 mod extract;
+mod likeness;
+mod gate;
+mod reconcile;
 mod commit;
 mod edit;
 mod undo;
@@ -17,6 +20,9 @@ pub use documents::{
 pub use draft::{Remember, Turn};
 pub use edit::{Edit, archive_all, edit, set_status, supersede};
 pub use extract::{Draft, Said, extract_by_rules};
+pub use gate::{GateContext, Reason, Verdict, judge, trust_of};
 pub use import::{ImportOptions, ImportReport, Rejected, import};
+pub use likeness::Likeness;
 pub use lines::{Header, Line};
+pub use reconcile::{Resolution, Skipped, VALID_FROM_KEY, VALID_UNTIL_KEY, changes, reconcile};
 pub use undo::{Undo, undo};

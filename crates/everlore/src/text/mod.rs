@@ -8,3 +8,4 @@ pub mod terms;
 pub mod keywords;
 pub mod tokens;
 pub mod dates;
+pub mod secrets;

@@ -19,9 +19,9 @@ static YEARLESS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("valid")
 });
 
-/// A day of the week alone may be every such day.
-static WEEKDAY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:mon|tues|wednes|thurs|fri|satur|sun)days?$|^(?:周|星期|礼拜)[一二三四五六日天]$")
+/// A day of the week may be every such day, and 七号 the number of a house.
+static BARE_DAY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:mon|tues|wednes|thurs|fri|satur|sun)days?$|^(?:周|星期|礼拜)[一二三四五六日天]$|^[\d一二三四五六七八九十]+[号日]$")
         .expect("valid")
 });
 
@@ -89,7 +89,7 @@ impl Moments<'_> {
 
     fn instead(&self, words: &str, mention: &TimeMention, ahead: bool) -> Option<String> {
         let has_year = words.chars().filter(char::is_ascii_digit).count() >= 4;
-        if has_year || mention.end == Timestamp::MAX || !ahead && WEEKDAY.is_match(words) {
+        if has_year || mention.end == Timestamp::MAX || !ahead && BARE_DAY.is_match(words) {
             return None;
         }
         if mention.start == Timestamp::MIN {

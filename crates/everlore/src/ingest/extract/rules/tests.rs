@@ -37,7 +37,7 @@ fn statements_are_rewritten_to_stand_alone_in_the_language_of_the_conversation()
 fn relative_dates_become_absolute() {
     let cases = [
         ("We moved to Utrecht last month.", "The user lives in Utrecht (February 2026)."),
-        ("The release is due next Friday.", "The release is due 13 March 2026."),
+        ("The release is due next Friday.", "The release is due 6 March 2026."),
         ("The deadline for the report is March 20.", "The deadline for the report is March 20, 2026."),
         ("我们上个月搬到苏州了。", "用户住在苏州（2026年2月）。"),
         ("论文下周五之前要交。", "论文2026年3月13日之前要交。"),
