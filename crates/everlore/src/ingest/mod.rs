@@ -2,6 +2,7 @@
 
 mod draft;
 mod naming;
+mod mask;
 mod extract;
 mod likeness;
 mod gate;

@@ -63,7 +63,7 @@ impl IngestArgs {
         let engine = cx.engine().await?;
         let run = engine.ingest_run();
         let options =
-            IngestOptions { run: Some(run.clone()), tags: self.tag, dry_run: self.dry_run };
+            IngestOptions { run: Some(run.clone()), tags: self.tag, dry_run: self.dry_run, keep_secrets: false };
         let mut report = Report::new(run, self.dry_run);
         for (path, failure) in &found.failures {
             report.push(path.clone(), Outcome::Failed(failure.clone()));

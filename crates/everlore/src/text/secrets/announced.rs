@@ -34,6 +34,9 @@ static PHRASE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// The next parameter of an address.
+static NEXT_PAIR: LazyLock<Regex> = LazyLock::new(|| compile(r"&\w+="));
+
 /// What follows `password:` in forms and manuals rather than in secrets.
 #[rustfmt::skip]
 const FORM_WORDS: &[&str] = &[
@@ -65,10 +68,11 @@ fn secret(captured: &Captures<'_>, kind: SecretKind, len: Option<usize>) -> Opti
 fn password(captured: &Captures<'_>) -> Option<Secret> {
     let whole = captured.name("v")?.as_str();
     let is_marked = captured.name("m").is_some();
-    let value = whole.split(['"', '\'', '`', ',', ';', '(', ')', '[', ']', '&', '|']).next()?;
-    let value = value.trim_end_matches(['.', ':', '?', '!']);
+    let value = whole.split(['"', '\'', '`']).next()?;
+    let value = &value[..NEXT_PAIR.find(value).map_or(value.len(), |next| next.start())];
+    let value = value.trim_end_matches(['.', ':', ',', ';', ')', ']', '}']);
     let is_secret = if is_marked { passes_as_password(value) } else { is_mixed(value) };
-    let is_code = value.contains("://") || value.contains("::") || value.contains("()") || value.starts_with('.');
+    let is_code = value.starts_with("[secret") || value.contains("://") || value.contains("::") || value.contains("()") || value.starts_with('.');
     (is_secret && !is_placeholder(value) && !is_code)
         .then(|| secret(captured, SecretKind::Password, Some(value.len())))
         .flatten()
