@@ -13,7 +13,11 @@ use everlore::{
     types::{Fingerprint, Timestamp},
 };
 
-use crate::{context::{Context, private_file}, failure::Failure, words::quoted};
+use crate::{
+    context::{Context, private_file},
+    failure::Failure,
+    words::quoted,
+};
 
 /// Keeps lines that could not be saved and says so in the failure.
 pub(crate) fn keep(cx: &Context, mut lines: Vec<Line>, failure: Failure) -> Failure {

@@ -56,7 +56,7 @@ fn a_secret_is_masked_before_anything_is_written_and_the_answer_says_so() {
     assert!(told.out.contains("masked 1 secret (password)"), "{}", told.out);
 
     assert_eq!(traces(&home), [""; 0]);
-    assert_eq!(home.recall("deploy token").len(), 1);
+    assert_eq!(home.recall("deploy").len(), 1);
     home.assert_well();
 }
 
@@ -74,7 +74,8 @@ fn imports_and_documents_are_masked_too() {
     let report = home.json(&["memory", "import", file.to_str().unwrap()]);
     assert_eq!((&report["added"], &report["masked"]), (&json!(2), &json!(3)));
     let document = outside.path().join("ops.md");
-    fs::write(&document, format!("# Ops\n\nThe staging token is {token}.\n\n密码：{password}\n")).unwrap();
+    fs::write(&document, format!("# Ops\n\nThe staging token is {token}.\n\n密码：{password}\n"))
+        .unwrap();
     let told = home.run(&["ingest", document.to_str().unwrap()]);
     assert!(told.out.contains("masked 2 secrets"), "{}", told.out);
     assert_eq!(traces(&home), [""; 0]);

@@ -127,7 +127,8 @@ impl Agreement {
 
 /// Reads the set: lines of `half language message => - | kind attribute: words ; …`.
 pub(crate) fn statements(text: &str) -> Result<Vec<Statement>> {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| statement(line).with_context(|| format!("in the line `{line}`"))).collect()
 }
 
@@ -160,12 +161,8 @@ fn expectation(text: &str) -> Result<Expected> {
 
 fn turns(message: &str) -> Result<Vec<Said>> {
     let at: Timestamp = SAID_AT.parse()?;
-    let said = |role, text: &str| Said {
-        id: MemoryId::new(at),
-        role,
-        text: text.trim().to_owned(),
-        at,
-    };
+    let said =
+        |role, text: &str| Said { id: MemoryId::new(at), role, text: text.trim().to_owned(), at };
     let Some(rest) = message.strip_prefix("[assistant]") else {
         return Ok(vec![said(Role::User, message)]);
     };

@@ -101,8 +101,7 @@ pub async fn ingest_document(
 ) -> Result<IngestReport> {
     let run = options.run.clone().unwrap_or_else(|| ingest_run(now));
     let tags = checked_tags(options.tags.clone())?;
-    let ingesting =
-        Ingesting { store, scope, path: &document.path, run, options, now };
+    let ingesting = Ingesting { store, scope, path: &document.path, run, options, now };
     for _ in 1..MAX_ATTEMPTS {
         match ingesting.ingest(document, &tags).await {
             Err(Error::Conflict { .. }) => {}
@@ -139,7 +138,8 @@ fn mask(parsed: &mut Parsed) {
     let masked: usize = parsed.chunks.iter_mut().map(texts).sum();
     if masked > 0 {
         let told = format!("masked {masked} {}", if masked == 1 { "secret" } else { "secrets" });
-        parsed.note = Some(parsed.note.take().map_or(told.clone(), |note| format!("{note}; {told}")));
+        parsed.note =
+            Some(parsed.note.take().map_or(told.clone(), |note| format!("{note}; {told}")));
     }
 }
 

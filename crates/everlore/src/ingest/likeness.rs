@@ -33,13 +33,15 @@ impl Likeness {
         };
         let lower = text.to_lowercase();
         let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').collect();
-        let negates = |negation: &&str| match negation.chars().next() {
-            Some(first) if !first.is_ascii() => lower.contains(*negation),
-            _ => words.iter().any(|word| word == negation || *negation == "n't" && word.ends_with("n't")),
+        let negates = |negation: &str| match negation.chars().next() {
+            Some(first) if !first.is_ascii() => lower.contains(negation),
+            _ => words
+                .iter()
+                .any(|word| *word == negation || negation == "n't" && word.ends_with("n't")),
         };
         Self {
             shingles: hashes.windows(SHINGLE).map(join).collect(),
-            is_negative: NEGATIONS.iter().any(|negation| negates(&negation)),
+            is_negative: NEGATIONS.iter().any(|negation| negates(negation)),
             terms: hashes.into_iter().collect(),
         }
     }

@@ -66,8 +66,7 @@ pub(super) fn in_memory(memory: &mut Memory) -> Vec<SecretKind> {
         // The uri was made from the name, which may have held the secret.
         let category = memory.tags.first().map(String::as_str);
         let print = memory.fingerprint();
-        memory.uri =
-            naming::uri(&memory.scope, memory.kind, category, &memory.name, print, 0);
+        memory.uri = naming::uri(&memory.scope, memory.kind, category, &memory.name, print, 0);
     }
     masked
 }

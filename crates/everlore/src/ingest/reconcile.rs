@@ -6,17 +6,12 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{
-    draft::blank,
-    extract::Draft,
-    likeness::Likeness,
-    naming,
-};
+use super::{draft::blank, extract::Draft, likeness::Likeness, naming};
 use crate::{
     error::Result,
     types::{
-        Change, Kind, Memory, MemoryId, SLOT_KEY, Scope, Slot, Source, Status, TRUST_KEY, Timestamp,
-        Trust, Via,
+        Change, Kind, Memory, MemoryId, SLOT_KEY, Scope, Slot, Source, Status, TRUST_KEY,
+        Timestamp, Trust, Via,
     },
 };
 
@@ -125,9 +120,11 @@ fn relation(draft: &Draft, memory: &Memory) -> Option<Relation> {
 }
 
 fn by_slots(draft: &Draft, slot: &Slot, known: &Slot, memory: &Memory) -> Option<Relation> {
-    let is_opposite = slot.attribute.opposite() == Some(known.attribute) && slot.subject == known.subject;
+    let is_opposite =
+        slot.attribute.opposite() == Some(known.attribute) && slot.subject == known.subject;
     if is_opposite {
-        return (slot.same_value(known) && !slot.ended && !known.ended).then_some(Relation::Supersede);
+        return (slot.same_value(known) && !slot.ended && !known.ended)
+            .then_some(Relation::Supersede);
     }
     if !slot.is_rival(known) {
         return None;
@@ -161,7 +158,11 @@ fn contains(longer: &str, shorter: &str) -> bool {
 /// Of two statements of one value the one that says more stays.
 fn same_value(draft: &Draft, memory: &Memory) -> Relation {
     let (new, old) = (Likeness::of(&draft.content), Likeness::of(&memory.content));
-    if old.is_said_by(&new) && !new.is_said_by(&old) { Relation::Update } else { Relation::Skip(SAME) }
+    if old.is_said_by(&new) && !new.is_said_by(&old) {
+        Relation::Update
+    } else {
+        Relation::Skip(SAME)
+    }
 }
 
 fn by_words(draft: &Draft, memory: &Memory) -> Option<Relation> {
@@ -283,8 +284,12 @@ mod tests {
     }
 
     fn draft(text: &str, at: i64) -> Draft {
-        let said =
-            Said { id: MemoryId::new(day(at)), role: Role::User, text: text.to_owned(), at: day(at) };
+        let said = Said {
+            id: MemoryId::new(day(at)),
+            role: Role::User,
+            text: text.to_owned(),
+            at: day(at),
+        };
         let mut drafts = extract_by_rules(&[said], &TimeZone::UTC);
         assert_eq!(drafts.len(), 1, "{text}");
         drafts.remove(0)
@@ -363,8 +368,11 @@ mod tests {
 
     #[test]
     fn the_order_of_neighbours_does_not_matter() {
-        let mut neighbours =
-            vec![known("I live in Boston.", 0), known("I live in Austin.", 1), known("I like tea.", 2)];
+        let mut neighbours = vec![
+            known("I live in Boston.", 0),
+            known("I live in Austin.", 1),
+            known("I like tea.", 2),
+        ];
         let new = draft("I live in Denver.", 9);
         let one = reconcile(&new, &neighbours);
         neighbours.reverse();

@@ -50,7 +50,8 @@ impl ImportArgs {
         let report = if self.dry_run {
             checked
         } else {
-            let options = ImportOptions { keep_going: self.keep_going, dry_run: false, keep_secrets: false };
+            let options =
+                ImportOptions { keep_going: self.keep_going, dry_run: false, keep_secrets: false };
             let size = length(&file)?;
             let imported = import(&mut file, options, "importing", Some(lines), cx, out).await?;
             self.let_go(size, &imported.0, out);

@@ -119,8 +119,11 @@ fn entropy(value: &str) -> f64 {
 /// Whether a value only shows where a secret goes: `your-key-here`, `xxxx`, `***`.
 fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    let words = ["your", "xxxx", "****", "....", "redacted", "placeholder", "changeme", "insert", "dummy"];
-    words.iter().any(|word| lower.contains(word)) || value.contains(['<', '>', '{', '}']) || value.starts_with('$')
+    let words =
+        ["your", "xxxx", "****", "....", "redacted", "placeholder", "changeme", "insert", "dummy"];
+    words.iter().any(|word| lower.contains(word))
+        || value.contains(['<', '>', '{', '}'])
+        || value.starts_with('$')
 }
 
 fn has(value: &str, is: impl Fn(&char) -> bool) -> bool {

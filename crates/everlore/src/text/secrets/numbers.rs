@@ -8,7 +8,8 @@ use regex::Regex;
 use super::{Secret, SecretKind};
 
 static ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?-u)\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b").expect("valid")
+    Regex::new(r"(?-u)\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
+        .expect("valid")
 });
 
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
@@ -48,9 +49,9 @@ fn runs(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 fn number(text: &str, span: Range<usize>) -> Option<Secret> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-' | '+');
     let before = text[..span.start].ends_with(is_word);
-    let after = text[span.end..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '/');
-    let digits: Vec<u8> =
-        text[span.clone()].bytes().filter(u8::is_ascii_alphanumeric).collect();
+    let after =
+        text[span.end..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '/');
+    let digits: Vec<u8> = text[span.clone()].bytes().filter(u8::is_ascii_alphanumeric).collect();
     if before || after || !(13..=19).contains(&digits.len()) {
         return None;
     }
@@ -123,9 +124,12 @@ fn is_id(digits: &[u8]) -> bool {
     };
     let (year, month, day) = (part(6..10), part(10..12), part(12..14));
     let is_born = (1900..2100).contains(&year) && Date::new(year, month as i8, day as i8).is_ok();
-    let sum: u32 = body.iter().zip(WEIGHTS).map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
+    let sum: u32 =
+        body.iter().zip(WEIGHTS).map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
     let expected = b"10X98765432"[(sum % 11) as usize];
-    matches!(part(0..2), 11..=65 | 71 | 81..=83) && is_born && check.to_ascii_uppercase() == expected
+    matches!(part(0..2), 11..=65 | 71 | 81..=83)
+        && is_born
+        && check.to_ascii_uppercase() == expected
 }
 
 /// An IBAN: its letters as numbers, its beginning at the end, one more than a multiple of 97.

@@ -9,7 +9,8 @@ use super::{SecretKind::*, *};
 /// Puts made values in place of `{A36}` (letters and digits), `{H32}` (hexadecimal) and `{U16}` (upper case).
 fn filled(template: &str) -> String {
     let mut text = template.to_owned();
-    while let Some(start) = text.find("{A").or_else(|| text.find("{H")).or_else(|| text.find("{U")) {
+    while let Some(start) = text.find("{A").or_else(|| text.find("{H")).or_else(|| text.find("{U"))
+    {
         let end = start + text[start..].find('}').unwrap();
         let count: usize = text[start + 2..end].parse().unwrap();
         let value = made(text.as_bytes()[start + 1], count);
@@ -26,7 +27,8 @@ fn made(sort: u8, count: usize) -> String {
     };
     let mut state = 0x9e37_79b9_u64;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         letters[(state >> 33) as usize % letters.len()] as char
     };
     (0..count).map(|_| next()).collect()
@@ -97,7 +99,10 @@ fn secrets_are_masked_and_nothing_of_them_is_kept() {
         let found = find_secrets(&text);
         let value = &text[found[0].span.clone()];
         let (masked, kinds) = mask(&text);
-        assert!(!masked.contains(value) && masked.contains(&format!("[secret: {kind}]")), "{masked}");
+        assert!(
+            !masked.contains(value) && masked.contains(&format!("[secret: {kind}]")),
+            "{masked}"
+        );
         assert_eq!(kinds, [*kind], "{text}");
     }
 }
@@ -105,7 +110,9 @@ fn secrets_are_masked_and_nothing_of_them_is_kept() {
 #[test]
 fn what_only_looks_like_a_secret_stays() {
     assert!(HARMLESS.len() >= 60);
-    let masked = |template: &&str| Some(mask(&filled(template)).0.into_owned()).filter(|it| *it != filled(template));
+    let masked = |template: &&str| {
+        Some(mask(&filled(template)).0.into_owned()).filter(|it| *it != filled(template))
+    };
     let wrong: Vec<_> = HARMLESS.iter().filter_map(masked).collect();
     assert_eq!(wrong, Vec::<String>::new());
 }
@@ -120,7 +127,21 @@ fn several_secrets_in_one_text_are_all_masked() {
 
 #[test]
 fn hostile_texts_of_a_megabyte_take_no_longer_than_others() {
-    let unit = ["a", "sk-", "eyJ", "password", "密码是", "4", "4 ", "://", "a:b@", "-----BEGIN ", "token ", "A1 ", "DE89 "];
+    let unit = [
+        "a",
+        "sk-",
+        "eyJ",
+        "password",
+        "密码是",
+        "4",
+        "4 ",
+        "://",
+        "a:b@",
+        "-----BEGIN ",
+        "token ",
+        "A1 ",
+        "DE89 ",
+    ];
     for unit in unit {
         let text = unit.repeat((1 << 20) / unit.len());
         let start = Instant::now();

@@ -43,7 +43,8 @@ static BOT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(?-u)[0-9]{8,10}:AA[A-Za-z0-9_-]{33}").expect("valid"));
 
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
-    let prefixed = PREFIXED.find_iter(text).filter_map(|it| prefixed(text, it.start(), it.as_str()));
+    let prefixed =
+        PREFIXED.find_iter(text).filter_map(|it| prefixed(text, it.start(), it.as_str()));
     found.extend(prefixed);
     let bots = BOT.find_iter(text).map(|it| Secret { kind: SecretKind::Token, span: it.range() });
     found.extend(bots);
@@ -53,7 +54,8 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
 
 fn prefixed(text: &str, start: usize, value: &str) -> Option<Secret> {
     let value = value.trim_end_matches(['.', '/', '-', '=', '+']);
-    let row = PREFIXES.iter().filter(|row| value.starts_with(row.0)).max_by_key(|row| row.0.len())?;
+    let row =
+        PREFIXES.iter().filter(|row| value.starts_with(row.0)).max_by_key(|row| row.0.len())?;
     let rest = &value[row.0.len()..];
     let is_inside_word = text[..start].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     let is_jwt = row.0 != "eyJ" || value.matches('.').count() >= 1;

@@ -15,9 +15,8 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#""([^"\n]*)"|“([^”\n]*)”|「([^」\n]*)」|『([^』\n]*)』"#).expect("valid")
 });
 
-static FIRST_PERSON: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:i|i'm|my|me|we|our|mine)\b|我|咱").expect("valid")
-});
+static FIRST_PERSON: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(?:i|i'm|my|me|we|our|mine)\b|我|咱").expect("valid"));
 
 /// The message without code, quoted lines, pasted paragraphs, and quotations in which someone speaks.
 pub(super) fn own_words(text: &str) -> String {

@@ -4,7 +4,7 @@ use super::grammar::{Rule, Table, clause, ended, sentence};
 use crate::{
     text::language::Language,
     types::Attribute::{
-        Age, Birthday, Decision, Deadline, Diet, Dislikes, Education, Employer, Fact, Family,
+        Age, Birthday, Deadline, Decision, Diet, Dislikes, Education, Employer, Fact, Family,
         Habit, Health, Hobby, Home, Language as Speaks, Learning, Likes, Link, Name, Note,
         Occupation, Origin, Owns, Pet, Prefers, Rule as Order, Uses,
     },
@@ -181,7 +181,9 @@ fn conjugated(verb: &str) -> String {
         _ if ["s", "x", "z", "o", "ch", "sh"].iter().any(|end| lower.ends_with(end)) => {
             format!("{verb}es")
         }
-        _ if lower.ends_with('y') && !["ay", "ey", "oy", "uy"].iter().any(|end| lower.ends_with(end)) => {
+        _ if lower.ends_with('y')
+            && !["ay", "ey", "oy", "uy"].iter().any(|end| lower.ends_with(end)) =>
+        {
             format!("{}ies", &verb[..verb.len() - 1])
         }
         _ => format!("{verb}s"),

@@ -341,10 +341,7 @@ impl Caught<'_> {
 /// Whether a statement of this sort tells since when it holds, rather than a time as part of its value.
 fn begins_some_time(attribute: Attribute) -> bool {
     use Attribute::{Education, Employer, Family, Home, Learning, Occupation, Pet, Uses};
-    matches!(
-        attribute,
-        Employer | Home | Uses | Occupation | Family | Learning | Education | Pet
-    )
+    matches!(attribute, Employer | Home | Uses | Occupation | Family | Learning | Education | Pet)
 }
 
 /// The sentence with a capital letter at its beginning.

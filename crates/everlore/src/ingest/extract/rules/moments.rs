@@ -25,11 +25,13 @@ static BARE_DAY: LazyLock<Regex> = LazyLock::new(|| {
         .expect("valid")
 });
 
-/// Hours in a day, a week, a month and a year, the longest there are, with one for a change of the clock.
-const DAY: i64 = 25;
-const WEEK: i64 = 7 * 24 + 1;
-const MONTH: i64 = 31 * 24 + 1;
-const YEAR: i64 = 366 * 24 + 1;
+/// The most hours of a day, a week, a month and a year, with one for a change of the clock, and how each is told.
+const FORMS: [(i64, &str, &str); 4] = [
+    (25, "%-d %B %Y", "%Y年%-m月%-d日"),
+    (7 * 24 + 1, "the week of %-d %B %Y", "%Y年%-m月%-d日那周"),
+    (31 * 24 + 1, "%B %Y", "%Y年%-m月"),
+    (366 * 24 + 1, "%Y", "%Y年"),
+];
 
 pub(super) struct Moments<'a> {
     pub(super) now: &'a Zoned,
@@ -107,13 +109,9 @@ impl Moments<'_> {
             });
         }
         let hours = mention.end.duration_since(mention.start).as_hours();
-        Some(match hours {
-            ..=DAY => self.named(&start, "%-d %B %Y", "%Y年%-m月%-d日"),
-            ..=WEEK => self.named(&start, "the week of %-d %B %Y", "%Y年%-m月%-d日那周"),
-            ..=MONTH => self.named(&start, "%B %Y", "%Y年%-m月"),
-            ..=YEAR => self.named(&start, "%Y", "%Y年"),
-            _ => return None,
-        })
+        let (english, chinese) =
+            FORMS.iter().find(|(most, ..)| hours <= *most).map(|form| (form.1, form.2))?;
+        Some(self.named(&start, english, chinese))
     }
 
     /// The beginning of a time; of the next such time where what is ahead is meant.

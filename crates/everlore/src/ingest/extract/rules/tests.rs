@@ -38,7 +38,10 @@ fn relative_dates_become_absolute() {
     let cases = [
         ("We moved to Utrecht last month.", "The user lives in Utrecht (February 2026)."),
         ("The release is due next Friday.", "The release is due 6 March 2026."),
-        ("The deadline for the report is March 20.", "The deadline for the report is March 20, 2026."),
+        (
+            "The deadline for the report is March 20.",
+            "The deadline for the report is March 20, 2026.",
+        ),
         ("我们上个月搬到苏州了。", "用户住在苏州（2026年2月）。"),
         ("论文下周五之前要交。", "论文2026年3月13日之前要交。"),
     ];
@@ -62,9 +65,8 @@ fn a_draft_says_what_it_is_about_and_where_it_comes_from() {
 #[test]
 fn what_the_assistant_says_counts_only_when_the_user_confirms_it() {
     let ask = said(Role::Assistant, "So you live in Ghent, right?");
-    let heard = |answer: &str| {
-        extract_by_rules(&[ask.clone(), said(Role::User, answer)], &TimeZone::UTC)
-    };
+    let heard =
+        |answer: &str| extract_by_rules(&[ask.clone(), said(Role::User, answer)], &TimeZone::UTC);
     let confirmed = heard("Yes, exactly.");
     assert_eq!(confirmed[0].content, "The user lives in Ghent.");
     assert_eq!(confirmed[0].evidence[0], ask.id);
