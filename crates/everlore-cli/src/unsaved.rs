@@ -13,12 +13,22 @@ use everlore::{
     types::{Fingerprint, Timestamp},
 };
 
-use crate::{context::private_file, failure::Failure, words::quoted};
+use crate::{
+    context::{Context, private_file},
+    failure::Failure,
+    words::quoted,
+};
 
 /// Keeps lines that could not be saved and says so in the failure.
-pub(crate) fn keep(home: &Path, scope: &Scope, lines: &[Line], failure: Failure) -> Failure {
+pub(crate) fn keep(cx: &Context, mut lines: Vec<Line>, failure: Failure) -> Failure {
+    let (home, scope) = (cx.home.as_path(), &cx.scope);
+    if cx.settings.config.memory.mask_secrets {
+        for line in &mut lines {
+            line.mask_secrets();
+        }
+    }
     let path = home.join(file_name(scope));
-    match append(&path, scope, lines) {
+    match append(&path, scope, &lines) {
         Ok(()) => failure.with_hint(format!(
             "nothing is lost: what you gave is kept in {}; when the cause is mended, bring it in with: {}",
             path.display(),

@@ -24,6 +24,7 @@ use clap::{Parser, Subcommand};
 use commands::{
     bench::BenchArgs,
     corpus::CorpusArgs,
+    extract::ExtractArgs,
     layouts::LayoutsArgs,
     official::{LocomoArgs, LongmemevalArgs},
     provider::ProviderArgs,
@@ -48,6 +49,7 @@ enum Command {
     Tmd(TmdArgs),
     Updates(UpdatesArgs),
     Abstain(AbstainArgs),
+    Extract(ExtractArgs),
     Bench(BenchArgs),
     Scale(ScaleArgs),
     Layouts(LayoutsArgs),
@@ -64,6 +66,7 @@ fn main() -> Result<()> {
         Command::Tmd(args) => commands::quality::run_tmd(&args),
         Command::Updates(args) => commands::quality::run_updates(&args),
         Command::Abstain(args) => commands::quality::run_abstain(&args),
+        Command::Extract(args) => commands::extract::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
         Command::Layouts(args) => commands::layouts::run(&args),

@@ -8,10 +8,11 @@ use std::{io, thread};
 use clap::Args;
 use everlore::{
     MemoryId, Turn,
-    ingest::Line,
+    ingest::{Line, Saved},
+    text::secrets::SecretKind,
     types::{Role, Timestamp, to_millisecond},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -33,7 +34,7 @@ const MAX_BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// Store what is said, one turn a line, from standard input
 ///
 /// A line is a JSON object {"text","session","speaker","role","time"}, of which only the text is needed, or plain text.
-/// Each stored turn is answered with a line {"id":…} once it is safe on disk; a line that cannot be stored with
+/// Each stored turn is answered with a line {"id":…} once it is safe on disk, with "masked" if it held secrets; a line that cannot be stored with
 /// {"error":…,"line":N}. Empty lines are skipped.
 #[derive(Debug, Args)]
 pub(crate) struct ObserveArgs {
@@ -61,11 +62,19 @@ struct RawTurn {
     time: Option<String>,
 }
 
+/// What is answered for a stored turn.
+#[derive(Clone, Serialize)]
+struct Stored {
+    id: MemoryId,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    masked: Vec<SecretKind>,
+}
+
 /// What became of one line.
 struct Outcome {
     number: usize,
     turn: Result<Turn>,
-    saved: Option<Result<MemoryId>>,
+    saved: Option<Result<Stored>>,
 }
 
 impl ObserveArgs {
@@ -141,34 +150,35 @@ async fn save(cx: &Context, outcomes: &mut [Outcome]) {
 }
 
 /// Stores each turn for itself, so that one that is refused does not keep the others out.
-async fn one_by_one(cx: &Context, turns: &[Turn]) -> Vec<Result<MemoryId>> {
+async fn one_by_one(cx: &Context, turns: &[Turn]) -> Vec<Result<Stored>> {
     let mut saved = Vec::with_capacity(turns.len());
     for turn in turns {
-        let ids = store(cx, std::slice::from_ref(turn)).await;
-        saved.push(ids.map(|ids| ids[0]));
+        let stored = store(cx, std::slice::from_ref(turn)).await;
+        saved.push(stored.map(|mut stored| stored.remove(0)));
     }
     saved
 }
 
 /// Stores turns, all or nothing; what the disk refuses is kept beside the database.
-async fn store(cx: &Context, turns: &[Turn]) -> Result<Vec<MemoryId>> {
+async fn store(cx: &Context, turns: &[Turn]) -> Result<Vec<Stored>> {
     let saved = async {
         let saved = cx.engine().await?.observe(&cx.scope, turns.to_vec()).await?;
-        Ok(saved.into_iter().map(|saved| saved.id).collect())
+        let stored = |saved: Saved| Stored { id: saved.id, masked: saved.masked };
+        Ok(saved.into_iter().map(stored).collect())
     };
     saved.await.map_err(|failure: Failure| {
         if !failure.is_storage() {
             return failure;
         }
         let lines: Vec<Line> = turns.iter().cloned().map(Line::Turn).collect();
-        unsaved::keep(&cx.home, &cx.scope, &lines, failure)
+        unsaved::keep(cx, lines, failure)
     })
 }
 
 /// Answers one line; false if it could not be stored.
 fn tell(out: &mut Output, outcome: Outcome) -> Result<bool> {
     let failure = match (outcome.turn, outcome.saved) {
-        (_, Some(Ok(id))) => return out.json(&json!({ "id": id })).map(|()| true),
+        (_, Some(Ok(stored))) => return out.json(&stored).map(|()| true),
         (Err(failure), _) | (_, Some(Err(failure))) => failure,
         (Ok(_), None) => Failure::told("store", "the turn was not stored", "try again"),
     };

@@ -17,7 +17,7 @@ use crate::{
     output::Output,
     times::{Moment, parse_moment},
     unsaved,
-    words::{TITLE_CELLS, cut, title},
+    words::{TITLE_CELLS, cut, masked, title},
 };
 
 /// Store a statement, from the arguments or from standard input
@@ -73,7 +73,7 @@ impl RememberArgs {
             Ok((saved, replaces)) => tell(cx, out, &saved, replaces).await,
             Err(failure) if failure.is_storage() => {
                 let line = Line::Draft(Box::new(draft));
-                Err(unsaved::keep(&cx.home, &cx.scope, &[line], failure))
+                Err(unsaved::keep(cx, vec![line], failure))
             }
             Err(failure) => Err(failure),
         }
@@ -134,6 +134,9 @@ async fn tell(
     };
     let name = cut(&title(&memory), TITLE_CELLS);
     out.line(&format!("{did}: {} [{}] {name}{instead}", out.strong(&id), saved.kind))?;
+    if !saved.masked.is_empty() {
+        out.line(&masked(&saved.masked))?;
+    }
     Ok(Exit::Done)
 }
 

@@ -9,6 +9,7 @@ mod why_not;
 mod failures;
 mod text;
 mod erasure;
+mod secrets;
 mod transfer;
 mod ingest;
 mod vault;

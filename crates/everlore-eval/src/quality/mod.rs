@@ -3,3 +3,4 @@
 pub(crate) mod periods;
 pub(crate) mod updates;
 pub(crate) mod abstention;
+pub(crate) mod extraction;

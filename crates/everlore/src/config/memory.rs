@@ -10,6 +10,9 @@ use super::check::{Problem, within};
 pub struct MemoryConfig {
     /// Whether anything is remembered and recalled at all. When false, nothing is stored and nothing is injected.
     pub enabled: bool,
+    /// Whether keys, tokens, passwords, card and identity numbers are masked before anything is written. What is masked cannot
+    /// be brought back.
+    pub mask_secrets: bool,
     /// How many of the latest messages of a conversation are sent to the model again. From 0 to 10000. Not used by this version.
     pub max_history: usize,
     /// The latest exchanges.
@@ -104,6 +107,7 @@ impl Default for MemoryConfig {
     fn default() -> Self {
         Self {
             enabled: true,
+            mask_secrets: true,
             max_history: 50,
             short_term: ShortTermConfig::default(),
             long_term: LongTermConfig::default(),

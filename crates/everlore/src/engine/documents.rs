@@ -18,6 +18,8 @@ impl Engine {
         options: &IngestOptions,
     ) -> Result<IngestReport> {
         self.check_enabled()?;
+        let keep_secrets = options.keep_secrets || !self.masks();
+        let options = &IngestOptions { keep_secrets, ..options.clone() };
         ingest::ingest_document(&*self.store, scope, document, options, self.now().timestamp())
             .await
     }

@@ -165,15 +165,29 @@ impl Engine {
     }
 
     /// Stores a statement, or renews it if the same is known.
-    pub async fn remember(&self, scope: &Scope, request: Remember) -> Result<Saved> {
+    pub async fn remember(&self, scope: &Scope, mut request: Remember) -> Result<Saved> {
         self.check_enabled()?;
-        ingest::remember(&*self.store, scope, request, &self.author, self.now().timestamp()).await
+        let masked = if self.masks() { request.mask_secrets() } else { Vec::new() };
+        let now = self.now().timestamp();
+        let saved = ingest::remember(&*self.store, scope, request, &self.author, now).await?;
+        Ok(Saved { masked, ..saved })
     }
 
     /// Stores what was said, word for word, all or nothing.
-    pub async fn observe(&self, scope: &Scope, turns: Vec<Turn>) -> Result<Vec<Saved>> {
+    pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<Saved>> {
         self.check_enabled()?;
-        ingest::observe(&*self.store, scope, turns, self.now().timestamp()).await
+        let masked: Vec<_> = turns
+            .iter_mut()
+            .map(|turn| if self.masks() { turn.mask_secrets() } else { Vec::new() })
+            .collect();
+        let saved = ingest::observe(&*self.store, scope, turns, self.now().timestamp()).await?;
+        let with = |(saved, masked)| Saved { masked, ..saved };
+        Ok(saved.into_iter().zip(masked).map(with).collect())
+    }
+
+    /// Whether secrets are masked before anything is written.
+    pub(super) fn masks(&self) -> bool {
+        self.config.memory.mask_secrets
     }
 
     /// Keeps what files of an agent's own folder said and will say, before they are changed.
@@ -351,7 +365,11 @@ impl Engine {
 
     /// Changes a memory and returns it as it is now.
     pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
-        ingest::edit(&*self.store, scope, id, edit, &self.author, self.now().timestamp()).await
+        let mut edit = edit.clone();
+        if self.masks() {
+            edit.mask_secrets();
+        }
+        ingest::edit(&*self.store, scope, id, &edit, &self.author, self.now().timestamp()).await
     }
 
     /// Puts a memory away: kept, but left out of recall.

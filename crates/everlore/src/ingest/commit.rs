@@ -9,6 +9,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     store::{Key, Store},
+    text::secrets::SecretKind,
     types::{Actor, Author, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
 };
 
@@ -29,6 +30,9 @@ pub struct Saved {
     pub status: Status,
     /// The proof that it is there.
     pub receipt: Receipt,
+    /// Secrets that were masked before anything was written, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub masked: Vec<SecretKind>,
 }
 
 /// The proof of a save: it is durable, and both its row and its index entry were read back.
@@ -139,6 +143,7 @@ async fn commit(
         kind,
         status,
         receipt: Receipt { seq: applied.seq, at: now, known, verified: true },
+        masked: Vec::new(),
     };
     Ok(named.into_iter().zip(&applied).map(saved).collect())
 }

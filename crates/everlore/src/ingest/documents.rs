@@ -16,10 +16,10 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::draft::checked_tags;
+use super::{draft::checked_tags, mask::in_texts};
 use crate::{
     error::{Error, Result},
-    files::documents::{CHUNKS_VERSION, Format, parse},
+    files::documents::{CHUNKS_VERSION, Chunk, Format, Parsed, parse},
     store::{Key, Store},
     types::{Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, Write},
 };
@@ -61,6 +61,8 @@ pub struct IngestOptions {
     pub tags: Vec<String>,
     /// Only say what would happen.
     pub dry_run: bool,
+    /// Take secrets in as they are, instead of masking them.
+    pub keep_secrets: bool,
 }
 
 /// What became of one document.
@@ -99,8 +101,7 @@ pub async fn ingest_document(
 ) -> Result<IngestReport> {
     let run = options.run.clone().unwrap_or_else(|| ingest_run(now));
     let tags = checked_tags(options.tags.clone())?;
-    let ingesting =
-        Ingesting { store, scope, path: &document.path, run, dry_run: options.dry_run, now };
+    let ingesting = Ingesting { store, scope, path: &document.path, run, options, now };
     for _ in 1..MAX_ATTEMPTS {
         match ingesting.ingest(document, &tags).await {
             Err(Error::Conflict { .. }) => {}
@@ -119,7 +120,7 @@ pub async fn remove_document(
     now: Timestamp,
 ) -> Result<IngestReport> {
     let run = options.run.clone().unwrap_or_else(|| ingest_run(now));
-    let ingesting = Ingesting { store, scope, path, run, dry_run: options.dry_run, now };
+    let ingesting = Ingesting { store, scope, path, run, options, now };
     ingesting.remove().await
 }
 
@@ -128,6 +129,18 @@ pub fn ingest_run(now: Timestamp) -> String {
     let id = MemoryId::new(now);
     let [.., a, b] = id.as_bytes();
     format!("ingest-{}-{a:02x}{b:02x}", now.as_millisecond())
+}
+
+/// Masks the secrets of every chunk and notes how many there were.
+fn mask(parsed: &mut Parsed) {
+    let texts =
+        |chunk: &mut Chunk| in_texts(chunk.heading_path.iter_mut().chain([&mut chunk.text])).len();
+    let masked: usize = parsed.chunks.iter_mut().map(texts).sum();
+    if masked > 0 {
+        let told = format!("masked {masked} {}", if masked == 1 { "secret" } else { "secrets" });
+        parsed.note =
+            Some(parsed.note.take().map_or(told.clone(), |note| format!("{note}; {told}")));
+    }
 }
 
 /// What is stored of a document.
@@ -142,7 +155,7 @@ struct Ingesting<'a> {
     scope: &'a Scope,
     path: &'a str,
     run: String,
-    dry_run: bool,
+    options: &'a IngestOptions,
     now: Timestamp,
 }
 
@@ -159,7 +172,10 @@ impl Ingesting<'_> {
             let chunks = manifest.chunks.len();
             return Ok(IngestReport { chunks, unchanged: chunks, ..self.report(manifest.format) });
         }
-        let parsed = parse(&document.bytes, document.format)?;
+        let mut parsed = parse(&document.bytes, document.format)?;
+        if !self.options.keep_secrets {
+            mask(&mut parsed);
+        }
         let known = self.known(list, manifest).await?;
         let drafts = drafts(self.scope, document, &parsed, tags, self.now)?;
         let report = IngestReport { note: parsed.note, ..self.report(document.format) };
@@ -316,7 +332,7 @@ impl Ingesting<'_> {
             }
         }
         let count = changes.len();
-        if self.dry_run || changes.is_empty() {
+        if self.options.dry_run || changes.is_empty() {
             return Ok(count);
         }
         let stays = |change: &&Change| matches!(change, Change::Add(_) | Change::Update(_));

@@ -34,6 +34,8 @@ pub struct ImportOptions {
     pub keep_going: bool,
     /// Only say what would happen.
     pub dry_run: bool,
+    /// Take secrets in as they are, instead of masking them.
+    pub keep_secrets: bool,
 }
 
 /// What an import did.
@@ -49,6 +51,9 @@ pub struct ImportReport {
     pub unchanged: usize,
     /// Memories left out because their text was erased here.
     pub erased: usize,
+    /// Secrets that were masked.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub masked: usize,
     /// Lines that could not be read.
     pub rejected: usize,
     /// Which lines, and why; the first thousand.
@@ -62,6 +67,12 @@ pub struct Rejected {
     pub line: usize,
     /// What is wrong with it.
     pub reason: String,
+}
+
+/// What did not happen need not be told.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Reads lines from `source` into `scope`, calling `progress` with the number of lines done.
@@ -156,7 +167,10 @@ impl Importing<'_> {
 
     async fn batch(&mut self, lines: Vec<(usize, Line)>) -> Result<()> {
         let mut memories = Vec::new();
-        for (number, line) in lines {
+        for (number, mut line) in lines {
+            if !self.options.keep_secrets {
+                self.report.masked += line.mask_secrets().len();
+            }
             match line {
                 Line::Header(_) => {}
                 Line::Tombstone(text) => self.erased_texts.push(text),

@@ -2,6 +2,11 @@
 
 mod draft;
 mod naming;
+mod mask;
+mod extract;
+mod likeness;
+mod gate;
+mod reconcile;
 mod commit;
 mod edit;
 mod undo;
@@ -18,7 +23,11 @@ pub use documents::{
 };
 pub use draft::{Remember, Turn};
 pub use edit::{Edit, archive_all, edit, set_status, supersede};
+pub use extract::{Draft, Said, extract_by_rules};
+pub use gate::{GateContext, Reason, Verdict, judge, trust_of};
 pub use import::{ImportOptions, ImportReport, Rejected, import};
+pub use likeness::Likeness;
 pub use lines::{Header, Line};
 pub use notes::{Note, keep_notes, note_of};
+pub use reconcile::{Resolution, Skipped, VALID_FROM_KEY, VALID_UNTIL_KEY, changes, reconcile};
 pub use undo::{Undo, undo};

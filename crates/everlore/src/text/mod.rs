@@ -12,3 +12,4 @@ pub mod tokens;
 pub mod dates;
 pub(crate) mod escape;
 pub mod age;
+pub mod secrets;

@@ -2,6 +2,8 @@
 
 mod scope;
 mod memory;
+mod slot;
+mod trust;
 mod vector;
 mod change;
 
@@ -11,6 +13,8 @@ pub use memory::{
     Via,
 };
 pub use scope::Scope;
+pub use slot::{Attribute, SLOT_KEY, Slot, USER};
+pub use trust::{TRUST_KEY, Trust};
 pub use vector::{ModelId, Vector, Vectors};
 
 /// A moment, kept to the millisecond so that every backend gives back what it was given.

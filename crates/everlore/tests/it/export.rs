@@ -13,8 +13,10 @@ use crate::support::{
     write,
 };
 
-const STOP: ImportOptions = ImportOptions { keep_going: false, dry_run: false };
-const KEEP_GOING: ImportOptions = ImportOptions { keep_going: true, dry_run: false };
+const STOP: ImportOptions =
+    ImportOptions { keep_going: false, dry_run: false, keep_secrets: false };
+const KEEP_GOING: ImportOptions =
+    ImportOptions { keep_going: true, dry_run: false, keep_secrets: false };
 
 async fn exported(engine: &Engine, owner: &Scope, journal: bool) -> String {
     let mut file = Vec::new();

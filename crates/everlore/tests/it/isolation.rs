@@ -115,7 +115,7 @@ impl World {
     async fn import(&self, from: usize, to: &Scope) -> everlore::Result<()> {
         let (mut file, from) = (Vec::new(), &self.scopes[from % self.scopes.len()]);
         self.engine.export(from, true, &mut file, &mut |_| ()).await?;
-        let options = ImportOptions { keep_going: true, dry_run: false };
+        let options = ImportOptions { keep_going: true, dry_run: false, keep_secrets: false };
         self.engine.import(to, &file[..], options, &mut |_| ()).await.map(drop)
     }
 

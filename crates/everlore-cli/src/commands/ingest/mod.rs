@@ -62,8 +62,12 @@ impl IngestArgs {
         let found = Found::below(&self.paths, &choice, self.prune);
         let engine = cx.engine().await?;
         let run = engine.ingest_run();
-        let options =
-            IngestOptions { run: Some(run.clone()), tags: self.tag, dry_run: self.dry_run };
+        let options = IngestOptions {
+            run: Some(run.clone()),
+            tags: self.tag,
+            dry_run: self.dry_run,
+            keep_secrets: false,
+        };
         let mut report = Report::new(run, self.dry_run);
         for (path, failure) in &found.failures {
             report.push(path.clone(), Outcome::Failed(failure.clone()));

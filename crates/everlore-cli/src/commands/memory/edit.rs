@@ -12,7 +12,7 @@ use crate::{
     failure::{Exit, Failure, Result},
     ids, input,
     output::Output,
-    words::{TITLE_CELLS, cut, title},
+    words::{TITLE_CELLS, cut, masked, title},
 };
 
 /// Change a memory; without any option its text is opened in $EDITOR
@@ -58,6 +58,7 @@ impl EditArgs {
                 }
             }
         }
+        let masked_kinds = edit.clone().mask_secrets();
         let memory = engine.edit(&cx.scope, id, &edit).await?;
         if out.is_json() {
             out.json(&memory)?;
@@ -65,6 +66,9 @@ impl EditArgs {
             let id = ids::short(engine, &cx.scope, id).await?;
             let name = cut(&title(&memory), TITLE_CELLS);
             out.line(&format!("changed: {} [{}] {name}", out.strong(&id), memory.kind))?;
+            if cx.settings.config.memory.mask_secrets && !masked_kinds.is_empty() {
+                out.line(&masked(&masked_kinds))?;
+            }
         }
         Ok(Exit::Done)
     }

@@ -42,7 +42,7 @@ impl ImportArgs {
     /// Checks every line, then imports and reports.
     pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let mut file = self.open()?;
-        let checking = ImportOptions { keep_going: true, dry_run: true };
+        let checking = ImportOptions { keep_going: true, dry_run: true, keep_secrets: false };
         let (checked, lines) = import(&mut file, checking, "checking", None, cx, out).await?;
         if checked.rejected > 0 && !self.keep_going {
             return Err(damaged(&checked));
@@ -50,7 +50,8 @@ impl ImportArgs {
         let report = if self.dry_run {
             checked
         } else {
-            let options = ImportOptions { keep_going: self.keep_going, dry_run: false };
+            let options =
+                ImportOptions { keep_going: self.keep_going, dry_run: false, keep_secrets: false };
             let size = length(&file)?;
             let imported = import(&mut file, options, "importing", Some(lines), cx, out).await?;
             self.let_go(size, &imported.0, out);
@@ -97,6 +98,9 @@ impl ImportArgs {
             "{would}added {}, updated {}, unchanged {}, erased before {}, rejected {}",
             report.added, report.updated, report.unchanged, report.erased, report.rejected
         ))?;
+        if report.masked > 0 {
+            out.line(&format!("masked {}", count(report.masked, "secret", "secrets")))?;
+        }
         for rejected in report.rejections.iter().take(MAX_TOLD) {
             out.line(&told(rejected))?;
         }

@@ -1,0 +1,197 @@
+//! Rule-based extraction held against statements written by hand: what is learned, what is missed, what is made up.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail, ensure};
+use everlore::{
+    ingest::{Draft, Said, extract_by_rules},
+    types::{Attribute, Kind, MemoryId, Role, Timestamp},
+};
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+/// The statements and what is to be learned from each.
+pub(crate) const STATEMENTS: &str = include_str!("../../data/statements.txt");
+
+/// When every message of the set was said.
+const SAID_AT: &str = "2026-03-02T10:00:00Z";
+
+/// One message and what is to be learned from it.
+pub(crate) struct Statement {
+    half: String,
+    language: String,
+    line: String,
+    turns: Vec<Said>,
+    expected: Vec<Expected>,
+}
+
+/// What a draft must be like.
+#[derive(Debug, Clone, PartialEq)]
+struct Expected {
+    kind: Kind,
+    attribute: Attribute,
+    words: Vec<String>,
+}
+
+/// How well drafts agree with what was expected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(crate) struct Agreement {
+    /// Messages.
+    pub(crate) messages: usize,
+    /// Messages from which nothing is to be learned.
+    pub(crate) negatives: usize,
+    /// Drafts that are to be made.
+    pub(crate) expected: usize,
+    /// Drafts that were made.
+    pub(crate) made: usize,
+    /// Drafts that were made and are to be made.
+    pub(crate) right: usize,
+    /// The share of drafts made that are right.
+    pub(crate) precision: f64,
+    /// The share of drafts to be made that were made.
+    pub(crate) recall: f64,
+}
+
+/// A message on which the rules and the set disagree.
+#[derive(Debug, Serialize)]
+pub(crate) struct Disagreement {
+    pub(crate) group: String,
+    pub(crate) message: String,
+    /// What was made of it, as kind, attribute and content.
+    pub(crate) made: Vec<String>,
+}
+
+/// The figures, by half and language.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) groups: BTreeMap<String, Agreement>,
+    pub(crate) disagreements: Vec<Disagreement>,
+}
+
+/// Extracts from every statement and compares.
+pub(crate) fn measure(statements: &[Statement]) -> Report {
+    let mut report = Report { groups: BTreeMap::new(), disagreements: Vec::new() };
+    for statement in statements {
+        let drafts = extract_by_rules(&statement.turns, &TimeZone::UTC);
+        let right = right(&drafts, &statement.expected);
+        let language = &statement.language;
+        for group in [statement.half.clone(), format!("{} {language}", statement.half)] {
+            report.groups.entry(group).or_default().add(statement, drafts.len(), right);
+        }
+        if right < drafts.len().max(statement.expected.len()) {
+            report.disagreements.push(Disagreement {
+                group: format!("{} {language}", statement.half),
+                message: statement.line.clone(),
+                made: drafts.iter().map(shown).collect(),
+            });
+        }
+    }
+    report
+}
+
+/// How many drafts are expected ones; each expectation is met once.
+fn right(drafts: &[Draft], expected: &[Expected]) -> usize {
+    let mut open: Vec<_> = expected.iter().collect();
+    let meets = |draft: &Draft, expected: &Expected| {
+        let content = draft.content.to_lowercase();
+        draft.kind == expected.kind
+            && draft.slot.as_ref().is_some_and(|slot| slot.attribute == expected.attribute)
+            && expected.words.iter().all(|word| content.contains(&word.to_lowercase()))
+    };
+    let mut right = 0;
+    for draft in drafts {
+        if let Some(place) = open.iter().position(|expected| meets(draft, expected)) {
+            open.remove(place);
+            right += 1;
+        }
+    }
+    right
+}
+
+fn shown(draft: &Draft) -> String {
+    let attribute = draft.slot.as_ref().map_or("", |slot| slot.attribute.as_str());
+    format!("{} {attribute}: {}", draft.kind, draft.content)
+}
+
+impl Agreement {
+    fn add(&mut self, statement: &Statement, made: usize, right: usize) {
+        self.messages += 1;
+        self.negatives += usize::from(statement.expected.is_empty());
+        self.expected += statement.expected.len();
+        self.made += made;
+        self.right += right;
+        self.precision = self.right as f64 / self.made.max(1) as f64;
+        self.recall = self.right as f64 / self.expected.max(1) as f64;
+    }
+}
+
+/// Reads the set: lines of `half language message => - | kind attribute: words ; …`.
+pub(crate) fn statements(text: &str) -> Result<Vec<Statement>> {
+    let lines =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| statement(line).with_context(|| format!("in the line `{line}`"))).collect()
+}
+
+fn statement(line: &str) -> Result<Statement> {
+    let (half, rest) = line.split_once(' ').context("it has no half")?;
+    let (language, rest) = rest.split_once(' ').context("it has no language")?;
+    let (message, expected) = rest.rsplit_once(" => ").context("it has no `=>`")?;
+    ensure!(["tune", "held"].contains(&half), "the half is tune or held");
+    let expected = match expected.trim() {
+        "-" => Vec::new(),
+        drafts => drafts.split(" ; ").map(expectation).collect::<Result<_>>()?,
+    };
+    Ok(Statement {
+        half: half.to_owned(),
+        language: language.to_owned(),
+        line: line.to_owned(),
+        turns: turns(&message.replace('⏎', "\n"))?,
+        expected,
+    })
+}
+
+fn expectation(text: &str) -> Result<Expected> {
+    let (head, words) = text.split_once(": ").context("a draft is `kind attribute: words`")?;
+    let Some((kind, attribute)) = head.trim().split_once(' ') else {
+        bail!("`{head}` is not a kind and an attribute")
+    };
+    let words = words.split(", ").map(|word| word.trim().to_owned()).collect();
+    Ok(Expected { kind: kind.parse()?, attribute: attribute.parse()?, words })
+}
+
+fn turns(message: &str) -> Result<Vec<Said>> {
+    let at: Timestamp = SAID_AT.parse()?;
+    let said =
+        |role, text: &str| Said { id: MemoryId::new(at), role, text: text.trim().to_owned(), at };
+    let Some(rest) = message.strip_prefix("[assistant]") else {
+        return Ok(vec![said(Role::User, message)]);
+    };
+    let (assistant, user) = rest.split_once("[user]").context("nobody answers the assistant")?;
+    Ok(vec![said(Role::Assistant, assistant), said(Role::User, user)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_reach_the_floors_on_statements_they_were_not_written_by() {
+        let statements = statements(STATEMENTS).unwrap();
+        let report = measure(&statements);
+        for group in ["held en", "held zh"] {
+            let agreement = report.groups[group];
+            assert!(agreement.precision >= 0.9, "{group}: {agreement:?}");
+            assert!(agreement.recall >= 0.7, "{group}: {agreement:?}");
+        }
+    }
+
+    #[test]
+    fn the_set_is_large_and_has_its_share_of_negatives_in_both_languages() {
+        let statements = statements(STATEMENTS).unwrap();
+        for language in ["en", "zh"] {
+            let own: Vec<_> = statements.iter().filter(|it| it.language == language).collect();
+            let negatives = own.iter().filter(|it| it.expected.is_empty()).count();
+            assert!(own.len() >= 100 && negatives * 10 >= own.len() * 4, "{language}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! How much of one statement another one says already, by the terms of both.
+
+use std::collections::HashSet;
+
+use crate::text::terms::terms;
+
+/// So many terms may one of them be new before a statement says something new: names and numbers are single terms.
+const TERMS_PER_NEW_ONE: usize = 10;
+
+/// Terms in a row that make up a shingle: fewer occur by chance, more are broken by a single changed word.
+const SHINGLE: usize = 3;
+
+/// Words that turn a statement into its opposite.
+#[rustfmt::skip]
+const NEGATIONS: [&str; 12] =
+    ["not", "no", "never", "n't", "without", "stopped", "不", "没", "別", "别", "无", "非"];
+
+/// The terms of a text, to be compared with others; the text cannot be read from it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Likeness {
+    terms: HashSet<u64>,
+    shingles: HashSet<u64>,
+    is_negative: bool,
+}
+
+impl Likeness {
+    /// Takes a text apart.
+    pub fn of(text: &str) -> Self {
+        let hashes: Vec<u64> =
+            terms(text).iter().map(|term| xxhash_rust::xxh3::xxh3_64(term.as_bytes())).collect();
+        let join = |row: &[u64]| {
+            row.iter().fold(0_u64, |all, hash| all.rotate_left(21).wrapping_mul(31) ^ hash)
+        };
+        let lower = text.to_lowercase();
+        let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').collect();
+        let negates = |negation: &str| match negation.chars().next() {
+            Some(first) if !first.is_ascii() => lower.contains(negation),
+            _ => words
+                .iter()
+                .any(|word| *word == negation || negation == "n't" && word.ends_with("n't")),
+        };
+        Self {
+            shingles: hashes.windows(SHINGLE).map(join).collect(),
+            is_negative: NEGATIONS.iter().any(|negation| negates(negation)),
+            terms: hashes.into_iter().collect(),
+        }
+    }
+
+    /// How many different terms it has.
+    pub fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Whether it has no terms at all.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Whether `other` says all that this says, or all but what chance allows.
+    pub fn is_said_by(&self, other: &Self) -> bool {
+        let new = self.terms.difference(&other.terms).count();
+        !self.is_empty()
+            && self.is_negative == other.is_negative
+            && new <= self.terms.len() / TERMS_PER_NEW_ONE
+    }
+
+    /// The share of its rows of terms that `other` has too, from 0 to 1.
+    pub fn quoted_from(&self, other: &Self) -> f64 {
+        let shared = self.shingles.intersection(&other.shingles).count();
+        if self.shingles.is_empty() { 0.0 } else { shared as f64 / self.shingles.len() as f64 }
+    }
+}

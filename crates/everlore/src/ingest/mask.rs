@@ -1,0 +1,97 @@
+//! Secrets are taken out of everything that comes in, before anything is written.
+
+use serde_json::{Map, Value};
+
+use super::{
+    draft::{Remember, Turn},
+    edit::Edit,
+    lines::Line,
+    naming,
+};
+use crate::{
+    text::secrets::{SecretKind, mask},
+    types::{Kind, Memory},
+};
+
+impl Remember {
+    /// Masks the secrets in it and says what they were.
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+        let texts = [&mut self.content, &mut self.description];
+        let texts = texts.into_iter().chain(&mut self.name).chain(&mut self.tags);
+        let mut masked = in_texts(texts);
+        masked.extend(in_metadata(&mut self.metadata));
+        masked
+    }
+}
+
+impl Turn {
+    /// Masks the secrets in it and says what they were.
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+        in_texts([&mut self.text])
+    }
+}
+
+impl Edit {
+    /// Masks the secrets in it and says what they were.
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+        let texts = [&mut self.content, &mut self.name, &mut self.description];
+        let texts = texts.into_iter().flatten().chain(self.tags.iter_mut().flatten());
+        let mut masked = in_texts(texts);
+        masked.extend(self.metadata.as_mut().map(in_metadata).unwrap_or_default());
+        masked
+    }
+}
+
+impl Line {
+    /// Masks the secrets in it and says what they were.
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+        match self {
+            Self::Header(_) | Self::Tombstone(_) => Vec::new(),
+            Self::Memory(memory) => in_memory(memory),
+            Self::Draft(draft) => draft.mask_secrets(),
+            Self::Turn(turn) => turn.mask_secrets(),
+            Self::Change(entry) => {
+                let images = [&mut entry.before, &mut entry.after];
+                images.into_iter().flatten().flat_map(|memory| in_memory(memory)).collect()
+            }
+        }
+    }
+}
+
+pub(super) fn in_memory(memory: &mut Memory) -> Vec<SecretKind> {
+    let texts = [&mut memory.content, &mut memory.name, &mut memory.description];
+    let mut masked = in_texts(texts.into_iter().chain(&mut memory.tags));
+    masked.extend(in_metadata(&mut memory.metadata));
+    if !masked.is_empty() && memory.kind != Kind::Turn {
+        // The uri was made from the name, which may have held the secret.
+        let category = memory.tags.first().map(String::as_str);
+        let print = memory.fingerprint();
+        memory.uri = naming::uri(&memory.scope, memory.kind, category, &memory.name, print, 0);
+    }
+    masked
+}
+
+pub(super) fn in_texts<'a>(texts: impl IntoIterator<Item = &'a mut String>) -> Vec<SecretKind> {
+    let mut found = Vec::new();
+    for text in texts {
+        let (masked, kinds) = mask(text);
+        if !kinds.is_empty() {
+            *text = masked.into_owned();
+            found.extend(kinds);
+        }
+    }
+    found
+}
+
+fn in_metadata(metadata: &mut Map<String, Value>) -> Vec<SecretKind> {
+    metadata.values_mut().flat_map(in_value).collect()
+}
+
+fn in_value(value: &mut Value) -> Vec<SecretKind> {
+    match value {
+        Value::String(text) => in_texts([text]),
+        Value::Array(values) => values.iter_mut().flat_map(in_value).collect(),
+        Value::Object(values) => in_metadata(values),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}

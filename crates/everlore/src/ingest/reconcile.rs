@@ -1,0 +1,382 @@
+//! What an accepted draft means for what is known: add it, update or supersede a memory, or leave things as they are.
+//!
+//! Deterministic, by slots first and by words where there are none. Nothing is removed: what is superseded stays, with
+//! the time until which it held and the memory that took its place.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::{draft::blank, extract::Draft, likeness::Likeness, naming};
+use crate::{
+    error::Result,
+    types::{
+        Change, Kind, Memory, MemoryId, SLOT_KEY, Scope, Slot, Source, Status, TRUST_KEY,
+        Timestamp, Trust, Via,
+    },
+};
+
+/// Statements of fewer terms are too alike to tell an extension from another statement.
+const MIN_TERMS_TO_EXTEND: usize = 3;
+
+/// From when on a memory holds, in its metadata.
+pub const VALID_FROM_KEY: &str = "valid_from";
+
+/// Until when a superseded memory held, in its metadata.
+pub const VALID_UNTIL_KEY: &str = "valid_until";
+
+/// What to do with a draft.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Resolution {
+    /// It is new.
+    Add,
+    /// It says more than this memory about the same thing.
+    Update(MemoryId),
+    /// It takes the place of these memories.
+    Supersede(Vec<MemoryId>),
+    /// It adds nothing to this memory.
+    Skip(MemoryId, Skipped),
+}
+
+/// Why a draft adds nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Skipped {
+    /// The same is known.
+    Same,
+    /// More is known.
+    Less,
+    /// Something newer is known.
+    Older,
+}
+
+impl Skipped {
+    /// The reason in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Same => "the same is known already",
+            Self::Less => "a memory says more about it",
+            Self::Older => "a newer statement is known",
+        }
+    }
+}
+
+/// What one known memory means for a draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Relation {
+    Skip(u8),
+    Supersede,
+    Update,
+}
+
+const SAME: u8 = 0;
+const LESS: u8 = 1;
+const OLDER: u8 = 2;
+
+/// Decides what a draft means, given the memories near it. Their order does not matter.
+pub fn reconcile(draft: &Draft, neighbours: &[Memory]) -> Resolution {
+    let mut related: Vec<(Relation, MemoryId)> = neighbours
+        .iter()
+        .filter(|memory| memory.status == Status::Active && memory.kind != Kind::Turn)
+        .filter_map(|memory| Some((relation(draft, memory)?, memory.id)))
+        .collect();
+    related.sort();
+    match related.first() {
+        None => Resolution::Add,
+        Some((Relation::Skip(why), id)) => Resolution::Skip(*id, skipped(*why)),
+        Some((Relation::Update, id)) => Resolution::Update(*id),
+        Some((Relation::Supersede, _)) => {
+            let is_superseded = |(relation, _): &&(Relation, _)| *relation == Relation::Supersede;
+            Resolution::Supersede(related.iter().filter(is_superseded).map(|it| it.1).collect())
+        }
+    }
+}
+
+fn skipped(why: u8) -> Skipped {
+    match why {
+        SAME => Skipped::Same,
+        LESS => Skipped::Less,
+        _ => Skipped::Older,
+    }
+}
+
+fn relation(draft: &Draft, memory: &Memory) -> Option<Relation> {
+    if plain(&draft.content) == plain(&memory.content) {
+        return Some(Relation::Skip(SAME));
+    }
+    let known = Slot::of(&memory.metadata);
+    let found = match (&draft.slot, &known) {
+        (Some(slot), Some(known)) => by_slots(draft, slot, known, memory),
+        _ => by_words(draft, memory),
+    }?;
+    // What is less trusted must not touch what is more trusted; it stands beside it.
+    let is_weaker = draft.trust < Trust::Inferred && draft.trust < trust_of(memory);
+    match found {
+        Relation::Skip(_) => Some(found),
+        _ if is_weaker => None,
+        _ if draft.at < memory.at => Some(Relation::Skip(OLDER)),
+        _ => Some(found),
+    }
+}
+
+fn by_slots(draft: &Draft, slot: &Slot, known: &Slot, memory: &Memory) -> Option<Relation> {
+    let is_opposite =
+        slot.attribute.opposite() == Some(known.attribute) && slot.subject == known.subject;
+    if is_opposite {
+        return (slot.same_value(known) && !slot.ended && !known.ended)
+            .then_some(Relation::Supersede);
+    }
+    if !slot.is_rival(known) {
+        return None;
+    }
+    let (new, old) = (plain(&slot.value), plain(&known.value));
+    let names_it = draft.replaces.as_ref().is_some_and(|replaced| plain(replaced) == old);
+    let is_about_it = new == old || contains(&new, &old) || contains(&old, &new);
+    if names_it || slot.ended != known.ended && is_about_it {
+        return Some(Relation::Supersede);
+    }
+    if slot.ended != known.ended {
+        return None;
+    }
+    if new == old {
+        return Some(same_value(draft, memory));
+    }
+    if contains(&new, &old) {
+        Some(Relation::Update)
+    } else if contains(&old, &new) {
+        Some(Relation::Skip(LESS))
+    } else {
+        slot.attribute.is_single().then_some(Relation::Supersede)
+    }
+}
+
+/// Whether one value is another with something added: 里斯本 and 葡萄牙里斯本.
+fn contains(longer: &str, shorter: &str) -> bool {
+    !shorter.is_empty() && longer.len() > shorter.len() && longer.contains(shorter)
+}
+
+/// Of two statements of one value the one that says more stays.
+fn same_value(draft: &Draft, memory: &Memory) -> Relation {
+    let (new, old) = (Likeness::of(&draft.content), Likeness::of(&memory.content));
+    if old.is_said_by(&new) && !new.is_said_by(&old) {
+        Relation::Update
+    } else {
+        Relation::Skip(SAME)
+    }
+}
+
+fn by_words(draft: &Draft, memory: &Memory) -> Option<Relation> {
+    let (new, old) = (Likeness::of(&draft.content), Likeness::of(&memory.content));
+    let names_it = draft.replaces.as_ref().is_some_and(|replaced| {
+        let replaced = Likeness::of(replaced);
+        replaced.is_said_by(&old) || old.is_said_by(&replaced)
+    });
+    if names_it {
+        Some(Relation::Supersede)
+    } else if new.is_said_by(&old) {
+        Some(Relation::Skip(SAME))
+    } else {
+        let extends = old.is_said_by(&new) && old.len() >= MIN_TERMS_TO_EXTEND;
+        (extends && draft.kind == memory.kind).then_some(Relation::Update)
+    }
+}
+
+fn trust_of(memory: &Memory) -> Trust {
+    let by_way = match memory.source.via {
+        Via::Remember | Via::Observe => Trust::Said,
+        Via::Extract => Trust::Inferred,
+        Via::Import => Trust::Imported,
+    };
+    Trust::of(&memory.metadata).unwrap_or(by_way)
+}
+
+fn plain(text: &str) -> String {
+    text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// The changes that carry a resolution out, all of them or none: what is superseded points to what took its place.
+pub fn changes(
+    draft: &Draft,
+    resolution: &Resolution,
+    neighbours: &[Memory],
+    scope: &Scope,
+    now: Timestamp,
+) -> Result<Vec<Change>> {
+    let known = |id: &MemoryId| neighbours.iter().find(|memory| memory.id == *id);
+    Ok(match resolution {
+        Resolution::Skip(..) => Vec::new(),
+        Resolution::Add => vec![Change::Add(Box::new(into_memory(draft, scope, now)))],
+        Resolution::Update(id) => {
+            known(id).map(|memory| updated(draft, memory, now)).into_iter().collect()
+        }
+        Resolution::Supersede(ids) => {
+            let memory = into_memory(draft, scope, now);
+            let older = ids.iter().filter_map(known);
+            let older: Vec<_> = older.map(|it| superseded(it, memory.id, draft.at, now)).collect();
+            std::iter::once(Change::Add(Box::new(memory))).chain(older).collect()
+        }
+    })
+}
+
+fn into_memory(draft: &Draft, scope: &Scope, now: Timestamp) -> Memory {
+    let source = Source {
+        via: Via::Extract,
+        session: None,
+        speaker: None,
+        role: None,
+        turns: draft.evidence.clone(),
+    };
+    let mut memory = blank(scope, draft.kind, draft.content.clone(), source, draft.at, now);
+    let category = draft.slot.as_ref().map(|slot| slot.attribute.as_str());
+    memory.uri = naming::uri(scope, draft.kind, category, &draft.name, memory.fingerprint(), 0);
+    describe(draft, &mut memory);
+    memory.metadata.insert(VALID_FROM_KEY.to_owned(), json!(draft.at));
+    memory
+}
+
+fn describe(draft: &Draft, memory: &mut Memory) {
+    memory.name.clone_from(&draft.name);
+    memory.description.clone_from(&draft.description);
+    memory.tags.clone_from(&draft.keywords);
+    memory.confidence = draft.confidence;
+    memory.metadata.insert(TRUST_KEY.to_owned(), json!(draft.trust));
+    if let Some(slot) = &draft.slot {
+        memory.metadata.insert(SLOT_KEY.to_owned(), json!(slot));
+    }
+}
+
+fn updated(draft: &Draft, memory: &Memory, now: Timestamp) -> Change {
+    let mut memory = memory.clone();
+    let trust = Trust::of_sources([draft.trust, trust_of(&memory)]);
+    describe(draft, &mut memory);
+    memory.metadata.insert(TRUST_KEY.to_owned(), json!(trust));
+    memory.content.clone_from(&draft.content);
+    let new: Vec<_> =
+        draft.evidence.iter().filter(|turn| !memory.source.turns.contains(turn)).copied().collect();
+    memory.source.turns.extend(new);
+    memory.updated_at = now;
+    memory.version += 1;
+    Change::Update(Box::new(memory))
+}
+
+fn superseded(memory: &Memory, by: MemoryId, until: Timestamp, now: Timestamp) -> Change {
+    let mut memory = memory.clone();
+    memory.status = Status::Superseded;
+    memory.superseded_by = Some(by);
+    memory.metadata.insert(VALID_UNTIL_KEY.to_owned(), json!(until));
+    memory.updated_at = now;
+    memory.version += 1;
+    Change::Update(Box::new(memory))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::{ToSpan, tz::TimeZone};
+
+    use super::*;
+    use crate::{
+        ingest::extract::{Said, extract_by_rules},
+        types::Role,
+    };
+
+    fn day(number: i64) -> Timestamp {
+        "2026-01-01T10:00:00Z".parse::<Timestamp>().unwrap() + (24 * number).hours()
+    }
+
+    fn draft(text: &str, at: i64) -> Draft {
+        let said = Said {
+            id: MemoryId::new(day(at)),
+            role: Role::User,
+            text: text.to_owned(),
+            at: day(at),
+        };
+        let mut drafts = extract_by_rules(&[said], &TimeZone::UTC);
+        assert_eq!(drafts.len(), 1, "{text}");
+        drafts.remove(0)
+    }
+
+    fn known(text: &str, at: i64) -> Memory {
+        into_memory(&draft(text, at), &Scope::default(), day(at))
+    }
+
+    #[test]
+    fn each_pair_of_statements_resolves_as_people_would() {
+        let cases = [
+            ("I live in Boston.", "I moved from Boston to Denver.", "supersede"),
+            ("I work at Nokia.", "I changed jobs: I'm now at Spotify.", "supersede"),
+            ("I work at Nokia.", "I no longer work at Nokia.", "supersede"),
+            ("I like coffee.", "I don't like coffee anymore.", "supersede"),
+            ("I like coffee.", "I hate coffee.", "supersede"),
+            ("My name is Novak.", "Actually, my name is Nowak, not Novak.", "supersede"),
+            ("My birthday is on May 14.", "My birthday is on May 15.", "supersede"),
+            ("The release is due March 20.", "The release is due March 27.", "supersede"),
+            ("I like coffee.", "I like tea.", "add"),
+            ("I live in Boston.", "My sister lives in Denver.", "add"),
+            ("I live in Boston.", "I live in Boston, Massachusetts.", "update"),
+            ("I live in Boston, Massachusetts.", "I live in Boston.", "skip"),
+            ("I live in Boston.", "i live in boston!", "skip"),
+            ("我住在上海。", "我从上海搬到了深圳。", "supersede"),
+            ("我在腾讯上班。", "我换工作了，现在在美团。", "supersede"),
+            ("我喜欢喝咖啡。", "我不再喜欢喝咖啡了。", "supersede"),
+            ("我喜欢喝咖啡。", "我讨厌喝咖啡。", "supersede"),
+            ("我叫章伟。", "我叫张伟。", "supersede"),
+            ("我喜欢喝咖啡。", "我喜欢喝茶。", "add"),
+            ("我住在上海。", "我姐姐住在深圳。", "add"),
+            ("我住在里斯本。", "我住在葡萄牙里斯本。", "update"),
+            ("我住在里斯本。", "我住在里斯本！", "skip"),
+        ];
+        for (before, after, expected) in cases {
+            let memory = known(before, 0);
+            let found = match reconcile(&draft(after, 9), std::slice::from_ref(&memory)) {
+                Resolution::Add => "add",
+                Resolution::Update(_) => "update",
+                Resolution::Supersede(_) => "supersede",
+                Resolution::Skip(..) => "skip",
+            };
+            assert_eq!(found, expected, "{before} then {after}");
+        }
+    }
+
+    #[test]
+    fn what_is_superseded_says_until_when_it_held_and_what_took_its_place() {
+        let (old, new) = (known("我住在上海。", 0), draft("我从上海搬到了深圳。", 9));
+        let neighbours = [old.clone()];
+        let resolution = reconcile(&new, &neighbours);
+        let made = changes(&new, &resolution, &neighbours, &Scope::default(), day(10)).unwrap();
+        let [Change::Add(added), Change::Update(replaced)] = &made[..] else { panic!("{made:?}") };
+        assert_eq!((replaced.id, replaced.status), (old.id, Status::Superseded));
+        assert_eq!((replaced.superseded_by, replaced.version), (Some(added.id), 2));
+        assert_eq!(replaced.metadata[VALID_UNTIL_KEY], json!(day(9)));
+        assert_eq!(added.metadata[VALID_FROM_KEY], json!(day(9)));
+        assert_eq!(Slot::of(&added.metadata), new.slot);
+        assert_eq!(added.source.turns, new.evidence);
+    }
+
+    #[test]
+    fn an_older_statement_does_not_replace_a_newer_one() {
+        let newer = known("I live in Denver.", 9);
+        let found = reconcile(&draft("I live in Boston.", 0), std::slice::from_ref(&newer));
+        assert_eq!(found, Resolution::Skip(newer.id, Skipped::Older));
+    }
+
+    #[test]
+    fn what_is_less_trusted_stands_beside_what_the_user_said() {
+        let memory = known("I live in Boston.", 0);
+        let outside = Draft { trust: Trust::Outside, ..draft("I live in Denver.", 9) };
+        assert_eq!(reconcile(&outside, std::slice::from_ref(&memory)), Resolution::Add);
+    }
+
+    #[test]
+    fn the_order_of_neighbours_does_not_matter() {
+        let mut neighbours = vec![
+            known("I live in Boston.", 0),
+            known("I live in Austin.", 1),
+            known("I like tea.", 2),
+        ];
+        let new = draft("I live in Denver.", 9);
+        let one = reconcile(&new, &neighbours);
+        neighbours.reverse();
+        assert_eq!(reconcile(&new, &neighbours), one);
+        assert!(matches!(one, Resolution::Supersede(ids) if ids.len() == 2));
+    }
+}

@@ -1,0 +1,131 @@
+//! Keys, tokens, passwords, cards and the like in a text, found by the shape of their values and masked.
+//!
+//! Four ways to be sure of a value: a provider's prefix, a checksum, a place that only holds secrets (an address with a
+//! password, a PEM block), or a word before it that announces one. No part of a value is kept.
+//!
+//! Invariant: every search takes time linear in the length of the text.
+
+mod tokens;
+mod announced;
+mod numbers;
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Cow, fmt, ops::Range};
+
+use serde::Serialize;
+
+/// What sort of secret a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(into = "&'static str")]
+pub enum SecretKind {
+    /// A key to the interface of a service.
+    ApiKey,
+    /// Something that proves who someone is for a while.
+    Token,
+    /// A key that signs or decrypts.
+    PrivateKey,
+    /// A password, a passphrase, a PIN.
+    Password,
+    /// The number of a payment card.
+    Card,
+    /// The number of an identity card.
+    IdNumber,
+    /// The number of a bank account.
+    BankAccount,
+    /// The words that restore a wallet.
+    SeedPhrase,
+}
+
+impl SecretKind {
+    /// The name used in masks and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ApiKey => "API key",
+            Self::Token => "token",
+            Self::PrivateKey => "private key",
+            Self::Password => "password",
+            Self::Card => "card number",
+            Self::IdNumber => "ID number",
+            Self::BankAccount => "bank account",
+            Self::SeedPhrase => "seed phrase",
+        }
+    }
+}
+
+impl fmt::Display for SecretKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl From<SecretKind> for &'static str {
+    fn from(kind: SecretKind) -> Self {
+        kind.as_str()
+    }
+}
+
+/// A secret in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Secret {
+    /// What it is.
+    pub kind: SecretKind,
+    /// Where its value stands, in bytes.
+    pub span: Range<usize>,
+}
+
+/// The secrets of a text, in order, none within another.
+pub fn find_secrets(text: &str) -> Vec<Secret> {
+    let mut found = Vec::new();
+    tokens::find(text, &mut found);
+    announced::find(text, &mut found);
+    numbers::find(text, &mut found);
+    found.sort_by_key(|secret| (secret.span.start, std::cmp::Reverse(secret.span.end)));
+    let mut end = 0;
+    found.retain(|secret| {
+        let is_apart = secret.span.start >= end;
+        end = end.max(secret.span.end);
+        is_apart
+    });
+    found
+}
+
+/// The text with `[secret: KIND]` in place of each secret, and the kinds in order.
+pub fn mask(text: &str) -> (Cow<'_, str>, Vec<SecretKind>) {
+    let secrets = find_secrets(text);
+    if secrets.is_empty() {
+        return (Cow::Borrowed(text), Vec::new());
+    }
+    let mut masked = String::with_capacity(text.len());
+    let mut end = 0;
+    for secret in &secrets {
+        masked.push_str(&text[end..secret.span.start]);
+        masked.push_str(&format!("[secret: {}]", secret.kind));
+        end = secret.span.end;
+    }
+    masked.push_str(&text[end..]);
+    (Cow::Owned(masked), secrets.iter().map(|secret| secret.kind).collect())
+}
+
+/// How much a character of the value tells, in bits: random text has more than words.
+fn entropy(value: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    value.bytes().for_each(|byte| counts[usize::from(byte)] += 1);
+    let total = value.len().max(1) as f64;
+    let share = |count: &u32| f64::from(*count) / total;
+    counts.iter().filter(|count| **count > 0).map(share).map(|p| -p * p.log2()).sum()
+}
+
+/// Whether a value only shows where a secret goes: `your-key-here`, `xxxx`, `***`.
+fn is_placeholder(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let words =
+        ["your", "xxxx", "****", "....", "redacted", "placeholder", "changeme", "insert", "dummy"];
+    words.iter().any(|word| lower.contains(word))
+        || value.contains(['<', '>', '{', '}'])
+        || value.starts_with('$')
+}
+
+fn has(value: &str, is: impl Fn(&char) -> bool) -> bool {
+    value.chars().any(|c| is(&c))
+}

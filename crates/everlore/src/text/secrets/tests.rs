@@ -1,0 +1,163 @@
+//! What is masked and what is not. Values are made here, so that the file holds none that a scanner would report.
+
+use std::time::Instant;
+
+use proptest::prelude::*;
+
+use super::{SecretKind::*, *};
+
+/// Puts made values in place of `{A36}` (letters and digits), `{H32}` (hexadecimal) and `{U16}` (upper case).
+fn filled(template: &str) -> String {
+    let mut text = template.to_owned();
+    while let Some(start) = text.find("{A").or_else(|| text.find("{H")).or_else(|| text.find("{U"))
+    {
+        let end = start + text[start..].find('}').unwrap();
+        let count: usize = text[start + 2..end].parse().unwrap();
+        let value = made(text.as_bytes()[start + 1], count);
+        text.replace_range(start..=end, &value);
+    }
+    text
+}
+
+fn made(sort: u8, count: usize) -> String {
+    let letters: &[u8] = match sort {
+        b'H' => b"0123456789abcdef",
+        b'U' => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+        _ => b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+    };
+    let mut state = 0x9e37_79b9_u64;
+    let mut next = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        letters[(state >> 33) as usize % letters.len()] as char
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+#[rustfmt::skip]
+const SECRETS: &[(&str, SecretKind)] = &[
+    ("my key is sk-{A48}", ApiKey), ("OPENAI_API_KEY=sk-proj-{A48}", ApiKey), ("use sk-ant-api03-{A80} for now", ApiKey),
+    ("我的密钥是sk-{A48}，别外传", ApiKey), ("ghp_{A36}", Token), ("git clone https://ghp_{A36}@github.com/a/b", Token),
+    ("token: github_pat_{A22}_{A59}", Token), ("gho_{A36} expired", Token), ("glpat-{A20}", Token), ("AKIA{U16}", ApiKey),
+    ("aws_access_key_id = AKIA{U16}", ApiKey), ("aws_secret_access_key = {A40}", ApiKey), ("AIza{A35}", ApiKey),
+    ("xoxb-2345678901-{A24}", Token), ("slack 的 token 是 xoxp-2345678901-{A24}", Token), ("hf_{A34}", Token), ("npm_{A36}", Token),
+    ("sk_live_{A24}", ApiKey), ("sk_test_{A24} is only for tests", ApiKey), ("whsec_{A32}", ApiKey), ("gsk_{A52}", ApiKey),
+    ("SG.{A22}.{A43}", ApiKey), ("阿里云 AccessKey LTAI5t{A18}", ApiKey), ("腾讯云 SecretId: AKIDz8{A28}", ApiKey),
+    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx{A20}.{A43}", Token), ("Authorization: Bearer {A40}", ApiKey),
+    ("Authorization: Basic {A32}", ApiKey), ("-----BEGIN RSA PRIVATE KEY-----\n{A64}\n-----END RSA PRIVATE KEY-----", PrivateKey),
+    ("-----BEGIN OPENSSH PRIVATE KEY-----\n{A64}", PrivateKey), ("123456789:AA{A33}", Token), ("dop_v1_{H64}", Token),
+    ("postgres://app:{A12}@db.local:5432/lore", Password), ("mysql://root:Tiger#2024@10.0.0.3/prod", Password),
+    ("redis://:{A20}@cache:6379", Password), ("https://ann:{A10}@example.com/path", Password),
+    ("数据库连接是 mongodb://admin:Qwe!2345@mongo:27017", Password), ("password: hunter2", Password), ("Password = \"S3cure!pass\"", Password),
+    ("my password is hunter22", Password), ("the wifi password is BlueHorse42", Password), ("passwd=abc12345", Password),
+    ("pwd: 8fj2kd92", Password), ("passphrase: correct-horse-battery", Password), ("密码是abc12345", Password), ("密码：Zhang@1990", Password),
+    ("我的密码是123456789", Password), ("登录密码为 qwer1234", Password), ("口令: Tr0ub4dor", Password), ("WiFi密码改成了 home2024wifi", Password),
+    ("export DB_PASSWORD=p4ssw0rdX", Password), ("{\"password\": \"k9$Lm2!x\"}", Password), ("my PIN is 4821", Password), ("pin: 0934", Password),
+    ("验证码是 483920", Password), ("CVV 737", Password), ("银行卡密码是 662211", Password), ("4111 1111 1111 1111", Card),
+    ("card 5500-0055-5555-5559 exp 04/29", Card), ("378282246310005", Card), ("我的卡号是6222021234567890128", Card),
+    ("visa 4012888888881881", Card), ("身份证号11010519491231002X", IdNumber), ("ID: 440301199003071230", IdNumber),
+    ("my IBAN is DE89 3704 0044 0532 0130 00", BankAccount), ("GB82WEST12345698765432", BankAccount),
+    ("client_secret: {A32}", ApiKey), ("api key: {H32}", ApiKey), ("\"api_key\": \"{A40}\"", ApiKey), ("?access_token={A40}&x=1", ApiKey),
+    ("private key 0x{H64}", PrivateKey), ("私钥：{H64}", PrivateKey), ("密钥：{A32}", ApiKey), ("令牌是 {A40}", ApiKey),
+    ("seed phrase: apple brave cider dance eager fancy giant happy input jolly karma lemon", SeedPhrase),
+    ("助记词：apple brave cider dance eager fancy giant happy input jolly karma lemon", SeedPhrase),
+    ("https://hooks.slack.com/services/T0{A8}/B0{A8}/{A24}", Token), ("pplx-{A48}", ApiKey),
+];
+
+#[rustfmt::skip]
+const HARMLESS: &[&str] = &[
+    "550e8400-e29b-41d4-a716-446655440000", "commit {H40} fixes it", "see {H7} and {H40}", "sha256:{H64}", "md5 {H32}",
+    "the digest is {H64}", "data:image/png;base64,{A200}", "![](data:image/jpeg;base64,/9j/{A120})", "order number 8839201174652",
+    "tracking 1Z999AA10123456784", "ISBN 978-3-16-148410-0", "ISBN 9787111213826", "call +49 170 1234567", "手机 13812345678", "电话 010-62345678",
+    "my phone is 555-867-5309", "timestamp 1700000000000", "in nanoseconds 1700000000000000000", "snowflake 1234567890123456789",
+    "1234 5678 9012 3456", "4111 1111 1111 1112", "the number 6222021234567890121", "I forgot my password", "Where do I reset the password?",
+    "The password field must not be empty.", "Password: required", "password is required", "The password is too short", "密码忘了怎么办",
+    "密码是什么？", "密码不能为空", "请输入密码", "密码：必填", "密码长度至少为12位", "password must be 12-16 characters", "password is 8 characters long",
+    "password = os.environ['DB_PASSWORD']", "password: ${DB_PASSWORD}", "password: <your password>", "api_key: YOUR_API_KEY_GOES_HERE",
+    "OPENAI_API_KEY=sk-xxxxxxxxxxxxxxxxxxxxxxxx", "set the token to your-token-here-please", "sk-learn is a library", "pip install sk-video-tools-extra",
+    "the task-management-and-planning-tool", "risk-based-approach-for-everything-2024", "token: expired", "the secret of good tea is patience",
+    "Victoria's Secret store", "secret: nobody knows", "bearer of bad news everywhere", "token bucket algorithm", "tokens: 4096", "max_tokens=2048",
+    "the token count is 128000", "/usr/local/lib/python3.12/site-packages/numpy/core", "C:\\Users\\ann\\Documents\\report-2024-final.docx",
+    "https://example.com/path/to/page?id=12345&sort=asc", "http://localhost:8080/api/v1/users", "postgres://user:password@localhost/db",
+    "ssh://git@github.com:22/repo.git", "mailto:ann@example.com", "user@example.com", "身份证号11010519491231002A", "身份证号 110105194912310021",
+    "DE89 3704 0044 0532 0130 01", "pin it to the wall", "PIN has 4 digits", "我需要一个 6 位的验证码", "验证码发到手机了", "the pinned version is 1234.5",
+    "eyJ is how they all begin", "AKIA is a prefix of Amazon keys", "npm_config_registry=https://registry.example.org", "hf_hub_download(repo_id, filename)",
+    "the private key is stored in the vault", "私钥保存在硬件里", "access token lifetime is 3600 seconds", "primary_key: user_id", "version 1.2.3-beta.20240501",
+    "0.1234567890123456", "π is 3.14159265358979323846", "[secret: password]", "password: [secret: password]",
+    "-----BEGIN CERTIFICATE-----\n{A64}\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----\n{A64}\n-----END PUBLIC KEY-----",
+    "the seed phrase has twelve words", "助记词有十二个单词",
+];
+
+#[test]
+fn secrets_are_masked_and_nothing_of_them_is_kept() {
+    assert!(SECRETS.len() >= 60);
+    let kinds = |text: &str| find_secrets(text).iter().map(|it| it.kind).collect::<Vec<_>>();
+    let missed: Vec<_> = SECRETS.iter().filter(|row| kinds(&filled(row.0)) != [row.1]).collect();
+    assert_eq!(missed, Vec::<&(&str, SecretKind)>::new());
+    for (template, kind) in SECRETS {
+        let text = filled(template);
+        let found = find_secrets(&text);
+        let value = &text[found[0].span.clone()];
+        let (masked, kinds) = mask(&text);
+        assert!(
+            !masked.contains(value) && masked.contains(&format!("[secret: {kind}]")),
+            "{masked}"
+        );
+        assert_eq!(kinds, [*kind], "{text}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_secret_stays() {
+    assert!(HARMLESS.len() >= 60);
+    let masked = |template: &&str| {
+        Some(mask(&filled(template)).0.into_owned()).filter(|it| *it != filled(template))
+    };
+    let wrong: Vec<_> = HARMLESS.iter().filter_map(masked).collect();
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn several_secrets_in_one_text_are_all_masked() {
+    let text = filled("密码是abc12345, card 4111 1111 1111 1111 and ghp_{A36}.");
+    let (masked, kinds) = mask(&text);
+    assert_eq!(masked, "密码是[secret: password], card [secret: card number] and [secret: token].");
+    assert_eq!(kinds, [Password, Card, Token]);
+}
+
+#[test]
+fn hostile_texts_of_a_megabyte_take_no_longer_than_others() {
+    let unit = [
+        "a",
+        "sk-",
+        "eyJ",
+        "password",
+        "密码是",
+        "4",
+        "4 ",
+        "://",
+        "a:b@",
+        "-----BEGIN ",
+        "token ",
+        "A1 ",
+        "DE89 ",
+    ];
+    for unit in unit {
+        let text = unit.repeat((1 << 20) / unit.len());
+        let start = Instant::now();
+        let _ = find_secrets(&text);
+        // A search that grows with the square of the length would need minutes; this leaves room for a slow machine.
+        assert!(start.elapsed().as_secs() < 10, "{unit}: {:?}", start.elapsed());
+    }
+}
+
+proptest! {
+    #[test]
+    fn masking_what_is_masked_changes_nothing(parts in prop::collection::vec(0..SECRETS.len(), 0..4), noise in ".{0,40}") {
+        let text: String = parts.iter().map(|part| format!("{}\n{noise}", filled(SECRETS[*part].0))).collect();
+        let (once, _) = mask(&text);
+        let (twice, again) = mask(&once);
+        prop_assert_eq!(&twice, &once);
+        prop_assert!(again.is_empty());
+    }
+}
