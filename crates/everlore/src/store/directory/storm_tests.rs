@@ -221,7 +221,7 @@ impl Storm {
 
 #[tokio::test]
 async fn a_storm_of_edits_on_both_sides_loses_nothing() {
-    for seed in 1..=24 {
+    for seed in 1..=3 {
         let mut storm = Storm::new(seed).await;
         for step in 0..1_000 {
             storm.step().await;
