@@ -19,6 +19,7 @@ mod corpus;
 mod settings;
 mod context;
 mod semantic;
+mod prompt;
 mod memory_folder;
 mod tools;
 #[cfg(feature = "remote")]
