@@ -29,6 +29,7 @@ use commands::{
     quality::{AbstainArgs, TmdArgs, UpdatesArgs},
     retrieval::RetrievalArgs,
     scale::ScaleArgs,
+    tune::TuneArgs,
 };
 
 /// Measure Everlore's quality and speed beside the baselines
@@ -47,6 +48,7 @@ enum Command {
     Updates(UpdatesArgs),
     Abstain(AbstainArgs),
     Bench(BenchArgs),
+    Tune(TuneArgs),
     Scale(ScaleArgs),
     Layouts(LayoutsArgs),
     Corpus(CorpusArgs),
@@ -61,6 +63,7 @@ fn main() -> Result<()> {
         Command::Updates(args) => commands::quality::run_updates(&args),
         Command::Abstain(args) => commands::quality::run_abstain(&args),
         Command::Bench(args) => commands::bench::run(&args),
+        Command::Tune(args) => commands::tune::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
         Command::Layouts(args) => commands::layouts::run(&args),
         Command::Corpus(args) => commands::corpus::run(&args),

@@ -7,3 +7,4 @@ pub(crate) mod official;
 pub(crate) mod quality;
 pub(crate) mod retrieval;
 pub(crate) mod scale;
+pub(crate) mod tune;

@@ -39,9 +39,7 @@ pub(crate) const ABLATIONS: &[Candidate] = &[
 
 fn without(change: fn(&mut RecallConfig)) -> Result<Box<dyn Retriever>> {
     let mut everlore = Everlore::new()?;
-    let mut config = everlore.engine.config().clone();
-    change(&mut config.recall);
-    everlore.engine = everlore.engine.with_config(config);
+    everlore.configure(change);
     Ok(Box::new(everlore))
 }
 
@@ -60,7 +58,7 @@ pub(crate) struct Everlore {
 }
 
 impl Everlore {
-    fn new() -> Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let folder = tempfile::tempdir()?;
         let store = runtime.block_on(SqliteStore::open(folder.path().join("everlore.db")))?;
@@ -113,6 +111,13 @@ impl Everlore {
             everlore.load(&rows)?;
         }
         Ok(everlore)
+    }
+
+    /// Changes how it ranks.
+    pub(super) fn configure(&mut self, change: impl FnOnce(&mut RecallConfig)) {
+        let mut config = self.engine.config().clone();
+        change(&mut config.recall);
+        self.engine = self.engine.clone().with_config(config);
     }
 
     /// How sure recall must be before it injects anything, by default.
