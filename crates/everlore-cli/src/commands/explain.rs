@@ -12,7 +12,8 @@ pub(super) fn intent(found: &Recall) -> String {
     let terms: Vec<_> = found.intent.terms.iter().map(term).collect();
     let terms = if terms.is_empty() { "no word".to_owned() } else { terms.join(", ") };
     format!(
-        "looked up: {terms}{}; {}; confidence {:.2}\n\n",
+        "looked up: {terms}{}{}; {}; confidence {:.2}\n\n",
+        trade(&found.intent),
         signs(&found.intent),
         count(found.candidates, "candidate", "candidates"),
         found.confidence
@@ -25,6 +26,12 @@ fn term(term: &QueryTerm) -> String {
         return term.text.clone();
     }
     format!("{} (or {})", term.text, others.join(", "))
+}
+
+/// The words of a trade that it has.
+fn trade(intent: &Intent) -> String {
+    let found = intent.domain_terms.iter();
+    found.map(|found| format!("; {}: {} × {}", found.domain, found.term, found.weight)).collect()
 }
 
 /// What the query asks for beside its words.
@@ -74,6 +81,7 @@ fn signals(hit: &Hit) -> String {
         ("date", signals.date),
         ("identity", signals.identity),
         ("session", signals.session),
+        ("bridge", signals.bridge),
     ];
     let boosts: String =
         boosts.iter().map(|(name, value)| format!(" + {name} {value:.2}")).collect();

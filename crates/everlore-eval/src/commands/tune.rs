@@ -7,7 +7,7 @@ use everlore::config::RecallConfig;
 
 use super::bench::{Set, sets};
 use crate::{
-    retrieval::tune::{Bench, KNOBS, Part, Search, knob},
+    retrieval::tune::{Bench, KNOBS, Part, Search, knob, worth},
     table::render,
 };
 
@@ -26,12 +26,15 @@ pub(crate) struct TuneArgs {
     /// How many random choices are tried before constants are changed one by one
     #[arg(long, value_name = "COUNT", default_value_t = 60)]
     tries: u64,
-    /// Ask only this many questions of a set with noise, spread over the file: each takes a copy of the noise
+    /// Ask only this many questions of each set, spread over the file
     #[arg(long, value_name = "COUNT", default_value_t = 300)]
     limit: usize,
     /// Begin with another value than the default; may be given more than once
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
+    /// Search only this constant; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
     /// Search nothing: print the figures of the beginning and what every value of each constant does to them
     #[arg(long)]
     curves: bool,
@@ -48,8 +51,10 @@ pub(crate) fn run(args: &TuneArgs) -> Result<()> {
         .map(|set| Bench::new(set.name.clone(), &set.data))
         .collect::<Result<Vec<_>>>()?;
     let mut search = Search::new(benches);
+    search.keep(&args.only)?;
     let begin = beginning(&args.set)?;
-    print_figures(&mut search, "beginning", &begin, Part::All)?;
+    let rows = [row(&mut search, "beginning", &begin, Part::All)?];
+    print(&search, &rows);
     if args.curves { curves(&mut search, &begin) } else { folds(&mut search, &begin, args) }
 }
 
@@ -60,8 +65,7 @@ fn ranked(args: &TuneArgs) -> Result<Vec<Set>> {
     if sets.is_empty() {
         bail!("no data set with ranked answers in {}", args.bench_dir.display());
     }
-    let noisy = sets.iter_mut().filter(|set| !set.data.noise.is_empty());
-    noisy.for_each(|set| set.data.thin(args.limit));
+    sets.iter_mut().for_each(|set| set.data.thin(args.limit));
     Ok(sets)
 }
 
@@ -76,10 +80,11 @@ fn beginning(given: &[String]) -> Result<RecallConfig> {
 }
 
 fn curves(search: &mut Search<'_>, begin: &RecallConfig) -> Result<()> {
-    for knob in KNOBS {
-        let curve = search.curve(knob, begin)?;
-        let points = curve.iter().map(|(value, worth)| format!("{value}: {:.2}", 100.0 * worth));
-        println!("{} (now {}): {}", knob.name, knob.get(begin), points.collect::<Vec<_>>().join(", "));
+    for knob in search.knobs.clone() {
+        let row = |value: &f64| row(search, &value.to_string(), &knob.set(begin, *value), Part::All);
+        let rows = knob.values.iter().map(row).collect::<Result<Vec<_>>>()?;
+        println!("\n{} (now {})\n", knob.name, knob.get(begin));
+        print(search, &rows);
     }
     Ok(())
 }
@@ -90,37 +95,48 @@ fn folds(search: &mut Search<'_>, begin: &RecallConfig, args: &TuneArgs) -> Resu
     let by_set = (0..search.benches.len()).map(|set| (Part::Without(set), Part::Set(set)));
     for (seen, held_back) in by_conversation.chain(by_set).collect::<Vec<_>>() {
         let best = search.best(begin, seen, args.tries)?;
-        println!("\nchosen on {seen:?}: {}", changes(begin, &best));
-        for (name, config) in [("beginning", begin), ("chosen", &best)] {
-            print_figures(search, &format!("{name}, seen"), config, seen)?;
-            print_figures(search, &format!("{name}, held back"), config, held_back)?;
-        }
+        println!("\nchosen on {seen:?}: {}\n", changes(begin, &best));
+        let rows = [
+            row(search, "beginning, seen", begin, seen)?,
+            row(search, "chosen, seen", &best, seen)?,
+            row(search, "beginning, held back", begin, held_back)?,
+            row(search, "chosen, held back", &best, held_back)?,
+        ];
+        print(search, &rows);
     }
     let best = search.best(begin, Part::All, args.tries)?;
-    println!("\nchosen on everything: {}", changes(begin, &best));
-    print_figures(search, "in sample", &best, Part::All)
+    println!("\nchosen on everything: {}\n", changes(begin, &best));
+    let rows = [row(search, "chosen, in sample", &best, Part::All)?];
+    print(search, &rows);
+    Ok(())
 }
 
 /// What was changed.
 fn changes(begin: &RecallConfig, to: &RecallConfig) -> String {
     let changed = KNOBS.iter().filter(|knob| knob.get(begin) != knob.get(to));
-    changed.map(|knob| format!("{}={}", knob.name, knob.get(to))).collect::<Vec<_>>().join(" ")
+    let changed: Vec<_> = changed.map(|knob| format!("{}={}", knob.name, knob.get(to))).collect();
+    if changed.is_empty() { "nothing better than the beginning".into() } else { changed.join(" ") }
 }
 
-fn print_figures(
+/// The figures of some constants on the sets that a part has.
+fn row(
     search: &mut Search<'_>,
     name: &str,
     config: &RecallConfig,
     part: Part,
-) -> Result<()> {
-    let worth = search.worth(config, part)?;
+) -> Result<Vec<String>> {
+    let percent = |share: f64| format!("{:.2}", 100.0 * share);
     let figures = search.figures(config, part)?;
-    let cells = figures
-        .iter()
-        .map(|set| format!("{:.2} / {:.2}", 100.0 * set.recall_10, 100.0 * set.ndcg_10));
-    let row = [name.to_owned(), format!("{:.2}", 100.0 * worth)].into_iter().chain(cells).collect();
+    let mut row = vec![name.to_owned(), percent(worth(&figures))];
+    row.extend(figures.iter().map(|set| match set {
+        Some(set) => format!("{} / {}", percent(set.recall_10), percent(set.ndcg_10)),
+        None => "-".to_owned(),
+    }));
+    Ok(row)
+}
+
+fn print(search: &Search<'_>, rows: &[Vec<String>]) {
     let names = search.benches.iter().map(|bench| bench.name.as_str());
-    let head: Vec<&str> = ["recall@10 / ndcg@10", "worth"].into_iter().chain(names).collect();
-    println!("{}", render(&head, &[row]));
-    Ok(())
+    let head: Vec<&str> = ["recall@10 / ndcg@10", "mean"].into_iter().chain(names).collect();
+    println!("{}", render(&head, rows));
 }

@@ -29,13 +29,18 @@ pub(crate) const CANDIDATES: &[Candidate] =
 /// The engine without one ingredient each: what that ingredient adds.
 pub(crate) const ABLATIONS: &[Candidate] = &[
     Candidate { name: "without meaning", make: || without(|c| c.semantic = 0.0) },
-    Candidate { name: "without neighbouring turns", make: || without(|c| c.neighbour = 0.0) },
+    Candidate { name: "without neighbouring turns", make: without_neighbours },
     Candidate { name: "without the named speaker", make: || without(|c| c.speaker_boost = 0.0) },
     Candidate { name: "without times asked for", make: || without(|c| c.when_boost = 0.0) },
     Candidate { name: "without times named", make: || without(|c| c.date_boost = 0.0) },
     Candidate { name: "without the session", make: || without(|c| c.session_prior = 0.0) },
+    Candidate { name: "without bridges", make: || without(|c| c.bridge = 0.0) },
     Candidate { name: "without synonyms", make: || without(|c| c.synonym = 0.0) },
 ];
+
+fn without_neighbours() -> Result<Box<dyn Retriever>> {
+    without(|c| (c.neighbour, c.later_neighbour) = (0.0, 0.0))
+}
 
 fn without(change: fn(&mut RecallConfig)) -> Result<Box<dyn Retriever>> {
     let mut everlore = Everlore::new()?;

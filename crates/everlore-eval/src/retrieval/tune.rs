@@ -20,24 +20,28 @@ use crate::random::Random;
 /// A constant that is searched, and the values it is tried with.
 pub(crate) struct Knob {
     pub(crate) name: &'static str,
-    values: &'static [f64],
+    pub(crate) values: &'static [f64],
     of: fn(&mut RecallConfig) -> &mut f64,
 }
 
 /// Field weights are not among them: no set that we have names or describes its memories.
+#[rustfmt::skip]
 pub(crate) const KNOBS: &[Knob] = &[
-    Knob { name: "semantic", values: &[0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.2], of: |c| &mut c.semantic },
-    Knob { name: "k1", values: &[0.6, 0.9, 1.2, 1.6, 2.0], of: |c| &mut c.k1 },
-    Knob { name: "b", values: &[0.2, 0.3, 0.4, 0.5, 0.6, 0.75], of: |c| &mut c.b },
-    Knob { name: "neighbour", values: &[0.2, 0.3, 0.4, 0.5, 0.6], of: |c| &mut c.neighbour },
+    Knob { name: "semantic", values: &[0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0], of: |c| &mut c.semantic },
+    Knob { name: "k1", values: &[0.6, 0.75, 0.9, 1.2, 1.6], of: |c| &mut c.k1 },
+    Knob { name: "b", values: &[0.3, 0.4, 0.5, 0.6, 0.75], of: |c| &mut c.b },
+    Knob { name: "neighbour", values: &[0.4, 0.5, 0.6, 0.7, 0.8], of: |c| &mut c.neighbour },
+    Knob { name: "later_neighbour", values: &[0.1, 0.2, 0.3, 0.4, 0.5], of: |c| &mut c.later_neighbour },
     Knob { name: "speaker", values: &[0.0, 0.5, 1.0, 2.0], of: |c| &mut c.speaker },
-    Knob { name: "speaker_boost", values: &[1.0, 1.5, 2.0, 2.5, 3.0], of: |c| &mut c.speaker_boost },
+    Knob { name: "speaker_boost", values: &[1.5, 2.0, 2.5, 3.0], of: |c| &mut c.speaker_boost },
     Knob { name: "when_boost", values: &[0.0, 0.4, 0.7, 1.0, 1.5], of: |c| &mut c.when_boost },
-    Knob { name: "date_boost", values: &[1.0, 1.5, 2.0, 2.5, 3.0, 4.0], of: |c| &mut c.date_boost },
+    Knob { name: "date_boost", values: &[1.0, 2.0, 2.5, 3.0, 4.0], of: |c| &mut c.date_boost },
+    Knob { name: "bridge", values: &[0.0, 1.0, 2.0, 3.0, 4.0], of: |c| &mut c.bridge },
     Knob { name: "session_prior", values: &[0.0, 0.1, 0.2, 0.3], of: |c| &mut c.session_prior },
     Knob { name: "synonym", values: &[0.0, 0.2, 0.3, 0.4, 0.5], of: |c| &mut c.synonym },
     Knob { name: "single_character", values: &[0.1, 0.3, 0.5, 0.7], of: |c| &mut c.single_character },
-    Knob { name: "recency_share", values: &[0.0, 0.05, 0.1, 0.2], of: |c| &mut c.recency_share },
+    Knob { name: "recency_share", values: &[0.0, 0.1, 0.2, 0.3], of: |c| &mut c.recency_share },
+    Knob { name: "recency_half_life_days", values: &[60.0, 180.0, 400.0], of: |c| &mut c.recency_half_life_days },
 ];
 
 /// The knob of a name.
@@ -69,12 +73,12 @@ pub(crate) struct Bench<'a> {
 
 /// What one question got.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Outcome {
+struct Outcome {
     set: usize,
     /// The number of its conversation in the set.
     scope: usize,
-    pub(crate) recall_10: f64,
-    pub(crate) ndcg_10: f64,
+    recall_10: f64,
+    ndcg_10: f64,
 }
 
 /// Which questions count.
@@ -144,35 +148,47 @@ impl<'a> Bench<'a> {
 /// All sets, and what was asked of them.
 pub(crate) struct Search<'a> {
     pub(crate) benches: Vec<Bench<'a>>,
+    /// What is searched.
+    pub(crate) knobs: Vec<&'static Knob>,
     asked: HashMap<Vec<u64>, Vec<Outcome>>,
 }
 
 impl<'a> Search<'a> {
     pub(crate) fn new(benches: Vec<Bench<'a>>) -> Self {
-        Self { benches, asked: HashMap::new() }
+        Self { benches, knobs: KNOBS.iter().collect(), asked: HashMap::new() }
+    }
+
+    /// Searches only the constants of these names, if there are any.
+    pub(crate) fn keep(&mut self, names: &[String]) -> Result<()> {
+        if !names.is_empty() {
+            self.knobs = names.iter().map(|name| knob(name)).collect::<Result<_>>()?;
+        }
+        Ok(())
     }
 
     /// The figures of each set, none for a set that has no question in the part.
-    pub(crate) fn figures(&mut self, config: &RecallConfig, part: Part) -> Result<Vec<Figures>> {
+    pub(crate) fn figures(
+        &mut self,
+        config: &RecallConfig,
+        part: Part,
+    ) -> Result<Vec<Option<Figures>>> {
         let sets = self.benches.len();
         let outcomes = self.outcomes(config)?;
         let of_set = |set: usize| {
             let counted =
                 || outcomes.iter().filter(|outcome| outcome.set == set && part.has(outcome));
-            let n = counted().count().max(1) as f64;
-            Figures {
-                recall_10: counted().map(|outcome| outcome.recall_10).sum::<f64>() / n,
-                ndcg_10: counted().map(|outcome| outcome.ndcg_10).sum::<f64>() / n,
-            }
+            let n = counted().count() as f64;
+            let mean = |measure: fn(&Outcome) -> f64| counted().map(measure).sum::<f64>() / n;
+            (n > 0.0).then(|| Figures {
+                recall_10: mean(|outcome| outcome.recall_10),
+                ndcg_10: mean(|outcome| outcome.ndcg_10),
+            })
         };
         Ok((0..sets).map(of_set).collect())
     }
 
-    /// What is maximised: the mean of both measures over the sets, each set alike.
-    pub(crate) fn worth(&mut self, config: &RecallConfig, part: Part) -> Result<f64> {
-        let figures = self.figures(config, part)?;
-        let of = |figures: &Figures| (figures.recall_10 + figures.ndcg_10) / 2.0;
-        Ok(figures.iter().map(of).sum::<f64>() / figures.len().max(1) as f64)
+    fn worth(&mut self, config: &RecallConfig, part: Part) -> Result<f64> {
+        Ok(worth(&self.figures(config, part)?))
     }
 
     /// The best constants for a part: the best of `tries` random ones and the beginning, then each constant in turn
@@ -185,7 +201,7 @@ impl<'a> Search<'a> {
     ) -> Result<RecallConfig> {
         let mut best = (self.worth(begin, part)?, begin.clone());
         for number in 0..tries {
-            let config = random(begin, number);
+            let config = random(&self.knobs, begin, number);
             let worth = self.worth(&config, part)?;
             if worth > best.0 {
                 best = (worth, config);
@@ -193,7 +209,7 @@ impl<'a> Search<'a> {
         }
         loop {
             let before = best.0;
-            for knob in KNOBS {
+            for knob in self.knobs.clone() {
                 for value in knob.values {
                     let config = knob.set(&best.1, *value);
                     let worth = self.worth(&config, part)?;
@@ -209,13 +225,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What each value of a constant does, the others as they are.
-    pub(crate) fn curve(&mut self, knob: &Knob, config: &RecallConfig) -> Result<Vec<(f64, f64)>> {
-        let worth =
-            |value: &f64| Ok((*value, self.worth(&knob.set(config, *value), Part::All)?));
-        knob.values.iter().map(worth).collect()
-    }
-
     fn outcomes(&mut self, config: &RecallConfig) -> Result<&[Outcome]> {
         let key: Vec<u64> = KNOBS.iter().map(|knob| knob.get(config).to_bits()).collect();
         if !self.asked.contains_key(&key) {
@@ -224,6 +233,13 @@ impl<'a> Search<'a> {
         }
         Ok(&self.asked[&key])
     }
+}
+
+/// What is maximised: the mean of both measures over the sets, each set alike.
+pub(crate) fn worth(figures: &[Option<Figures>]) -> f64 {
+    let of = |figures: &Figures| (figures.recall_10 + figures.ndcg_10) / 2.0;
+    let sets = figures.iter().flatten();
+    sets.clone().map(of).sum::<f64>() / sets.count().max(1) as f64
 }
 
 /// Asks the sets at the same time.
@@ -243,9 +259,9 @@ fn ask_all(benches: &mut [Bench<'_>], config: &RecallConfig) -> Result<Vec<Outco
 }
 
 /// Constants drawn by number: half of them as in the beginning, the others from their values.
-fn random(begin: &RecallConfig, number: u64) -> RecallConfig {
+fn random(knobs: &[&Knob], begin: &RecallConfig, number: u64) -> RecallConfig {
     let mut random = Random::keyed(&[number]);
-    KNOBS.iter().fold(begin.clone(), |config, knob| match random.chance(50) {
+    knobs.iter().fold(begin.clone(), |config, knob| match random.chance(50) {
         true => knob.set(&config, random.pick(knob.values)),
         false => config,
     })

@@ -18,7 +18,7 @@ use crate::{
     error::{Error, Result},
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
-    recall::{self, Block, Means, Recall, RecallRequest, WhyNot},
+    recall::{self, Block, Domains, Means, Recall, RecallRequest, WhyNot},
     store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
     text::language::Language,
     types::{
@@ -49,6 +49,7 @@ pub struct Engine {
     store: Arc<dyn Store>,
     embedder: Option<Arc<dyn Embedder>>,
     config: Config,
+    domains: Arc<Domains>,
     clock: fn() -> Timestamp,
     zone: TimeZone,
 }
@@ -80,6 +81,7 @@ impl Engine {
             store,
             embedder: None,
             config: Config::default(),
+            domains: Arc::default(),
             clock: Timestamp::now,
             zone: TimeZone::UTC,
         }
@@ -98,6 +100,12 @@ impl Engine {
         Self { config, ..self }
     }
 
+    /// The same with these words of a trade.
+    #[must_use]
+    pub fn with_domains(self, domains: Domains) -> Self {
+        Self { domains: Arc::new(domains), ..self }
+    }
+
     /// The same in the time zone of the user, by which "yesterday" is told.
     #[must_use]
     pub fn with_zone(self, zone: TimeZone) -> Self {
@@ -113,6 +121,11 @@ impl Engine {
     /// Its settings.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Its words of a trade.
+    pub fn domains(&self) -> &Domains {
+        &self.domains
     }
 
     /// Its store.
@@ -167,6 +180,7 @@ impl Engine {
             store: &*self.store,
             embedder: self.embedder.as_deref(),
             config: &self.config.recall,
+            domains: &self.domains,
             now,
         }
     }
@@ -183,7 +197,7 @@ impl Engine {
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
         let now = at.to_zoned(self.zone.clone());
-        let means = Means { store: &then, embedder: None, config: &self.config.recall, now: &now };
+        let means = Means { store: &then, embedder: None, ..self.means(&now) };
         recall::recall(means, &self.capped(request)).await
     }
 

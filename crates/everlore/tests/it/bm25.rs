@@ -158,7 +158,8 @@ impl<'a> Naive<'a> {
                 for step in (-span..=span).filter(|step| *step != 0) {
                     let other = position.checked_add_signed(step).and_then(|at| turns.get(at));
                     if let Some(Some(other)) = other {
-                        let share = config.neighbour / step.unsigned_abs() as f64;
+                        let worth = if step < 0 { config.neighbour } else { config.later_neighbour };
+                        let share = worth / step.unsigned_abs() as f64;
                         around.entry(turn.id).or_default().push((*other, share));
                     }
                 }

@@ -19,3 +19,4 @@ mod corpus;
 mod settings;
 mod context;
 mod semantic;
+mod spelling;

@@ -342,7 +342,8 @@ async fn the_numbers_of_an_explanation_add_up_to_the_score() {
                 + signals.when
                 + signals.date
                 + signals.identity
-                + signals.session;
+                + signals.session
+                + signals.bridge;
             assert!((sum - signals.fused).abs() < 1e-9, "{query}: {signals:?}");
             assert!((factors.relevance - signals.fused.exp().ln_1p()).abs() < 1e-9);
             let product = factors.relevance
