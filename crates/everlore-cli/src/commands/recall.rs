@@ -129,12 +129,7 @@ impl RecallArgs {
         Ok(cx.engine().await?.clone().with_domains(domains))
     }
 
-    fn request(
-        &self,
-        engine: &Engine,
-        cx: &Context,
-        out: &mut Output,
-    ) -> Result<RecallRequest> {
+    fn request(&self, engine: &Engine, cx: &Context, out: &mut Output) -> Result<RecallRequest> {
         for (option, share) in
             [("--min-score", self.min_score), ("--min-confidence", self.min_confidence)]
         {

@@ -16,5 +16,6 @@ mod streams;
 mod crowd;
 mod kill;
 mod embed;
+mod domains;
 mod readme;
 mod tree;

@@ -81,7 +81,8 @@ fn beginning(given: &[String]) -> Result<RecallConfig> {
 
 fn curves(search: &mut Search<'_>, begin: &RecallConfig) -> Result<()> {
     for knob in search.knobs.clone() {
-        let row = |value: &f64| row(search, &value.to_string(), &knob.set(begin, *value), Part::All);
+        let row =
+            |value: &f64| row(search, &value.to_string(), &knob.set(begin, *value), Part::All);
         let rows = knob.values.iter().map(row).collect::<Result<Vec<_>>>()?;
         println!("\n{} (now {})\n", knob.name, knob.get(begin));
         print(search, &rows);

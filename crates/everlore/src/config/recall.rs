@@ -10,8 +10,8 @@ use super::check::{Problem, within};
 pub struct RecallConfig {
     /// How many memories a recall returns when it is not told. From 1 to 1000.
     pub limit: usize,
-    /// Lists with the words of a trade, their synonyms and weights (see docs/domains.md). A path is taken from the folder of
-    /// the settings file, or from the home folder if the environment names it.
+    /// Files with the words of a trade, their synonyms and weights (see docs/domains.md). A path is taken from the folder of
+    /// the settings file.
     pub domains: Vec<String>,
     /// How much a word that is repeated in a memory adds (BM25's k1). From 0 to 10; 0 counts each word once.
     pub k1: f64,
@@ -107,24 +107,24 @@ impl Default for RecallConfig {
             limit: 10,
             domains: Vec::new(),
             k1: 0.9,
-            b: 0.55,
+            b: 0.6,
             name: 2.0,
             description: 1.5,
             content: 1.0,
             tags: 2.0,
             speaker: 1.0,
-            neighbour: 0.65,
-            later_neighbour: 0.35,
+            neighbour: 0.6,
+            later_neighbour: 0.2,
             neighbour_span: 2,
             single_character: 0.5,
             synonym: 0.4,
             semantic: 0.5,
             speaker_boost: 2.5,
             when_boost: 1.0,
-            date_boost: 2.5,
+            date_boost: 3.0,
             bridge: 2.5,
             session_prior: 0.2,
-            recency_half_life_days: 90.0,
+            recency_half_life_days: 60.0,
             recency_share: 0.1,
             weight_share: 0.1,
             importance_share: 0.1,

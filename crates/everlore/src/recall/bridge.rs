@@ -26,6 +26,12 @@ const ANCHORS: usize = 3;
 /// What stands further down is hardly read, whatever it shares.
 const MAX_LIFTED: usize = 50;
 
+/// What is worth less than this share of the best is no anchor: it may be anything.
+const LEAST: f64 = 0.5;
+
+/// The most of the distance to an anchor that is made up: what it leads to does not pass it.
+const CLOSED: f64 = 0.75;
+
 /// Words of a text that are looked at; the rest of a document is about more than the query.
 const MAX_WORDS: usize = 200;
 
@@ -55,17 +61,23 @@ pub(super) fn bridge(
         loaded.iter().map(|(place, memory)| (*place, memory.content.as_str())).collect();
     let text = |candidate: &Candidate| rows.get(&candidate.place).copied().unwrap_or_default();
     let texts: Vec<&str> = candidates.iter().take(MAX_LIFTED).map(text).collect();
-    let anchors: Vec<f64> =
-        candidates.iter().take(ANCHORS).map(|candidate| candidate.signals.fused).collect();
+    let anchors = anchors(candidates);
     for (candidate, shares) in candidates.iter_mut().zip(shares(&texts, intent)) {
         let signals = &mut candidate.signals;
-        let lifts = anchors.iter().zip(shares).map(|(anchor, share)| {
-            // What an anchor leads to does not pass it.
-            (config.bridge * share).min(anchor - signals.fused)
-        });
+        let lifts = anchors
+            .iter()
+            .zip(shares)
+            .map(|(anchor, share)| (config.bridge * share).min(CLOSED * (anchor - signals.fused)));
         signals.bridge = lifts.fold(0.0, f64::max);
         signals.fused += signals.bridge;
     }
+}
+
+/// What the anchors are worth for the query.
+fn anchors(candidates: &[Candidate]) -> Vec<f64> {
+    let worths = candidates.iter().take(ANCHORS).map(|candidate| candidate.signals.fused);
+    let least = candidates.first().map_or(0.0, |best| LEAST * best.signals.fused);
+    worths.take_while(|worth| *worth > 0.0 && *worth >= least).collect()
 }
 
 /// For each text, the share that it has of the worth of each anchor. Texts are best first.
@@ -86,11 +98,8 @@ fn shares(texts: &[&str], intent: &Intent) -> Vec<[f64; ANCHORS]> {
 
 impl Words {
     fn of(anchors: &[&str], intent: &Intent) -> Self {
-        let asked: HashSet<Term> = intent
-            .terms
-            .iter()
-            .flat_map(|term| term.variants().map(|(term, _)| term))
-            .collect();
+        let asked: HashSet<Term> =
+            intent.terms.iter().flat_map(|term| term.variants().map(|(term, _)| term)).collect();
         let mut words = Self { numbers: HashMap::new(), anchors: Vec::new() };
         for (anchor, text) in anchors.iter().enumerate() {
             each_word(text, |spelling, word| {
@@ -140,7 +149,9 @@ fn is_asked(word: &str, asked: &HashSet<Term>) -> bool {
 /// that say something.
 fn each_word(text: &str, mut each: impl FnMut(&str, Word)) {
     let (mut left, mut rest) = (MAX_WORDS, text);
-    while left > 0 && let Some(first) = rest.chars().next() {
+    while left > 0
+        && let Some(first) = rest.chars().next()
+    {
         let belongs = |c: char| c.is_alphanumeric() && is_cjk(c) == is_cjk(first);
         let end = rest.find(|c| !belongs(c)).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end.max(first.len_utf8()));

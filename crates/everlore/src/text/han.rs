@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn simplified_text_and_other_languages_stay_as_they_are() {
-        for text in ["我喜欢喝茶，住在台湾。", "plain words", "しりとり", "끝말잇기", "カタカナ", "東"]
+        for text in
+            ["我喜欢喝茶，住在台湾。", "plain words", "しりとり", "끝말잇기", "カタカナ", "東"]
         {
             let is_borrowed = matches!(simplify(text), Cow::Borrowed(_));
             assert_eq!(is_borrowed, text != "東", "{text}");

@@ -167,7 +167,7 @@ async fn asking_when_lifts_texts_that_name_a_time() {
         ("婚礼是什么时候？", "婚礼在五月三日"),
     ] {
         let hits = hits(&engine, &owner, query).await;
-        assert_eq!((hits[0].memory.content.as_str(), hits[0].signals.when), (text, 0.7));
+        assert_eq!((hits[0].memory.content.as_str(), hits[0].signals.when), (text, 1.0));
         let others = hits.iter().filter(|hit| !hit.memory.content.contains(['3', '三']));
         assert!(others.clone().count() > 0 && others.clone().all(|hit| hit.signals.when == 0.0));
     }
@@ -185,7 +185,7 @@ async fn naming_a_day_finds_what_was_said_on_it_even_without_a_common_word() {
     for query in ["What happened yesterday?", "昨天发生了什么？"] {
         let found = hits(&engine, &owner, query).await;
         assert_eq!(texts(&found), ["went swimming"], "{query}");
-        assert_eq!(found[0].signals.date, 2.0);
+        assert_eq!(found[0].signals.date, 3.0);
     }
     assert_eq!(found(&engine, &owner, "What happened last month?").await, ["went climbing"]);
 }

@@ -11,8 +11,8 @@ use everlore::{
 use rusqlite::Connection;
 
 use crate::support::{
-    add, all, engine_on, found, fresh_path, memory, open, remember_all, say, scope, spoken, sqlite, turn,
-    write,
+    add, all, engine_on, found, fresh_path, memory, open, remember_all, say, scope, spoken, sqlite,
+    turn, write,
 };
 
 #[tokio::test]
