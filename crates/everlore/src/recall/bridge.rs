@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Intent, fuse::Candidate};
+use super::{Intent, fuse::Candidate, lexical::rarity};
 use crate::{
     config::RecallConfig,
     store::Place,
@@ -38,13 +38,8 @@ const MAX_WORDS: usize = 200;
 /// A word as it is compared: the hash of its letters in lower case, or of two Chinese characters.
 type Word = u64;
 
-/// The words of the anchors.
-struct Words {
-    /// Where each word stands in `anchors`.
-    numbers: HashMap<Word, usize>,
-    /// Which anchors have it.
-    anchors: Vec<[bool; ANCHORS]>,
-}
+/// The words of the anchors, sorted, each with the anchors that have it.
+struct Words(Vec<(Word, [bool; ANCHORS])>);
 
 /// Lifts the candidates that the best of them lead to.
 pub(super) fn bridge(
@@ -83,66 +78,89 @@ fn anchors(candidates: &[Candidate]) -> Vec<f64> {
 /// For each text, the share that it has of the worth of each anchor. Texts are best first.
 fn shares(texts: &[&str], intent: &Intent) -> Vec<[f64; ANCHORS]> {
     let words = Words::of(&texts[..texts.len().min(ANCHORS)], intent);
-    let found: Vec<HashSet<usize>> = texts.iter().map(|text| words.in_text(text)).collect();
+    let found: Vec<Vec<usize>> = texts.iter().map(|text| words.in_text(text)).collect();
     let worths = words.worths(&found);
-    let totals: [f64; ANCHORS] = std::array::from_fn(|anchor| {
-        words.of_anchor(anchor).map(|number| worths[number]).sum::<f64>()
-    });
-    let share = |found: &HashSet<usize>, anchor: usize| {
-        let shared = found.iter().filter(|number| words.anchors[**number][anchor]);
-        let worth = shared.map(|number| worths[*number]).sum::<f64>();
-        if totals[anchor] > 0.0 { worth / totals[anchor] } else { 0.0 }
+    let sum = |numbers: &mut dyn Iterator<Item = usize>, anchor: usize| {
+        numbers.filter(|number| words.0[*number].1[anchor]).map(|number| worths[number]).sum()
+    };
+    let totals: [f64; ANCHORS] = std::array::from_fn(|anchor| sum(&mut (0..worths.len()), anchor));
+    let share = |found: &[usize], anchor: usize| match totals[anchor] {
+        0.0 => 0.0,
+        total => sum(&mut found.iter().copied(), anchor) / total,
     };
     found.iter().map(|found| std::array::from_fn(|anchor| share(found, anchor))).collect()
 }
 
 impl Words {
     fn of(anchors: &[&str], intent: &Intent) -> Self {
-        let asked: HashSet<Term> =
-            intent.terms.iter().flat_map(|term| term.variants().map(|(term, _)| term)).collect();
-        let mut words = Self { numbers: HashMap::new(), anchors: Vec::new() };
+        let asked = Asked::of(intent);
+        let mut words: Vec<(Word, [bool; ANCHORS])> = Vec::new();
         for (anchor, text) in anchors.iter().enumerate() {
             each_word(text, |spelling, word| {
-                if !is_stop_word(&spelling.to_lowercase()) && !is_asked(spelling, &asked) {
-                    words.add(word, anchor);
+                if !is_stop_word(&spelling.to_lowercase()) && !asked.has(spelling) {
+                    words.push((word, std::array::from_fn(|other| other == anchor)));
                 }
             });
         }
-        words
+        words.sort_unstable();
+        words.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1.iter_mut().zip(next.1).for_each(|(kept, next)| *kept |= next);
+            }
+            same
+        });
+        Self(words)
     }
 
-    fn add(&mut self, word: Word, anchor: usize) {
-        let number = *self.numbers.entry(word).or_insert(self.anchors.len());
-        if number == self.anchors.len() {
-            self.anchors.push([false; ANCHORS]);
-        }
-        self.anchors[number][anchor] = true;
-    }
-
-    /// Which of the words a text has.
-    fn in_text(&self, text: &str) -> HashSet<usize> {
-        let mut found = HashSet::new();
-        each_word(text, |_, word| found.extend(self.numbers.get(&word)));
+    /// Which of the words a text has, each once.
+    fn in_text(&self, text: &str) -> Vec<usize> {
+        let mut found = Vec::new();
+        each_word(text, |_, word| {
+            found.extend(self.0.binary_search_by_key(&word, |(word, _)| *word).ok());
+        });
+        found.sort_unstable();
+        found.dedup();
         found
     }
 
-    fn of_anchor(&self, anchor: usize) -> impl Iterator<Item = usize> {
-        (0..self.anchors.len()).filter(move |number| self.anchors[*number][anchor])
-    }
-
     /// How rare each word is among the texts.
-    fn worths(&self, found: &[HashSet<usize>]) -> Vec<f64> {
-        let mut known = vec![0_usize; self.anchors.len()];
+    fn worths(&self, found: &[Vec<usize>]) -> Vec<f64> {
+        let mut known = vec![0_usize; self.0.len()];
         found.iter().flatten().for_each(|number| known[*number] += 1);
-        known.iter().map(|known| f64::from(super::lexical::rarity(found.len(), *known))).collect()
+        known.iter().map(|known| f64::from(rarity(found.len(), *known))).collect()
     }
 }
 
-/// Whether the query asks by this word, in any form.
-fn is_asked(word: &str, asked: &HashSet<Term>) -> bool {
-    let mut is_asked = false;
-    for_each_term(word, &mut |term| is_asked |= asked.contains(&Term::of(term)));
-    is_asked
+/// The terms that a query asks by.
+struct Asked {
+    terms: HashSet<Term>,
+    /// What they begin with: other words need not be cut to their stems.
+    firsts: Vec<char>,
+}
+
+impl Asked {
+    fn of(intent: &Intent) -> Self {
+        let mut asked = Self { terms: HashSet::new(), firsts: Vec::new() };
+        for term in &intent.terms {
+            asked.terms.extend(term.variants().map(|(term, _)| term));
+            let texts = term.synonyms.iter().map(|(text, _)| text).chain([&term.text]);
+            asked.firsts.extend(texts.filter_map(|text| text.chars().next()));
+        }
+        asked
+    }
+
+    /// Whether the query asks by this word, in any form.
+    fn has(&self, word: &str) -> bool {
+        let first = word.chars().next().map(|first| simplified(first.to_ascii_lowercase()));
+        // An accent is lost on the way to a term.
+        let may = first.is_some_and(|first| !first.is_ascii() || self.firsts.contains(&first));
+        let mut has = false;
+        if may {
+            for_each_term(word, &mut |term| has |= self.terms.contains(&Term::of(term)));
+        }
+        has
+    }
 }
 
 /// Calls `each` with the words of a text and their hashes: runs of letters and figures, and pairs of Chinese characters
@@ -152,17 +170,19 @@ fn each_word(text: &str, mut each: impl FnMut(&str, Word)) {
     while left > 0
         && let Some(first) = rest.chars().next()
     {
-        let belongs = |c: char| c.is_alphanumeric() && is_cjk(c) == is_cjk(first);
+        let is_pair = !first.is_ascii() && is_cjk(first);
+        let belongs = |c: char| match c.is_ascii() {
+            true => !is_pair && c.is_ascii_alphanumeric(),
+            false => c.is_alphanumeric() && is_cjk(c) == is_pair,
+        };
         let end = rest.find(|c| !belongs(c)).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end.max(first.len_utf8()));
         rest = after;
-        match is_cjk(first) {
-            true => left = left.saturating_sub(each_pair(run, &mut each)),
-            false if end > 0 => {
-                each(run, hash(run.chars().flat_map(char::to_lowercase)));
-                left -= 1;
-            }
-            false => {}
+        if is_pair {
+            left = left.saturating_sub(each_pair(run, &mut each));
+        } else if end > 0 {
+            each(run, hash_word(run));
+            left -= 1;
         }
     }
 }
@@ -176,17 +196,24 @@ fn each_pair(run: &str, each: &mut impl FnMut(&str, Word)) -> usize {
         count += 1;
         if !is_function_character(first) && !is_function_character(second) {
             let pair = [first, second].map(simplified);
-            each(&run[start..at + second.len_utf8()], hash(pair.into_iter()));
+            each(&run[start..at + second.len_utf8()], hash(pair.into_iter().map(u32::from)));
         }
     }
     count
 }
 
+/// The hash of a word in lower case.
+fn hash_word(word: &str) -> Word {
+    if word.is_ascii() {
+        return hash(word.bytes().map(|byte| byte.to_ascii_lowercase().into()));
+    }
+    hash(word.chars().flat_map(char::to_lowercase).map(u32::from))
+}
+
 /// FNV-1a over characters: short words are hashed faster than by anything stronger, and nothing is stored.
-fn hash(characters: impl Iterator<Item = char>) -> Word {
-    characters.fold(0xcbf2_9ce4_8422_2325, |hash, c| {
-        (hash ^ u64::from(u32::from(c))).wrapping_mul(0x100_0000_01b3)
-    })
+fn hash(characters: impl Iterator<Item = u32>) -> Word {
+    characters
+        .fold(0xcbf2_9ce4_8422_2325, |hash, c| (hash ^ u64::from(c)).wrapping_mul(0x100_0000_01b3))
 }
 
 #[cfg(test)]

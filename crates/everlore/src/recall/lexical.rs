@@ -22,7 +22,7 @@ pub(super) struct Corpus<'a> {
     /// What a word of an earlier and of a later turn is worth.
     earlier: f32,
     later: f32,
-    span: i32,
+    span: usize,
     k1: f32,
     b: f32,
 }
@@ -226,23 +226,22 @@ impl<'a> Corpus<'a> {
     /// Calls `each` with the turns around a turn and what the two share. In the order of places, a neighbour at
     /// a distance is at most as many documents away.
     fn for_each_neighbour(&self, doc: Doc, mut each: impl FnMut(Doc, Share)) {
-        let place = self.places[doc];
-        for distance in 1..=self.span {
-            let (earlier, later) = (self.earlier / distance as f32, self.later / distance as f32);
-            let reach = distance as usize;
-            if let Some(target) = place.neighbour(-distance)
-                && let Some(found) =
-                    (doc.saturating_sub(reach)..doc).find(|near| self.places[*near] == target)
-            {
-                each(found, Share { given: later, taken: earlier });
-            }
-            if let Some(target) = place.neighbour(distance)
-                && let Some(found) = (doc + 1..self.count().min(doc + reach + 1))
-                    .find(|near| self.places[*near] == target)
-            {
-                each(found, Share { given: earlier, taken: later });
-            }
+        let before = (doc.saturating_sub(self.span)..doc).rev();
+        for (near, distance) in before.map_while(|near| Some((near, self.distance(near, doc)?))) {
+            each(near, Share { given: self.later / distance, taken: self.earlier / distance });
         }
+        let after = doc + 1..self.count().min(doc + 1 + self.span);
+        for (near, distance) in after.map_while(|near| Some((near, self.distance(doc, near)?))) {
+            each(near, Share { given: self.earlier / distance, taken: self.later / distance });
+        }
+    }
+
+    /// How many turns later the second document was said in the session of the first, if it is within reach.
+    fn distance(&self, first: Doc, second: Doc) -> Option<f32> {
+        let (first, second) = (self.places[first], self.places[second]);
+        let distance = second.to_bits() - first.to_bits();
+        let is_near = first.session() != 0 && first.session() == second.session();
+        (is_near && distance <= self.span as u64).then_some(distance as f32)
     }
 
     /// Measures every document: its own fields by weight, and its neighbours' content by share.
@@ -298,9 +297,9 @@ fn field_weights(config: &RecallConfig) -> [f32; FIELDS] {
 }
 
 /// How far turns reach, if they reach at all.
-fn span(config: &RecallConfig) -> i32 {
+fn span(config: &RecallConfig) -> usize {
     let reaches = config.neighbour > 0.0 || config.later_neighbour > 0.0;
-    if reaches { config.neighbour_span as i32 } else { 0 }
+    if reaches { config.neighbour_span } else { 0 }
 }
 
 fn content(posting: &Posting) -> f32 {
