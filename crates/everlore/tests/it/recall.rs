@@ -176,6 +176,29 @@ async fn asking_when_lifts_texts_that_name_a_time() {
 }
 
 #[tokio::test]
+async fn a_turn_that_says_it_beats_a_short_new_one_beside_it() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let said = |session: &str, text: &str, days| {
+        let mut turn = turn(session, "Ann", text);
+        turn.time = Some(days_ago(days));
+        turn
+    };
+    let turns = vec![
+        said("trip", "下周三去杭州出差", 900),
+        said("trip", "plain words", 0),
+        said("pets", "We bring the kitten home on Wednesday", 900),
+        said("pets", "好的", 0),
+    ];
+    engine.observe(&owner, turns).await.unwrap();
+    remember_all(&engine, &owner, &["I drink tea", "我喜欢喝龙井茶"]).await;
+    for (query, text) in
+        [("杭州", "下周三去杭州出差"), ("kitten", "We bring the kitten home on Wednesday")]
+    {
+        assert_eq!(found(&engine, &owner, query).await[0], text);
+    }
+}
+
+#[tokio::test]
 async fn naming_a_day_finds_what_was_said_on_it_even_without_a_common_word() {
     let owner = scope("ann");
     let mut memories = [memory(&owner, 0, "went swimming"), memory(&owner, 1, "went climbing")];
