@@ -12,7 +12,7 @@ use crate::{
     config::RecallConfig,
     store::Place,
     text::{
-        han::simplified,
+        han::{simplified, simplify},
         language::is_cjk,
         stop_words::{is_function_character, is_stop_word},
         terms::{Term, for_each_term},
@@ -33,7 +33,7 @@ const LEAST: f64 = 0.5;
 const CLOSED: f64 = 0.75;
 
 /// Words of a text that are looked at; the rest of a document is about more than the query.
-const MAX_WORDS: usize = 200;
+const MAX_WORDS: usize = 100;
 
 /// A word as it is compared: the hash of its letters in lower case, or of two Chinese characters.
 type Word = u64;
@@ -97,7 +97,7 @@ impl Words {
         let mut words: Vec<(Word, [bool; ANCHORS])> = Vec::new();
         for (anchor, text) in anchors.iter().enumerate() {
             each_word(text, |spelling, word| {
-                if !is_stop_word(&spelling.to_lowercase()) && !asked.has(spelling) {
+                if asked.lacks(spelling) {
                     words.push((word, std::array::from_fn(|other| other == anchor)));
                 }
             });
@@ -150,9 +150,25 @@ impl Asked {
         asked
     }
 
-    /// Whether the query asks by this word, in any form.
+    /// Whether a word says something that the query does not ask by, in any form.
+    fn lacks(&self, word: &str) -> bool {
+        if word.starts_with(is_cjk) {
+            return !self.has_pair(word);
+        }
+        let word = word.to_lowercase();
+        !is_stop_word(&word) && !self.has(&word)
+    }
+
+    /// Whether it asks by a pair or by one of its characters.
+    fn has_pair(&self, pair: &str) -> bool {
+        let pair = simplify(pair);
+        let has = |text: &str| self.terms.contains(&Term::of(text));
+        has(&pair) || pair.chars().any(|c| has(c.encode_utf8(&mut [0; 4])))
+    }
+
+    /// Whether it asks by a word in lower case.
     fn has(&self, word: &str) -> bool {
-        let first = word.chars().next().map(|first| simplified(first.to_ascii_lowercase()));
+        let first = word.chars().next();
         // An accent is lost on the way to a term.
         let may = first.is_some_and(|first| !first.is_ascii() || self.firsts.contains(&first));
         let mut has = false;

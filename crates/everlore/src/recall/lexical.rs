@@ -19,9 +19,9 @@ pub(super) struct Corpus<'a> {
     lengths: Vec<f32>,
     average_length: f32,
     weights: [f32; FIELDS],
-    /// What a word of an earlier and of a later turn is worth.
-    earlier: f32,
-    later: f32,
+    /// What a word of an earlier and of a later turn is worth, by distance.
+    earlier: Vec<f32>,
+    later: Vec<f32>,
     span: usize,
     k1: f32,
     b: f32,
@@ -74,8 +74,8 @@ impl<'a> Corpus<'a> {
             lengths: Vec::new(),
             average_length: 0.0,
             weights: field_weights(config),
-            earlier: config.neighbour as f32,
-            later: config.later_neighbour as f32,
+            earlier: by_distance(config.neighbour, config),
+            later: by_distance(config.later_neighbour, config),
             span: span(config),
             k1: config.k1 as f32,
             b: config.b as f32,
@@ -225,23 +225,29 @@ impl<'a> Corpus<'a> {
 
     /// Calls `each` with the turns around a turn and what the two share. In the order of places, a neighbour at
     /// a distance is at most as many documents away.
+    #[inline]
     fn for_each_neighbour(&self, doc: Doc, mut each: impl FnMut(Doc, Share)) {
-        let before = (doc.saturating_sub(self.span)..doc).rev();
-        for (near, distance) in before.map_while(|near| Some((near, self.distance(near, doc)?))) {
-            each(near, Share { given: self.later / distance, taken: self.earlier / distance });
+        for near in (doc.saturating_sub(self.span)..doc).rev() {
+            let Some(distance) = self.distance(near, doc) else { break };
+            let (later, earlier) = (self.later[distance], self.earlier[distance]);
+            each(near, Share { given: later, taken: earlier });
         }
-        let after = doc + 1..self.count().min(doc + 1 + self.span);
-        for (near, distance) in after.map_while(|near| Some((near, self.distance(doc, near)?))) {
-            each(near, Share { given: self.earlier / distance, taken: self.later / distance });
+        for near in doc + 1..self.count().min(doc + 1 + self.span) {
+            let Some(distance) = self.distance(doc, near) else { break };
+            let (later, earlier) = (self.later[distance], self.earlier[distance]);
+            each(near, Share { given: earlier, taken: later });
         }
     }
 
     /// How many turns later the second document was said in the session of the first, if it is within reach.
-    fn distance(&self, first: Doc, second: Doc) -> Option<f32> {
+    #[inline]
+    fn distance(&self, first: Doc, second: Doc) -> Option<usize> {
         let (first, second) = (self.places[first], self.places[second]);
         let distance = second.to_bits() - first.to_bits();
-        let is_near = first.session() != 0 && first.session() == second.session();
-        (is_near && distance <= self.span as u64).then_some(distance as f32)
+        let is_near = distance <= self.span as u64
+            && first.session() != 0
+            && first.session() == second.session();
+        is_near.then_some(distance as usize)
     }
 
     /// Measures every document: its own fields by weight, and its neighbours' content by share.
@@ -249,10 +255,12 @@ impl<'a> Corpus<'a> {
         let content: Vec<f32> =
             (0..self.count()).map(|doc| self.length(doc, Field::Content)).collect();
         let mut lengths: Vec<f32> = (0..self.count()).map(|doc| self.own_length(doc)).collect();
-        for (doc, length) in lengths.iter_mut().enumerate() {
-            self.for_each_neighbour(doc, |neighbour, share| {
-                *length += share.taken * content[neighbour];
-            });
+        for doc in 0..self.count() {
+            for near in doc + 1..self.count().min(doc + 1 + self.span) {
+                let Some(distance) = self.distance(doc, near) else { break };
+                lengths[doc] += self.later[distance] * content[near];
+                lengths[near] += self.earlier[distance] * content[doc];
+            }
         }
         let total: f64 = lengths.iter().map(|length| f64::from(*length)).sum();
         self.average_length = (total / self.count().max(1) as f64) as f32;
@@ -294,6 +302,12 @@ fn field_weights(config: &RecallConfig) -> [f32; FIELDS] {
     weights[Field::Tags as usize] = config.tags as f32;
     weights[Field::Speaker as usize] = config.speaker as f32;
     weights
+}
+
+/// What a word is worth at each distance; the turn itself has none.
+fn by_distance(worth: f64, config: &RecallConfig) -> Vec<f32> {
+    let share = |distance| if distance == 0 { 0.0 } else { (worth / distance as f64) as f32 };
+    (0..=config.neighbour_span).map(share).collect()
 }
 
 /// How far turns reach, if they reach at all.

@@ -1,8 +1,9 @@
 //! The terms a text is found by, the same when it is saved and when it is asked for.
 //!
 //! Latin words lose case, accents, possessive and ending; identifiers stay whole and come in parts too. Chinese, Japanese
-//! and Korean give single characters and overlapping pairs, traditional characters as simplified ones. Stop words, and characters and pairs that only serve
-//! grammar, give nothing: a query made of nothing else has no terms, and finds nothing.
+//! and Korean give single characters and overlapping pairs, traditional characters as simplified ones. Stop words, and
+//! characters and pairs that only serve grammar, give nothing: a query made of nothing else has no terms, and finds
+//! nothing.
 
 use xxhash_rust::xxh3::xxh3_64;
 
