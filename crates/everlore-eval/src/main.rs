@@ -31,6 +31,7 @@ use commands::{
     quality::{AbstainArgs, TmdArgs, UpdatesArgs},
     retrieval::RetrievalArgs,
     scale::ScaleArgs,
+    tune::TuneArgs,
     vault::VaultArgs,
 };
 
@@ -51,6 +52,7 @@ enum Command {
     Abstain(AbstainArgs),
     Extract(ExtractArgs),
     Bench(BenchArgs),
+    Tune(TuneArgs),
     Scale(ScaleArgs),
     Layouts(LayoutsArgs),
     Vault(VaultArgs),
@@ -68,6 +70,7 @@ fn main() -> Result<()> {
         Command::Abstain(args) => commands::quality::run_abstain(&args),
         Command::Extract(args) => commands::extract::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
+        Command::Tune(args) => commands::tune::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
         Command::Layouts(args) => commands::layouts::run(&args),
         Command::Provider(args) => commands::provider::run(&args),

@@ -14,7 +14,8 @@ pub(super) fn intent(found: &Recall) -> String {
     let reason = found.without_meaning.as_ref();
     let words_alone = reason.map(|why| format!("by words alone: {why}\n")).unwrap_or_default();
     format!(
-        "looked up: {terms}{}; {}; confidence {:.2}\n{words_alone}\n",
+        "looked up: {terms}{}{}; {}; confidence {:.2}\n{words_alone}\n",
+        trade(&found.intent),
         signs(&found.intent),
         count(found.candidates, "candidate", "candidates"),
         found.confidence
@@ -27,6 +28,12 @@ fn term(term: &QueryTerm) -> String {
         return term.text.clone();
     }
     format!("{} (or {})", term.text, others.join(", "))
+}
+
+/// The words of a trade that it has.
+fn trade(intent: &Intent) -> String {
+    let found = intent.domain_terms.iter();
+    found.map(|found| format!("; {}: {} × {}", found.domain, found.term, found.weight)).collect()
 }
 
 /// What the query asks for beside its words.
@@ -76,6 +83,7 @@ fn signals(hit: &Hit) -> String {
         ("date", signals.date),
         ("identity", signals.identity),
         ("session", signals.session),
+        ("bridge", signals.bridge),
     ];
     let boosts: String =
         boosts.iter().map(|(name, value)| format!(" + {name} {value:.2}")).collect();

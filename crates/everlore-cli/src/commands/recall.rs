@@ -1,8 +1,10 @@
 //! `everlore recall`: finds what is worth knowing.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use everlore::{
-    Hit, MemoryId, Recall, RecallRequest,
+    Engine, Hit, MemoryId, Recall, RecallRequest,
     recall::{Factors, Signals},
 };
 use jiff::Zoned;
@@ -11,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{explain, filter::FilterArgs, why_not};
 use crate::{
-    context::Context,
+    context::{Context, domain},
     failure::{Exit, Failure, Result},
     ids, input,
     output::Output,
@@ -35,6 +37,9 @@ pub(crate) struct RecallArgs {
     /// Return nothing unless recall is this sure that the best memory answers, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_default_value = true)]
     min_confidence: f64,
+    /// Also use this list of the words of a trade (docs/domains.md); may be given more than once
+    #[arg(long, value_name = "FILE")]
+    domain: Vec<PathBuf>,
     /// Ask among what was known at this time; a day is included
     #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "why_not")]
     as_of: Option<Moment>,
@@ -95,14 +100,14 @@ struct Explain<'a> {
 impl RecallArgs {
     /// Recalls, or says why a memory is not recalled.
     pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let engine = cx.engine().await?;
+        let engine = &self.engine(cx).await?;
         let request = self.request(engine, cx, out)?;
         if let Some(asked) = self.limit.filter(|asked| *asked > request.limit) {
             let most = request.limit;
             out.note(&format!("note: {asked} are asked for, {most} at most are returned (memory.long_term.max_return)"));
         }
         if let Some(name) = &self.why_not {
-            return why_not::run(&request, name, cx, out).await;
+            return why_not::run(&request, name, engine, cx, out).await;
         }
         let found = match self.as_of {
             Some(at) => engine.recall_as_of(&request, at.last()).await?,
@@ -116,12 +121,17 @@ impl RecallArgs {
         Ok(Exit::found(!found.hits.is_empty()))
     }
 
-    fn request(
-        &self,
-        engine: &everlore::Engine,
-        cx: &Context,
-        out: &mut Output,
-    ) -> Result<RecallRequest> {
+    /// The engine with the lists that were given.
+    async fn engine(&self, cx: &Context) -> Result<Engine> {
+        let mut domains = cx.engine().await?.domains().clone();
+        for path in &self.domain {
+            let list = domain(path).map_err(|(message, hint)| Failure::invalid(message, hint))?;
+            domains = domains.and(list);
+        }
+        Ok(cx.engine().await?.clone().with_domains(domains))
+    }
+
+    fn request(&self, engine: &Engine, cx: &Context, out: &mut Output) -> Result<RecallRequest> {
         for (option, share) in
             [("--min-score", self.min_score), ("--min-confidence", self.min_confidence)]
         {

@@ -1,7 +1,7 @@
 //! `--why-not`: what kept a memory out of an answer or a block, in a sentence (A12).
 
 use everlore::{
-    Block, Hit, MemoryId, RecallRequest,
+    Block, Engine, Hit, MemoryId, RecallRequest,
     recall::{Tier, WhyNot},
 };
 use serde::Serialize;
@@ -46,10 +46,10 @@ enum InBlock {
 pub(super) async fn run(
     request: &RecallRequest,
     name: &str,
+    engine: &Engine,
     cx: &Context,
     out: &mut Output,
 ) -> Result<Exit> {
-    let engine = cx.engine().await?;
     let id = engine.resolve(&cx.scope, name).await?;
     let why_not = engine.why_not(request, id).await?;
     tell(&request.query, id, Reason::Recall(why_not), out)

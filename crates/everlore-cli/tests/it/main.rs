@@ -22,6 +22,7 @@ mod prompt;
 mod embed;
 #[cfg(feature = "remote")]
 mod remote;
+mod domains;
 mod readme;
 mod tool;
 mod tree;

@@ -10,3 +10,4 @@ pub(crate) mod quality;
 pub(crate) mod retrieval;
 pub(crate) mod scale;
 pub(crate) mod vault;
+pub(crate) mod tune;

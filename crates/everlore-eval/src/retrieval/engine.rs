@@ -29,19 +29,22 @@ pub(crate) const CANDIDATES: &[Candidate] =
 /// The engine without one ingredient each: what that ingredient adds.
 pub(crate) const ABLATIONS: &[Candidate] = &[
     Candidate { name: "without meaning", make: || without(|c| c.semantic = 0.0) },
-    Candidate { name: "without neighbouring turns", make: || without(|c| c.neighbour = 0.0) },
+    Candidate { name: "without neighbouring turns", make: without_neighbours },
     Candidate { name: "without the named speaker", make: || without(|c| c.speaker_boost = 0.0) },
     Candidate { name: "without times asked for", make: || without(|c| c.when_boost = 0.0) },
     Candidate { name: "without times named", make: || without(|c| c.date_boost = 0.0) },
     Candidate { name: "without the session", make: || without(|c| c.session_prior = 0.0) },
+    Candidate { name: "without bridges", make: || without(|c| c.bridge = 0.0) },
     Candidate { name: "without synonyms", make: || without(|c| c.synonym = 0.0) },
 ];
 
+fn without_neighbours() -> Result<Box<dyn Retriever>> {
+    without(|c| (c.neighbour, c.later_neighbour) = (0.0, 0.0))
+}
+
 fn without(change: fn(&mut RecallConfig)) -> Result<Box<dyn Retriever>> {
     let mut everlore = Everlore::new()?;
-    let mut config = everlore.engine.config().clone();
-    change(&mut config.recall);
-    everlore.engine = everlore.engine.with_config(config);
+    everlore.configure(change);
     Ok(Box::new(everlore))
 }
 
@@ -60,7 +63,7 @@ pub(crate) struct Everlore {
 }
 
 impl Everlore {
-    fn new() -> Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let folder = tempfile::tempdir()?;
         let store = runtime.block_on(SqliteStore::open(folder.path().join("everlore.db")))?;
@@ -113,6 +116,13 @@ impl Everlore {
             everlore.load(&rows)?;
         }
         Ok(everlore)
+    }
+
+    /// Changes how it ranks.
+    pub(super) fn configure(&mut self, change: impl FnOnce(&mut RecallConfig)) {
+        let mut config = self.engine.config().clone();
+        change(&mut config.recall);
+        self.engine = self.engine.clone().with_config(config);
     }
 
     /// How sure recall must be before it injects anything, by default.

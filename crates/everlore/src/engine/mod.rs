@@ -27,8 +27,8 @@ use crate::{
     files::memory_folder::FileChange,
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
-    recall::{self, Block, Means, Recall, RecallRequest, WhyNot},
-    store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store, VectorCache},
+    recall::{self, Block, Domains, Means, Recall, RecallRequest, WhyNot},
+    store::{Filter, JournalQuery, Order, Page, RamStore, Store, VectorCache},
     text::language::Language,
     types::{
         Actor, Author, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
@@ -62,6 +62,7 @@ pub struct Engine {
     questions: Option<Arc<dyn Embedder>>,
     config: Config,
     author: Author,
+    domains: Arc<Domains>,
     clock: fn() -> Timestamp,
     zone: TimeZone,
     home: Option<PathBuf>,
@@ -96,6 +97,7 @@ impl Engine {
             questions: None,
             config: Config::default(),
             author: Author::PERSON,
+            domains: Arc::default(),
             clock: Timestamp::now,
             zone: TimeZone::UTC,
             home: None,
@@ -132,6 +134,12 @@ impl Engine {
         Self { config, ..self }
     }
 
+    /// The same with these words of a trade.
+    #[must_use]
+    pub fn with_domains(self, domains: Domains) -> Self {
+        Self { domains: Arc::new(domains), ..self }
+    }
+
     /// The same in the time zone of the user, by which "yesterday" is told.
     #[must_use]
     pub fn with_zone(self, zone: TimeZone) -> Self {
@@ -153,6 +161,11 @@ impl Engine {
     /// Its settings.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Its words of a trade.
+    pub fn domains(&self) -> &Domains {
+        &self.domains
     }
 
     /// Its store.
@@ -241,6 +254,7 @@ impl Engine {
             store: &*self.store,
             embedder: asking.map(|asking| asking as &dyn Embedder),
             config: &self.config.recall,
+            domains: &self.domains,
             now,
         }
     }
@@ -257,7 +271,7 @@ impl Engine {
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
         let now = at.to_zoned(self.zone.clone());
-        let means = Means { store: &then, embedder: None, config: &self.config.recall, now: &now };
+        let means = Means { store: &then, ..self.means(None, &now) };
         recall::recall(means, &self.capped(request)).await
     }
 

@@ -4,6 +4,7 @@ use jiff::Zoned;
 use serde::Serialize;
 
 use super::{
+    domains::DomainTerm,
     identity::{Identity, identity_of},
     intent::{Aim, aim_of},
     period::is_content_free,
@@ -15,6 +16,7 @@ use crate::{
     text::{
         dates::{SessionMention, Sessions, TimeMention, asks_when, find_sessions, find_times},
         fold::fold,
+        han::simplify,
         language::{Language, is_cjk, language_of},
         terms::{Term, is_single_cjk, terms},
     },
@@ -35,6 +37,9 @@ pub struct Intent {
     pub language: Language,
     /// What to look up.
     pub terms: Vec<QueryTerm>,
+    /// The words of a trade among them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub domain_terms: Vec<DomainTerm>,
     /// What it is after.
     pub aim: Aim,
     /// Whether it asks who the user is.
@@ -99,6 +104,7 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
         language: language_of(query),
         // The words of such a question are not what it looks for.
         terms: if asks_period { Vec::new() } else { query_terms(query, config) },
+        domain_terms: Vec::new(),
         aim: aim_of(query),
         identity: identity_of(query),
         small_talk: is_small_talk(query),
@@ -164,6 +170,7 @@ fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
 /// The words of the query that have synonyms: words between blanks, and in Chinese any two to four characters.
 fn synonyms_in(query: &str) -> Vec<(String, &'static [&'static str])> {
     let lower = fold(query);
+    let lower = simplify(&lower);
     let mut found = Vec::new();
     for word in lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let characters: Vec<char> = word.chars().take(MAX_WORD_CHARS).collect();

@@ -50,6 +50,8 @@ pub struct Signals {
     pub identity: f64,
     /// Added because its session has a good hit.
     pub session: f64,
+    /// Added because it shares rare words with the best candidates.
+    pub bridge: f64,
     /// The sum of all but `bm25`.
     pub fused: f64,
     /// The share of the query's worth that its terms cover.

@@ -1,11 +1,12 @@
 //! The read path: what should the model know now?
 //!
-//! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `score` weighs what a
-//! memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
+//! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `bridge` lifts what the
+//! best candidates lead to, `score` weighs what a memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
 //! a period is answered by `period` in the order of time; `outdated` puts the newest of several statements first.
 
 mod analyze;
 mod synonyms;
+mod domains;
 pub mod intent;
 mod identity;
 mod phrases;
@@ -15,6 +16,7 @@ mod gather;
 mod lexical;
 mod semantic;
 mod fuse;
+mod bridge;
 mod score;
 mod outdated;
 mod abstain;
@@ -28,6 +30,7 @@ use serde::Serialize;
 
 pub use analyze::{Intent, QueryTerm, analyze};
 pub use answer::{Told, answer, named};
+pub use domains::{Domain, DomainTerm, Domains};
 use fuse::Fusion;
 pub use fuse::{Signals, TermSignal};
 pub use identity::Identity;
@@ -144,6 +147,8 @@ pub struct Means<'a> {
     pub embedder: Option<&'a dyn Embedder>,
     /// The constants of ranking.
     pub config: &'a RecallConfig,
+    /// Words of a trade that the user gave.
+    pub domains: &'a Domains,
     /// When it is asked, and by which calendar.
     pub now: &'a Zoned,
 }
@@ -174,7 +179,8 @@ struct Ranked {
 }
 
 async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<Ranked> {
-    let intent = analyze(&request.query, means.config, means.now);
+    let mut intent = analyze(&request.query, means.config, means.now);
+    intent.domain_terms = means.domains.enrich(&request.query, &mut intent.terms);
     let asks_period = intent.asks_period;
     let answer = rank_intent(means, request, intent).await?;
     if asks_period && answer.hits.is_empty() {
@@ -199,6 +205,7 @@ async fn rank_intent(means: Means<'_>, request: &RecallRequest, intent: Intent) 
     }
     let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
     let loaded = store.at_places(&request.scope, &places).await?;
+    bridge::bridge(&mut candidates, &loaded, &intent, config);
     let mut hits = score::score(candidates, loaded, &intent, config, now.timestamp());
     if intent.asks_period {
         period::in_order(&mut hits);

@@ -27,3 +27,4 @@ mod remote;
 #[cfg(feature = "remote")]
 mod remote_engine;
 mod layers;
+mod spelling;
