@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod corpus;
+pub(crate) mod gate;
 pub(crate) mod layouts;
 pub(crate) mod official;
 pub(crate) mod quality;

@@ -99,10 +99,10 @@ pub(crate) struct Question<'a> {
 pub(crate) struct Answer {
     /// The rows, best first.
     pub(crate) ids: Vec<String>,
-    /// How sure the engine is that the best one answers the question.
-    pub(crate) confidence: f64,
     /// Whether the question was taken as one for a period.
     pub(crate) asks_period: bool,
+    /// How sure the engine is that the best one answers the question.
+    pub(crate) judgement: everlore::recall::Judgement,
 }
 
 impl Everlore {
@@ -115,19 +115,14 @@ impl Everlore {
         Ok(everlore)
     }
 
-    /// How sure recall must be before it injects anything, by default.
-    pub(crate) fn min_confidence(&self) -> f64 {
-        self.engine.config().recall.min_confidence
-    }
-
     /// Puts one question.
     pub(crate) fn ask(&self, question: &Question<'_>) -> Result<Answer> {
         let found = self.recall(question)?;
         let ids = found.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned());
         Ok(Answer {
             ids: ids.collect(),
-            confidence: found.confidence,
             asks_period: found.intent.asks_period,
+            judgement: found.judgement,
         })
     }
 

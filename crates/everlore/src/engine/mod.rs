@@ -3,13 +3,15 @@
 mod embedding;
 mod transfer;
 mod documents;
+mod calibration;
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
 use self::embedding::Embedding;
+pub use calibration::{Calibration, Told};
 pub use embedding::EmbedStatus;
 pub use transfer::Exported;
 
@@ -18,7 +20,7 @@ use crate::{
     error::{Error, Result},
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
-    recall::{self, Block, Means, Recall, RecallRequest, WhyNot},
+    recall::{self, Block, Means, Recall, RecallRequest, Weights, WhyNot},
     store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
     text::language::Language,
     types::{
@@ -51,6 +53,8 @@ pub struct Engine {
     config: Config,
     clock: fn() -> Timestamp,
     zone: TimeZone,
+    /// What evidence is worth in scopes that were calibrated.
+    weights: HashMap<Scope, Weights>,
 }
 
 /// What an erasure did.
@@ -82,6 +86,7 @@ impl Engine {
             config: Config::default(),
             clock: Timestamp::now,
             zone: TimeZone::UTC,
+            weights: HashMap::new(),
         }
     }
 
@@ -159,14 +164,15 @@ impl Engine {
 
     /// The same, asked at another time.
     pub async fn recall_at(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
-        recall::recall(self.means(now), &self.capped(request)).await
+        recall::recall(self.means(&request.scope, now), &self.capped(request)).await
     }
 
-    fn means<'a>(&'a self, now: &'a Zoned) -> Means<'a> {
+    fn means<'a>(&'a self, scope: &Scope, now: &'a Zoned) -> Means<'a> {
         Means {
             store: &*self.store,
             embedder: self.embedder.as_deref(),
             config: &self.config.recall,
+            weights: self.weights(scope),
             now,
         }
     }
@@ -183,7 +189,7 @@ impl Engine {
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
         let now = at.to_zoned(self.zone.clone());
-        let means = Means { store: &then, embedder: None, config: &self.config.recall, now: &now };
+        let means = Means { store: &then, embedder: None, ..self.means(&request.scope, &now) };
         recall::recall(means, &self.capped(request)).await
     }
 
@@ -229,7 +235,7 @@ impl Engine {
     /// Says what kept a memory out of an answer.
     pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
         let request = self.capped(request);
-        recall::why_not(self.means(&self.now()), &request, id).await
+        recall::why_not(self.means(&request.scope, &self.now()), &request, id).await
     }
 
     /// The id that a whole id, a unique beginning of one, or a uri names.

@@ -10,6 +10,7 @@ pub mod intent;
 mod identity;
 mod phrases;
 mod small_talk;
+mod need;
 mod period;
 mod gather;
 mod lexical;
@@ -17,7 +18,9 @@ mod semantic;
 mod fuse;
 mod score;
 mod outdated;
+mod evidence;
 mod abstain;
+mod logistic;
 mod pack;
 mod escape;
 mod tiers;
@@ -26,10 +29,14 @@ mod why_not;
 use jiff::Zoned;
 use serde::Serialize;
 
+pub use abstain::{Basis, FEATURES, Judgement, Part, Weights};
 pub use analyze::{Intent, QueryTerm, analyze};
 use fuse::Fusion;
+pub use evidence::Evidence;
 pub use fuse::{Signals, TermSignal};
 pub use identity::Identity;
+pub use logistic::{Sample, fit};
+pub use need::Need;
 pub use pack::{Block, BlockEntry, Tier, pack};
 pub use score::Factors;
 pub use tiers::{Age, one_line, overview};
@@ -110,6 +117,8 @@ pub struct Recall {
     pub abstained: bool,
     /// How many memories had anything in common with the query.
     pub candidates: usize,
+    /// Why it is so sure.
+    pub judgement: Judgement,
 }
 
 /// A memory chosen for a query, with every number that made its score.
@@ -140,19 +149,22 @@ pub struct Means<'a> {
     pub embedder: Option<&'a dyn Embedder>,
     /// The constants of ranking.
     pub config: &'a RecallConfig,
+    /// What evidence is worth.
+    pub weights: Weights,
     /// When it is asked, and by which calendar.
     pub now: &'a Zoned,
 }
 
 /// Finds what is worth knowing for `request`, best first.
 pub async fn recall(means: Means<'_>, request: &RecallRequest) -> Result<Recall> {
-    let (intent, ranked, candidates) = rank(means, request).await?;
-    let confidence = abstain::confidence(&intent, &ranked);
+    let (intent, ranked, candidates, evidence) = rank(means, request).await?;
+    let judgement = abstain::judge(&intent, &ranked, evidence, &means.weights);
+    let confidence = judgement.confidence;
     let mut hits = abstain::abstain(ranked, confidence, request);
     if !(intent.asks_period && request.whole_period) {
         hits.truncate(request.limit);
     }
-    Ok(Recall { intent, abstained: hits.is_empty(), hits, confidence, candidates })
+    Ok(Recall { intent, abstained: hits.is_empty(), hits, confidence, candidates, judgement })
 }
 
 /// Says what kept a memory out of the answer, or that nothing did.
@@ -161,16 +173,16 @@ pub async fn why_not(means: Means<'_>, request: &RecallRequest, id: MemoryId) ->
 }
 
 /// Everything up to the decision what to leave out.
-async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<(Intent, Vec<Hit>, usize)> {
+async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<(Intent, Vec<Hit>, usize, Evidence)> {
     let intent = analyze(&request.query, means.config, means.now);
     let asks_period = intent.asks_period;
     let answer = rank_intent(means, request, intent).await?;
     if asks_period && answer.1.is_empty() {
         // Nothing was said then, but a memory may name that very time.
         let intent = analyze::by_time_words(&request.query, means.config, means.now);
-        let (intent, mut hits, count) = rank_intent(means, request, intent).await?;
+        let (intent, mut hits, count, evidence) = rank_intent(means, request, intent).await?;
         hits.retain(|hit| hit.signals.coverage > ALL_WORDS);
-        return Ok((intent, hits, count));
+        return Ok((intent, hits, count, evidence));
     }
     Ok(answer)
 }
@@ -179,7 +191,7 @@ async fn rank_intent(
     means: Means<'_>,
     request: &RecallRequest,
     intent: Intent,
-) -> Result<(Intent, Vec<Hit>, usize)> {
+) -> Result<(Intent, Vec<Hit>, usize, Evidence)> {
     let Means { store, config, now, .. } = means;
     let gathered = gather::gather(means, request, &intent).await?;
     let mut fusion = Fusion::new(&gathered, &intent, config);
@@ -199,7 +211,8 @@ async fn rank_intent(
     for hit in hits.iter_mut().take(request.limit) {
         fusion.explain(hit.place, &mut hit.signals);
     }
-    Ok((intent.clone(), hits, count))
+    let evidence = fusion.evidence(&hits);
+    Ok((intent.clone(), hits, count, evidence))
 }
 
 /// How many candidates are looked at: of a period all, because it is told from its first to its last memory.

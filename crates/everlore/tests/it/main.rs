@@ -12,6 +12,7 @@ mod why_not;
 mod pack;
 mod ingest;
 mod documents;
+mod everyday;
 mod isolation;
 mod export;
 mod sqlite;
