@@ -11,6 +11,7 @@ mod failure;
 mod times;
 mod ids;
 mod unsaved;
+mod calibration;
 mod words;
 mod commands;
 #[cfg(test)]

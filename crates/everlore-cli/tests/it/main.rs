@@ -16,5 +16,6 @@ mod streams;
 mod crowd;
 mod kill;
 mod embed;
+mod calibrate;
 mod readme;
 mod tree;

@@ -11,7 +11,7 @@ use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
 use self::embedding::Embedding;
-pub use calibration::{Calibration, Told};
+pub use calibration::{Calibration, MIN_MEMORIES, Told};
 pub use embedding::EmbedStatus;
 pub use transfer::Exported;
 
@@ -20,7 +20,7 @@ use crate::{
     error::{Error, Result},
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
-    recall::{self, Block, Means, Recall, RecallRequest, Weights, WhyNot},
+    recall::{self, Block, Means, Recall, RecallRequest, Tuning, WhyNot},
     store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
     text::language::Language,
     types::{
@@ -53,8 +53,8 @@ pub struct Engine {
     config: Config,
     clock: fn() -> Timestamp,
     zone: TimeZone,
-    /// What evidence is worth in scopes that were calibrated.
-    weights: HashMap<Scope, Weights>,
+    /// How sure recall should be in scopes that were calibrated.
+    tunings: HashMap<Scope, Tuning>,
 }
 
 /// What an erasure did.
@@ -86,7 +86,7 @@ impl Engine {
             config: Config::default(),
             clock: Timestamp::now,
             zone: TimeZone::UTC,
-            weights: HashMap::new(),
+            tunings: HashMap::new(),
         }
     }
 

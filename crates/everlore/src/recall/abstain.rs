@@ -63,6 +63,31 @@ impl Weights {
     }
 }
 
+/// How sure recall should be in a scope, beside what is shipped.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Tuning {
+    /// Added to the logarithm of the odds.
+    pub bias: f64,
+    /// What it is multiplied with.
+    pub slope: f64,
+}
+
+impl Default for Tuning {
+    /// As shipped.
+    fn default() -> Self {
+        Self { bias: 0.0, slope: 1.0 }
+    }
+}
+
+impl Tuning {
+    /// The shipped weights, tuned.
+    pub fn weights(&self) -> Weights {
+        let mut weights = Weights(Weights::default().0.map(|weight| weight * self.slope));
+        weights.0[0] += self.bias;
+        weights
+    }
+}
+
 impl Evidence {
     /// The numbers that are weighed, the constant one first.
     pub fn features(&self) -> [f64; FEATURES] {

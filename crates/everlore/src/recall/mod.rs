@@ -21,6 +21,7 @@ mod outdated;
 mod evidence;
 mod abstain;
 mod logistic;
+mod self_query;
 mod pack;
 mod escape;
 mod tiers;
@@ -29,7 +30,7 @@ mod why_not;
 use jiff::Zoned;
 use serde::Serialize;
 
-pub use abstain::{Basis, FEATURES, Judgement, Part, Weights};
+pub use abstain::{Basis, FEATURES, Judgement, Part, Tuning, Weights};
 pub use analyze::{Intent, QueryTerm, analyze};
 use fuse::Fusion;
 pub use evidence::Evidence;
@@ -39,6 +40,7 @@ pub use logistic::{Sample, fit};
 pub use need::Need;
 pub use pack::{Block, BlockEntry, Tier, pack};
 pub use score::Factors;
+pub(crate) use self_query::{self_query, units};
 pub use tiers::{Age, one_line, overview};
 pub use why_not::WhyNot;
 

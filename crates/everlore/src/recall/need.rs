@@ -48,7 +48,7 @@ pub(crate) fn need_of(message: &str) -> Need {
     if said.len() > MAX_BYTES {
         return Need::Open;
     }
-    let plain = plain(&said);
+    let plain = kept_own(&plain(&said));
     let text = without_leads(&plain);
     let bare = without_generic_self(text);
     if is_about_talk(&bare) || asks_assistant(text) {
@@ -84,6 +84,16 @@ fn instruction(message: &str) -> (String, bool) {
         return (before.to_owned(), true);
     }
     (said, material)
+}
+
+/// 给我妈妈 is for the user's mother, 给我讲 for the user: before what one has, 我 is written 咱, which no phrase takes away.
+fn kept_own(plain: &str) -> String {
+    let next = plain.chars().skip(1).map(Some).chain([None]);
+    let kept = |(c, next): (char, Option<char>)| match next {
+        Some(next) if c == '我' && ONES_OWN.contains(next) => '咱',
+        _ => c,
+    };
+    plain.chars().zip(next).map(kept).collect()
 }
 
 /// The message without what is said before the point: greetings, "please", "can you".

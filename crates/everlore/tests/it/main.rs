@@ -13,6 +13,7 @@ mod pack;
 mod ingest;
 mod documents;
 mod everyday;
+mod calibration;
 mod isolation;
 mod export;
 mod sqlite;

@@ -17,6 +17,7 @@ pub(super) const LEADS: &[&str] = &[
 /// Where "I" is anybody and "me" only says who asks.
 #[rustfmt::skip]
 pub(super) const GENERIC_SELF: &[&str] = &[
+    "what i asked for", "what i asked", "what i said", "what i want", "what i need", "我问的", "我要的", "我说的", "我想要的",
     "how do i", "how can i", "how should i", "how would i", "how could i", "how long should i", "how often should i", "how much should i", "how many should i",
     "when should i", "why should i", "can i", "may i", "should i", "what should i", "tell me", "give me", "show me", "send me", "teach me", "help me", "let me", "get me",
     "make me", "write me", "sing me", "find me", "explain to me", "to me", "for me", "like i", "i want to know", "i need to know", "i wonder", "i would like to know",
@@ -30,6 +31,9 @@ pub(super) const PERSONAL: &[&str] = &[
     "i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves", "he", "she", "him", "her", "hers", "his", "they", "them", "their", "theirs",
     "我", "咱", "俺", "他", "她", "本人", "自己", "人家",
 ];
+
+/// What follows 我 where it means "my" or "our".
+pub(super) const ONES_OWN: &str = "的们家妈爸父母爷奶外姐妹哥弟老女儿孩朋同丈妻公婆叔舅姑姨团部";
 
 /// Whose, before the thing.
 pub(super) const OWNING: &[&str] = &["我的", "我们的", "我们家的", "我家的", "我家", "我们家", "我们", "咱们的", "咱家的"];
@@ -45,6 +49,7 @@ pub(super) const RECALLING: &[&str] = &[
 /// Questions to the assistant about itself, by their beginning.
 #[rustfmt::skip]
 pub(super) const ASSISTANT: &[&str] = &[
+    "which version are you", "what version are you", "what is your favorite", "how are you", "what do you think of yourself", "你最喜欢", "你今天", "你心情", "你觉得自己", "你的版本", "你是哪",
     "who are you", "what are you", "are you a", "are you an", "are you real", "are you human", "are you still there", "are you there", "are you ok", "are you sure", "what can you do",
     "what do you do", "who made you", "who built you", "who created you", "who trained you", "do you have feelings", "do you have emotions", "do you have a", "do you sleep",
     "do you dream", "do you like", "do you speak", "do you understand", "can you see", "can you hear", "can you speak", "can you draw", "how old are you", "where are you from",
@@ -116,6 +121,7 @@ pub(super) const GENERAL_STARTS: &[&str] = &[
 /// How general questions are framed in Chinese: what a thing is, how it is done, what it measures.
 #[rustfmt::skip]
 pub(super) const GENERAL_FRAMES: &[&str] = &[
+    "对身体", "对健康", "有哪些症状", "的做法", "怎么切", "怎么养",
     "什么是", "是什么意思", "什么意思", "怎么读", "怎么念", "怎么写", "怎么说", "有什么区别", "有何区别", "的区别", "有什么不同", "的定义", "的原理", "原理是什么", "近义词", "反义词", "时间复杂度", "空间复杂度", "化学符号", "化学式",
     "首都", "的作者", "作者是谁", "哪一年", "世界上", "地球", "等于多少", "等于几", "摄氏度", "华氏度", "百分之", "乘以", "除以", "平方根", "优缺点", "优点和缺点", "有哪些优点", "怎么做", "怎么洗", "怎么煮", "怎么炒", "怎么用", "怎么退出", "怎么让", "怎么走", "怎么算",
     "怎么计算", "怎么学", "怎样", "如何", "怎么才能", "能吃吗", "可以吃", "能不能吃", "要煮几分钟", "要煮多久", "煮几分钟", "的比例", "几分熟", "是做什么的", "解释一下", "介绍一下", "科普", "最高的", "最大的", "最长的", "最小的", "有多远", "有多高", "冠军",
@@ -125,6 +131,7 @@ pub(super) const GENERAL_FRAMES: &[&str] = &[
 /// Words that a message about the conversation itself is made of, in English.
 #[rustfmt::skip]
 pub(super) const TALK_WORDS: &[&str] = &[
+    "plan", "specific", "gist", "option", "two", "three", "leave", "like", "concise", "brief", "again",
     "a", "an", "the", "it", "this", "that", "these", "those", "them", "one", "ones", "you", "your", "is", "are", "was", "be", "do", "does", "not", "no", "yes", "yeah", "yep", "to", "of", "in", "on", "for", "with",
     "and", "or", "but", "so", "at", "as", "if", "then", "now", "just", "please", "can", "could", "would", "will", "should", "let", "us", "more", "less", "bit", "little", "lot", "much", "very", "too", "all", "some", "any", "here", "there",
     "again", "back", "up", "out", "ok", "okay", "what", "why", "how", "right", "wrong", "good", "bad", "better", "worse", "great", "fine", "nice", "perfect", "correct", "incorrect", "fast", "quick", "slow", "short", "shorter", "long",
@@ -138,6 +145,7 @@ pub(super) const TALK_WORDS: &[&str] = &[
 /// The same in Chinese, taken off a message from its beginning, the longest first.
 #[rustfmt::skip]
 pub(super) const TALK_PHRASES: &[&str] = &[
+    "选", "第一个", "第二个", "第三个", "重点", "问", "不是", "要的", "开头", "结尾", "委婉", "友好", "准备好",
     "再", "简短", "简单", "简洁", "详细", "具体", "通俗", "正式", "清楚", "长", "短", "一点", "一些", "一下", "一遍", "一次", "点", "些", "换", "一种", "一个", "种", "个", "说法", "方式", "方法", "角度", "思路", "重新", "生成", "重写", "重来", "重做", "修改", "改", "写",
     "撤销", "撤回", "还原", "恢复", "取消", "应用", "接受", "保留", "删掉", "去掉", "忽略", "不用管", "不用", "不要", "不对", "不行", "不", "错了", "错", "打错", "字", "对", "好", "好的", "可以", "行", "没问题", "没错", "就", "按", "按照", "这个", "那个", "这样", "那样", "这", "那", "它",
     "来", "做", "办", "继续", "接着", "下一", "下一个", "上一个", "题", "步", "条", "段", "部分", "看起来", "看上去", "听起来", "不错", "很好", "挺好", "真", "太", "很", "非常", "更", "最", "了", "的", "得", "地", "吧", "吗", "呢", "啊", "呀", "哦", "嘛", "啦", "哇", "把", "将", "刚才", "刚刚",
@@ -157,6 +165,7 @@ pub(super) const INDEFINITE: &[&str] = &["a", "an", "one", "someone", "people", 
 /// What anybody does, and what should be done.
 #[rustfmt::skip]
 pub(super) const ANYBODY: &[&str] = &[
+    "bad for you", "good for you", "healthy for you",
     "how do i", "how can i", "how should i", "how would i", "how long should i", "how often should i", "how much should i", "should i", "can i", "how do you", "how can you", "can you", "how does one",
     "what temperature should", "how long should", "how much should", "how often should",
 ];
