@@ -78,7 +78,8 @@ fn entries(home: &Path) -> io::Result<Vec<Entry>> {
         text => text?,
     };
     let entries: Vec<Entry> = serde_json::from_str(&text)?;
-    let sound = |tuning: &Tuning| tuning.bias.is_finite() && tuning.slope > 0.0 && tuning.slope.is_finite();
+    let sound =
+        |tuning: &Tuning| tuning.bias.is_finite() && tuning.slope > 0.0 && tuning.slope.is_finite();
     match entries.iter().all(|entry| sound(&entry.tuning)) {
         true => Ok(entries),
         false => Err(io::Error::new(io::ErrorKind::InvalidData, "a slope is not positive")),
@@ -114,7 +115,10 @@ mod tests {
     #[test]
     fn a_broken_file_is_said_and_does_no_harm() {
         let home = tempfile::tempdir().unwrap();
-        for text in ["{", "[{\"agent\":\"a\",\"user\":\"u\",\"bias\":0.0,\"slope\":-1.0,\"at\":\"2026-01-01T00:00:00Z\"}]"] {
+        for text in [
+            "{",
+            "[{\"agent\":\"a\",\"user\":\"u\",\"bias\":0.0,\"slope\":-1.0,\"at\":\"2026-01-01T00:00:00Z\"}]",
+        ] {
             fs::write(path(home.path()), text).unwrap();
             assert_eq!(read(home.path()), []);
             assert!(notes(home.path()).unwrap().contains("everlore recall calibrate"));

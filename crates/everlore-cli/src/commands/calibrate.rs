@@ -12,7 +12,12 @@ use crate::{
 };
 
 /// Fits and keeps what was found, only shows it, or goes back to what is shipped.
-pub(super) async fn run(dry_run: bool, reset: bool, cx: &Context, out: &mut Output) -> Result<Exit> {
+pub(super) async fn run(
+    dry_run: bool,
+    reset: bool,
+    cx: &Context,
+    out: &mut Output,
+) -> Result<Exit> {
     if reset {
         return run_reset(cx, out);
     }
@@ -51,14 +56,25 @@ fn told(found: &Calibration, keeps: bool) -> String {
     let row = |name: &str, told: &Told| {
         let shares = [told.answered, told.silenced].map(|share| format!("{:.0}%", share * 100.0));
         let [answered, silenced] = shares;
-        [name.to_owned(), format!("{:.3}", told.auc), format!("{:.3}", told.brier), answered, silenced]
+        [
+            name.to_owned(),
+            format!("{:.3}", told.auc),
+            format!("{:.3}", told.brier),
+            answered,
+            silenced,
+        ]
     };
     numbers.add_row(row("before", &found.before));
     numbers.add_row(row("after", &found.after));
     let end = match (found.improves, keeps) {
-        (true, true) => "kept for this agent and user; `everlore recall calibrate --reset` goes back",
+        (true, true) => {
+            "kept for this agent and user; `everlore recall calibrate --reset` goes back"
+        }
         (true, false) => "only tried; run it without --dry-run to keep it",
         (false, _) => "the shipped values are as good, so they stay",
     };
-    format!("{questions} made of {memories}, each put to the half it was made from and to the other\n{}\n{end}\n", rendered(numbers))
+    format!(
+        "{questions} made of {memories}, each put to the half it was made from and to the other\n{}\n{end}\n",
+        rendered(numbers)
+    )
 }

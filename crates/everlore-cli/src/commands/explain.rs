@@ -37,7 +37,9 @@ fn parts(judgement: &Judgement) -> String {
     let said = judgement.parts.iter().map(|part| (part_words(part), part.adds));
     let intent = match judgement.intent {
         added if added < 0.0 => Some(("the world answers such a question".to_owned(), added)),
-        added if added > 0.0 => Some(("it touches on your ways, and this is about you".to_owned(), added)),
+        added if added > 0.0 => {
+            Some(("it touches on your ways, and this is about you".to_owned(), added))
+        }
         _ => None,
     };
     let line = |(words, adds): (String, f64)| format!("   {adds:+.2} {words}\n");

@@ -154,7 +154,8 @@ impl RecallArgs {
                 return Err(Failure::invalid(message, "it goes from 0 to 1"));
             }
         }
-        let request = engine.request(&cx.scope, input::query(&[&self.query[..], &self.literal[..]].concat(), out)?);
+        let request = engine
+            .request(&cx.scope, input::query(&[&self.query[..], &self.literal[..]].concat(), out)?);
         let most = cx.settings.config.memory.long_term.max_return;
         Ok(RecallRequest {
             filter: self.filter.filter(),

@@ -8,7 +8,10 @@ fn home() -> Home {
     let things = ["kettle", "piano", "violin", "bicycle", "telescope", "passport", "lantern"];
     let note = |i: usize| {
         let (thing, other) = (things[i % 7], things[i / 7 % 7]);
-        format!("On day {i} the {thing} beside the {other} was repaired with bolt number {}", i * 37)
+        format!(
+            "On day {i} the {thing} beside the {other} was repaired with bolt number {}",
+            i * 37
+        )
     };
     let notes: Vec<String> = (0..110).map(note).collect();
     let ran = home.run_with(&["observe"], turns(notes.iter().map(String::as_str)).as_bytes());
@@ -40,7 +43,11 @@ fn too_few_memories_are_said() {
     home.remember("I drink green tea");
     let ran = home.run(&["recall", "calibrate"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("there are 1 memories") && ran.err.contains("at least 100"), "{}", ran.err);
+    assert!(
+        ran.err.contains("there are 1 memories") && ran.err.contains("at least 100"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

@@ -23,6 +23,9 @@ pub(crate) struct GateArgs {
     /// The sets to fit on. Sets whose scopes share facts, or whose questions ask for periods, say nothing of foreign questions
     #[arg(long, value_delimiter = ',', default_values = ["locomo", "realmem", "memdaily"])]
     sets: Vec<String>,
+    /// Also calibrate on the memories of each scope, as a user would, and judge the questions by that
+    #[arg(long)]
+    calibrate: bool,
     /// Print JSON instead of tables
     #[arg(long)]
     json: bool,
@@ -46,7 +49,7 @@ pub(crate) struct EverydayArgs {
 pub(crate) fn run_gate(args: &GateArgs) -> Result<()> {
     let read = |name: &String| Ok((name.clone(), read(&args.data.join(name))?));
     let sets = args.sets.iter().map(read).collect::<Result<Vec<_>>>()?;
-    let report = gate::measure(&sets, Config::default().recall.min_confidence)?;
+    let report = gate::measure(&sets, args.calibrate, Config::default().recall.min_confidence)?;
     if args.json {
         println!("{:#}", serde_json::to_value(&report)?);
     } else {
@@ -74,6 +77,12 @@ fn print(report: &Report) {
     println!("How sure → how often right (questions), held out:");
     println!("{}", render(&head, &rows));
     println!("Fitted on all of it: {:.2?}", report.weights.0);
+    if let Some(made_up) = report.made_up {
+        println!(
+            "Calibrations on made-up questions: bias {:.2}, slope {:.2}",
+            made_up.bias, made_up.slope
+        );
+    }
 }
 
 fn quality_rows(part: &PartReport) -> Vec<Vec<String>> {
@@ -83,11 +92,14 @@ fn quality_rows(part: &PartReport) -> Vec<Vec<String>> {
         let words = [name.to_owned(), n, constants.to_owned()];
         words.into_iter().chain(numbers).chain(shares).collect()
     };
-    vec![
+    let calibrated = part.calibrated.as_ref();
+    let calibrated = calibrated.map(|quality| row("", String::new(), "calibrated", quality));
+    let rows = vec![
         row(&part.name, part.n.to_string(), "shipped", &part.shipped),
         row("", String::new(), "fitted, in sample", &part.in_sample),
         row("", String::new(), "fitted, held out", &part.held_out),
-    ]
+    ];
+    rows.into_iter().chain(calibrated).collect()
 }
 
 fn trade_row(parts: &[PartReport], at: usize) -> Vec<String> {
@@ -119,7 +131,12 @@ pub(crate) fn run_everyday(args: &EverydayArgs) -> Result<()> {
         return Ok(());
     }
     let row = |set: &str, report: &everyday::Report| {
-        vec![set.to_owned(), report.language.into(), report.asked.to_string(), percent(report.silent)]
+        vec![
+            set.to_owned(),
+            report.language.into(),
+            report.asked.to_string(),
+            percent(report.silent),
+        ]
     };
     let all = || sets.iter().flat_map(|(set, reports)| reports.iter().map(move |r| (set, r)));
     let rows: Vec<_> = all().map(|(set, report)| row(set, report)).collect();
@@ -132,7 +149,8 @@ pub(crate) fn run_everyday(args: &EverydayArgs) -> Result<()> {
 
 /// The folders of data sets, by name.
 fn folders(data: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(data).with_context(|| format!("cannot read {}", data.display()))?;
+    let entries =
+        std::fs::read_dir(data).with_context(|| format!("cannot read {}", data.display()))?;
     let mut folders = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
     folders.retain(|folder| folder.join("corpus.jsonl").is_file());
     folders.sort();

@@ -3,10 +3,10 @@
 //! Each question is put to its own scope and to another one, once as it is and once without the names of the speakers of
 //! any scope: a name that a scope does not know gives a foreign question away.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::{Result, bail};
-use everlore::{Config, recall::Judgement};
+use everlore::{Config, engine::Calibration, recall::Judgement};
 use serde::Serialize;
 
 use crate::{
@@ -57,11 +57,13 @@ pub(crate) struct Asked {
     /// Whether the names of speakers were left in it.
     pub(crate) names_kept: bool,
     pub(crate) judgement: Judgement,
+    /// What a calibration of the scope that it was put to found, if it was asked for.
+    pub(crate) calibration: Option<Calibration>,
 }
 
 /// Asks every question four times.
 pub(crate) fn measure(set: &DataSet) -> Result<Report> {
-    let asked = ask(set)?;
+    let asked = ask(set, false)?;
     let threshold = Config::default().recall.min_confidence;
     let told = |names_kept: bool| {
         let of = |own: bool| {
@@ -82,13 +84,17 @@ pub(crate) fn measure(set: &DataSet) -> Result<Report> {
 }
 
 /// Puts every question to its own and to another scope, with the names of speakers and without.
-pub(crate) fn ask(set: &DataSet) -> Result<Vec<Asked>> {
+pub(crate) fn ask(set: &DataSet, calibrate: bool) -> Result<Vec<Asked>> {
     let scopes: Vec<&str> = set.by_scope().into_iter().map(|(scope, _)| scope).collect();
     if scopes.len() < 2 {
         bail!("there is no other scope to put the questions to");
     }
     let everlore = Everlore::holding(set)?;
     let names = names(set);
+    let mut found: HashMap<&str, Option<Calibration>> = HashMap::new();
+    for scope in scopes.iter().filter(|_| calibrate) {
+        found.insert(scope, everlore.calibrate(scope)?);
+    }
     let mut asked = Vec::new();
     let questions = set.queries.iter().enumerate().filter(|(_, query)| query.category != APART);
     for (number, query) in questions {
@@ -97,7 +103,8 @@ pub(crate) fn ask(set: &DataSet) -> Result<Vec<Asked>> {
             let text = if names_kept { query.text.clone() } else { without(&query.text, &names) };
             for (own, to) in [(true, query.scope.as_str()), (false, other)] {
                 let judgement = judgement(&everlore, query, to, &text)?;
-                asked.push(Asked { scope: query.scope.clone(), own, names_kept, judgement });
+                let (scope, calibration) = (query.scope.clone(), found.get(to).cloned().flatten());
+                asked.push(Asked { scope, own, names_kept, judgement, calibration });
             }
         }
     }

@@ -42,7 +42,8 @@ pub(crate) fn measure(set: &DataSet, threshold: f64) -> Result<Vec<Report>> {
         for message in text.lines().map(|line| line.replace("\\n", "\n")) {
             for scope in &scopes {
                 asked += 1;
-                let question = Question { scope, text: &message, limit: LIMIT, ..Question::default() };
+                let question =
+                    Question { scope, text: &message, limit: LIMIT, ..Question::default() };
                 let sure = everlore.ask(&question)?.judgement.confidence;
                 if sure >= threshold {
                     told.push((sure, (*scope).to_owned(), message.clone()));

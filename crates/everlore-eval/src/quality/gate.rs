@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::{Result, bail};
-use everlore::recall::{FEATURES, Sample, Weights, fit};
+use everlore::recall::{FEATURES, Sample, Tuning, Weights, fit};
 use serde::Serialize;
 
 use super::abstention::{Asked, Told, ask, tell};
@@ -43,6 +43,8 @@ pub(crate) struct PartReport {
     pub(crate) in_sample: Quality,
     /// By fits on other scopes.
     pub(crate) held_out: Quality,
+    /// By the shipped constants, calibrated on the memories of each scope, if that was asked for.
+    pub(crate) calibrated: Option<Quality>,
     /// By fits on other scopes, at each of [`THRESHOLDS`].
     pub(crate) trade_off: Vec<(f64, f64, f64)>,
     /// By fits on other scopes: how sure, how often right, and how many.
@@ -65,13 +67,19 @@ pub(crate) struct Report {
     /// Fitted on all of it.
     pub(crate) weights: Weights,
     pub(crate) threshold: f64,
+    /// What calibrations came out at on average, before what is usual for made-up questions was taken off.
+    pub(crate) made_up: Option<Tuning>,
 }
 
 /// Asks, fits, and judges each part by what was learned elsewhere.
-pub(crate) fn measure(sets: &[(String, DataSet)], threshold: f64) -> Result<Report> {
+pub(crate) fn measure(
+    sets: &[(String, DataSet)],
+    calibrate: bool,
+    threshold: f64,
+) -> Result<Report> {
     let mut parts = Vec::new();
     for (name, set) in sets {
-        parts.extend(parts_of(name, ask(set)?));
+        parts.extend(parts_of(name, ask(set, calibrate)?));
     }
     if parts.is_empty() {
         bail!("there is no set to fit the gate on");
@@ -88,12 +96,23 @@ pub(crate) fn measure(sets: &[(String, DataSet)], threshold: f64) -> Result<Repo
             n: part.asked.len(),
             shipped: quality(&shipped, threshold),
             in_sample: quality(&part.judged(|_| weights), threshold),
+            calibrated: calibrate.then(|| quality(&part.calibrated(), threshold)),
             trade_off: THRESHOLDS.map(|bar| trade(&held_out, bar)).to_vec(),
             bins: bins(&held_out),
             held_out: quality(&held_out, threshold),
         }
     });
-    Ok(Report { parts: reports.collect(), weights, threshold })
+    let made_up = made_up(&parts);
+    Ok(Report { parts: reports.collect(), weights, threshold, made_up })
+}
+
+fn made_up(parts: &[Part]) -> Option<Tuning> {
+    let asked = parts.iter().flat_map(|part| &part.asked);
+    let found: Vec<_> = asked.filter_map(|asked| asked.calibration.as_ref()).collect();
+    let mean = |of: fn(&Tuning) -> f64| {
+        found.iter().map(|found| of(&found.fitted)).sum::<f64>() / found.len() as f64
+    };
+    (!found.is_empty()).then(|| Tuning { bias: mean(|t| t.bias), slope: mean(|t| t.slope) })
 }
 
 /// A set once with and once without names; once if it has none.
@@ -115,6 +134,14 @@ fn parts_of(name: &str, asked: Vec<Asked>) -> Vec<Part> {
 impl Part {
     fn place(&self, asked: &Asked) -> usize {
         self.scopes.iter().position(|scope| *scope == asked.scope).unwrap_or_default()
+    }
+
+    /// The same by what calibrations of the scopes found.
+    fn calibrated(&self) -> Vec<(f64, bool)> {
+        let tuning = |asked: &Asked| asked.calibration.as_ref().map(|found| found.tuning);
+        let weights = |asked: &Asked| tuning(asked).unwrap_or_default().weights();
+        let judge = |asked: &Asked| (asked.judgement.under(&weights(asked)), asked.own);
+        self.asked.iter().map(judge).collect()
     }
 
     /// How sure each question gets, and whether it was put to its own scope.

@@ -4,8 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context, Result};
 use everlore::{
-    Config, Engine, MemoryId, Scope, Turn,
+    Config, Engine, Error, MemoryId, Scope, Turn,
     config::RecallConfig,
+    engine::Calibration,
     llm::{Builtin, Embedder},
     recall::{Recall, RecallRequest, analyze},
     store::SqliteStore,
@@ -113,6 +114,16 @@ impl Everlore {
             everlore.load(&rows)?;
         }
         Ok(everlore)
+    }
+
+    /// What a calibration on the rows of a scope finds; none if they are too few.
+    pub(crate) fn calibrate(&self, name: &str) -> Result<Option<Calibration>> {
+        let found = self.runtime.block_on(self.engine.calibrate(&scope(name)?));
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(Error::Invalid { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Puts one question.

@@ -17,8 +17,17 @@ const GENERAL: f64 = -4.0;
 const ABOUT_USER: f64 = 2.0;
 
 /// What each number of the evidence is called, in the order of the weights.
-const NAMES: [&str; FEATURES] =
-    ["usual", "coverage", "matched", "strength", "known", "meaning", "speaker", "strangers", "date"];
+const NAMES: [&str; FEATURES] = [
+    "usual",
+    "coverage",
+    "matched",
+    "strength",
+    "known",
+    "meaning",
+    "speaker",
+    "strangers",
+    "date",
+];
 
 /// What each number of the evidence is worth, as logarithms of odds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -167,7 +176,8 @@ pub(super) fn judge(
     weights: &Weights,
 ) -> Judgement {
     let features = evidence.features();
-    let part = |i: usize| Part { name: NAMES[i], value: features[i], adds: weights.0[i] * features[i] };
+    let part =
+        |i: usize| Part { name: NAMES[i], value: features[i], adds: weights.0[i] * features[i] };
     let judgement = Judgement {
         confidence: 0.0,
         basis: basis(intent, ranked),

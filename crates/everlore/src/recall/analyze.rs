@@ -145,7 +145,8 @@ pub(super) fn by_time_words(query: &str, config: &RecallConfig, now: &Zoned) -> 
 }
 
 fn names_of(query: &str, times: &[TimeMention]) -> Vec<Vec<String>> {
-    let is_time = |name: &str| times.iter().any(|mention| query[mention.span.clone()].contains(name));
+    let is_time =
+        |name: &str| times.iter().any(|mention| query[mention.span.clone()].contains(name));
     let names = names(query).filter(|name| !is_time(name)).map(terms);
     names.filter(|name| !name.is_empty()).collect()
 }

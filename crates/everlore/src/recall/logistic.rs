@@ -5,8 +5,11 @@ use super::abstain::{FEATURES, Weights};
 /// Newton's method settles in a handful of steps; more mean that it never will.
 const MAX_STEPS: usize = 30;
 
-/// A step smaller than this changes no confidence that anybody sees.
-const SETTLED: f64 = 1e-6;
+/// A gain smaller than this changes no confidence that anybody sees.
+const SETTLED: f64 = 1e-9;
+
+/// A step that is still too far after being halved so often leads nowhere.
+const HALVINGS: usize = 12;
 
 /// A question with what spoke for its answer, and whether the answer was right.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,16 +26,35 @@ pub struct Sample {
 /// less the pull matters.
 pub fn fit(samples: &[Sample], prior: &Weights, pull: f64) -> Weights {
     let mut weights = *prior;
+    let mut cost = cost_of(samples, &weights, prior, pull);
     for _ in 0..MAX_STEPS {
         let Some(step) = step(samples, &weights, prior, pull) else { break };
-        for (weight, change) in weights.0.iter_mut().zip(step) {
-            *weight += change;
-        }
-        if step.iter().all(|change| change.abs() < SETTLED) {
+        let tried = shortened(&weights, &step).map(|to| (cost_of(samples, &to, prior, pull), to));
+        let Some((less, better)) = tried.into_iter().find(|(less, _)| *less < cost) else { break };
+        let gain = cost - less;
+        (weights, cost) = (better, less);
+        if gain < SETTLED {
             break;
         }
     }
     weights
+}
+
+/// Where a step leads, then half of it, and so on: a full one can go too far where a judgement is very sure.
+fn shortened(from: &Weights, step: &[f64; FEATURES]) -> [Weights; HALVINGS] {
+    let at = |share: f64| Weights(std::array::from_fn(|i| from.0[i] + share * step[i]));
+    std::array::from_fn(|halved| at(0.5f64.powi(halved as i32)))
+}
+
+/// How improbable the samples are, and how far the weights are from where they started.
+fn cost_of(samples: &[Sample], weights: &Weights, prior: &Weights, pull: f64) -> f64 {
+    let surprise = |sample: &Sample| {
+        let p = weights.probability(&sample.features);
+        let right = if sample.answered { p } else { 1.0 - p };
+        -sample.weight * right.max(f64::MIN_POSITIVE).ln()
+    };
+    let distance: f64 = weights.0.iter().zip(prior.0).map(|(a, b)| (a - b).powi(2)).sum();
+    samples.iter().map(surprise).sum::<f64>() + pull * distance / 2.0
 }
 
 /// One step of Newton's method; none where the samples decide nothing.
@@ -42,8 +64,7 @@ fn step(
     prior: &Weights,
     pull: f64,
 ) -> Option<[f64; FEATURES]> {
-    let mut slope: [f64; FEATURES] =
-        std::array::from_fn(|i| pull * (prior.0[i] - weights.0[i]));
+    let mut slope: [f64; FEATURES] = std::array::from_fn(|i| pull * (prior.0[i] - weights.0[i]));
     let mut bend = [[0.0; FEATURES]; FEATURES];
     for (i, row) in bend.iter_mut().enumerate() {
         row[i] = pull;
@@ -64,7 +85,8 @@ fn step(
 /// Solves a system of linear equations by elimination, the largest pivot first.
 fn solve(mut a: [[f64; FEATURES]; FEATURES], mut b: [f64; FEATURES]) -> Option<[f64; FEATURES]> {
     for column in 0..FEATURES {
-        let pivot = (column..FEATURES).max_by(|i, j| a[*i][column].abs().total_cmp(&a[*j][column].abs()))?;
+        let pivot = (column..FEATURES)
+            .max_by(|i, j| a[*i][column].abs().total_cmp(&a[*j][column].abs()))?;
         if a[pivot][column].abs() < f64::EPSILON {
             return None;
         }

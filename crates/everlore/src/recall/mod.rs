@@ -32,8 +32,8 @@ use serde::Serialize;
 
 pub use abstain::{Basis, FEATURES, Judgement, Part, Tuning, Weights};
 pub use analyze::{Intent, QueryTerm, analyze};
-use fuse::Fusion;
 pub use evidence::Evidence;
+use fuse::Fusion;
 pub use fuse::{Signals, TermSignal};
 pub use identity::Identity;
 pub use logistic::{Sample, fit};
@@ -175,7 +175,10 @@ pub async fn why_not(means: Means<'_>, request: &RecallRequest, id: MemoryId) ->
 }
 
 /// Everything up to the decision what to leave out.
-async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<(Intent, Vec<Hit>, usize, Evidence)> {
+async fn rank(
+    means: Means<'_>,
+    request: &RecallRequest,
+) -> Result<(Intent, Vec<Hit>, usize, Evidence)> {
     let intent = analyze(&request.query, means.config, means.now);
     let asks_period = intent.asks_period;
     let answer = rank_intent(means, request, intent).await?;

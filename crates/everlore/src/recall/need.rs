@@ -249,8 +249,10 @@ pub(crate) fn taken(message: &str) -> Vec<String> {
     }
     let words: Vec<&str> = text.split(' ').collect();
     let english = (0..words.len()).filter(|at| matches!(words[*at], "my" | "our"));
-    let english = english.map(|at| words[at + 1..].iter().take(OWNED_WORDS).copied().collect::<Vec<_>>().join(" "));
-    let owned = |rest: &str| rest.chars().take_while(|c| is_han(*c)).take(OWNED_CHARACTERS).collect();
+    let english = english
+        .map(|at| words[at + 1..].iter().take(OWNED_WORDS).copied().collect::<Vec<_>>().join(" "));
+    let owned =
+        |rest: &str| rest.chars().take_while(|c| is_han(*c)).take(OWNED_CHARACTERS).collect();
     let chinese = OWNING.iter().flat_map(|own| text.split(own).skip(1)).map(owned);
     english.chain(chinese).collect()
 }

@@ -6,7 +6,8 @@ use crate::support::{all, ram, remember_all, scope};
 
 /// Statements about many things, in both languages; no two halves share more than the form.
 fn statements(count: usize) -> Vec<String> {
-    let things = ["boiler", "bicycle", "piano", "passport", "garden", "telescope", "kettle", "violin"];
+    let things =
+        ["boiler", "bicycle", "piano", "passport", "garden", "telescope", "kettle", "violin"];
     let people = ["plumber", "neighbour", "dentist", "teacher", "baker", "cousin", "grocer"];
     let places = ["杭州", "成都", "泉州", "南京", "青岛"];
     let foods = ["糍粑", "面线糊", "红烧肉", "羊肉汤", "小笼包", "豆花", "凉粉"];
@@ -18,7 +19,12 @@ fn statements(count: usize) -> Vec<String> {
                 people[i / 3 % people.len()],
                 i * 37
             ),
-            _ => format!("第{i}天在{}吃了{}，店在{}号对面", places[i / 2 % 5], foods[i / 3 % 7], i * 13),
+            _ => format!(
+                "第{i}天在{}吃了{}，店在{}号对面",
+                places[i / 2 % 5],
+                foods[i / 3 % 7],
+                i * 13
+            ),
         })
         .collect()
 }
@@ -26,7 +32,8 @@ fn statements(count: usize) -> Vec<String> {
 async fn holding(count: usize) -> Engine {
     let engine = ram();
     let texts = statements(count);
-    remember_all(&engine, &scope("ann"), &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    remember_all(&engine, &scope("ann"), &texts.iter().map(String::as_str).collect::<Vec<_>>())
+        .await;
     engine
 }
 

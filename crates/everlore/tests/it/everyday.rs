@@ -5,12 +5,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use everlore::{
-    Engine, Kind, Remember, Scope, Turn,
-    llm::Builtin,
-    recall::Block,
-    store::RamStore,
-};
+use everlore::{Engine, Kind, Remember, Scope, Turn, llm::Builtin, recall::Block, store::RamStore};
 
 use crate::support::{engine_on, scope};
 
@@ -96,7 +91,9 @@ async fn questions_about_what_is_stored_get_the_right_memory() {
     let (engine, _) = stores().await;
     for english in [true, false] {
         let (mut missed, mut asked) = (Vec::new(), 0);
-        for [user, question, answer] in rows(QUESTIONS).filter(|[user, ..]| user.is_ascii() == english) {
+        for [user, question, answer] in
+            rows(QUESTIONS).filter(|[user, ..]| user.is_ascii() == english)
+        {
             asked += 1;
             let owner = scope(user);
             if !told(&engine, &owner, question).await.text.contains(answer) {
@@ -104,7 +101,8 @@ async fn questions_about_what_is_stored_get_the_right_memory() {
                 missed.push(format!(
                     "{user} {:.2} {question} -> {:?} {:?}",
                     found.confidence,
-                    found.hits.first().map(|hit| &hit.memory.content), found.judgement
+                    found.hits.first().map(|hit| &hit.memory.content),
+                    found.judgement
                 ));
             }
         }

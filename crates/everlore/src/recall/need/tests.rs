@@ -31,7 +31,12 @@ fn tasks_that_bring_their_material_need_nothing() {
 fn something_new_that_names_nobody_needs_nothing() {
     check(
         Need::Nothing,
-        &["write a sonnet about rain", "can you give me three baby names?", "写一首关于雨的诗", "讲个冷笑话"],
+        &[
+            "write a sonnet about rain",
+            "can you give me three baby names?",
+            "写一首关于雨的诗",
+            "讲个冷笑话",
+        ],
     );
 }
 
@@ -39,7 +44,14 @@ fn something_new_that_names_nobody_needs_nothing() {
 fn words_about_the_conversation_or_to_the_assistant_need_nothing() {
     check(
         Need::Nothing,
-        &["make it shorter", "that's wrong, try again", "who made you?", "换一种说法", "不对，再检查一下", "你是谁"],
+        &[
+            "make it shorter",
+            "that's wrong, try again",
+            "who made you?",
+            "换一种说法",
+            "不对，再检查一下",
+            "你是谁",
+        ],
     );
 }
 

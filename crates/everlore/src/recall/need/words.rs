@@ -36,7 +36,8 @@ pub(super) const PERSONAL: &[&str] = &[
 pub(super) const ONES_OWN: &str = "的们家妈爸父母爷奶外姐妹哥弟老女儿孩朋同丈妻公婆叔舅姑姨团部";
 
 /// Whose, before the thing.
-pub(super) const OWNING: &[&str] = &["我的", "我们的", "我们家的", "我家的", "我家", "我们家", "我们", "咱们的", "咱家的"];
+pub(super) const OWNING: &[&str] =
+    &["我的", "我们的", "我们家的", "我家的", "我家", "我们家", "我们", "咱们的", "咱家的"];
 
 /// What asks for memory.
 #[rustfmt::skip]
@@ -171,8 +172,9 @@ pub(super) const ANYBODY: &[&str] = &[
 ];
 
 /// What a question about a kind begins with.
-pub(super) const KIND_STARTS: &[&str] =
-    &["how do", "why do", "what do", "can", "do", "are", "why are", "what are", "how are", "should"];
+pub(super) const KIND_STARTS: &[&str] = &[
+    "how do", "why do", "what do", "can", "do", "are", "why are", "what are", "how are", "should",
+];
 
 /// How a question about what a thing is for ends.
 pub(super) const DOES: &[&str] = &[" do", " mean", " stand for"];
