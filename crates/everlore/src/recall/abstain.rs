@@ -9,7 +9,7 @@ use crate::types::{Kind, Via};
 pub const FEATURES: usize = 9;
 
 /// Taken from the judgement of a question that the world answers (how long to boil an egg): what is stored about eggs is
-/// told only if everything speaks for it.
+/// told only if everything else speaks for it. More would cost true questions that merely look general.
 const GENERAL: f64 = -4.0;
 
 /// Added where the query touches on the user's ways and the best hit is what is known of the user: as much as naming

@@ -106,7 +106,7 @@ impl QueryTerm {
 pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
     let times = find_times(query, now);
     let sessions = find_sessions(query);
-    let identity = identity_of(query);
+    let (identity, small_talk) = (identity_of(query), is_small_talk(query));
     let asks_period = asks_period(query, &times, sessions.as_ref(), now);
     Intent {
         language: language_of(query),
@@ -114,11 +114,10 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
         terms: if asks_period { Vec::new() } else { query_terms(query, config) },
         aim: aim_of(query),
         identity,
-        small_talk: is_small_talk(query),
+        small_talk,
         names: names_of(query, &times),
         task_takes: taken(query).iter().flat_map(|thing| main_terms(thing)).collect(),
-        // Who asks about oneself asks for memory, whatever the form.
-        need: if identity == Identity::None { need_of(query) } else { Need::Open },
+        need: need(query, identity, small_talk),
         asks_when: asks_when(query),
         is_earlier: times.iter().any(|mention| mention.is_earlier),
         time_terms: times.iter().flat_map(|mention| terms(&query[mention.span.clone()])).collect(),
@@ -141,6 +140,15 @@ pub(super) fn by_time_words(query: &str, config: &RecallConfig, now: &Zoned) -> 
         terms: query_terms(&named.join("\n"), config),
         time_terms: Vec::new(),
         ..intent
+    }
+}
+
+fn need(query: &str, identity: Identity, small_talk: bool) -> Need {
+    match identity {
+        // Who asks about oneself asks for memory, whatever the form.
+        Identity::Weak | Identity::Strong => Need::Open,
+        Identity::None if small_talk => Need::Nothing,
+        Identity::None => need_of(query),
     }
 }
 

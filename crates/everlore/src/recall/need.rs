@@ -7,16 +7,18 @@
 
 mod words;
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use self::words::*;
-use super::{
-    phrases::{has, is_han, plain},
-    small_talk::is_small_talk,
-};
+use super::phrases::{has, is_han, plain};
 
 /// A longer instruction says something in particular, whatever its form; it also bounds the work on a pasted document.
 const MAX_BYTES: usize = 2_000;
+
+/// No instruction is longer; what follows is material.
+const MAX_SCANNED: usize = 4 * MAX_BYTES;
 
 /// Words about the conversation itself are few; a longer message says something.
 const MAX_TALK_BYTES: usize = 120;
@@ -39,11 +41,8 @@ pub enum Need {
     Open,
 }
 
-/// What a message needs.
+/// What a message needs that is no small talk.
 pub(crate) fn need_of(message: &str) -> Need {
-    if is_small_talk(message) {
-        return Need::Nothing;
-    }
     let (said, material) = instruction(message);
     if said.len() > MAX_BYTES {
         return Need::Open;
@@ -54,36 +53,71 @@ pub(crate) fn need_of(message: &str) -> Need {
     if is_about_talk(&bare) || asks_assistant(text) {
         return Need::Nothing;
     }
-    if PERSONAL.iter().chain(RECALLING).any(|word| has(&bare, word)) {
+    if mentions(&bare, PERSONAL) || mentions(&bare, RECALLING) {
         return Need::Open;
     }
-    if gives_material(&bare, material) || wants_something_new(&bare) {
+    if works_on(material, &bare) || wants_something_new(&bare) {
         return Need::Nothing;
     }
-    let general = is_general(text, &bare) && !names_definite(&bare) && !has_names(&said);
+    let general = !has_names(&said) && !names_definite(&bare) && is_general(text, &bare);
     if general { Need::General } else { Need::Open }
 }
 
-/// The part of a message that says what to do, and whether it brings material: code, a quotation, a text after a colon.
-fn instruction(message: &str) -> (String, bool) {
-    let without_fences: String = message.split("```").step_by(2).collect::<Vec<_>>().join(" ");
-    let mut material = without_fences.len() < message.len();
-    let mut said = without_fences;
-    for (open, close) in QUOTES {
-        while let Some(start) = said.find(*open) {
-            let inside = start + open.len_utf8();
-            let Some(len) = said[inside..].find(*close) else { break };
-            said.replace_range(start..inside + len + close.len_utf8(), " ");
-            material = true;
-        }
+/// Whether a text has one of these phrases. Those of the other script are not looked for.
+fn mentions(text: &str, phrases: &[&str]) -> bool {
+    let has_han = text.contains(is_han);
+    let of_script = phrases.iter().filter(|phrase| has_han || !phrase.starts_with(is_han));
+    of_script.into_iter().any(|phrase| has(text, phrase))
+}
+
+/// What a message brings along to work on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Material {
+    Nothing,
+    /// A word or a sentence in quotation marks.
+    Quoted,
+    /// Code in a fence, or a text after a colon or on the next line.
+    Given,
+}
+
+/// The part of a message that says what to do, and what it brings.
+fn instruction(message: &str) -> (String, Material) {
+    let end = message.char_indices().nth(MAX_SCANNED).map_or(message.len(), |(at, _)| at);
+    let head = &message[..end];
+    let fenced: Vec<&str> = head.split("```").collect();
+    let said = fenced.iter().copied().step_by(2).collect::<Vec<_>>().join(" ");
+    if fenced.len() > 1 {
+        return (said, Material::Given);
     }
     if let Some((before, after)) = said.split_once([':', '：', '\n'])
         && !after.trim().is_empty()
-        && !before.trim().is_empty()
+        && takes_material(before)
     {
-        return (before.to_owned(), true);
+        return (before.to_owned(), Material::Given);
     }
-    (said, material)
+    let unquoted = without_quotes(&said);
+    let material = if unquoted.len() < said.len() { Material::Quoted } else { Material::Nothing };
+    (unquoted, material)
+}
+
+/// Whether what stands before a colon is a task on what follows it: "Question: …" is none, "Translate: …" is.
+fn takes_material(before: &str) -> bool {
+    let plain = plain(before);
+    let text = without_leads(&plain);
+    let begins = MATERIAL_TASKS.iter().any(|verb| starts(text, verb));
+    begins || mentions(text, POINTING) && mentions(text, MATERIAL_TASKS)
+}
+
+fn without_quotes(text: &str) -> String {
+    let mut rest = text.to_owned();
+    for (open, close) in QUOTES {
+        while let Some(start) = rest.find(*open) {
+            let inside = start + open.len_utf8();
+            let Some(len) = rest[inside..].find(*close) else { break };
+            rest.replace_range(start..inside + len + close.len_utf8(), " ");
+        }
+    }
+    rest
 }
 
 /// 给我妈妈 is for the user's mother, 给我讲 for the user: before what one has, 我 is written 咱, which no phrase takes away.
@@ -113,16 +147,15 @@ fn after<'a>(text: &'a str, lead: &str) -> Option<&'a str> {
 }
 
 /// "How do I" asks how anybody does, "tell me" whom to tell: with these gone, what is left of "I" is the user.
-fn without_generic_self(text: &str) -> String {
-    let mut text = format!(" {text} ");
-    for phrase in GENERIC_SELF {
-        let (found, without) = match phrase.starts_with(is_han) {
-            true => ((*phrase).to_owned(), generic_part(phrase).to_owned()),
-            false => (format!(" {phrase} "), format!(" {} ", generic_part(phrase))),
-        };
-        text = text.replace(&found, &without);
+fn without_generic_self(text: &str) -> Cow<'_, str> {
+    if !mentions(text, SELF) {
+        return Cow::Borrowed(text);
     }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut bare = text.to_owned();
+    for phrase in GENERIC_SELF.iter().filter(|phrase| has(text, phrase)) {
+        bare = bare.replace(phrase, generic_part(phrase));
+    }
+    Cow::Owned(bare.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// The phrase without the word for oneself.
@@ -158,38 +191,43 @@ fn asks_assistant(text: &str) -> bool {
         || ASSISTANT_ENDS.iter().any(|end| text.ends_with(end))
 }
 
-/// A task on a text that the message brings.
-fn gives_material(text: &str, material: bool) -> bool {
-    let works_on = |verbs: &[&str]| verbs.iter().any(|verb| starts(text, verb) || has(text, verb));
-    material && works_on(MATERIAL_TASKS)
+/// A task on what the message brings. In "fix the “login” bug" the quotation is the name of something known.
+fn works_on(material: Material, text: &str) -> bool {
+    match material {
+        Material::Nothing => false,
+        Material::Quoted => mentions(text, MATERIAL_TASKS) && !names_definite(text),
+        Material::Given => mentions(text, MATERIAL_TASKS),
+    }
 }
 
 fn starts(text: &str, phrase: &str) -> bool {
     text == phrase || after(text, phrase).is_some()
 }
 
-/// "Write a haiku", "tell a joke": a verb of making, and something that does not exist yet.
+/// "Write a haiku", "tell a joke": a verb of making, and something that does not exist yet. "That" says what it is like.
 fn wants_something_new(text: &str) -> bool {
     let object = MAKING.iter().find_map(|verb| after(text, verb));
     object.is_some_and(|object| {
         let first = object.split(' ').next().unwrap_or_default();
         let counted = first.chars().all(|c| c.is_ascii_digit());
-        (counted || NEW.iter().any(|word| starts(object, word))) && !names_definite(object)
-    }) || MADE.iter().any(|phrase| has(text, phrase))
+        (counted || NEW.iter().any(|word| starts(object, word)))
+            && !names_definite(&object.replace(" that ", " "))
+    }) || mentions(text, MADE)
 }
 
 /// Whether something particular is meant: "the gateway", "this branch", "he", "did".
 fn names_definite(text: &str) -> bool {
-    let mut text = text.to_owned();
-    for known in WORLD_DEFINITE {
-        text = text.replace(known, " ");
+    if !mentions(text, DEFINITE) {
+        return false;
     }
-    DEFINITE.iter().any(|word| has(&text, word))
+    let known = WORLD_DEFINITE.iter().filter(|known| has(text, known));
+    let rest = known.fold(text.to_owned(), |rest, known| rest.replace(known, " "));
+    mentions(&rest, DEFINITE)
 }
 
 /// A question about the world at large: how anybody does something, what a kind of thing is, what everybody knows.
 fn is_general(text: &str, bare: &str) -> bool {
-    let any = |phrases: &[&str]| phrases.iter().any(|phrase| has(text, phrase));
+    let any = |phrases: &[&str]| mentions(text, phrases);
     let begins = |phrases: &[&str]| phrases.iter().any(|phrase| starts(bare, phrase));
     // "Does" asks for somebody: what the whole world does, it just does.
     let indefinite = begins(QUESTIONS) && any(INDEFINITE) && !has(bare, "does");
@@ -222,7 +260,8 @@ fn asks_what_a_word_is(bare: &str) -> bool {
 
 /// Whether a word inside looks like a name: a capital, or an identifier.
 fn has_names(said: &str) -> bool {
-    names(said).next().is_some() || said.split_whitespace().any(|word| word.contains(['_', '/']))
+    names(said).next().is_some()
+        || said.split_whitespace().any(|word| word.contains(['_', '/', '`']))
 }
 
 /// The words of a text that look like names of people, places and things: they begin with a capital, small letters
@@ -241,10 +280,13 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
 /// What a task takes from memory: the words after "my" and "our", the characters after 我的 and 我们的. Nothing if the message
 /// is no task.
 pub(crate) fn taken(message: &str) -> Vec<String> {
+    if !["my", "our", "我", "咱"].iter().any(|own| message.contains(own)) {
+        return Vec::new();
+    }
     let plain = plain(message);
     let text = without_leads(&plain);
     let makes = MAKING.iter().any(|verb| starts(text, verb));
-    if !makes && !MADE.iter().any(|phrase| has(text, phrase)) {
+    if !makes && !mentions(text, MADE) {
         return Vec::new();
     }
     let words: Vec<&str> = text.split(' ').collect();

@@ -90,6 +90,13 @@ fn what_is_said_of_oneself_or_of_something_particular_is_open() {
             "who am I to call about the roof?",
             "do you remember the name of the vet?",
             "green tea",
+            "Question: where is my passport?",
+            "Thanks!\nWhere did the plumber put the valve?",
+            "Quick check: when is the rent due?",
+            "why does `main.rs` not compile?",
+            "fix the \"login\" bug",
+            "谢谢！\n网关的端口是多少？",
+            "请问：钥匙在谁家？",
             "给我妈妈写一封信",
             "我们的红烧肉怎么做？",
             "上次是怎么解决的？",
@@ -111,6 +118,12 @@ fn names_begin_with_a_capital_inside_a_sentence() {
     let found = |text: &'static str| names(text).collect::<Vec<_>>();
     assert_eq!(found("Where did Anna meet Mr. Smith?"), ["Anna", "Mr"]);
     assert_eq!(found("Where is it? There. I said TCP"), [""; 0]);
+}
+
+#[test]
+fn a_pasted_document_costs_little() {
+    let paste = "say \"x\" ".repeat(1_000_000);
+    assert_eq!(need_of(&paste), Need::Open);
 }
 
 proptest::proptest! {

@@ -2,7 +2,7 @@
 
 /// Pairs of marks around a quotation.
 pub(super) const QUOTES: &[(char, char)] =
-    &[('"', '"'), ('“', '”'), ('「', '」'), ('《', '》'), ('`', '`'), ('‘', '’')];
+    &[('"', '"'), ('“', '”'), ('「', '」'), ('《', '》'), ('‘', '’')];
 
 /// What may be said before the point.
 #[rustfmt::skip]
@@ -31,6 +31,9 @@ pub(super) const PERSONAL: &[&str] = &[
     "i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves", "he", "she", "him", "her", "hers", "his", "they", "them", "their", "theirs",
     "我", "咱", "俺", "他", "她", "本人", "自己", "人家",
 ];
+
+/// The user, as a word.
+pub(super) const SELF: &[&str] = &["i", "me", "我"];
 
 /// What follows 我 where it means "my" or "our".
 pub(super) const ONES_OWN: &str = "的们家妈爸父母爷奶外姐妹哥弟老女儿孩朋同丈妻公婆叔舅姑姨团部";
@@ -70,6 +73,12 @@ pub(super) const MATERIAL_TASKS: &[&str] = &[
     "check", "edit", "make", "write", "what does", "what is wrong", "why does", "why is", "mean", "means", "say", "spell", "pronounce", "synonym", "synonyms", "antonym", "calculate", "solve", "evaluate",
     "翻译", "译成", "总结", "概括", "归纳", "摘要", "改写", "改成", "改得", "改一下", "改正", "润色", "修改", "检查", "纠正", "校对", "转成", "转换", "转为", "整理", "排序", "解释", "分析", "续写", "扩写", "缩写", "补全",
     "加上", "优化", "重构", "调试", "有什么问题", "什么意思", "怎么读", "怎么念", "怎么说", "怎么写", "病句", "错别字", "近义词", "反义词", "计算一下", "求解", "接龙", "造句", "写一",
+];
+
+/// What points at a text that follows.
+#[rustfmt::skip]
+pub(super) const POINTING: &[&str] = &[
+    "this", "these", "following", "below", "这", "下面", "以下", "翻译", "病句", "错别字", "注释", "检查", "总结", "概括", "改写", "润色", "整理",
 ];
 
 /// Verbs of making.
