@@ -21,6 +21,7 @@ use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::{
+    calibration,
     cli::{Command, Global},
     failure::{Failure, Result},
     model, unsaved,
@@ -154,7 +155,11 @@ impl Context {
         let warnings = self.settings.warnings.iter().map(|warning| format!("warning: {warning}"));
         let absent = (self.only_reads && self.is_absent())
             .then(|| format!("note: nothing is stored in {} yet", self.home.display()));
-        warnings.chain(unsaved::notes(&self.home)).chain(absent).collect()
+        warnings
+            .chain(unsaved::notes(&self.home))
+            .chain(calibration::notes(&self.home))
+            .chain(absent)
+            .collect()
     }
 
     async fn opened(&self) -> Result<&Opened> {
@@ -183,6 +188,9 @@ impl Context {
             true => model::give(engine, &store, &config.embedding, self.may_ask).await?,
             false => engine,
         };
+        let tunings = calibration::read(&self.home).into_iter();
+        let engine =
+            tunings.fold(engine, |engine, (scope, tuning)| engine.with_tuning(scope, tuning));
         Ok(Opened { engine, store, _stand_in: stand_in })
     }
 

@@ -97,6 +97,9 @@ fn tell(query: &str, id: MemoryId, reason: Reason, out: &mut Output) -> Result<E
         return Ok(Exit::Done);
     }
     out.line(&message)?;
+    if let Reason::Recall(WhyNot::Gate { judgement, .. }) = &reason {
+        out.text(&explain::judgement(judgement))?;
+    }
     if let Some(hit) = reason.hit() {
         out.text(&explain::hit(hit))?;
     }
@@ -161,7 +164,7 @@ fn sentence(why_not: &WhyNot) -> String {
         WhyNot::Score { min_score, hit } => {
             format!("its score {:.2} is below --min-score {min_score:.2}", hit.score)
         }
-        WhyNot::Gate { confidence, min_confidence } => format!(
+        WhyNot::Gate { confidence, min_confidence, .. } => format!(
             "nothing stored seems to answer the query: confidence {confidence:.2}, at least {min_confidence:.2} is needed"
         ),
     }

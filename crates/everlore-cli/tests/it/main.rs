@@ -23,6 +23,7 @@ mod embed;
 #[cfg(feature = "remote")]
 mod remote;
 mod domains;
+mod calibrate;
 mod readme;
 mod tool;
 mod tree;

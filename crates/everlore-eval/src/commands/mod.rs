@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod corpus;
 pub(crate) mod extract;
+pub(crate) mod gate;
 pub(crate) mod layouts;
 pub(crate) mod official;
 pub(crate) mod provider;

@@ -4,8 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context, Result};
 use everlore::{
-    Config, Engine, MemoryId, Scope, Turn,
+    Config, Engine, Error, MemoryId, Scope, Turn,
     config::RecallConfig,
+    engine::Calibration,
     llm::{Builtin, Embedder},
     recall::{Recall, RecallRequest, analyze},
     store::SqliteStore,
@@ -102,10 +103,10 @@ pub(crate) struct Question<'a> {
 pub(crate) struct Answer {
     /// The rows, best first.
     pub(crate) ids: Vec<String>,
-    /// How sure the engine is that the best one answers the question.
-    pub(crate) confidence: f64,
     /// Whether the question was taken as one for a period.
     pub(crate) asks_period: bool,
+    /// How sure the engine is that the best one answers the question.
+    pub(crate) judgement: everlore::recall::Judgement,
 }
 
 impl Everlore {
@@ -125,9 +126,14 @@ impl Everlore {
         self.engine = self.engine.clone().with_config(config);
     }
 
-    /// How sure recall must be before it injects anything, by default.
-    pub(crate) fn min_confidence(&self) -> f64 {
-        self.engine.config().recall.min_confidence
+    /// What a calibration on the rows of a scope finds; none if they are too few.
+    pub(crate) fn calibrate(&self, name: &str) -> Result<Option<Calibration>> {
+        let found = self.runtime.block_on(self.engine.calibrate(&scope(name)?));
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(Error::Invalid { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Puts one question.
@@ -136,8 +142,8 @@ impl Everlore {
         let ids = found.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned());
         Ok(Answer {
             ids: ids.collect(),
-            confidence: found.confidence,
             asks_period: found.intent.asks_period,
+            judgement: found.judgement,
         })
     }
 

@@ -128,7 +128,7 @@ impl Default for RecallConfig {
             recency_share: 0.1,
             weight_share: 0.1,
             importance_share: 0.1,
-            min_confidence: 0.5,
+            min_confidence: 0.4,
             floor: 0.4,
         }
     }

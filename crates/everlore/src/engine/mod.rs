@@ -9,13 +9,15 @@ mod layers;
 mod vault;
 mod prompt;
 mod lookup;
+mod calibration;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
 use self::{asking::Asking, embedding::Embedding, filler::Filler};
+pub use calibration::{Calibration, MIN_MEMORIES, Told};
 pub use embedding::EmbedStatus;
 pub use layers::{ArchivedDay, SessionEnd};
 pub use prompt::PromptRequest;
@@ -27,7 +29,7 @@ use crate::{
     files::memory_folder::FileChange,
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
-    recall::{self, Block, Domains, Means, Recall, RecallRequest, WhyNot},
+    recall::{self, Block, Domains, Means, Recall, RecallRequest, Tuning, WhyNot},
     store::{Filter, JournalQuery, Order, Page, RamStore, Store, VectorCache},
     text::language::Language,
     types::{
@@ -66,6 +68,8 @@ pub struct Engine {
     clock: fn() -> Timestamp,
     zone: TimeZone,
     home: Option<PathBuf>,
+    /// How sure recall should be in scopes that were calibrated.
+    tunings: HashMap<Scope, Tuning>,
 }
 
 /// What an erasure did.
@@ -101,6 +105,7 @@ impl Engine {
             clock: Timestamp::now,
             zone: TimeZone::UTC,
             home: None,
+            tunings: HashMap::new(),
         }
     }
 
@@ -239,7 +244,8 @@ impl Engine {
     /// The same, asked at another time.
     pub async fn recall_at(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
         let asking = self.asking(&request.scope, now.timestamp());
-        recall::recall(self.means(asking.as_ref(), now), &self.capped(request)).await
+        recall::recall(self.means(&request.scope, asking.as_ref(), now), &self.capped(request))
+            .await
     }
 
     /// The model of questions, for one scope.
@@ -249,12 +255,18 @@ impl Engine {
         Some(Asking { embedder, kept, scope, question: true, now })
     }
 
-    fn means<'a>(&'a self, asking: Option<&'a Asking<'a>>, now: &'a Zoned) -> Means<'a> {
+    fn means<'a>(
+        &'a self,
+        scope: &Scope,
+        asking: Option<&'a Asking<'a>>,
+        now: &'a Zoned,
+    ) -> Means<'a> {
         Means {
             store: &*self.store,
             embedder: asking.map(|asking| asking as &dyn Embedder),
             config: &self.config.recall,
             domains: &self.domains,
+            weights: self.weights(scope),
             now,
         }
     }
@@ -271,7 +283,7 @@ impl Engine {
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
         let now = at.to_zoned(self.zone.clone());
-        let means = Means { store: &then, ..self.means(None, &now) };
+        let means = Means { store: &then, ..self.means(&request.scope, None, &now) };
         recall::recall(means, &self.capped(request)).await
     }
 
@@ -319,7 +331,7 @@ impl Engine {
         let request = self.capped(request);
         let now = self.now();
         let asking = self.asking(&request.scope, now.timestamp());
-        recall::why_not(self.means(asking.as_ref(), &now), &request, id).await
+        recall::why_not(self.means(&request.scope, asking.as_ref(), &now), &request, id).await
     }
 
     /// Changes a memory and returns it as it is now.

@@ -11,6 +11,7 @@ pub mod intent;
 mod identity;
 mod phrases;
 mod small_talk;
+mod need;
 mod period;
 mod gather;
 mod lexical;
@@ -19,7 +20,10 @@ mod fuse;
 mod bridge;
 mod score;
 mod outdated;
+mod evidence;
 mod abstain;
+mod logistic;
+mod self_query;
 mod pack;
 mod tiers;
 mod answer;
@@ -28,14 +32,19 @@ mod why_not;
 use jiff::Zoned;
 use serde::Serialize;
 
+pub use abstain::{Basis, FEATURES, Judgement, Part, Tuning, Weights};
 pub use analyze::{Intent, QueryTerm, analyze};
 pub use answer::{Told, answer, named};
 pub use domains::{Domain, DomainTerm, Domains};
+pub use evidence::Evidence;
 use fuse::Fusion;
 pub use fuse::{Signals, TermSignal};
 pub use identity::Identity;
+pub use logistic::{Sample, fit};
+pub use need::Need;
 pub use pack::{Block, BlockEntry, Tier, pack};
 pub use score::Factors;
+pub(crate) use self_query::{self_query, units};
 pub use tiers::{one_line, overview};
 pub use why_not::WhyNot;
 
@@ -117,6 +126,8 @@ pub struct Recall {
     /// Why words alone decided, if the model that knows meanings was asked and did not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_meaning: Option<String>,
+    /// Why it is so sure.
+    pub judgement: Judgement,
 }
 
 /// A memory chosen for a query, with every number that made its score.
@@ -149,20 +160,24 @@ pub struct Means<'a> {
     pub config: &'a RecallConfig,
     /// Words of a trade that the user gave.
     pub domains: &'a Domains,
+    /// What evidence is worth.
+    pub weights: Weights,
     /// When it is asked, and by which calendar.
     pub now: &'a Zoned,
 }
 
 /// Finds what is worth knowing for `request`, best first.
 pub async fn recall(means: Means<'_>, request: &RecallRequest) -> Result<Recall> {
-    let Ranked { intent, hits, candidates, without_meaning } = rank(means, request).await?;
-    let confidence = abstain::confidence(&intent, &hits);
+    let Ranked { intent, hits, candidates, evidence, without_meaning } =
+        rank(means, request).await?;
+    let judgement = abstain::judge(&intent, &hits, evidence, &means.weights);
+    let confidence = judgement.confidence;
     let mut hits = abstain::abstain(hits, confidence, request);
     if !(intent.asks_period && request.whole_period) {
         hits.truncate(request.limit);
     }
     let abstained = hits.is_empty();
-    Ok(Recall { intent, abstained, hits, confidence, candidates, without_meaning })
+    Ok(Recall { intent, abstained, hits, confidence, candidates, judgement, without_meaning })
 }
 
 /// Says what kept a memory out of the answer, or that nothing did.
@@ -175,6 +190,7 @@ struct Ranked {
     intent: Intent,
     hits: Vec<Hit>,
     candidates: usize,
+    evidence: Evidence,
     without_meaning: Option<String>,
 }
 
@@ -215,7 +231,9 @@ async fn rank_intent(means: Means<'_>, request: &RecallRequest, intent: Intent) 
     for hit in hits.iter_mut().take(request.limit) {
         fusion.explain(hit.place, &mut hit.signals);
     }
-    Ok(Ranked { intent: intent.clone(), hits, candidates: candidates_found, without_meaning })
+    let evidence = fusion.evidence(&hits);
+    let candidates = candidates_found;
+    Ok(Ranked { intent: intent.clone(), hits, candidates, evidence, without_meaning })
 }
 
 /// How many candidates are looked at: of a period all, because it is told from its first to its last memory.

@@ -12,6 +12,8 @@ mod why_not;
 mod pack;
 mod ingest;
 mod documents;
+mod everyday;
+mod calibration;
 mod isolation;
 mod export;
 mod sqlite;
