@@ -8,7 +8,8 @@ use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
         doctor::DoctorArgs, embed::EmbedCommand, ingest::IngestArgs, memory::MemoryCommand,
-        observe::ObserveArgs, recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs,
+        model::ModelCommand, observe::ObserveArgs, recall::RecallArgs, remember::RememberArgs,
+        scopes::ScopesArgs,
     },
     output::Color,
 };
@@ -83,6 +84,8 @@ pub(crate) enum Command {
     Scopes(ScopesArgs),
     #[command(subcommand)]
     Embed(EmbedCommand),
+    #[command(subcommand)]
+    Model(ModelCommand),
     Doctor(DoctorArgs),
     #[command(subcommand)]
     Config(ConfigCommand),

@@ -6,6 +6,8 @@ use std::{
     sync::Arc,
 };
 
+#[cfg(feature = "local-model")]
+use everlore::llm::LocalModel;
 use everlore::{
     Config, Engine, Scope,
     llm::Builtin,
@@ -18,6 +20,7 @@ use tokio::sync::OnceCell;
 use crate::{
     cli::{Command, Global},
     failure::{Failure, Result},
+    models::Models,
     unsaved,
 };
 
@@ -130,10 +133,7 @@ impl Context {
         let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
             .with_config(self.settings.config.clone())
             .with_zone(TimeZone::system());
-        let engine = match self.settings.config.memory.long_term.vector_index {
-            true => engine.with_embedder(Arc::new(Builtin::new())),
-            false => engine,
-        };
+        let engine = with_models(engine, &self.home, &self.settings.config)?;
         Ok(Opened { engine, store, _stand_in: stand_in })
     }
 
@@ -216,8 +216,47 @@ fn home(global: &Global) -> Result<PathBuf> {
     })
 }
 
+/// The engine with the models that are in use in a home.
+fn with_models(engine: Engine, home: &Path, config: &Config) -> Result<Engine> {
+    let in_use = Models::new(home).in_use()?;
+    let vectors = config.memory.long_term.vector_index;
+    #[cfg(feature = "local-model")]
+    if let Some(in_use) = &in_use {
+        let model = Arc::new(LocalModel::open(Models::new(home).known(&in_use.name)?)?);
+        return Ok(match (in_use.pooled, vectors) {
+            (true, true) => engine.with_embedder(model),
+            (true, false) => engine,
+            (false, true) => engine.with_embedder(Arc::new(Builtin::new())).with_reranker(model),
+            (false, false) => engine.with_reranker(model),
+        });
+    }
+    if let Some(in_use) = in_use {
+        tracing::warn!(
+            "this program was built without local models; `{}` is left out",
+            in_use.name
+        );
+    }
+    Ok(if vectors { engine.with_embedder(Arc::new(Builtin::new())) } else { engine })
+}
+
+/// Makes the home for the user alone, where it is not there yet.
+#[cfg(feature = "local-model")]
+pub(crate) fn make_home(home: &Path) -> Result<()> {
+    make_folder(home).map_err(|error| Failure::io(home.display().to_string(), error))
+}
+
 /// Makes the folder and the file for the user alone; what exists is left as it is.
 fn prepare(home: &Path, database: &Path) -> io::Result<()> {
+    make_folder(home)?;
+    match private_file().create_new(true).open(database) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !database.exists() => {
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn make_folder(home: &Path) -> io::Result<()> {
     if !home.is_dir() {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
@@ -225,12 +264,7 @@ fn prepare(home: &Path, database: &Path) -> io::Result<()> {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(home)?;
     }
-    match private_file().create_new(true).open(database) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !database.exists() => {
-            Err(error)
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Opens a file for writing that, if new, only the user may read.

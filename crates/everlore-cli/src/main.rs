@@ -12,6 +12,7 @@ mod times;
 mod ids;
 mod unsaved;
 mod words;
+mod models;
 mod commands;
 #[cfg(test)]
 mod reference;

@@ -17,7 +17,7 @@ use crate::{
     config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
-    llm::Embedder,
+    llm::{Embedder, Reranker},
     recall::{self, Block, Means, Recall, RecallRequest, WhyNot},
     store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store},
     text::language::Language,
@@ -48,6 +48,7 @@ const PAGE: usize = 1_000;
 pub struct Engine {
     store: Arc<dyn Store>,
     embedder: Option<Arc<dyn Embedder>>,
+    reranker: Option<Arc<dyn Reranker>>,
     config: Config,
     clock: fn() -> Timestamp,
     zone: TimeZone,
@@ -79,6 +80,7 @@ impl Engine {
         Self {
             store,
             embedder: None,
+            reranker: None,
             config: Config::default(),
             clock: Timestamp::now,
             zone: TimeZone::UTC,
@@ -90,6 +92,12 @@ impl Engine {
     pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
         let store = Arc::new(Embedding { store: self.store, embedder: Arc::clone(&embedder) });
         Self { store, embedder: Some(embedder), ..self }
+    }
+
+    /// The same with a model that compares the best candidates with a question word by word.
+    #[must_use]
+    pub fn with_reranker(self, reranker: Arc<dyn Reranker>) -> Self {
+        Self { reranker: Some(reranker), ..self }
     }
 
     /// The same with these settings.
@@ -166,6 +174,7 @@ impl Engine {
         Means {
             store: &*self.store,
             embedder: self.embedder.as_deref(),
+            reranker: self.reranker.as_deref(),
             config: &self.config.recall,
             now,
         }
@@ -183,7 +192,13 @@ impl Engine {
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
         let now = at.to_zoned(self.zone.clone());
-        let means = Means { store: &then, embedder: None, config: &self.config.recall, now: &now };
+        let means = Means {
+            store: &then,
+            embedder: None,
+            reranker: None,
+            config: &self.config.recall,
+            now: &now,
+        };
         recall::recall(means, &self.capped(request)).await
     }
 

@@ -1,7 +1,7 @@
 //! The read path: what should the model know now?
 //!
-//! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `score` weighs what a
-//! memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
+//! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `rerank` looks at the
+//! best of them again where a model is at hand, `score` weighs what a memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
 //! a period is answered by `period` in the order of time; `outdated` puts the newest of several statements first.
 
 mod analyze;
@@ -15,6 +15,7 @@ mod gather;
 mod lexical;
 mod semantic;
 mod fuse;
+mod rerank;
 mod score;
 mod outdated;
 mod abstain;
@@ -38,7 +39,7 @@ pub use why_not::WhyNot;
 use crate::{
     config::RecallConfig,
     error::Result,
-    llm::Embedder,
+    llm::{Embedder, Reranker},
     store::{Filter, Place, Store},
     types::{Memory, MemoryId, Scope, Status},
 };
@@ -138,6 +139,8 @@ pub struct Means<'a> {
     pub store: &'a dyn Store,
     /// What tells how near two texts are in meaning, if anything does.
     pub embedder: Option<&'a dyn Embedder>,
+    /// What compares the best candidates with the query word by word, if anything does.
+    pub reranker: Option<&'a dyn Reranker>,
     /// The constants of ranking.
     pub config: &'a RecallConfig,
     /// When it is asked, and by which calendar.
@@ -184,9 +187,11 @@ async fn rank_intent(
     let gathered = gather::gather(means, request, &intent).await?;
     let mut fusion = Fusion::new(&gathered, &intent, config);
     let count = fusion.count();
-    let mut candidates = fusion.best(loaded(&intent, request));
+    let mut candidates = fusion.best(loaded(&intent, request).max(rerank::depth(means, request)));
     if intent.asks_period {
         period::thin(&mut candidates, request);
+    } else {
+        rerank::rerank(means, request, &gathered, &mut candidates).await?;
     }
     let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
     let loaded = store.at_places(&request.scope, &places).await?;

@@ -19,3 +19,6 @@ mod corpus;
 mod settings;
 mod context;
 mod semantic;
+mod rerank;
+#[cfg(feature = "local-model")]
+mod local_model;

@@ -9,6 +9,7 @@ mod rows;
 mod index;
 mod blocks;
 mod vectors;
+mod tokens;
 mod cache;
 mod journal;
 mod erase;
@@ -23,7 +24,7 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension};
 
 use self::{cache::Cache, pool::Pool, writer::Writer};
-use super::{Counts, JournalQuery, Key, Made, Page, Place, Segment, Store};
+use super::{Counts, JournalQuery, Key, Made, MadeTokens, Page, Place, Segment, Store};
 use crate::{
     error::{Error, Result},
     text::terms::Term,
@@ -163,6 +164,54 @@ impl Store for SqliteStore {
                 None => Ok(()),
             })
             .await
+    }
+
+    async fn tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        places: &[Place],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        let (model, places) = (model.clone(), places.to_vec());
+        let count = places.len();
+        let mut found =
+            self.read(scope, move |db, number| tokens::read(db, number, &model, &places)).await?;
+        found.resize(count, None);
+        Ok(found)
+    }
+
+    async fn keep_tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        made: Vec<MadeTokens>,
+    ) -> Result<()> {
+        let (owner, model) = (scope.clone(), model.clone());
+        self.writer
+            .run(move |db| match scope_number(db, &owner)? {
+                Some(number) => tokens::keep(db, &owner, number, &model, made),
+                None => Ok(()),
+            })
+            .await
+    }
+
+    async fn unread(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
+        let (owner, model) = (scope.clone(), model.clone());
+        self.read(scope, move |db, number| {
+            tokens::unread(db, &owner, number, &model, (after, limit))
+        })
+        .await
+    }
+
+    async fn count_read(&self, model: &ModelId) -> Result<(usize, usize)> {
+        let model = model.clone();
+        self.pool.read(move |db| tokens::counts(db, &model)).await
     }
 
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {

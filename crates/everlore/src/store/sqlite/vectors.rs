@@ -34,6 +34,13 @@ pub(super) fn number(db: &Connection) -> Result<u32> {
 
 /// Takes a model into use and returns its number.
 pub(super) fn use_model(db: &Connection, model: &ModelId) -> Result<u32> {
+    let number = number_of(db, model)?;
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?1)", [number]).map_err(failed)?;
+    Ok(number)
+}
+
+/// The number of a model, which is given to a new one.
+pub(super) fn number_of(db: &Connection, model: &ModelId) -> Result<u32> {
     db.execute(
         "INSERT INTO models (name, dimensions) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
         params![model.name, model.dimensions as i64],
@@ -50,7 +57,6 @@ pub(super) fn use_model(db: &Connection, model: &ModelId) -> Result<u32> {
             "give another model another name",
         ));
     }
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?1)", [number]).map_err(failed)?;
     Ok(number)
 }
 
