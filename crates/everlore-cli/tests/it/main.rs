@@ -16,5 +16,7 @@ mod streams;
 mod crowd;
 mod kill;
 mod embed;
+#[cfg(feature = "local-model")]
+mod models;
 mod readme;
 mod tree;

@@ -113,7 +113,7 @@ impl Default for RecallConfig {
             single_character: 0.5,
             synonym: 0.3,
             semantic: 0.5,
-            rerank: 1.5,
+            rerank: 1.0,
             rerank_depth: 50,
             speaker_boost: 2.0,
             when_boost: 0.7,

@@ -6,12 +6,11 @@ pub mod builtin;
 pub mod late;
 #[cfg(feature = "local-model")]
 mod local;
-mod kernel;
 
 use async_trait::async_trait;
 
 pub use builtin::Builtin;
-pub use kernel::dot;
+pub use everlore_kernel::dot;
 pub use late::{Asked, Compared, Packed};
 #[cfg(feature = "local-model")]
 pub use local::LocalModel;

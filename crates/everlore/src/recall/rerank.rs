@@ -17,11 +17,15 @@ use crate::{
 /// More candidates than this are not looked at, however many are asked for: each costs tens of microseconds.
 const MOST: usize = 300;
 
-/// What a match in the turn before or after is worth beside one in the text itself.
+/// What a match in the turn before or after is worth beside one in the text itself, for a short question: its words are
+/// often spread over turns. A long message has enough of its own in one.
 const BESIDE: f32 = 0.8;
 
-/// What the comparison as a whole is worth beside the one word by word.
-const WHOLE: f64 = 0.7;
+/// What the comparison as a whole is worth beside the one word by word, for a long message: a short question is its words.
+const WHOLE: f64 = 0.5;
+
+/// Where a question begins to be long, in word pieces.
+const LONG: f64 = 32.0;
 
 /// Bytes of text that are read for the first time in one recall, about a thousand word pieces: the first questions after
 /// a model was taken into use each take a quarter of a second longer. The rest waits for the next one, or for
@@ -52,12 +56,11 @@ pub(super) async fn rerank(
     let first = &mut candidates[..depth];
     let asked = ask(reranker, request, gathered).await?;
     let compared = compare(means, reranker, request, &asked, first).await?;
-    let words = first.iter().map(|candidate| by_words(&asked, candidate.place, &compared));
-    let whole = first.iter().map(|candidate| Some(compared.get(&candidate.place)?.whole.into()));
-    let (words, whole) =
-        (standard(&words.collect::<Vec<_>>()), standard(&whole.collect::<Vec<_>>()));
+    let words = standard(first, |place| by_words(&asked, place, &compared));
+    let whole = standard(first, |place| Some(compared.get(&place)?.whole.into()));
+    let share = WHOLE * asked.len() as f64 / (asked.len() as f64 + LONG);
     for ((candidate, words), whole) in first.iter_mut().zip(words).zip(whole) {
-        candidate.signals.rerank = means.config.rerank * (words + WHOLE * whole);
+        candidate.signals.rerank = means.config.rerank * (words + share * whole);
         candidate.signals.fused += candidate.signals.rerank;
     }
     Ok(())
@@ -164,14 +167,16 @@ fn beside(place: Place) -> impl Iterator<Item = Place> {
 /// How well a text matches the question word by word; none for a text that is not read yet.
 fn by_words(asked: &Asked, place: Place, compared: &ByPlace) -> Option<f64> {
     let mut best = compared.get(&place)?.pieces.clone();
+    let worth = BESIDE * (LONG as f32 / asked.len().max(1) as f32).min(1.0);
     for Compared { pieces, .. } in beside(place).filter_map(|place| compared.get(&place)) {
-        best.iter_mut().zip(pieces).for_each(|(best, beside)| *best = best.max(beside * BESIDE));
+        best.iter_mut().zip(pieces).for_each(|(best, beside)| *best = best.max(beside * worth));
     }
     Some(asked.sum(&best).into())
 }
 
-/// Numbers as standard deviations above their mean; 0 for what is not known, which stays where it is.
-fn standard(numbers: &[Option<f64>]) -> Vec<f64> {
+/// A measure of the candidates as standard deviations above its mean; 0 for what is not known, which stays where it is.
+fn standard(candidates: &[Candidate], measure: impl Fn(Place) -> Option<f64>) -> Vec<f64> {
+    let numbers: Vec<_> = candidates.iter().map(|candidate| measure(candidate.place)).collect();
     let known = || numbers.iter().flatten();
     let count = known().count().max(1) as f64;
     let mean = known().sum::<f64>() / count;

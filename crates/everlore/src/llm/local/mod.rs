@@ -5,6 +5,7 @@
 
 mod tensors;
 mod shape;
+mod projection;
 mod weights;
 mod forward;
 
@@ -19,7 +20,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use self::{shape::Shape, tensors::Tensors, weights::Weights};
+use self::{projection::Projection, shape::Shape, tensors::Tensors, weights::Weights};
 use super::{
     Embedder, Reranker,
     late::{Asked, Packed},
@@ -76,7 +77,7 @@ impl LocalModel {
         let folder = folder.as_ref();
         check_pieces(folder)?;
         let (mut encoder, _) = Encoder::read(folder)?;
-        encoder.find_centre();
+        encoder.learn_projection();
         let manifest = Manifest::of(&encoder, &encoder.weights.to_file()?)?;
         let model = Self::new(folder, &manifest);
         let _ = model.encoder.set(encoder);
@@ -139,16 +140,14 @@ impl LocalModel {
         Ok(self.encoder()?.read_text(text).pieces)
     }
 
-    /// The same for comparing word by word: less what all pieces have in common, so that what remains tells them apart.
-    fn centred(&self, text: &str) -> Result<Text> {
+    /// The same for comparing word by word: the vectors of the pieces in fewer dimensions.
+    fn projected(&self, text: &str) -> Result<Text> {
         let encoder = self.encoder()?;
-        let mut text = encoder.read_text(text);
-        let centre = encoder.weights.centre.as_deref().unwrap_or_default();
-        for piece in &mut text.pieces {
-            piece.iter_mut().zip(centre).for_each(|(value, common)| *value -= common);
-            normalize(piece);
+        let Text { whole, mut pieces } = encoder.read_text(text);
+        if let Some(projection) = &encoder.weights.projection {
+            pieces.iter_mut().for_each(|piece| *piece = projection.apply(piece));
         }
-        Ok(text)
+        Ok(Text { whole, pieces })
     }
 
     fn new(folder: &Path, manifest: &Manifest) -> Self {
@@ -243,17 +242,12 @@ impl Encoder {
         Text { whole, pieces: inner }
     }
 
-    /// Finds what the pieces of all texts have in common, from words of the vocabulary thrown together.
-    fn find_centre(&mut self) {
-        let mut sum = vec![0.0; self.shape.hidden_size];
-        let mut count = 0.0;
-        for text in common_words().chunks_exact(SAMPLE_WORDS) {
-            for piece in self.read_text(&text.join(" ")).pieces {
-                sum.iter_mut().zip(&piece).for_each(|(sum, value)| *sum += value);
-                count += 1.0;
-            }
-        }
-        self.weights.centre = Some(sum.iter().map(|sum| sum / count).collect());
+    /// Learns in which directions the vectors of pieces differ.
+    fn learn_projection(&mut self) {
+        let words = common_words();
+        let texts = words.chunks_exact(SAMPLE_WORDS).map(|text| text.join(" "));
+        let vectors: Vec<Vec<f32>> = texts.flat_map(|text| self.read_text(&text).pieces).collect();
+        self.weights.projection = Some(Projection::learn(&vectors));
     }
 }
 
@@ -263,9 +257,9 @@ struct Text {
     pieces: Vec<Vec<f32>>,
 }
 
-/// Words in a text that is thrown together, and how many such texts: beyond, the centre hardly moves.
+/// Words in a text that is thrown together, and how many such texts: a dozen vectors for each dimension.
 const SAMPLE_WORDS: usize = 12;
-const SAMPLES: usize = 40;
+const SAMPLES: usize = 400;
 
 /// Words from all over the common part of the vocabulary, which is ordered by how common they are.
 fn common_words() -> Vec<&'static str> {
@@ -311,7 +305,7 @@ impl Reranker for LocalModel {
 
     async fn read(&self, texts: &[&str]) -> Result<Vec<Packed>> {
         let pack = |model: &Self, text: &str| {
-            let text = model.centred(text)?;
+            let text = model.projected(text)?;
             Ok(Packed::new(&text.whole, &text.pieces))
         };
         self.each(texts, pack).await
@@ -323,7 +317,7 @@ impl Reranker for LocalModel {
             weights.resize(weights.len() + pieces(word).len(), *weight);
         }
         let text = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" ");
-        let made = self.each(&[&text], Self::centred).await?.pop();
+        let made = self.each(&[&text], Self::projected).await?.pop();
         Ok(made.map_or_else(Asked::default, |made| Asked::new(&made.whole, &made.pieces, &weights)))
     }
 }

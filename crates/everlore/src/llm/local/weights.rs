@@ -1,6 +1,7 @@
 //! The weights of an encoder in eight bits a number, one scale for each row.
 
 use super::{
+    projection::Projection,
     shape::Shape,
     tensors::{Tensors, Writer},
 };
@@ -49,24 +50,20 @@ pub(super) struct Weights {
     pub(super) kinds: Matrix,
     pub(super) norm: Norm,
     pub(super) layers: Vec<Layer>,
-    /// What all pieces of all texts have in common, in a file in eight bits; found anew for others.
-    pub(super) centre: Option<Vec<f32>>,
+    /// In a file in eight bits; learnt for others.
+    pub(super) projection: Option<Projection>,
 }
 
-/// The tensor with what all pieces have in common.
+/// The tensors of the projection.
 const CENTRE: &str = "everlore.centre";
+const AXES: &str = "everlore.axes";
 
 impl Matrix {
     /// Rounds each row to eight bits a number.
     pub(super) fn quantize(numbers: &[f32], width: usize) -> Self {
-        let (mut values, mut scales) = (Vec::with_capacity(numbers.len()), Vec::new());
-        for row in numbers.chunks_exact(width) {
-            let largest = row.iter().fold(0.0f32, |largest, number| largest.max(number.abs()));
-            let scale = largest / f32::from(i8::MAX);
-            let each = if scale > 0.0 { scale.recip() } else { 0.0 };
-            values.extend(row.iter().map(|number| (number * each).round() as i8));
-            scales.push(scale);
-        }
+        let (mut wide, mut scales) = (vec![0; numbers.len()], vec![0.0; numbers.len() / width]);
+        everlore_kernel::round(numbers, width, &mut wide, &mut scales);
+        let values = wide.into_iter().map(|value| value as i8).collect();
         Self { width, values, scales }
     }
 
@@ -141,10 +138,7 @@ impl Weights {
             kinds: source.matrix("embeddings.token_type_embeddings", 2, width)?,
             norm: source.norm("embeddings.LayerNorm", width)?,
             layers: layers.collect::<Result<_>>()?,
-            centre: match tensors.has(CENTRE) {
-                true => Some(tensors.floats(CENTRE, &[width])?),
-                false => None,
-            },
+            projection: projection(tensors, width)?,
         })
     }
 
@@ -158,11 +152,20 @@ impl Weights {
         for (number, layer) in self.layers.iter().enumerate() {
             write_layer(&mut writer, number, layer);
         }
-        if let Some(centre) = &self.centre {
+        if let Some(Projection { centre, axes }) = &self.projection {
             writer.floats(CENTRE, &[centre.len()], centre);
+            writer.floats(AXES, &[Projection::kept(centre.len()), centre.len()], axes);
         }
         writer.finish()
     }
+}
+
+fn projection(tensors: &Tensors, width: usize) -> Result<Option<Projection>> {
+    if !tensors.has(CENTRE) {
+        return Ok(None);
+    }
+    let centre = tensors.floats(CENTRE, &[width])?;
+    Ok(Some(Projection { centre, axes: tensors.floats(AXES, &[Projection::kept(width), width])? }))
 }
 
 fn write_layer(writer: &mut Writer, number: usize, layer: &Layer) {
