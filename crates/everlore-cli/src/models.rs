@@ -67,8 +67,8 @@ impl Models {
         let names = self.names()?;
         let there = if names.is_empty() { "there is none".to_owned() } else { names.join(", ") };
         Err(Failure::invalid(
-            &format!("there is no model `{name}`"),
-            &format!("added models: {there}; add one with `everlore model add PATH`"),
+            format!("there is no model `{name}`"),
+            format!("added models: {there}; add one with `everlore model add PATH`"),
         ))
     }
 
@@ -81,7 +81,7 @@ impl Models {
         };
         serde_json::from_slice(&text).map(Some).map_err(|error| {
             Failure::invalid(
-                &format!("{}: {error}", path.display()),
+                format!("{}: {error}", path.display()),
                 "choose the model again with `everlore model use NAME`",
             )
         })
@@ -115,7 +115,7 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
         return Ok(());
     }
     Err(Failure::invalid(
-        &format!("`{name}` cannot be the name of a model"),
+        format!("`{name}` cannot be the name of a model"),
         "use letters, digits, hyphens, dots and underscores, and not `builtin`: everlore model add PATH --name NAME",
     ))
 }

@@ -124,7 +124,7 @@ mod runs {
         let folder = models.path(&name);
         if folder.exists() {
             return Err(Failure::invalid(
-                &format!("there is a model `{name}` already"),
+                format!("there is a model `{name}` already"),
                 "give another name with --name, or remove it first with `everlore model remove`",
             ));
         }
@@ -262,7 +262,7 @@ mod runs {
         let folder = models.known(name)?;
         if models.in_use()?.is_some_and(|in_use| in_use.name == name) {
             return Err(Failure::invalid(
-                &format!("`{name}` is in use"),
+                format!("`{name}` is in use"),
                 "take another one into use first: everlore model use builtin",
             ));
         }

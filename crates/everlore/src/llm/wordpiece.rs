@@ -58,6 +58,13 @@ pub(super) fn is_vocabulary(lines: &[u8]) -> bool {
     lines[..filled(lines)] == WORDS[..filled(WORDS)]
 }
 
+/// A piece that is a word of plain letters.
+#[cfg(feature = "local-model")]
+pub(super) fn plain_word(id: u16) -> Option<&'static str> {
+    let line = std::str::from_utf8(line(usize::from(id))).ok()?;
+    line.bytes().all(|byte| byte.is_ascii_lowercase()).then_some(line)
+}
+
 /// The text of a piece without the sign of a continuation.
 pub(super) fn piece(id: u16) -> &'static [u8] {
     let line = line(usize::from(id));

@@ -32,8 +32,11 @@ const LONG: f64 = 32.0;
 /// `everlore embed rebuild`.
 const MOST_READ: usize = 4_000;
 
-/// A word that the index does not know tells about as much as one that every second text has.
-const PLAIN_WORD: f32 = 1.0;
+/// Words that are not looked up, such as "what", tell about as much as one that every fourth text has: ln(1 + 4).
+const PLAIN_WORD: f32 = 1.6;
+
+/// Signs tell about as much as one that more than every second text has: ln(1 + 1.7).
+const SIGN: f32 = 1.0;
 
 /// How many candidates are looked at again.
 pub(super) fn depth(means: Means<'_>, request: &RecallRequest) -> usize {
@@ -73,14 +76,16 @@ async fn ask(
     gathered: &Gathered,
 ) -> Result<Asked> {
     let query = semantic::without_speakers(&request.query, gathered);
-    let words: Vec<_> =
-        query.split_whitespace().map(|word| (word, gathered.rarity(word))).collect();
+    let words: Vec<_> = words(&query).map(|word| (word, gathered.rarity(word))).collect();
     reranker.ask(&words).await
 }
 
 impl Gathered {
     /// How rare a word is: that of its rarest term.
     fn rarity(&self, word: &str) -> f32 {
+        if !word.starts_with(char::is_alphanumeric) {
+            return SIGN;
+        }
         let all: usize = self.segments.iter().map(|segment| segment.docs.len()).sum();
         let rarity = |term: &String| {
             let term = Term::of(term);
@@ -89,8 +94,25 @@ impl Gathered {
                 self.segments.iter().map(|segment| segment.postings[list].len()).sum();
             Some((1.0 + all as f32 / (0.5 + known as f32)).ln())
         };
-        terms(word).iter().filter_map(rarity).fold(PLAIN_WORD, f32::max)
+        terms(word).iter().filter_map(rarity).reduce(f32::max).unwrap_or(PLAIN_WORD)
     }
+}
+
+/// Words and signs, each by itself, as models cut them too.
+fn words(query: &str) -> impl Iterator<Item = &str> {
+    query.split_whitespace().flat_map(|part| {
+        let mut rest = part;
+        std::iter::from_fn(move || {
+            let first = rest.chars().next()?;
+            let end = match first.is_alphanumeric() {
+                true => rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len()),
+                false => first.len_utf8(),
+            };
+            let (word, after) = rest.split_at(end);
+            rest = after;
+            Some(word)
+        })
+    })
 }
 
 /// How each text compares with the question; nothing for texts that are not read yet.
@@ -184,4 +206,20 @@ fn standard(candidates: &[Candidate], measure: impl Fn(Place) -> Option<f64>) ->
     // Where all are alike, none is better.
     let each = if deviation > 1e-6 { deviation.recip() } else { 0.0 };
     numbers.iter().map(|number| number.map_or(0.0, |number| (number - mean) * each)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_stand_by_themselves() {
+        let cut = |query| words(query).collect::<Vec<_>>();
+        assert_eq!(
+            cut("When did she see the dog's vet?"),
+            ["When", "did", "she", "see", "the", "dog", "'", "s", "vet", "?"]
+        );
+        assert_eq!(cut("用 Rust 写的，对吗？"), ["用", "Rust", "写的", "，", "对吗", "？"]);
+        assert_eq!(cut(" \n"), Vec::<&str>::new());
+    }
 }

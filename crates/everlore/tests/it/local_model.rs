@@ -24,6 +24,7 @@ static MODEL: LazyLock<Option<LocalModel>> = LazyLock::new(|| {
 });
 
 /// Where `make model` puts it. Whoever names the folder, or sets `CI`, must have it.
+#[expect(clippy::print_stderr, reason = "a test that is not run says so")]
 fn folder() -> Option<PathBuf> {
     let named = std::env::var_os("EVERLORE_TEST_MODEL").map(PathBuf::from);
     let required = named.is_some() || std::env::var_os("CI").is_some();

@@ -162,7 +162,7 @@ async fn the_names_of_speakers_are_not_asked_for() {
     ];
     engine.observe(&scope("ann"), turns).await.unwrap();
     ask(&engine, "When did Caroline see the doctor?").await;
-    assert_eq!(*toy.asked.lock().unwrap(), ["When did see the doctor?"]);
+    assert_eq!(*toy.asked.lock().unwrap(), ["When did see the doctor ?"]);
 }
 
 #[tokio::test]

@@ -261,16 +261,16 @@ struct Text {
 const SAMPLE_WORDS: usize = 12;
 const SAMPLES: usize = 400;
 
-/// Words from all over the common part of the vocabulary, which is ordered by how common they are.
+/// Words from all over the common part of the vocabulary, which is ordered by how common they are; the same every time.
 fn common_words() -> Vec<&'static str> {
     const COMMON: std::ops::Range<u16> = 1_996..12_000;
-    let step = COMMON.len() / (SAMPLE_WORDS * SAMPLES);
-    // Neighbours in the vocabulary are apart here, because the texts are made in a stride.
-    let order =
-        (0..SAMPLES).flat_map(|text| (0..SAMPLE_WORDS).map(move |word| word * SAMPLES + text));
-    let word = |place: usize| COMMON.start + (place * step) as u16;
-    let text = |id: u16| std::str::from_utf8(wordpiece::piece(id)).unwrap_or("a");
-    order.map(|place| text(word(place))).collect()
+    let words: Vec<&str> = COMMON.filter_map(wordpiece::plain_word).collect();
+    let mut state = 5_u32;
+    let mut pick = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        words[(state >> 8) as usize % words.len()]
+    };
+    (0..SAMPLE_WORDS * SAMPLES).map(&mut pick).collect()
 }
 
 impl Manifest {
