@@ -12,7 +12,8 @@ use crate::{
         compare::{self, Difference},
         data::DataSet,
         engine::{self, Everlore, Local},
-        metrics::{APART, Scores, Summary},
+        folds::{self, Folds},
+        metrics::{APART, NAMES, Scores, Summary},
         run::{Report, run as measure, run_made},
         steps::{self, Steps},
     },
@@ -59,6 +60,9 @@ pub(crate) struct Options {
     /// Use the model for the vectors of whole texts instead
     #[arg(long, requires = "model")]
     pooled: bool,
+    /// Choose the weight of the model on one half of the scopes and measure it on the other, both ways
+    #[arg(long, requires = "model", conflicts_with_all = ["pooled", "json"])]
+    folds: bool,
     /// Measure what each step of a recall takes
     #[arg(long)]
     steps: bool,
@@ -82,6 +86,10 @@ pub(crate) fn measure_and_print(mut set: DataSet, options: &Options) -> Result<(
         bail!("no question with an answer in this data set");
     }
     let local = local(options)?;
+    if options.folds {
+        print_folds(&folds::measure(&set, local)?);
+        return Ok(());
+    }
     let chosen = candidates(options.baselines);
     let mut reports = chosen.into_iter().map(|c| measure(c, &set)).collect::<Result<Vec<_>>>()?;
     if !matches!(local, Local::None) {
@@ -122,6 +130,17 @@ fn differences(report: &Report, options: &Options) -> Result<Option<Vec<Differen
         compare::save(path, &report.answers)?;
     }
     Ok(differences)
+}
+
+fn print_folds(folds: &Folds) {
+    let [first, second] = folds.chosen;
+    let honest = format!("chosen by halves: {first} and {second}");
+    let mut rows = vec![row(&honest, &folds.judged.overall)];
+    rows.extend(
+        folds.by_weight.iter().map(|(w, judged)| row(&format!("weight {w}"), &judged.overall)),
+    );
+    let head: Vec<&str> = [&["", "n"], &NAMES[..]].concat();
+    println!("{}", render(&head, &rows));
 }
 
 fn print_steps(steps: &Steps) {

@@ -144,6 +144,13 @@ impl Everlore {
         Ok(everlore)
     }
 
+    /// Changes what the comparison word by word is worth.
+    pub(crate) fn set_rerank(&mut self, weight: f64) {
+        let mut config = self.engine.config().clone();
+        config.recall.rerank = weight;
+        self.engine = self.engine.clone().with_config(config);
+    }
+
     /// How sure recall must be before it injects anything, by default.
     pub(crate) fn min_confidence(&self) -> f64 {
         self.engine.config().recall.min_confidence

@@ -80,7 +80,7 @@ pub(crate) fn run_made(
 }
 
 /// Asks for as many more as there are rows that this query may not see, and leaves those out.
-fn search(
+pub(crate) fn search(
     retriever: &mut dyn Retriever,
     query: &Query,
     rows: &[Row],
