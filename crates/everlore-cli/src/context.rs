@@ -6,6 +6,8 @@ use std::{
     sync::Arc,
 };
 
+#[cfg(feature = "local-model")]
+use everlore::llm::LocalModel;
 use everlore::{
     Config, Engine, Scope,
     config::LanguageChoice,
@@ -24,7 +26,9 @@ use crate::{
     calibration,
     cli::{Command, Global},
     failure::{Failure, Result},
-    model, unsaved,
+    model,
+    models::Models,
+    unsaved,
 };
 
 /// A longer name of an agent or user is cut as a folder's, and told apart by a digest.
@@ -183,15 +187,41 @@ impl Context {
             .with_zone(TimeZone::system())
             .with_home(home);
         self.welcome(home);
-        let config = &self.settings.config;
-        let engine = match config.memory.long_term.vector_index {
-            true => model::give(engine, &store, &config.embedding, self.may_ask).await?,
-            false => engine,
-        };
+        let engine = self.with_models(engine, &store).await?;
         let tunings = calibration::read(&self.home).into_iter();
         let engine =
             tunings.fold(engine, |engine, (scope, tuning)| engine.with_tuning(scope, tuning));
         Ok(Opened { engine, store, _stand_in: stand_in })
+    }
+
+    /// The engine with the models of the settings and of the home.
+    async fn with_models(&self, engine: Engine, store: &Arc<SqliteStore>) -> Result<Engine> {
+        let in_use = Models::new(&self.home).in_use()?;
+        let config = &self.settings.config;
+        let vectors = config.memory.long_term.vector_index;
+        #[cfg(feature = "local-model")]
+        if let Some(in_use) = &in_use {
+            let model = Arc::new(LocalModel::open(Models::new(&self.home).known(&in_use.name)?)?);
+            return match (in_use.pooled, vectors) {
+                (true, true) => Ok(engine.with_embedder(model)),
+                (true, false) => Ok(engine),
+                (false, true) => {
+                    let engine = model::give(engine, store, &config.embedding, self.may_ask);
+                    Ok(engine.await?.with_reranker(model))
+                }
+                (false, false) => Ok(engine.with_reranker(model)),
+            };
+        }
+        if let Some(in_use) = in_use {
+            tracing::warn!(
+                "this program was built without local models; `{}` is left out",
+                in_use.name
+            );
+        }
+        match vectors {
+            true => model::give(engine, store, &config.embedding, self.may_ask).await,
+            false => Ok(engine),
+        }
     }
 
     /// Whether nothing was ever stored here.
@@ -324,8 +354,24 @@ fn locale(variable: &str) -> Option<Language> {
     Some(if value.starts_with("zh") { Language::Chinese } else { Language::English })
 }
 
+/// Makes the home for the user alone, where it is not there yet.
+#[cfg(feature = "local-model")]
+pub(crate) fn make_home(home: &Path) -> Result<()> {
+    make_folder(home).map_err(|error| Failure::io(home.display().to_string(), error))
+}
+
 /// Makes the folder and the file for the user alone; what exists is left as it is.
 fn prepare(home: &Path, database: &Path) -> io::Result<()> {
+    make_folder(home)?;
+    match private_file().create_new(true).open(database) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !database.exists() => {
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn make_folder(home: &Path) -> io::Result<()> {
     if !home.is_dir() {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
@@ -333,12 +379,7 @@ fn prepare(home: &Path, database: &Path) -> io::Result<()> {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(home)?;
     }
-    match private_file().create_new(true).open(database) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !database.exists() => {
-            Err(error)
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Opens a file for writing that, if new, only the user may read.

@@ -15,6 +15,7 @@ mod ids;
 mod unsaved;
 mod calibration;
 mod words;
+mod models;
 mod commands;
 #[cfg(test)]
 mod reference;

@@ -18,7 +18,8 @@ pub(crate) enum EmbedCommand {
     Status,
     /// Take the model of the settings into use and make all vectors anew
     Switch,
-    /// Make the vectors that are missing; can be stopped and run again at any time
+    /// Make the vectors that are missing, and have a local model read what it has not read yet; can be stopped and run
+    /// again at any time
     Rebuild,
 }
 
@@ -29,16 +30,22 @@ impl EmbedCommand {
         if let Self::Switch = self {
             engine.switch_model().await?;
         }
-        let made = match self {
-            Self::Status => None,
-            Self::Switch | Self::Rebuild => Some(rebuild(cx, out).await?),
+        let (made, read) = match self {
+            Self::Status => (None, None),
+            Self::Switch | Self::Rebuild => {
+                (Some(rebuild(cx, out).await?), Some(read(cx, out).await?))
+            }
         };
         let status = engine.embed_status().await?;
         if out.is_json() {
-            out.json(&json!({ "status": status, "made": made }))?;
+            let read = read.filter(|_| status.reranker.is_some());
+            out.json(&json!({ "status": status, "made": made, "read": read }))?;
         } else {
             if let Some(made) = made {
                 out.line(&format!("{} made", count(made, "vector", "vectors")))?;
+            }
+            if let Some(read) = read.filter(|_| status.reranker.is_some()) {
+                out.line(&format!("{} read word by word", count(read, "text", "texts")))?;
             }
             out.text(&told(&status, &cx.settings.config))?;
         }
@@ -55,6 +62,19 @@ async fn rebuild(cx: &Context, out: &Output) -> Result<usize> {
     Ok(made?)
 }
 
+/// Has a local model read what it has not read yet.
+async fn read(cx: &Context, out: &Output) -> Result<usize> {
+    let engine = cx.engine().await?;
+    let unread = engine.embed_status().await?.unread;
+    if unread == 0 {
+        return Ok(0);
+    }
+    let bar = out.progress("reading", Some(unread));
+    let read = engine.read_rest(&mut |done| bar.set_position(done as u64)).await;
+    bar.finish_and_clear();
+    Ok(read?)
+}
+
 fn told(status: &EmbedStatus, config: &Config) -> String {
     let name = |model: &Option<everlore::types::ModelId>| {
         model.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
@@ -63,12 +83,16 @@ fn told(status: &EmbedStatus, config: &Config) -> String {
         format!("model in use: {}", name(&status.in_use)),
         format!("memories with a vector: {}, without: {}", status.embedded, status.waiting),
     ];
+    if let Some(reranker) = &status.reranker {
+        lines.push(format!("compared word by word: {reranker}"));
+        lines.push(format!("texts it has read: {}, not yet: {}", status.read, status.unread));
+    }
     if status.in_use.is_some() && status.model.is_some() && status.in_use != status.model {
         lines.push(format!(
             "the settings name another model, {}: run `everlore embed switch`",
             name(&status.model)
         ));
-    } else if status.waiting > 0 && status.model.is_some() {
+    } else if status.waiting > 0 && status.model.is_some() || status.unread > 0 {
         lines.push("make those that are missing with `everlore embed rebuild`".to_owned());
     }
     if status.model.is_none() && config.memory.long_term.vector_index {

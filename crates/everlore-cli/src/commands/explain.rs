@@ -131,8 +131,10 @@ fn signals(hit: &Hit) -> String {
         ("session", signals.session),
         ("bridge", signals.bridge),
     ];
+    // Only a local model compares word by word.
+    let rerank = Some(("words", signals.rerank)).filter(|(_, value)| *value != 0.0);
     let boosts: String =
-        boosts.iter().map(|(name, value)| format!(" + {name} {value:.2}")).collect();
+        boosts.iter().chain(&rerank).map(|(name, value)| format!(" + {name} {value:.2}")).collect();
     format!(
         "   bm25 {:.2}, coverage {:.2}\n   lexical {:.2}{boosts} = fused {:.2}\n",
         signals.bm25, signals.coverage, signals.lexical, signals.fused

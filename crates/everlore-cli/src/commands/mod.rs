@@ -17,6 +17,7 @@ pub(crate) mod session;
 pub(crate) mod vault;
 pub(crate) mod scopes;
 pub(crate) mod embed;
+pub(crate) mod model;
 pub(crate) mod doctor;
 pub(crate) mod config;
 pub(crate) mod completions;
@@ -45,6 +46,7 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Vault(command) => command.run(cx, out).await,
         Command::Scopes(args) => args.run(cx, out).await,
         Command::Embed(command) => command.run(cx, out).await,
+        Command::Model(command) => command.run(cx, out).await,
         Command::Doctor(args) => args.run(cx, out).await,
         Command::Config(command) => command.run(cx, out),
         Command::Completions(args) => args.run(out),

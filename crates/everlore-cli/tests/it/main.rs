@@ -24,6 +24,8 @@ mod embed;
 mod remote;
 mod domains;
 mod calibrate;
+#[cfg(feature = "local-model")]
+mod models;
 mod readme;
 mod tool;
 mod tree;

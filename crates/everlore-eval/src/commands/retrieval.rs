@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
+use everlore::llm::LocalModel;
 use serde_json::{Map, Value, json};
 
 use crate::{
     retrieval::{
-        Candidate, baselines,
+        Candidate, Retriever, baselines,
         compare::{self, Difference},
         data::DataSet,
-        engine,
-        metrics::{APART, Scores, Summary},
-        run::{Report, run as measure},
+        engine::{self, Everlore, Local},
+        folds::{self, Folds},
+        metrics::{APART, NAMES, Scores, Summary},
+        run::{Report, run as measure, run_made},
         steps::{self, Steps},
     },
     table::{number, render},
@@ -52,6 +54,15 @@ pub(crate) struct Options {
     /// Compare with the run that was kept in this file, question by question
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
+    /// Use the model in this folder to compare the best candidates with the question word by word
+    #[arg(long, value_name = "DIR")]
+    model: Option<PathBuf>,
+    /// Use the model for the vectors of whole texts instead
+    #[arg(long, requires = "model")]
+    pooled: bool,
+    /// Choose the weight of the model on one half of the scopes and measure it on the other, both ways
+    #[arg(long, requires = "model", conflicts_with_all = ["pooled", "json"])]
+    folds: bool,
     /// Measure what each step of a recall takes
     #[arg(long)]
     steps: bool,
@@ -74,10 +85,19 @@ pub(crate) fn measure_and_print(mut set: DataSet, options: &Options) -> Result<(
     if set.queries.is_empty() {
         bail!("no question with an answer in this data set");
     }
+    let local = local(options)?;
+    if options.folds {
+        print_folds(&folds::measure(&set, local)?);
+        return Ok(());
+    }
     let chosen = candidates(options.baselines);
-    let reports = chosen.into_iter().map(|c| measure(c, &set)).collect::<Result<Vec<_>>>()?;
+    let mut reports = chosen.into_iter().map(|c| measure(c, &set)).collect::<Result<Vec<_>>>()?;
+    if !matches!(local, Local::None) {
+        let make = || Ok(Box::new(Everlore::with(local.clone())?) as Box<dyn Retriever>);
+        reports.insert(0, run_made("everlore with a model", &make, &set)?);
+    }
     let differences = differences(&reports[0], options)?;
-    let steps = options.steps.then(|| steps::measure(&set)).transpose()?;
+    let steps = options.steps.then(|| steps::measure(&set, local)).transpose()?;
     if options.json {
         let mut value = to_json(&reports)?;
         if let Some(differences) = differences {
@@ -95,6 +115,13 @@ pub(crate) fn measure_and_print(mut set: DataSet, options: &Options) -> Result<(
     Ok(())
 }
 
+/// The model that is measured.
+fn local(options: &Options) -> Result<Local> {
+    let Some(folder) = &options.model else { return Ok(Local::None) };
+    let model = LocalModel::read(folder)?;
+    Ok(if options.pooled { Local::Sentence(model) } else { Local::Words(model) })
+}
+
 /// Compares with a saved run first, so that it may be replaced by this one.
 fn differences(report: &Report, options: &Options) -> Result<Option<Vec<Difference>>> {
     let other = options.against.as_deref().map(compare::read).transpose()?;
@@ -103,6 +130,17 @@ fn differences(report: &Report, options: &Options) -> Result<Option<Vec<Differen
         compare::save(path, &report.answers)?;
     }
     Ok(differences)
+}
+
+fn print_folds(folds: &Folds) {
+    let [first, second] = folds.chosen;
+    let honest = format!("chosen by halves: {first} and {second}");
+    let mut rows = vec![row(&honest, &folds.judged.overall)];
+    rows.extend(
+        folds.by_weight.iter().map(|(w, judged)| row(&format!("weight {w}"), &judged.overall)),
+    );
+    let head: Vec<&str> = [&["", "n"], &NAMES[..]].concat();
+    println!("{}", render(&head, &rows));
 }
 
 fn print_steps(steps: &Steps) {

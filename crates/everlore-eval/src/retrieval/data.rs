@@ -73,6 +73,11 @@ impl DataSet {
         scopes
     }
 
+    /// The rows of one scope.
+    pub(crate) fn rows_of(&self, scope: &str) -> Vec<Row> {
+        self.rows.iter().filter(|row| row.scope == scope).cloned().collect()
+    }
+
     /// Keeps `limit` queries, spread over the file so that every category stays.
     pub(crate) fn thin(&mut self, limit: usize) {
         let count = self.queries.len();

@@ -7,7 +7,7 @@ use everlore::{
     Config, Engine, Error, MemoryId, Scope, Turn,
     config::RecallConfig,
     engine::Calibration,
-    llm::{Builtin, Embedder},
+    llm::{Builtin, Embedder, LocalModel, Reranker},
     recall::{Recall, RecallRequest, analyze},
     store::SqliteStore,
     text::terms::Term,
@@ -55,7 +55,8 @@ const FIRST_SECOND: i64 = 1_704_067_200;
 /// The engine on a database of its own.
 pub(crate) struct Everlore {
     engine: Engine,
-    embedder: Arc<Builtin>,
+    embedder: Arc<dyn Embedder>,
+    local: Local,
     runtime: Runtime,
     rows: HashMap<MemoryId, String>,
     /// The newest row of each scope: when a question without a time is asked.
@@ -63,8 +64,34 @@ pub(crate) struct Everlore {
     _folder: TempDir,
 }
 
+/// What a local model is used for.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Local {
+    /// There is none.
+    #[default]
+    None,
+    /// It compares the best candidates with the question word by word.
+    Words(LocalModel),
+    /// It makes one vector of each text, in place of the built-in model.
+    Sentence(LocalModel),
+}
+
+impl Local {
+    fn embedder(&self) -> Arc<dyn Embedder> {
+        match self {
+            Self::Sentence(model) => Arc::new(model.clone()),
+            Self::None | Self::Words(_) => Arc::new(Builtin::new()),
+        }
+    }
+}
+
 impl Everlore {
     pub(super) fn new() -> Result<Self> {
+        Self::with(Local::None)
+    }
+
+    /// An engine with a local model.
+    pub(crate) fn with(local: Local) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let folder = tempfile::tempdir()?;
         let store = runtime.block_on(SqliteStore::open(folder.path().join("everlore.db")))?;
@@ -72,17 +99,14 @@ impl Everlore {
         let mut config = Config::default();
         // Questions that must not see later rows ask for all of them.
         config.memory.long_term.max_return = usize::MAX;
-        let embedder = Arc::new(Builtin::new());
-        Ok(Self {
-            engine: Engine::new(Arc::new(store))
-                .with_config(config)
-                .with_embedder(embedder.clone()),
-            embedder,
-            runtime,
-            rows,
-            newest,
-            _folder: folder,
-        })
+        let embedder = local.embedder();
+        let engine =
+            Engine::new(Arc::new(store)).with_config(config).with_embedder(embedder.clone());
+        let engine = match &local {
+            Local::Words(model) => engine.with_reranker(Arc::new(model.clone())),
+            Local::None | Local::Sentence(_) => engine,
+        };
+        Ok(Self { engine, embedder, local, runtime, rows, newest, _folder: folder })
     }
 }
 
@@ -112,7 +136,12 @@ pub(crate) struct Answer {
 impl Everlore {
     /// An engine that holds all rows of a data set.
     pub(crate) fn holding(set: &DataSet) -> Result<Self> {
-        let mut everlore = Self::new()?;
+        Self::holding_with(set, Local::None)
+    }
+
+    /// The same with a local model.
+    pub(crate) fn holding_with(set: &DataSet, local: Local) -> Result<Self> {
+        let mut everlore = Self::with(local)?;
         for (_, rows) in set.by_scope() {
             everlore.load(&rows)?;
         }
@@ -134,6 +163,13 @@ impl Everlore {
             Err(Error::Invalid { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Changes what the comparison word by word is worth.
+    pub(crate) fn set_rerank(&mut self, weight: f64) {
+        let mut config = self.engine.config().clone();
+        config.recall.rerank = weight;
+        self.engine = self.engine.clone().with_config(config);
     }
 
     /// Puts one question.
@@ -165,7 +201,15 @@ impl Everlore {
         let (_, embedding) = timed(embed)?;
         let places: Vec<_> = found.hits.iter().map(|hit| hit.place).collect();
         let (_, rows) = timed(|| Ok(self.runtime.block_on(store.at_places(&scope, &places))?))?;
-        Ok(Step { analysis, embedding, index, rows, whole })
+        let asking = match &self.local {
+            Local::Words(model) => {
+                let words: Vec<_> =
+                    question.text.split_whitespace().map(|word| (word, 1.0)).collect();
+                timed(|| Ok(self.runtime.block_on(model.ask(&words))?))?.1
+            }
+            Local::None | Local::Sentence(_) => 0.0,
+        };
+        Ok(Step { analysis, embedding, index, asking, rows, whole })
     }
 
     fn recall(&self, question: &Question<'_>) -> Result<Recall> {
@@ -194,6 +238,7 @@ impl Retriever for Everlore {
         let newest = turns.iter().filter_map(|turn| turn.time).max();
         self.newest.entry(first.scope.clone()).or_insert(newest.unwrap_or(Timestamp::UNIX_EPOCH));
         let saved = self.runtime.block_on(self.engine.observe(&scope(&first.scope)?, turns))?;
+        self.runtime.block_on(self.engine.read_rest(&mut |_| ()))?;
         self.rows.extend(saved.iter().zip(rows).map(|(saved, row)| (saved.id, row.id.clone())));
         Ok(())
     }

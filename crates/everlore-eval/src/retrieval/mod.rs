@@ -12,6 +12,7 @@ pub(crate) mod baselines;
 pub(crate) mod engine;
 pub(crate) mod steps;
 pub(crate) mod tune;
+pub(crate) mod folds;
 
 use anyhow::Result;
 

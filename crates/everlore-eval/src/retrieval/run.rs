@@ -45,9 +45,18 @@ pub(super) struct Asked<'a> {
 
 /// Measures one retriever.
 pub(crate) fn run(candidate: &Candidate, set: &DataSet) -> Result<Report> {
+    run_made(candidate.name, &candidate.make, set)
+}
+
+/// Measures one retriever that is made in a way of its own.
+pub(crate) fn run_made(
+    name: &'static str,
+    make: &dyn Fn() -> Result<Box<dyn Retriever>>,
+    set: &DataSet,
+) -> Result<Report> {
     let (mut scores, mut ids, mut search_ms, mut load_ms) = (vec![], vec![], vec![], 0.0);
     for group in groups(set) {
-        let mut retriever = (candidate.make)()?;
+        let mut retriever = make()?;
         for scope in &group {
             load_ms += timed(|| retriever.load(&scope.rows))?.1;
         }
@@ -67,11 +76,11 @@ pub(crate) fn run(candidate: &Candidate, set: &DataSet) -> Result<Report> {
         .zip(scores)
         .map(|(id, (category, scores))| Judgement { id, category, scores: scores.values() })
         .collect();
-    Ok(Report { retriever: candidate.name, judged, ms, answers })
+    Ok(Report { retriever: name, judged, ms, answers })
 }
 
 /// Asks for as many more as there are rows that this query may not see, and leaves those out.
-pub(super) fn search(
+pub(crate) fn search(
     retriever: &mut dyn Retriever,
     query: &Query,
     rows: &[Row],

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     data::DataSet,
-    engine::{Everlore, Question},
+    engine::{Everlore, Local, Question},
 };
 use crate::timing::Spread;
 
@@ -19,6 +19,8 @@ pub(crate) struct Step {
     pub(crate) analysis: f64,
     pub(crate) embedding: f64,
     pub(crate) index: f64,
+    /// Reading the question for the comparison word by word.
+    pub(crate) asking: f64,
     pub(crate) rows: f64,
     pub(crate) whole: f64,
 }
@@ -29,6 +31,7 @@ pub(crate) struct Steps {
     pub(crate) analysis: Spread,
     pub(crate) embedding: Spread,
     pub(crate) index: Spread,
+    pub(crate) asking: Spread,
     pub(crate) ranking: Spread,
     pub(crate) rows: Spread,
     pub(crate) whole: Spread,
@@ -36,17 +39,18 @@ pub(crate) struct Steps {
 
 impl Step {
     fn rest(&self) -> f64 {
-        self.whole - self.analysis - self.embedding - self.index - self.rows
+        self.whole - self.analysis - self.embedding - self.index - self.asking - self.rows
     }
 }
 
 impl Steps {
     /// The steps with their names, in the order in which they happen.
-    pub(crate) fn named(&self) -> [(&'static str, Spread); 6] {
+    pub(crate) fn named(&self) -> [(&'static str, Spread); 7] {
         [
             ("analysis", self.analysis),
             ("embedding", self.embedding),
             ("index", self.index),
+            ("asking", self.asking),
             ("ranking", self.ranking),
             ("rows", self.rows),
             ("whole", self.whole),
@@ -55,8 +59,8 @@ impl Steps {
 }
 
 /// Asks every question step by step.
-pub(crate) fn measure(set: &DataSet) -> Result<Steps> {
-    let everlore = Everlore::holding(set)?;
+pub(crate) fn measure(set: &DataSet, local: Local) -> Result<Steps> {
+    let everlore = Everlore::holding_with(set, local)?;
     let mut taken = Vec::with_capacity(set.queries.len());
     for query in &set.queries {
         let (scope, text, time) = (&query.scope, &query.text, query.time.as_deref());
@@ -68,6 +72,7 @@ pub(crate) fn measure(set: &DataSet) -> Result<Steps> {
         analysis: spread(|step| step.analysis),
         embedding: spread(|step| step.embedding),
         index: spread(|step| step.index),
+        asking: spread(|step| step.asking),
         // The parts are timed apart, so that a fast whole may fall short of their sum.
         ranking: spread(|step| step.rest().max(0.0)),
         rows: spread(|step| step.rows),

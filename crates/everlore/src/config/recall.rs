@@ -40,6 +40,11 @@ pub struct RecallConfig {
     pub synonym: f64,
     /// What similarity in meaning is worth beside words. From 0 to 10; 0 ignores it.
     pub semantic: f64,
+    /// What comparing the best memories with the query word by word is worth, where a local model is in use. From 0 to 10; 0
+    /// leaves it out.
+    pub rerank: f64,
+    /// How many of the best memories a local model compares with the query word by word. From 1 to 300.
+    pub rerank_depth: usize,
     /// Added to turns of the one speaker whom the query names. From 0 to 100.
     pub speaker_boost: f64,
     /// Added to texts that name a time, when the query asks when. From 0 to 100.
@@ -85,6 +90,8 @@ impl RecallConfig {
             within("recall.single_character", self.single_character, 0.0..=1.0),
             within("recall.synonym", self.synonym, 0.0..=1.0),
             within("recall.semantic", self.semantic, 0.0..=10.0),
+            within("recall.rerank", self.rerank, 0.0..=10.0),
+            within("recall.rerank_depth", self.rerank_depth, 1..=300),
             within("recall.speaker_boost", self.speaker_boost, 0.0..=100.0),
             within("recall.when_boost", self.when_boost, 0.0..=100.0),
             within("recall.date_boost", self.date_boost, 0.0..=100.0),
@@ -119,6 +126,8 @@ impl Default for RecallConfig {
             single_character: 0.5,
             synonym: 0.4,
             semantic: 0.5,
+            rerank: 1.0,
+            rerank_depth: 50,
             speaker_boost: 2.5,
             when_boost: 1.0,
             date_boost: 3.0,

@@ -9,7 +9,9 @@ use super::{Engine, filler::Filler};
 use crate::{
     error::{Error, Result},
     llm::Embedder,
-    store::{CacheStatus, Counts, JournalQuery, Key, Made, Page, Place, Segment, Store},
+    store::{
+        CacheStatus, Counts, JournalQuery, Key, Made, MadeTokens, Page, Place, Segment, Store,
+    },
     text::terms::Term,
     types::{
         Applied, Change, Entry, Fingerprint, Memory, MemoryId, ModelId, Scope, Timestamp, Vector,
@@ -71,7 +73,16 @@ pub struct EmbedStatus {
     /// What is kept of a model on another server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheStatus>,
+    /// What compares texts word by word, if anything does.
+    pub reranker: Option<ModelId>,
+    /// Memories that it has read.
+    pub read: usize,
+    /// Memories that it has not.
+    pub unread: usize,
 }
+
+/// Texts that are read at a time: what is made of them is written together.
+const READ_BATCH: usize = 64;
 
 fn no_model() -> Error {
     Error::invalid("there is no model to make vectors with", "choose one in the settings")
@@ -86,7 +97,13 @@ impl Engine {
             Some(cache) => Some(cache.cache_status().await?),
             None => None,
         };
-        Ok(EmbedStatus { in_use: self.store.model().await?, model, embedded, waiting, cache })
+        let reranker = self.reranker.as_ref().map(|reranker| reranker.model().clone());
+        let (read, unread) = match &reranker {
+            Some(reranker) => self.store.count_read(reranker).await?,
+            None => (0, 0),
+        };
+        let in_use = self.store.model().await?;
+        Ok(EmbedStatus { in_use, model, embedded, waiting, cache, reranker, read, unread })
     }
 
     /// Takes this engine's model into use; vectors of another one wait to be made anew by [`Engine::embed_rest`].
@@ -109,6 +126,35 @@ impl Engine {
         if let Some(filler) = &self.filler {
             filler.settle(limit).await;
         }
+    }
+}
+
+impl Engine {
+    /// Has the reranking model read what it has not read yet, calling `progress` with how many texts are done, so that no
+    /// question waits for it. What was done stays done if it is cut off. Does nothing without such a model.
+    pub async fn read_rest(&self, progress: &mut (dyn FnMut(usize) + Send)) -> Result<usize> {
+        let Some(reranker) = &self.reranker else { return Ok(0) };
+        let mut done = 0;
+        for scope in self.store.scopes().await? {
+            let mut after = None;
+            loop {
+                let model = reranker.model();
+                let waiting = self.store.unread(&scope, model, after, READ_BATCH).await?;
+                let Some(last) = waiting.last() else { break };
+                after = Some(last.id);
+                let texts: Vec<&str> = waiting.iter().map(|memory| &*memory.content).collect();
+                let made = waiting.iter().zip(reranker.read(&texts).await?);
+                let made = made.map(|(memory, packed)| MadeTokens {
+                    id: memory.id,
+                    version: memory.version,
+                    tokens: packed.0,
+                });
+                self.store.keep_tokens(&scope, model, made.collect()).await?;
+                done += waiting.len();
+                progress(done);
+            }
+        }
+        Ok(done)
     }
 }
 
@@ -174,6 +220,38 @@ impl Store for Embedding {
 
     async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()> {
         self.store().embed(scope, model, made).await
+    }
+
+    async fn tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        places: &[Place],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        self.store().tokens(scope, model, places).await
+    }
+
+    async fn keep_tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        made: Vec<MadeTokens>,
+    ) -> Result<()> {
+        self.store().keep_tokens(scope, model, made).await
+    }
+
+    async fn unread(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
+        self.store().unread(scope, model, after, limit).await
+    }
+
+    async fn count_read(&self, model: &ModelId) -> Result<(usize, usize)> {
+        self.store().count_read(model).await
     }
 
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {

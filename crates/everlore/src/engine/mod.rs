@@ -30,7 +30,7 @@ use crate::{
     error::{Error, Result},
     files::memory_folder::FileChange,
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
-    llm::Embedder,
+    llm::{Embedder, Reranker},
     recall::{self, Block, Domains, Means, Recall, RecallRequest, Tuning, WhyNot},
     store::{JournalQuery, RamStore, Store, VectorCache},
     text::language::Language,
@@ -64,6 +64,8 @@ pub struct Engine {
     filler: Option<Arc<Filler>>,
     /// The model of questions.
     questions: Option<Arc<dyn Embedder>>,
+    /// What compares texts word by word.
+    reranker: Option<Arc<dyn Reranker>>,
     config: Config,
     author: Author,
     domains: Arc<Domains>,
@@ -92,6 +94,7 @@ impl Engine {
             store,
             filler: None,
             questions: None,
+            reranker: None,
             config: Config::default(),
             author: Author::PERSON,
             domains: Arc::default(),
@@ -124,6 +127,12 @@ impl Engine {
         let filler = Arc::new(Filler::new(self.store, memories, cache, self.clock));
         let store = Arc::new(Embedding::Later(Arc::clone(&filler)));
         Self { store, filler: Some(filler), questions: Some(questions), ..self }
+    }
+
+    /// The same with a model that compares the best candidates with a question word by word.
+    #[must_use]
+    pub fn with_reranker(self, reranker: Arc<dyn Reranker>) -> Self {
+        Self { reranker: Some(reranker), ..self }
     }
 
     /// The same with these settings.
@@ -257,6 +266,7 @@ impl Engine {
         Means {
             store: &*self.store,
             embedder: asking.map(|asking| asking as &dyn Embedder),
+            reranker: self.reranker.as_deref(),
             config: &self.config.recall,
             domains: &self.domains,
             weights: self.weights(scope),
@@ -276,7 +286,8 @@ impl Engine {
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
         let now = at.to_zoned(self.zone.clone());
-        let means = Means { store: &then, ..self.means(&request.scope, None, &now) };
+        let means =
+            Means { store: &then, reranker: None, ..self.means(&request.scope, None, &now) };
         recall::recall(means, &self.capped(request)).await
     }
 

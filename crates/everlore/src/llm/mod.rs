@@ -3,20 +3,25 @@
 mod characters;
 mod wordpiece;
 pub mod builtin;
-mod kernel;
 #[cfg(feature = "remote")]
 mod http;
 #[cfg(feature = "remote")]
 mod trouble;
 #[cfg(feature = "remote")]
 pub mod remote;
+pub mod late;
+#[cfg(feature = "local-model")]
+mod local;
 
 use async_trait::async_trait;
 
 pub use builtin::Builtin;
+pub use everlore_kernel::dot;
 #[cfg(feature = "remote")]
 pub use http::Proxies;
-pub use kernel::dot;
+pub use late::{Asked, Compared, Packed};
+#[cfg(feature = "local-model")]
+pub use local::LocalModel;
 
 use crate::{error::Result, types::ModelId};
 
@@ -34,4 +39,20 @@ pub trait Embedder: Send + Sync {
 
     /// A vector of length one for each text; all zeros for a text that means nothing to the model.
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
+}
+
+/// Compares a question with texts word by word, which is finer than comparing one vector of each.
+#[async_trait]
+pub trait Reranker: Send + Sync {
+    /// Which model it is; what it made of texts is kept under this name.
+    fn model(&self) -> &ModelId;
+
+    /// Whether it has anything to say about a question.
+    fn understands(&self, question: &str) -> bool;
+
+    /// What is kept of each text.
+    async fn read(&self, texts: &[&str]) -> Result<Vec<Packed>>;
+
+    /// A question, word by word, with how much each of them tells.
+    async fn ask(&self, words: &[(&str, f32)]) -> Result<Asked>;
 }

@@ -49,6 +49,22 @@ pub(super) fn pieces(text: &str, each: &mut impl FnMut(u16) -> ControlFlow<()>) 
     word.end(each)
 }
 
+/// Whether a file of pieces, one a line, is the vocabulary by which texts are cut here.
+#[cfg(feature = "local-model")]
+pub(super) fn is_vocabulary(lines: &[u8]) -> bool {
+    let ends = |line: &u8| *line == b'\n' || *line == b'\r';
+    let filled =
+        |lines: &'_ [u8]| lines.len() - lines.iter().rev().take_while(|byte| ends(byte)).count();
+    lines[..filled(lines)] == WORDS[..filled(WORDS)]
+}
+
+/// A piece that is a word of plain letters.
+#[cfg(feature = "local-model")]
+pub(super) fn plain_word(id: u16) -> Option<&'static str> {
+    let line = std::str::from_utf8(line(usize::from(id))).ok()?;
+    line.bytes().all(|byte| byte.is_ascii_lowercase()).then_some(line)
+}
+
 /// The text of a piece without the sign of a continuation.
 pub(super) fn piece(id: u16) -> &'static [u8] {
     let line = line(usize::from(id));

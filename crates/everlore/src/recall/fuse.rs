@@ -52,12 +52,20 @@ pub struct Signals {
     pub session: f64,
     /// Added because it shares rare words with the best candidates.
     pub bridge: f64,
+    /// Added by comparing query and text word by word, as standard deviations above the mean of the best candidates; 0
+    /// where no model does so.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub rerank: f64,
     /// The sum of all but `bm25`.
     pub fused: f64,
     /// The share of the query's worth that its terms cover.
     pub coverage: f64,
     /// The terms that made up `bm25`.
     pub terms: Vec<TermSignal>,
+}
+
+fn is_nothing(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// What one term of the query did for a memory.

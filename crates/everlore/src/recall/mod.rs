@@ -1,7 +1,8 @@
 //! The read path: what should the model know now?
 //!
-//! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `bridge` lifts what the
-//! best candidates lead to, `score` weighs what a memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
+//! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `rerank` looks at the best
+//! of them again where a model is at hand, `bridge` lifts what the best lead to, `score` weighs what a memory is worth,
+//! `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
 //! a period is answered by `period` in the order of time; `outdated` puts the newest of several statements first.
 
 mod analyze;
@@ -17,6 +18,7 @@ mod gather;
 mod lexical;
 mod semantic;
 mod fuse;
+mod rerank;
 mod bridge;
 mod score;
 mod outdated;
@@ -51,7 +53,7 @@ pub use why_not::WhyNot;
 use crate::{
     config::RecallConfig,
     error::Result,
-    llm::Embedder,
+    llm::{Embedder, Reranker},
     store::{Filter, Place, Store},
     types::{Memory, MemoryId, Scope, Status},
 };
@@ -156,6 +158,8 @@ pub struct Means<'a> {
     pub store: &'a dyn Store,
     /// What tells how near two texts are in meaning, if anything does.
     pub embedder: Option<&'a dyn Embedder>,
+    /// What compares the best candidates with the query word by word, if anything does.
+    pub reranker: Option<&'a dyn Reranker>,
     /// The constants of ranking.
     pub config: &'a RecallConfig,
     /// Words of a trade that the user gave.
@@ -215,9 +219,11 @@ async fn rank_intent(means: Means<'_>, request: &RecallRequest, intent: Intent) 
     let without_meaning = gathered.without_meaning.take();
     let mut fusion = Fusion::new(&gathered, &intent, config);
     let candidates_found = fusion.count();
-    let mut candidates = fusion.best(loaded(&intent, request));
+    let mut candidates = fusion.best(loaded(&intent, request).max(rerank::depth(means, request)));
     if intent.asks_period {
         period::thin(&mut candidates, request);
+    } else {
+        rerank::rerank(means, request, &gathered, &mut candidates).await?;
     }
     let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
     let loaded = store.at_places(&request.scope, &places).await?;

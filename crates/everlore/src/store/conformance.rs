@@ -33,6 +33,9 @@ macro_rules! suite {
             vectors_of_two_models_never_mix,
             what_has_no_vector_yet_gets_one,
             an_erased_memory_leaves_no_vector,
+            words_are_kept_until_their_text_changes,
+            words_of_two_models_never_mix,
+            an_erased_memory_leaves_no_words,
         );
 
         #[test]
@@ -606,6 +609,104 @@ pub(crate) async fn an_erased_memory_leaves_no_vector(store: Shared) {
     }
 }
 
+/// What a reranking model would make of a text.
+fn tokens_of(memory: &Memory) -> MadeTokens {
+    let tokens = memory.content.bytes().rev().collect();
+    MadeTokens { id: memory.id, version: memory.version, tokens }
+}
+
+/// Has a model read all that it has not read yet, as the engine does.
+async fn read_rest(store: &Shared, model: &ModelId) {
+    for owner in store.scopes().await.unwrap() {
+        let mut after = None;
+        loop {
+            let waiting = store.unread(&owner, model, after, 3).await.unwrap();
+            let Some(last) = waiting.last() else { break };
+            after = Some(last.id);
+            let made = waiting.iter().map(tokens_of).collect();
+            store.keep_tokens(&owner, model, made).await.unwrap();
+        }
+    }
+}
+
+/// What a store keeps of the texts of a scope, by their memories.
+async fn words(store: &Shared, owner: &Scope, model: &ModelId) -> Vec<(Memory, Option<Vec<u8>>)> {
+    let segments = store.postings(owner, &[], None).await.unwrap();
+    let mut places: Vec<Place> = Vec::new();
+    for segment in &segments {
+        let living = (0..segment.docs.len()).filter(|doc| !segment.docs.is_gone(*doc));
+        places.extend(living.map(|doc| segment.docs.place(doc)));
+    }
+    places.sort_unstable();
+    let kept = store.tokens(owner, model, &places).await.unwrap();
+    let memories = store.at_places(owner, &places).await.unwrap();
+    memories.into_iter().map(|(_, memory)| memory).zip(kept).collect()
+}
+
+/// What [`words`] returns when the model has read everything.
+async fn assert_all_read(store: &Shared, owner: &Scope, model: &ModelId) {
+    for (memory, kept) in words(store, owner, model).await {
+        assert_eq!(kept, Some(tokens_of(&memory).tokens), "{}", memory.content);
+    }
+}
+
+pub(crate) async fn words_are_kept_until_their_text_changes(store: Shared) {
+    let (owner, model) = (scope("ann"), model("words"));
+    let texts = ["likes 龙井茶", "hello", "third", "fourth", "fifth"];
+    let turns = (1..).zip(texts).map(|(number, text)| turn(&owner, number, "monday", text));
+    let turns: Vec<_> = turns.collect();
+    store.apply(write(&owner, 1, turns.iter().map(add).collect())).await.unwrap();
+    assert_eq!(store.count_read(&model).await.unwrap(), (0, 5));
+    read_rest(&store, &model).await;
+    assert_eq!(store.count_read(&model).await.unwrap(), (5, 0));
+    assert_all_read(&store, &owner, &model).await;
+    let kept = async |number: usize| words(&store, &owner, &model).await[number].1.clone();
+    let heavier = Memory { weight: 2.0, ..edited(&turns[0], "likes 龙井茶") };
+    store.apply(write(&owner, 2, vec![update(&heavier)])).await.unwrap();
+    assert!(kept(0).await.is_some(), "the text is the same");
+    let other = edited(&heavier, "likes coffee");
+    store.apply(write(&owner, 3, vec![update(&other)])).await.unwrap();
+    assert_eq!(kept(0).await, None, "old words say nothing of a new text");
+    let stale = tokens_of(&heavier);
+    store.keep_tokens(&owner, &model, vec![stale]).await.unwrap();
+    assert_eq!(kept(0).await, None, "what was made of an older version comes too late");
+    store.apply(write(&owner, 4, vec![Change::Delete(turns[1].id)])).await.unwrap();
+    let back = Memory { version: 2, content: "another text".into(), ..turns[1].clone() };
+    store.apply(write(&owner, 5, vec![add(&back)])).await.unwrap();
+    assert_eq!(kept(1).await, None, "what returns is read again");
+    assert_eq!(store.count_read(&model).await.unwrap(), (3, 2));
+    read_rest(&store, &model).await;
+    assert_all_read(&store, &owner, &model).await;
+    let nobody = store.tokens(&scope("ben"), &model, &[Place::new(1, 0)]).await.unwrap();
+    assert_eq!(nobody, [None], "places of another scope are not read");
+    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+}
+
+pub(crate) async fn words_of_two_models_never_mix(store: Shared) {
+    let (owner, one, two) = (scope("ann"), model("one"), model("two"));
+    let memories = [memory(&owner, 1, "alpha"), memory(&owner, 2, "beta")];
+    store.apply(write(&owner, 1, memories.iter().map(add).collect())).await.unwrap();
+    read_rest(&store, &one).await;
+    assert_eq!(store.count_read(&two).await.unwrap(), (0, 2));
+    assert!(words(&store, &owner, &two).await.iter().all(|(_, kept)| kept.is_none()));
+    store.keep_tokens(&owner, &two, vec![tokens_of(&memories[0])]).await.unwrap();
+    assert_eq!(store.count_read(&two).await.unwrap(), (1, 1));
+    assert_eq!(store.count_read(&one).await.unwrap(), (0, 2), "there is room for one model");
+    assert_eq!(store.unread(&owner, &two, None, 9).await.unwrap(), [memories[1].clone()]);
+    assert_eq!(store.unread(&owner, &two, Some(memories[1].id), 9).await.unwrap(), []);
+}
+
+pub(crate) async fn an_erased_memory_leaves_no_words(store: Shared) {
+    let (owner, model) = (scope("ann"), model("words"));
+    let memories = [memory(&owner, 1, "alpha"), memory(&owner, 2, "beta")];
+    store.apply(write(&owner, 1, memories.iter().map(add).collect())).await.unwrap();
+    read_rest(&store, &model).await;
+    let applied = store.apply(write(&owner, 2, vec![Change::Erase(memories[0].id)])).await.unwrap();
+    assert_eq!(applied[0].erased.unwrap().vectors, 1);
+    assert_eq!(store.tokens(&owner, &model, &[Place::new(0, 0)]).await.unwrap(), [None]);
+    assert_eq!(store.count_read(&model).await.unwrap(), (1, 0));
+}
+
 /// A step of the random comparison: on which scope, with which memory, what.
 #[derive(Debug, Clone)]
 enum Step {
@@ -666,6 +767,19 @@ async fn compare(fresh: impl Future<Output = Shared>, steps: &[(u8, u8, Step)]) 
         let write = if second % 3 == 0 { write } else { embedded(write, &model("one")) };
         let (real, expected) = (store.apply(write.clone()).await, ram.apply(write).await);
         assert_eq!(told(&real), told(&expected), "{real:?} and not {expected:?}");
+        // Some texts are read as they come, others only at the end.
+        if second % 5 == 4 {
+            read_rest(&store, &model("words")).await;
+            read_rest(&ram, &model("words")).await;
+        }
+        assert_eq!(
+            store.count_read(&model("words")).await.unwrap(),
+            ram.count_read(&model("words")).await.unwrap()
+        );
+    }
+    for owner in &owners {
+        let reader = model("words");
+        assert_eq!(words(&store, owner, &reader).await, words(&ram, owner, &reader).await);
     }
     embed_rest(&store, &self::model("one")).await;
     embed_rest(&ram, &self::model("one")).await;

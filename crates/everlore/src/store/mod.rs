@@ -76,6 +76,36 @@ pub trait Store: Send + Sync {
     /// next time.
     async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()>;
 
+    /// What a reranking model made of the words of the texts at these places, in this order; `None` where it has not read
+    /// the text as it is now.
+    async fn tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        places: &[Place],
+    ) -> Result<Vec<Option<Vec<u8>>>>;
+
+    /// Keeps what a model made of texts; those that changed meanwhile are left out. There is room for one model: what
+    /// another one made is removed. What is made of a text goes with it.
+    async fn keep_tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        made: Vec<MadeTokens>,
+    ) -> Result<()>;
+
+    /// The first memories of the scope after one, in the order in which they were stored, that this model has not read.
+    async fn unread(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>>;
+
+    /// How many memories of all scopes this model has read, and how many it has not.
+    async fn count_read(&self, model: &ModelId) -> Result<(usize, usize)>;
+
     /// The memories at these places of the index, in this order; places that are gone are left out.
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>>;
 
@@ -119,6 +149,17 @@ pub struct Made {
     pub version: u32,
     /// What the model made of it.
     pub vector: Vector,
+}
+
+/// What a reranking model made of the words of a memory at one of its versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MadeTokens {
+    /// The memory.
+    pub id: MemoryId,
+    /// The version whose text was given to the model.
+    pub version: u32,
+    /// The vectors of its words, in a form that only the model knows.
+    pub tokens: Vec<u8>,
 }
 
 /// How many memories [`Store::unembedded`] returns at least, if there are so many: enough to be worth a call of a model.

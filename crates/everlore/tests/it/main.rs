@@ -30,3 +30,6 @@ mod remote;
 mod remote_engine;
 mod layers;
 mod spelling;
+mod rerank;
+#[cfg(feature = "local-model")]
+mod local_model;

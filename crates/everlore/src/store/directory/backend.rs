@@ -22,7 +22,9 @@ use crate::{
         home::folder_name,
         vault::{HIDDEN, Lock, hidden},
     },
-    store::{Counts, JournalQuery, Key, Made, Page, Place, Segment, SqliteStore, Store},
+    store::{
+        Counts, JournalQuery, Key, Made, MadeTokens, Page, Place, Segment, SqliteStore, Store,
+    },
     text::terms::Term,
     types::{
         Applied, Change, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope, Timestamp,
@@ -187,6 +189,38 @@ impl Store for DirectoryStore {
 
     async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()> {
         self.inner.embed(scope, model, made).await
+    }
+
+    async fn tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        places: &[Place],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        self.inner.tokens(scope, model, places).await
+    }
+
+    async fn keep_tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        made: Vec<MadeTokens>,
+    ) -> Result<()> {
+        self.inner.keep_tokens(scope, model, made).await
+    }
+
+    async fn unread(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
+        self.inner.unread(scope, model, after, limit).await
+    }
+
+    async fn count_read(&self, model: &ModelId) -> Result<(usize, usize)> {
+        self.inner.count_read(model).await
     }
 
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {

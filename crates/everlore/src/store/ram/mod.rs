@@ -11,7 +11,7 @@ use async_trait::async_trait;
 
 use self::shelf::{MODEL, Shelf};
 use super::{
-    Counts, EMBED_BATCH, JournalQuery, Key, Made, Order, Page, Place, Segment, Store,
+    Counts, EMBED_BATCH, JournalQuery, Key, Made, MadeTokens, Order, Page, Place, Segment, Store,
     entry::segment_of,
 };
 use crate::{
@@ -177,6 +177,60 @@ impl Store for RamStore {
             }
         }
         Ok(())
+    }
+
+    async fn tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        places: &[Place],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        let kept = |shelf: &Shelf, place| match shelf.tokens.get(place) {
+            Some((made_by, tokens)) if made_by == model => Some(tokens.clone()),
+            _ => None,
+        };
+        Ok(self.read(scope, |shelf| places.iter().map(|place| kept(shelf, place)).collect()))
+    }
+
+    async fn keep_tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        made: Vec<MadeTokens>,
+    ) -> Result<()> {
+        let mut shelves = self.shelves();
+        for shelf in shelves.values_mut() {
+            shelf.tokens.retain(|_, (made_by, _)| made_by == model);
+        }
+        let Some(shelf) = shelves.get_mut(scope) else { return Ok(()) };
+        for MadeTokens { id, version, tokens } in made {
+            if shelf.memory(id).is_some_and(|memory| memory.version == version) {
+                shelf.tokens.insert(shelf.places[&id], (model.clone(), tokens));
+            }
+        }
+        Ok(())
+    }
+
+    async fn unread(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
+        Ok(self.read(scope, |shelf| {
+            let kept = |place| shelf.tokens.get(place).is_some_and(|(made_by, _)| made_by == model);
+            let waits =
+                |memory: &&Memory| after < Some(memory.id) && !kept(&shelf.places[&memory.id]);
+            shelf.by_age().into_iter().filter(waits).take(limit).cloned().collect()
+        }))
+    }
+
+    async fn count_read(&self, model: &ModelId) -> Result<(usize, usize)> {
+        let shelves = self.shelves();
+        let made = |shelf: &Shelf| shelf.tokens.values().filter(|(by, _)| by == model).count();
+        let made: usize = shelves.values().map(made).sum();
+        Ok((made, shelves.values().map(|shelf| shelf.rows.len()).sum::<usize>() - made))
     }
 
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {

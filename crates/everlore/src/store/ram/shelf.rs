@@ -19,6 +19,8 @@ pub(super) struct Shelf {
     pub(super) rows: BTreeMap<Place, Memory>,
     /// The vectors of the texts that rows have now, with their models.
     pub(super) vectors: HashMap<Place, (ModelId, Vector)>,
+    /// What a reranking model made of the words of these texts.
+    pub(super) tokens: HashMap<Place, (ModelId, Vec<u8>)>,
     /// Where each memory stands or, once removed, stood.
     pub(super) places: HashMap<MemoryId, Place>,
     pub(super) journal: Vec<Entry>,
@@ -108,6 +110,13 @@ impl Shelf {
             Change::Erase(id) => erased = Some(self.erase(*id)?),
         }
         self.keep_vector(id, before.as_ref(), made);
+        let content = self.memory(id).map(|memory| &memory.content);
+        if before.as_ref().map(|before| &before.content) != content {
+            let gone = self.tokens.remove(&self.places[&id]);
+            erased
+                .iter_mut()
+                .for_each(|erased: &mut Erased| erased.vectors += usize::from(gone.is_some()));
+        }
         let after = self.memory(id).cloned().map(Box::new);
         let before = if erased.is_some() { None } else { before.map(Box::new) };
         let seq = self.journal.len() as u64 + 1;

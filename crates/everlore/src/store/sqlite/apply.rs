@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{erase, failed, index, rows, rows::Stored, vectors};
+use super::{erase, failed, index, rows, rows::Stored, tokens, vectors};
 use crate::{
     error::{Error, Result},
     store::{Place, check_scope, check_successor, entry::IndexEntry, looks_different, taken},
@@ -143,6 +143,9 @@ impl<'a> Applying<'a> {
         check_successor(&stored.memory, memory)?;
         let row = Stored { memory: memory.clone(), place: stored.place, seq: self.changes };
         rows::replace(self.db, self.scope, &row)?;
+        if stored.memory.content != memory.content {
+            tokens::remove(self.db, self.scope, stored.place)?;
+        }
         if looks_different(&stored.memory, memory) {
             self.unindex(stored.place)?;
             self.fresh.push(at(entry, stored.place));
@@ -154,6 +157,7 @@ impl<'a> Applying<'a> {
         let stored = self.stored(id)?;
         rows::delete(self.db, self.scope, stored.place)?;
         self.unindex(stored.place)?;
+        tokens::remove(self.db, self.scope, stored.place)?;
         self.leave_gone(id, stored.place)?;
         Ok((Some(stored.seq), Some(stored.memory)))
     }
@@ -168,7 +172,8 @@ impl<'a> Applying<'a> {
             (None, Some(gone)) => gone,
             (None, None) => return Err(Error::not_found("memory", id)),
         };
-        let receipt = erase::erase(self.db, self.scope, (place, seq), stored)?;
+        let mut receipt = erase::erase(self.db, self.scope, (place, seq), stored)?;
+        receipt.vectors += tokens::remove(self.db, self.scope, place)?;
         self.leave_gone(id, place)?;
         Ok((seq, receipt))
     }

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::{
     failed,
     index::{self, Found},
-    rows,
+    rows, tokens,
 };
 use crate::{
     error::{Error, Result},
@@ -84,6 +84,10 @@ pub(super) fn check(db: &Connection, owner: &Scope, scope: i64) -> Result<Vec<St
         }
         Ok(())
     })?;
+    let orphans = tokens::orphans(db, scope)?;
+    if orphans > 0 {
+        problems.push(format!("vectors of words are kept of {orphans} texts that are gone"));
+    }
     problems.extend(
         indexed
             .keys()

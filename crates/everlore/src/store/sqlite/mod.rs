@@ -10,6 +10,7 @@ mod index;
 mod blocks;
 mod vectors;
 mod cached;
+mod tokens;
 mod cache;
 mod journal;
 mod erase;
@@ -25,8 +26,8 @@ use rusqlite::{Connection, OptionalExtension};
 
 use self::{cache::Cache, pool::Pool, writer::Writer};
 use super::{
-    CacheStatus, Counts, JournalQuery, Keep, Key, Lookup, Made, Page, Place, Segment, Store,
-    VectorCache,
+    CacheStatus, Counts, JournalQuery, Keep, Key, Lookup, Made, MadeTokens, Page, Place, Segment,
+    Store, VectorCache,
 };
 use crate::{
     error::{Error, Result},
@@ -191,6 +192,54 @@ impl Store for SqliteStore {
             vectors::embed(db, &owner, number, &model, made)
         })
         .await
+    }
+
+    async fn tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        places: &[Place],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        let (model, places) = (model.clone(), places.to_vec());
+        let count = places.len();
+        let mut found =
+            self.read(scope, move |db, number| tokens::read(db, number, &model, &places)).await?;
+        found.resize(count, None);
+        Ok(found)
+    }
+
+    async fn keep_tokens(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        made: Vec<MadeTokens>,
+    ) -> Result<()> {
+        let (owner, model) = (scope.clone(), model.clone());
+        self.writer
+            .run(move |db| match scope_number(db, &owner)? {
+                Some(number) => tokens::keep(db, &owner, number, &model, made),
+                None => Ok(()),
+            })
+            .await
+    }
+
+    async fn unread(
+        &self,
+        scope: &Scope,
+        model: &ModelId,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
+        let (owner, model) = (scope.clone(), model.clone());
+        self.read(scope, move |db, number| {
+            tokens::unread(db, &owner, number, &model, (after, limit))
+        })
+        .await
+    }
+
+    async fn count_read(&self, model: &ModelId) -> Result<(usize, usize)> {
+        let model = model.clone();
+        self.pool.read(move |db| tokens::counts(db, &model)).await
     }
 
     async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {

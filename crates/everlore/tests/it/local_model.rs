@@ -1,0 +1,106 @@
+//! all-MiniLM-L6-v2 itself, beside the vectors that the reference makes (Q4). `make test` fetches it.
+
+use std::{path::PathBuf, sync::LazyLock, time::Instant};
+
+use everlore::llm::{Embedder, LocalModel, Packed, Reranker};
+use serde::Deserialize;
+
+/// A text, how many pieces it has, its sentence vector, and the vector of its middle piece.
+#[derive(Deserialize)]
+struct Golden {
+    text: String,
+    pieces: usize,
+    sentence: Vec<f32>,
+    #[serde(default)]
+    middle: Vec<f32>,
+}
+
+/// The model as it is used: converted, then opened; read once for all tests.
+static MODEL: LazyLock<Option<LocalModel>> = LazyLock::new(|| {
+    let folder = folder()?;
+    let into = tempfile::tempdir().unwrap().keep().join("minilm");
+    LocalModel::read(folder).unwrap().convert(&into).unwrap();
+    Some(LocalModel::open(into).unwrap())
+});
+
+/// Where `make model` puts it. Whoever names the folder, or sets `CI`, must have it.
+#[expect(clippy::print_stderr, reason = "a test that is not run says so")]
+fn folder() -> Option<PathBuf> {
+    let named = std::env::var_os("EVERLORE_TEST_MODEL").map(PathBuf::from);
+    let required = named.is_some() || std::env::var_os("CI").is_some();
+    let folder = named.unwrap_or_else(|| {
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/model"))
+    });
+    match folder.join("model.safetensors").is_file() {
+        true => Some(folder),
+        false if required => panic!("there is no model in {}: run `make model`", folder.display()),
+        false => {
+            eprintln!(
+                "not run: there is no model in {}; `make model` fetches it",
+                folder.display()
+            );
+            None
+        }
+    }
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    let length = |v: &[f32]| v.iter().map(|x| x * x).sum::<f32>().sqrt();
+    a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>() / length(a) / length(b)
+}
+
+#[test]
+fn vectors_agree_with_the_reference() {
+    let Some(model) = &*MODEL else { return };
+    let goldens: Vec<Golden> =
+        serde_json::from_str(include_str!("../fixtures/minilm.json")).unwrap();
+    assert_eq!(goldens.len(), 6);
+    for golden in goldens {
+        let sentence = cosine(&model.vector(&golden.text).unwrap(), &golden.sentence);
+        assert!(sentence > 0.99, "{}: {sentence}", golden.text);
+        let pieces = model.piece_vectors(&golden.text).unwrap();
+        assert_eq!(pieces.len(), golden.pieces, "{}", golden.text);
+        if !golden.middle.is_empty() {
+            let middle = cosine(&pieces[pieces.len() / 2], &golden.middle);
+            assert!(middle > 0.98, "{}: {middle}", golden.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn it_tells_what_a_text_means() {
+    let Some(model) = &*MODEL else { return };
+    let asked = model.ask(&[
+        ("what", 1.0),
+        ("medicine", 4.0),
+        ("did", 1.0),
+        ("the", 1.0),
+        ("doctor", 4.0),
+        ("give?", 2.0),
+    ]);
+    let asked = asked.await.unwrap();
+    let texts = [
+        "A physician prescribed antibiotics.",
+        "The train leaves at noon.",
+        "We raised the price of tickets.",
+    ];
+    let packed = Reranker::read(model, &texts).await.unwrap();
+    let alike: Vec<f32> =
+        packed.iter().map(|Packed(bytes)| asked.sum(&asked.compare(bytes).pieces)).collect();
+    assert!(alike[0] > alike[1] + 0.1 && alike[0] > alike[2] + 0.1, "{alike:?}");
+    let vectors = model
+        .embed(&["My puppy learned to swim.", "The little dog can swim now.", texts[2]])
+        .await
+        .unwrap();
+    assert!(cosine(&vectors[0], &vectors[1]) > cosine(&vectors[0], &vectors[2]) + 0.3);
+}
+
+#[test]
+fn a_copy_is_read_only_when_it_is_needed() {
+    let Some(model) = &*MODEL else { return };
+    let start = Instant::now();
+    let again = model.clone();
+    assert_eq!(again.id(), model.id());
+    assert!(start.elapsed().as_millis() < 50, "opening reads no weights");
+    assert!(again.id().name.starts_with("local-sentence-") && again.id().dimensions == 384);
+}
