@@ -9,11 +9,13 @@ use std::{
 use everlore::{
     Config, Engine, Scope,
     config::LanguageChoice,
-    files::layers::Layers,
-    files::memory_folder::{Limits, MemoryFolder},
+    files::{
+        home::vault_folder,
+        layers::Layers,
+        memory_folder::{Limits, MemoryFolder},
+    },
     store::{SqliteStore, Store},
     text::language::Language,
-    types::Fingerprint,
 };
 use jiff::{Zoned, tz::TimeZone};
 use tempfile::TempDir;
@@ -25,14 +27,8 @@ use crate::{
     model, unsaved,
 };
 
-/// A longer name of an agent or user is cut as a folder's, and told apart by a digest.
-const MAX_PLAIN_NAME: usize = 64;
-
 /// The name of the database file in a home.
 const DATABASE: &str = "everlore.db";
-
-/// The folder of a home that holds those of the tool `memory`.
-const MEMORY_FOLDERS: &str = "memories-tool";
 
 /// Everything a command needs to know.
 pub(crate) struct Context {
@@ -90,11 +86,9 @@ impl Context {
         self.home.join(DATABASE)
     }
 
-    /// The folder that the agent keeps for itself by the tool `memory`, one for each scope.
+    /// The folder of the tool `memory`: the vault of the scope.
     pub(crate) fn memory_folder(&self) -> MemoryFolder {
-        let agent = self.home.join(MEMORY_FOLDERS).join(folder_name(self.scope.agent()));
-        let root = agent.join(folder_name(self.scope.user()));
-        MemoryFolder::new(root, Limits::default())
+        MemoryFolder::new(vault_folder(&self.home, &self.scope), Limits::default())
     }
 
     /// The engine, opened on first use.
@@ -259,20 +253,6 @@ fn home(global: &Global) -> Result<PathBuf> {
             "name a folder with --home or EVERLORE_HOME",
         )
     })
-}
-
-/// The name of a scope's part as a folder. Some file systems take two names that differ in case or in how an accent is
-/// written for one, so a digest tells those apart that could be mistaken.
-fn folder_name(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-    if name.chars().all(plain) && name.len() < MAX_PLAIN_NAME {
-        return name.to_owned();
-    }
-    let digest = Fingerprint::of(name);
-    let digest: String = digest.as_bytes()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    let safe = |c: char| if c.is_alphanumeric() { c } else { '-' };
-    let start: String = name.chars().take(MAX_PLAIN_NAME / 2).map(safe).collect();
-    format!("{start}.{digest}")
 }
 
 /// The language a variable of the environment asks for.

@@ -18,6 +18,7 @@ mod streams;
 mod crowd;
 mod kill;
 mod layers;
+mod memory_vault;
 mod embed;
 #[cfg(feature = "remote")]
 mod remote;

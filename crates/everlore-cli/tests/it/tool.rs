@@ -21,22 +21,26 @@ fn ok(home: &Home, name: &str, input: &Value) -> String {
     ran.out.trim_end_matches('\n').to_owned()
 }
 
-/// What the tool `memory` keeps for an agent and a user.
-fn folder(home: &Home, agent: &str, user: &str) -> PathBuf {
-    home.path().join("memories-tool").join(agent).join(user)
+/// What the tool `memory` keeps.
+fn folder(home: &Home) -> PathBuf {
+    home.path().join("vault")
 }
 
 #[test]
 fn tools_are_listed_and_shown() {
     let home = Home::new();
     let listed = home.run(&["tool", "list"]);
-    assert_eq!((listed.code, listed.out.lines().count()), (0, 4), "{listed:?}");
-    assert!(listed.out.contains("memory_recall  core       Search long-term memory"), "{listed:?}");
+    assert_eq!((listed.code, listed.out.lines().count()), (0, 8), "{listed:?}");
+    assert!(
+        listed.out.contains("memory_recall   core       Search long-term memory"),
+        "{listed:?}"
+    );
     let names = |args: &[&str]| {
         let tools = home.json(args)["tools"].as_array().unwrap().clone();
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(names(&["tool", "list"]), ["memory_recall", "memory_save", "memory"]);
+    assert_eq!(names(&["tool", "list", "--set", "core"]), ["memory_recall", "memory_save"]);
+    assert_eq!(names(&["tool", "list"]).len(), 7);
     assert_eq!(names(&["tool", "list", "--set", "anthropic"]), ["memory"]);
     let shown = home.json(&["tool", "show", "memory_save"]);
     assert_eq!(shown["inputSchema"]["additionalProperties"], false);
@@ -134,7 +138,7 @@ fn each_agent_and_user_has_a_folder_and_memories_of_its_own() {
         assert!(recalled.starts_with("1 memory ") && recalled.contains(&own), "{recalled}");
     }
     // Folders that a file system which ignores case would take for one are told apart.
-    let folders: Vec<String> = fs::read_dir(home.path().join("memories-tool"))
+    let folders: Vec<String> = fs::read_dir(home.path().join("agents"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap().to_lowercase())
         .collect();
@@ -180,7 +184,7 @@ fn forgetting_a_file_removes_it_from_disk_index_and_journal_under_every_name() {
             path.display()
         );
     }
-    assert!(!folder(&home, "default", "default").join("b/c.md").exists());
+    assert!(!folder(&home).join("b/c.md").exists());
     home.assert_well();
 }
 
@@ -194,7 +198,7 @@ fn a_memory_that_only_claims_to_be_a_file_removes_none() {
     );
     let claim = home.json(&["remember", "a claim", "--metadata", r#"{"file": "/memories/a.md"}"#]);
     home.json(&["memory", "forget", claim["id"].as_str().unwrap(), "--yes"]);
-    assert!(folder(&home, "default", "default").join("a.md").exists());
+    assert!(folder(&home).join("a.md").exists());
 }
 
 #[test]
@@ -216,7 +220,7 @@ fn processes_at_once_lose_no_line() {
             });
         }
     });
-    let text = fs::read_to_string(folder(&home, "default", "default").join("log.md")).unwrap();
+    let text = fs::read_to_string(folder(&home).join("log.md")).unwrap();
     assert_eq!(text.lines().count(), 21, "{text}");
 }
 
@@ -227,7 +231,7 @@ const KILLS: u32 = 40;
 fn a_kill_in_the_middle_leaves_the_old_or_the_new_file() {
     let home = Home::new();
     let text = |letter: char| format!("{}\n", letter.to_string().repeat(20_000));
-    let file = folder(&home, "default", "default").join("big.md");
+    let file = folder(&home).join("big.md");
     let create = json!({"command": "create", "path": "/memories/big.md", "file_text": text('a')});
     let whole = Instant::now();
     ok(&home, "memory", &create);

@@ -3,14 +3,14 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
+mod desk;
+
+use self::desk::{Desk, notes, pages};
 use super::{
     Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
     input::{missing, typed, wrong},
 };
-use crate::{
-    error::{Error, Result},
-    files::memory_folder::{Command, Prepared},
-};
+use crate::{error::Result, files::memory_folder::Command};
 
 /// The tool.
 pub(super) struct Memory;
@@ -42,6 +42,10 @@ command str_replace: path, old_str, new_str. old_str must stand in the file exac
 command insert: path, insert_line (0 for the beginning), insert_text.
 command delete: path. Directories with all that is in them.
 command rename: old_path, new_path. Fails if new_path exists.
+
+What the user should be remembered by is there too, a file a memory: name_of_it.md, which begins with ---, name, description, \
+type (user, feedback, project or reference), ---. Such a file that you create, change or delete is a memory that is stored, \
+changed or deleted; MEMORY.md lists them and follows by itself. Any other file is a note of your own.
 
 Paths begin with /memories. Every change is kept in a journal, from which the user can bring it back.";
 
@@ -88,16 +92,17 @@ impl Tool for Memory {
         let name = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
         self.check_fields(&name, &input)?;
         let command: Command = typed(input)?;
-        let prepared = prepare(command, cx).await?;
-        cx.acting(format!("memory: {name}"))
-            .keep_notes(cx.scope, prepared.changes(), cx.session)
-            .await?;
+        let desk = Desk::of(cx, &name)?;
+        let prepared = desk.prepared(&command).await?;
+        let pages = pages(prepared.changes());
+        desk.engine.keep_notes(cx.scope, &notes(prepared.changes()), cx.session).await?;
         let answer = prepared.commit()?;
         if answer.is_error {
             return Ok(ToolAnswer::error(answer.text));
         }
-        let structured = json!({ "command": name, "text": answer.text });
-        Ok(ToolAnswer::new(answer.text, structured))
+        let text = answer.text + &desk.stored(&pages).await;
+        let structured = json!({ "command": name, "text": text });
+        Ok(ToolAnswer::new(text, structured))
     }
 }
 
@@ -122,17 +127,4 @@ impl Memory {
             None => Ok(()),
         }
     }
-}
-
-/// Waiting for another process must not hold up the other work of this one.
-async fn prepare(command: Command, cx: &ToolContext<'_>) -> Result<Prepared> {
-    let folder = cx.folder.cloned().ok_or_else(|| {
-        Error::invalid(
-            "this agent has no memory directory here",
-            "use memory_save and memory_recall instead",
-        )
-    })?;
-    tokio::task::spawn_blocking(move || folder.prepare(&command))
-        .await
-        .map_err(|error| Error::store(error.to_string()))?
 }

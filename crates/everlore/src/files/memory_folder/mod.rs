@@ -20,7 +20,10 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -95,10 +98,10 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// A file as large as hosted memory stores take, which is as much as one answer can show; as many as can be looked
-    /// through in some milliseconds at each new file.
+    /// A file as large as hosted memory stores take, which is as much as one answer can show; as many as a large vault has
+    /// beside the agent's own, which are looked through in some milliseconds at each new file.
     fn default() -> Self {
-        Self { max_file_bytes: 102_400, max_files: 5_000, max_total_bytes: 64 << 20 }
+        Self { max_file_bytes: 102_400, max_files: 20_000, max_total_bytes: 64 << 20 }
     }
 }
 
@@ -172,6 +175,11 @@ impl MemoryFolder {
     /// The folder at `root`, which is made when it is first used.
     pub fn new(root: impl Into<PathBuf>, limits: Limits) -> Self {
         Self { root: root.into(), limits }
+    }
+
+    /// Where it lies.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Works a command out and does it.

@@ -14,8 +14,9 @@ use rustix::{
     io::Errno,
 };
 
-/// What is on its way into its place is called so; no path that an agent gives can be.
-const TEMPORARY: &str = ".everlore-tmp-";
+/// What is on its way into its place is called so; no path that an agent gives can be, and nothing that a sync of the same
+/// folder writes, which has a lock of its own.
+const TEMPORARY: &str = ".everlore-tool-";
 
 /// Only the user may read what is remembered.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);

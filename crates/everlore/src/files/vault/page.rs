@@ -56,6 +56,18 @@ impl Page {
         })
     }
 
+    /// Reads a whole file as a sync does: only what can be a memory is one.
+    pub fn taken(text: &str) -> Result<Self> {
+        if let Some(reason) = crlf_or_bom(text) {
+            return Err(Error::invalid(reason, "save it again in an editor"));
+        }
+        let page = Self::parse(text)?;
+        if page.content.is_empty() {
+            return Err(Error::invalid("it has no text", "write the text below the front matter"));
+        }
+        Ok(page)
+    }
+
     /// A new file for a memory.
     pub fn render(memory: &Memory) -> String {
         let head = "---\nname: x\n---\n";
@@ -132,7 +144,7 @@ impl Page {
 }
 
 /// Why a text cannot be taken as it is, though it may be read: its line ends or a mark that other programs put there.
-pub fn crlf_or_bom(text: &str) -> Option<&'static str> {
+fn crlf_or_bom(text: &str) -> Option<&'static str> {
     if text.starts_with('\u{feff}') {
         return Some("it begins with a byte order mark; save it as UTF-8 without one");
     }

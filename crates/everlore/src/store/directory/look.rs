@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io, path::Path};
 use super::state::{Base, Digest, State};
 use crate::{
     error::Result,
-    files::vault::{Page, Skipped, Stat, crlf_or_bom, memory_files, read_small},
+    files::vault::{Page, Skipped, Stat, memory_files, read_small},
 };
 
 /// Clocks of file systems are coarse, by two seconds at worst: what changed this short before the last look may have
@@ -91,11 +91,7 @@ fn taken(bytes: Vec<u8>) -> Found {
     let Ok(text) = String::from_utf8(bytes) else {
         return Found::Bad("it is not UTF-8".to_owned());
     };
-    if let Some(reason) = crlf_or_bom(&text) {
-        return Found::Bad(reason.to_owned());
-    }
-    match Page::parse(&text) {
-        Ok(page) if page.content.is_empty() => Found::Bad("it has no text".to_owned()),
+    match Page::taken(&text) {
         Ok(page) => Found::Page(Box::new(page)),
         Err(error) => Found::Bad(error.to_string()),
     }

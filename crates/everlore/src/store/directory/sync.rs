@@ -23,7 +23,8 @@ use crate::{
     files::vault::{Lock, Page, file_name},
     store::Store,
     types::{
-        Actor, Applied, Change, Kind, Memory, MemoryId, Scope, Timestamp, Write, to_millisecond,
+        Actor, Applied, Author, Change, Kind, Memory, MemoryId, Scope, Timestamp, Write,
+        to_millisecond,
     },
 };
 
@@ -45,6 +46,8 @@ pub struct SyncRequest {
     pub kinds: Vec<Kind>,
     /// Only say what would happen.
     pub dry_run: bool,
+    /// Who changed the files, where that is known; otherwise what is taken from them is journaled as the engine's doing.
+    pub author: Option<Author>,
 }
 
 impl SyncRequest {
@@ -54,7 +57,7 @@ impl SyncRequest {
     /// A sync of the kinds of the last time.
     pub fn new(folder: impl Into<PathBuf>, scope: &Scope) -> Self {
         let (folder, scope) = (folder.into(), scope.clone());
-        Self { folder, scope, kinds: Vec::new(), dry_run: false }
+        Self { folder, scope, kinds: Vec::new(), dry_run: false, author: None }
     }
 }
 
@@ -241,19 +244,21 @@ async fn store_all(
         return Ok((None, head));
     }
     let run = run_name(now);
-    let name = request
-        .folder
-        .file_name()
-        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let cause = format!("vault sync {name}");
+    let author = request.author.clone().unwrap_or_else(|| sync_of(&request.folder));
+    let cause = author.cause_of("vault sync");
     for batch in changes.chunks(BATCH) {
-        let write = Write::new(&request.scope, Actor::Engine, cause.trim(), now, batch.to_vec());
+        let write = Write::new(&request.scope, author.actor, &cause, now, batch.to_vec());
         let applied = store.apply(Write { run: Some(run.clone()), ..write }).await?;
         verify(store, request, batch).await?;
         head = followed(head, &applied, now);
         stop.step()?;
     }
     Ok((Some(run), head))
+}
+
+fn sync_of(folder: &Path) -> Author {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    Author { actor: Actor::Engine, cause: Some(format!("vault sync {name}").trim().to_owned()) }
 }
 
 /// A sync answers only for what can be read back.
