@@ -103,7 +103,9 @@ impl Context {
 
     /// The layers of the agent and the user; they need no database.
     pub(crate) fn layers(&self) -> Layers {
-        Layers::new(&self.home, &self.scope, &self.settings.config.layers)
+        let config = &self.settings.config;
+        Layers::new(&self.home, &self.scope, &config.layers)
+            .keeping_secrets(!config.memory.mask_secrets)
     }
 
     /// Makes what a home has from its first day. Memories can be kept without it, so a failure is left to the doctor.

@@ -198,8 +198,12 @@ impl Engine {
         session: Option<&str>,
     ) -> Result<()> {
         self.check_enabled()?;
+        let mut changes = changes.to_vec();
+        if self.masks() {
+            changes.iter_mut().for_each(|change| drop(change.mask_secrets()));
+        }
         let now = self.now().timestamp();
-        ingest::keep_notes(&*self.store, scope, changes, session, &self.author, now).await
+        ingest::keep_notes(&*self.store, scope, &changes, session, &self.author, now).await
     }
 
     fn check_enabled(&self) -> Result<()> {

@@ -10,7 +10,11 @@ use super::{
     Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
     input::{missing, typed, wrong},
 };
-use crate::{error::Result, files::memory_folder::Command};
+use crate::{
+    error::{Error, Result},
+    files::memory_folder::Command,
+    text::secrets::{find_secrets, told},
+};
 
 /// The tool.
 pub(super) struct Memory;
@@ -91,7 +95,8 @@ impl Tool for Memory {
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
         let name = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
         self.check_fields(&name, &input)?;
-        let command: Command = typed(input)?;
+        let mut command: Command = typed(input)?;
+        let masked = mask_secrets(&mut command, cx)?;
         let desk = Desk::of(cx, &name)?;
         let prepared = desk.prepared(&command).await?;
         let pages = pages(prepared.changes());
@@ -100,7 +105,7 @@ impl Tool for Memory {
         if answer.is_error {
             return Ok(ToolAnswer::error(answer.text));
         }
-        let text = answer.text + &desk.stored(&pages).await;
+        let text = answer.text + &masked + &desk.stored(&pages).await;
         let structured = json!({ "command": name, "text": text });
         Ok(ToolAnswer::new(text, structured))
     }
@@ -127,4 +132,22 @@ impl Memory {
             None => Ok(()),
         }
     }
+}
+
+/// Masks the secrets that a command would write, by the settings, and returns what there is to say of it.
+fn mask_secrets(command: &mut Command, cx: &ToolContext<'_>) -> Result<String> {
+    if !cx.engine.config().memory.mask_secrets {
+        return Ok(String::new());
+    }
+    if command.new_path().is_some_and(|path| !find_secrets(path).is_empty()) {
+        return Err(Error::invalid(
+            "the path holds a secret, which is never written",
+            "use a name without it",
+        ));
+    }
+    let masked = command.mask_secrets();
+    Ok(match masked.is_empty() {
+        true => String::new(),
+        false => format!("\n\nNote: masked {}: the value was not written.", told(&masked)),
+    })
 }

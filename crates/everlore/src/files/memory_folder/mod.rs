@@ -32,7 +32,10 @@ use self::{
     plan::{Desk, Plan},
     tree::Folder,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    text::secrets::{SecretKind, mask_all, mask_new},
+};
 
 /// What an agent can do with its folder. Paths begin with `/memories`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +89,31 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Masks the secrets that it would write and says what they were.
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+        match self {
+            Self::Create { file_text: text, .. } | Self::Insert { insert_text: text, .. } => {
+                mask_all([text])
+            }
+            Self::StrReplace { old_str, new_str, .. } => {
+                let (masked, kinds) = mask_new(new_str, old_str);
+                *new_str = masked.into_owned();
+                kinds
+            }
+            Self::View { .. } | Self::Delete { .. } | Self::Rename { .. } => Vec::new(),
+        }
+    }
+
+    /// The path that it would make.
+    pub fn new_path(&self) -> Option<&str> {
+        match self {
+            Self::Create { path, .. } | Self::Rename { new_path: path, .. } => Some(path),
+            _ => None,
+        }
+    }
+}
+
 /// How much a folder may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -135,6 +163,11 @@ pub struct FileChange {
 }
 
 impl FileChange {
+    /// Masks the secrets in what it says and says what they were.
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+        mask_all([&mut self.before, &mut self.after].into_iter().flatten())
+    }
+
     fn gone(path: String, text: String) -> Self {
         Self { path, before: Some(text), after: None, moved_from: None }
     }

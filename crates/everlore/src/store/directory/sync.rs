@@ -48,6 +48,9 @@ pub struct SyncRequest {
     pub dry_run: bool,
     /// Who changed the files, where that is known; otherwise what is taken from them is journaled as the engine's doing.
     pub author: Option<Author>,
+    /// Whether secrets in files are masked on their way to memory; the engine goes by its settings. Files keep what people
+    /// typed, and the report names them.
+    pub mask_secrets: bool,
 }
 
 impl SyncRequest {
@@ -57,7 +60,7 @@ impl SyncRequest {
     /// A sync of the kinds of the last time.
     pub fn new(folder: impl Into<PathBuf>, scope: &Scope) -> Self {
         let (folder, scope) = (folder.into(), scope.clone());
-        Self { folder, scope, kinds: Vec::new(), dry_run: false, author: None }
+        Self { folder, scope, kinds: Vec::new(), dry_run: false, author: None, mask_secrets: false }
     }
 }
 
@@ -200,7 +203,7 @@ async fn open(request: &SyncRequest) -> Result<Opened> {
             request.kinds.clone()
         };
         check_owner(&request, &state)?;
-        let look = look(&request.folder, &state)?;
+        let look = look(&request.folder, &state, request.mask_secrets)?;
         Ok(Opened { lock, state, look, kinds })
     })
     .await
@@ -226,7 +229,8 @@ fn check_owner(request: &SyncRequest, state: &State) -> Result<()> {
 async fn start_anew(store: &dyn Store, request: &SyncRequest) -> Result<(State, Look, Known)> {
     let state = State::new(&request.scope, &request.kinds);
     let (folder, fresh) = (request.folder.clone(), state.clone());
-    let look = super::blocking(move || look(&folder, &fresh)).await?;
+    let mask_secrets = request.mask_secrets;
+    let look = super::blocking(move || look(&folder, &fresh, mask_secrets)).await?;
     let known = Known::load(store, &request.scope, &state, &look, &request.kinds).await?;
     Ok((state, look, known))
 }
