@@ -10,6 +10,7 @@ use everlore::{
     Config, Engine, Scope,
     config::LanguageChoice,
     files::{
+        disk::{make_private_folder, private},
         home::vault_folder,
         layers::Layers,
         memory_folder::{Limits, MemoryFolder},
@@ -265,13 +266,7 @@ fn locale(variable: &str) -> Option<Language> {
 
 /// Makes the folder and the file for the user alone; what exists is left as it is.
 fn prepare(home: &Path, database: &Path) -> io::Result<()> {
-    if !home.is_dir() {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(home)?;
-    }
+    make_private_folder(home)?;
     match private_file().create_new(true).open(database) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !database.exists() => {
             Err(error)
@@ -282,9 +277,7 @@ fn prepare(home: &Path, database: &Path) -> io::Result<()> {
 
 /// Opens a file for writing that, if new, only the user may read.
 pub(crate) fn private_file() -> fs::OpenOptions {
-    let mut options = fs::OpenOptions::new();
+    let mut options = private();
     options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }

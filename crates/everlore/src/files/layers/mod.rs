@@ -360,7 +360,7 @@ impl Layers {
         History::new(&self.place.history(layer, day))
     }
 
-    fn lock(&self, layer: Layer, day: Date) -> Result<disk::Lock> {
+    fn lock(&self, layer: Layer, day: Date) -> Result<std::fs::File> {
         disk::lock(&self.place.history(layer, day).with_extension("lock"))
     }
 }
