@@ -5,6 +5,7 @@ pub(crate) mod remember;
 pub(crate) mod observe;
 pub(crate) mod ingest;
 pub(crate) mod recall;
+mod calibrate;
 mod explain;
 mod why_not;
 pub(crate) mod context;

@@ -40,7 +40,8 @@ fn tools_are_listed_and_shown() {
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(&["tool", "list", "--set", "core"]), ["memory_recall", "memory_save"]);
-    assert_eq!(names(&["tool", "list"]).len(), 7);
+    let layered = ["memory_read", "memory_add", "memory_replace", "memory_remove"];
+    assert_eq!(names(&["tool", "list", "--set", "layers"]), layered);
     assert_eq!(names(&["tool", "list", "--set", "anthropic"]), ["memory"]);
     let shown = home.json(&["tool", "show", "memory_save"]);
     assert_eq!(shown["inputSchema"]["additionalProperties"], false);

@@ -92,14 +92,14 @@ pub fn find_secrets(text: &str) -> Vec<Secret> {
 
 /// The text with `[secret: KIND]` in place of each secret, and the kinds in order.
 pub fn mask(text: &str) -> (Cow<'_, str>, Vec<SecretKind>) {
-    masked(text, find_secrets(text))
+    masked(text, &find_secrets(text))
 }
 
 /// The same for secrets that `before` did not hold: what was there is its owner's choice.
 pub fn mask_new<'a>(text: &'a str, before: &str) -> (Cow<'a, str>, Vec<SecretKind>) {
     let mut secrets = find_secrets(text);
     secrets.retain(|secret| !before.contains(&text[secret.span.clone()]));
-    masked(text, secrets)
+    masked(text, &secrets)
 }
 
 /// Masks the secrets of some texts and says what they were.
@@ -124,13 +124,13 @@ pub fn told(kinds: &[SecretKind]) -> String {
     format!("{} {secrets} ({})", kinds.len(), names.join(", "))
 }
 
-fn masked(text: &str, secrets: Vec<Secret>) -> (Cow<'_, str>, Vec<SecretKind>) {
+fn masked<'a>(text: &'a str, secrets: &[Secret]) -> (Cow<'a, str>, Vec<SecretKind>) {
     if secrets.is_empty() {
         return (Cow::Borrowed(text), Vec::new());
     }
     let mut masked = String::with_capacity(text.len());
     let mut end = 0;
-    for secret in &secrets {
+    for secret in secrets {
         masked.push_str(&text[end..secret.span.start]);
         masked.push_str(&format!("[secret: {}]", secret.kind));
         end = secret.span.end;
