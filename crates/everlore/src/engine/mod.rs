@@ -26,7 +26,6 @@ pub use transfer::Exported;
 use crate::{
     config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
-    files::memory_folder::FileChange,
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
     recall::{self, Block, Domains, Means, Recall, RecallRequest, Tuning, WhyNot},
@@ -207,22 +206,6 @@ impl Engine {
     /// Whether secrets are masked before anything is written.
     pub(super) fn masks(&self) -> bool {
         self.config.memory.mask_secrets
-    }
-
-    /// Keeps what files of an agent's own folder said and will say, before they are changed.
-    pub async fn keep_notes(
-        &self,
-        scope: &Scope,
-        changes: &[FileChange],
-        session: Option<&str>,
-    ) -> Result<()> {
-        self.check_enabled()?;
-        let mut changes = changes.to_vec();
-        if self.masks() {
-            changes.iter_mut().for_each(|change| drop(change.mask_secrets()));
-        }
-        let now = self.now().timestamp();
-        ingest::keep_notes(&*self.store, scope, &changes, session, &self.author, now).await
     }
 
     fn check_enabled(&self) -> Result<()> {
