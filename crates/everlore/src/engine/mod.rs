@@ -10,6 +10,7 @@ mod vault;
 mod prompt;
 mod lookup;
 mod calibration;
+mod clean;
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
@@ -18,6 +19,7 @@ use serde::Serialize;
 
 use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use calibration::{Calibration, MIN_MEMORIES, Told};
+pub use clean::Cleaned;
 pub use embedding::EmbedStatus;
 pub use layers::{ArchivedDay, SessionEnd};
 pub use prompt::PromptRequest;
@@ -29,7 +31,7 @@ use crate::{
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
     recall::{self, Block, Domains, Means, Recall, RecallRequest, Tuning, WhyNot},
-    store::{Filter, JournalQuery, Order, Page, RamStore, Store, VectorCache},
+    store::{JournalQuery, RamStore, Store, VectorCache},
     text::language::Language,
     types::{
         Actor, Author, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
@@ -80,15 +82,6 @@ pub struct Forgotten {
     pub seq: u64,
     /// What was removed from where.
     pub removed: Erased,
-}
-
-/// What was put away because it is hardly worth anything any more.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cleaned {
-    /// The run, to undo all of it; none if it was only tried.
-    pub run: Option<String>,
-    /// The memories.
-    pub memories: Vec<Memory>,
 }
 
 impl Engine {
@@ -384,24 +377,5 @@ impl Engine {
     /// Takes changes back and returns their numbers.
     pub async fn undo(&self, scope: &Scope, what: &Undo) -> Result<Vec<u64>> {
         ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
-    }
-
-    /// Archives memories whose weight fell below `threshold` as one run; with `dry_run`, only finds them.
-    pub async fn clean(&self, scope: &Scope, threshold: f64, dry_run: bool) -> Result<Cleaned> {
-        let now = self.now().timestamp();
-        let run = (!dry_run).then(|| format!("clean-{}", now.as_millisecond()));
-        let active = Filter { statuses: vec![Status::Active], ..Filter::default() };
-        let mut page = Page { filter: active, after: None, order: Order::OldestFirst, limit: PAGE };
-        let mut cleaned = Cleaned { run, memories: Vec::new() };
-        loop {
-            let mut memories = self.store.list(scope, &page).await?;
-            let Some(last) = memories.last() else { return Ok(cleaned) };
-            page.after = Some(last.id);
-            memories.retain(|memory| memory.weight < threshold);
-            if let Some(run) = &cleaned.run {
-                memories = ingest::archive_all(&*self.store, scope, memories, run, now).await?;
-            }
-            cleaned.memories.extend(memories);
-        }
     }
 }
