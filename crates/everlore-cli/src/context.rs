@@ -11,12 +11,15 @@ use everlore::llm::LocalModel;
 use everlore::{
     Config, Engine, Scope,
     config::LanguageChoice,
-    files::layers::Layers,
-    files::memory_folder::{Limits, MemoryFolder},
+    files::{
+        disk::{make_private_folder, private},
+        home::vault_folder,
+        layers::Layers,
+        memory_folder::{Limits, MemoryFolder},
+    },
     recall::{Domain, Domains},
     store::{SqliteStore, Store},
     text::language::Language,
-    types::Fingerprint,
 };
 use jiff::{Zoned, tz::TimeZone};
 use tempfile::TempDir;
@@ -31,14 +34,8 @@ use crate::{
     unsaved,
 };
 
-/// A longer name of an agent or user is cut as a folder's, and told apart by a digest.
-const MAX_PLAIN_NAME: usize = 64;
-
 /// The name of the database file in a home.
 const DATABASE: &str = "everlore.db";
-
-/// The folder of a home that holds those of the tool `memory`.
-const MEMORY_FOLDERS: &str = "memories-tool";
 
 /// Everything a command needs to know.
 pub(crate) struct Context {
@@ -98,11 +95,9 @@ impl Context {
         self.home.join(DATABASE)
     }
 
-    /// The folder that the agent keeps for itself by the tool `memory`, one for each scope.
+    /// The folder of the tool `memory`: the vault of the scope.
     pub(crate) fn memory_folder(&self) -> MemoryFolder {
-        let agent = self.home.join(MEMORY_FOLDERS).join(folder_name(self.scope.agent()));
-        let root = agent.join(folder_name(self.scope.user()));
-        MemoryFolder::new(root, Limits::default())
+        MemoryFolder::new(vault_folder(&self.home, &self.scope), Limits::default())
     }
 
     /// The engine, opened on first use.
@@ -117,7 +112,9 @@ impl Context {
 
     /// The layers of the agent and the user; they need no database.
     pub(crate) fn layers(&self) -> Layers {
-        Layers::new(&self.home, &self.scope, &self.settings.config.layers)
+        let config = &self.settings.config;
+        Layers::new(&self.home, &self.scope, &config.layers)
+            .keeping_secrets(!config.memory.mask_secrets)
     }
 
     /// Makes what a home has from its first day. Memories can be kept without it, so a failure is left to the doctor.
@@ -334,20 +331,6 @@ fn home(global: &Global) -> Result<PathBuf> {
     })
 }
 
-/// The name of a scope's part as a folder. Some file systems take two names that differ in case or in how an accent is
-/// written for one, so a digest tells those apart that could be mistaken.
-fn folder_name(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-    if name.chars().all(plain) && name.len() < MAX_PLAIN_NAME {
-        return name.to_owned();
-    }
-    let digest = Fingerprint::of(name);
-    let digest: String = digest.as_bytes()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    let safe = |c: char| if c.is_alphanumeric() { c } else { '-' };
-    let start: String = name.chars().take(MAX_PLAIN_NAME / 2).map(safe).collect();
-    format!("{start}.{digest}")
-}
-
 /// The language a variable of the environment asks for.
 fn locale(variable: &str) -> Option<Language> {
     let value = std::env::var(variable).ok().filter(|value| !value.is_empty())?;
@@ -357,12 +340,14 @@ fn locale(variable: &str) -> Option<Language> {
 /// Makes the home for the user alone, where it is not there yet.
 #[cfg(feature = "local-model")]
 pub(crate) fn make_home(home: &Path) -> Result<()> {
-    make_folder(home).map_err(|error| Failure::io(home.display().to_string(), error))
+    make_private_folder(home)
+        .map(drop)
+        .map_err(|error| Failure::io(home.display().to_string(), error))
 }
 
 /// Makes the folder and the file for the user alone; what exists is left as it is.
 fn prepare(home: &Path, database: &Path) -> io::Result<()> {
-    make_folder(home)?;
+    make_private_folder(home)?;
     match private_file().create_new(true).open(database) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !database.exists() => {
             Err(error)
@@ -371,22 +356,9 @@ fn prepare(home: &Path, database: &Path) -> io::Result<()> {
     }
 }
 
-fn make_folder(home: &Path) -> io::Result<()> {
-    if !home.is_dir() {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(home)?;
-    }
-    Ok(())
-}
-
 /// Opens a file for writing that, if new, only the user may read.
 pub(crate) fn private_file() -> fs::OpenOptions {
-    let mut options = fs::OpenOptions::new();
+    let mut options = private();
     options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }

@@ -3,7 +3,11 @@
 use std::borrow::Cow;
 
 use comfy_table::{ContentArrangement, Table, presets};
-use everlore::{Kind, Memory, recall::one_line, text::secrets::SecretKind};
+use everlore::{
+    Kind, Memory,
+    recall::one_line,
+    text::secrets::{SecretKind, told},
+};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A title in a list is cut here.
@@ -99,11 +103,7 @@ pub(crate) fn quoted(word: &str) -> String {
 
 /// Says what was masked, so that nobody looks for it later.
 pub(crate) fn masked(kinds: &[SecretKind]) -> String {
-    let mut names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let of = count(kinds.len(), "secret", "secrets");
-    format!("masked {of} ({}): the value was not stored", names.join(", "))
+    format!("masked {}: the value was not stored", told(kinds))
 }
 
 #[cfg(test)]

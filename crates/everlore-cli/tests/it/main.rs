@@ -18,6 +18,7 @@ mod streams;
 mod crowd;
 mod kill;
 mod layers;
+mod memory_vault;
 mod prompt;
 mod embed;
 #[cfg(feature = "remote")]

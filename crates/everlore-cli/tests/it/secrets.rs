@@ -93,3 +93,131 @@ fn masking_can_be_switched_off() {
     assert_eq!(saved["masked"], json!(null));
     assert!(!traces(&home).is_empty());
 }
+
+fn call(home: &Home, tool: &str, input: &serde_json::Value) -> String {
+    let ran = home.run(&["tool", "call", tool, &input.to_string()]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    ran.out
+}
+
+#[test]
+fn layers_and_the_memory_directory_are_masked_too() {
+    let home = Home::new();
+    let [token, password, card] = values();
+    let told = home.run(&["layer", "add", "user", "Work", &format!("the deploy token is {token}")]);
+    assert!(
+        told.err.contains("note: masked 1 secret (token): the value was not written"),
+        "{told:?}"
+    );
+    home.run(&["layer", "add", "user", "账号", "口令待定"]);
+    let told =
+        home.run(&["layer", "replace", "user", "账号", "口令待定", &format!("口令是 {password}")]);
+    assert!(told.err.contains("masked 1 secret (password)"), "{told:?}");
+    let said = call(
+        &home,
+        "memory_add",
+        &json!({"file": "memory", "section": "卡", "content": format!("卡号 {card}")}),
+    );
+    assert!(said.contains("masked 1 secret (card number): the value was not written."), "{said}");
+    let said = call(
+        &home,
+        "memory",
+        &json!({"command": "create", "path": "/memories/ops.md", "file_text": format!("token {token}\n密码：\n")}),
+    );
+    assert!(said.contains("Note: masked 1 secret (token): the value was not written."), "{said}");
+    call(
+        &home,
+        "memory",
+        &json!({"command": "str_replace", "path": "/memories/ops.md", "old_str": "密码：", "new_str": format!("密码：{password}")}),
+    );
+    call(
+        &home,
+        "memory",
+        &json!({"command": "insert", "path": "/memories/ops.md", "insert_line": 0, "insert_text": format!("card {card}")}),
+    );
+    let page = format!(
+        "---\nname: 银行\ndescription: my card is {card}\ntype: user\n---\n\n我的密码是{password}\n"
+    );
+    call(
+        &home,
+        "memory",
+        &json!({"command": "create", "path": "/memories/user_bank.md", "file_text": page}),
+    );
+    let stored = home.json(&["memory", "list", "--kind", "user"])["memories"][0].clone();
+    assert_eq!(
+        (&stored["content"], &stored["description"]),
+        (&json!("我的密码是[secret: password]"), &json!("my card is [secret: card number]"))
+    );
+    let path =
+        json!({"command": "create", "path": format!("/memories/{token}.md"), "file_text": "x"});
+    let refused = home.run(&["tool", "call", "memory", &path.to_string()]);
+    assert!(refused.code == 2 && refused.err.contains("Use a name without it."), "{refused:?}");
+    assert_eq!(traces(&home), [""; 0]);
+    home.assert_well();
+}
+
+#[test]
+fn a_summary_of_turns_from_a_time_without_masking_is_masked() {
+    let home = Home::new();
+    let [token, password, _] = values();
+    fs::create_dir_all(home.path()).unwrap();
+    fs::write(home.path().join("config.toml"), "[memory]\nmask_secrets = false\n").unwrap();
+    let said = [
+        format!("Please remember that the deploy token is {token}."),
+        format!("服务器的密码是{password}，请记住。"),
+    ];
+    home.run_with(
+        &["observe", "--session", "s"],
+        turns(said.iter().map(String::as_str)).as_bytes(),
+    );
+    fs::remove_file(home.path().join("config.toml")).unwrap();
+    let ended = home.json(&["session", "end", "s"]);
+    let log = ended["ended"]["log"]["path"].as_str().unwrap();
+    let text = fs::read_to_string(log).unwrap();
+    assert!(text.contains("[secret: token]") || text.contains("[secret: password]"), "{text}");
+    assert!(!text.contains(&token) && !text.contains(&password), "{text}");
+}
+
+/// The value stays where a person typed it, and goes nowhere else; neither side is changed for it again and again.
+#[test]
+fn a_secret_typed_into_a_vault_stays_in_that_file_alone() {
+    for text in ["The deploy token is ", "部署口令是 "] {
+        let home = Home::new();
+        let [token, ..] = values();
+        home.remember("I like 龙井茶");
+        home.json(&["vault", "init"]);
+        let file = home.path().join("vault/user_ops.md");
+        let page = |more: &str| {
+            format!(
+                "---\nname: ops\ndescription: how to deploy\ntype: user\n---\n\n{text}{token}\n{more}"
+            )
+        };
+        fs::write(&file, page("")).unwrap();
+        let told = home.run(&["vault", "sync"]);
+        assert!(told.out.contains("masked in memory, and still in the file"), "{told:?}");
+        let in_file_alone = || {
+            let traces = traces(&home);
+            assert!(traces.len() == 1 && traces[0].ends_with("user_ops.md"), "{traces:?}");
+        };
+        in_file_alone();
+        assert_eq!(home.run(&["vault", "status"]).code, 1, "nothing is left to do");
+        // Edited again, and compared anew without the record of the last time.
+        fs::write(&file, page("More.\n")).unwrap();
+        assert!(home.run(&["vault", "sync"]).out.contains("masked in memory"));
+        fs::remove_dir_all(home.path().join("vault/.everlore")).unwrap();
+        let again = home.json(&["vault", "sync"]);
+        assert_eq!(again["done"], json!([]), "{again}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), page("More.\n"));
+        in_file_alone();
+        // An agent that edits around it neither spreads nor destroys it.
+        call(
+            &home,
+            "memory",
+            &json!({"command": "str_replace", "path": "/memories/user_ops.md", "old_str": "More.", "new_str": "Less."}),
+        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), page("Less.\n"));
+        in_file_alone();
+        let listed = home.json(&["memory", "list"]).to_string();
+        assert!(listed.contains("Less.") && listed.contains("[secret: "), "{listed}");
+    }
+}

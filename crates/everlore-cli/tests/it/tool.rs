@@ -21,9 +21,9 @@ fn ok(home: &Home, name: &str, input: &Value) -> String {
     ran.out.trim_end_matches('\n').to_owned()
 }
 
-/// What the tool `memory` keeps for an agent and a user.
-fn folder(home: &Home, agent: &str, user: &str) -> PathBuf {
-    home.path().join("memories-tool").join(agent).join(user)
+/// What the tool `memory` keeps.
+fn folder(home: &Home) -> PathBuf {
+    home.path().join("vault")
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn each_agent_and_user_has_a_folder_and_memories_of_its_own() {
         assert!(recalled.starts_with("1 memory ") && recalled.contains(&own), "{recalled}");
     }
     // Folders that a file system which ignores case would take for one are told apart.
-    let folders: Vec<String> = fs::read_dir(home.path().join("memories-tool"))
+    let folders: Vec<String> = fs::read_dir(home.path().join("agents"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap().to_lowercase())
         .collect();
@@ -185,7 +185,7 @@ fn forgetting_a_file_removes_it_from_disk_index_and_journal_under_every_name() {
             path.display()
         );
     }
-    assert!(!folder(&home, "default", "default").join("b/c.md").exists());
+    assert!(!folder(&home).join("b/c.md").exists());
     home.assert_well();
 }
 
@@ -199,7 +199,7 @@ fn a_memory_that_only_claims_to_be_a_file_removes_none() {
     );
     let claim = home.json(&["remember", "a claim", "--metadata", r#"{"file": "/memories/a.md"}"#]);
     home.json(&["memory", "forget", claim["id"].as_str().unwrap(), "--yes"]);
-    assert!(folder(&home, "default", "default").join("a.md").exists());
+    assert!(folder(&home).join("a.md").exists());
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn processes_at_once_lose_no_line() {
             });
         }
     });
-    let text = fs::read_to_string(folder(&home, "default", "default").join("log.md")).unwrap();
+    let text = fs::read_to_string(folder(&home).join("log.md")).unwrap();
     assert_eq!(text.lines().count(), 21, "{text}");
 }
 
@@ -232,7 +232,7 @@ const KILLS: u32 = 40;
 fn a_kill_in_the_middle_leaves_the_old_or_the_new_file() {
     let home = Home::new();
     let text = |letter: char| format!("{}\n", letter.to_string().repeat(20_000));
-    let file = folder(&home, "default", "default").join("big.md");
+    let file = folder(&home).join("big.md");
     let create = json!({"command": "create", "path": "/memories/big.md", "file_text": text('a')});
     let whole = Instant::now();
     ok(&home, "memory", &create);

@@ -13,6 +13,7 @@ use crate::{
     store::{Filter, JournalQuery, Order, Page},
     text::{
         language::{Language, language_of},
+        secrets::mask_all,
         summary::{Said, summarize},
     },
     types::{Actor, Kind, Memory, MemoryId, Role, Scope},
@@ -53,7 +54,7 @@ impl Engine {
         let home = self.home.as_ref().ok_or_else(|| {
             Error::invalid("there is no home folder", "open the engine with `Engine::with_home`")
         })?;
-        Ok(Layers::new(home, scope, &self.config.layers))
+        Ok(Layers::new(home, scope, &self.config.layers).keeping_secrets(!self.masks()))
     }
 
     /// A layer as it is on disk; of the daily log, today's.
@@ -88,7 +89,12 @@ impl Engine {
         let Some(date) = turns.iter().map(day_of).max() else {
             return Err(Error::not_found("session", session));
         };
-        let turns: Vec<Memory> = turns.into_iter().filter(|turn| day_of(turn) == date).collect();
+        let mut turns: Vec<Memory> =
+            turns.into_iter().filter(|turn| day_of(turn) == date).collect();
+        if self.masks() {
+            // They may have been stored while secrets were kept.
+            mask_all(turns.iter_mut().map(|turn| &mut turn.content));
+        }
         let (layers, by) = (self.layers(scope)?, By { actor: Actor::Engine, now: self.now() });
         let (session, count) = (session.to_owned(), turns.len());
         let log = aside(move || {
@@ -106,8 +112,12 @@ impl Engine {
         let (layers, now) = (self.layers(scope)?, self.now());
         let mut archived = Vec::new();
         for day in layers.old_days(now.date())? {
+            let mut said = day.clone();
+            if self.masks() {
+                mask_all([&mut said.text]);
+            }
             let kept =
-                ingest::keep_day(&*self.store, scope, &day, &self.zone, now.timestamp()).await?;
+                ingest::keep_day(&*self.store, scope, &said, &self.zone, now.timestamp()).await?;
             // A day that changed meanwhile is left for the next time.
             if layers.put_away(&day)? {
                 archived.push(ArchivedDay { day: day.date, memory: kept });

@@ -28,7 +28,6 @@ pub use transfer::Exported;
 use crate::{
     config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
-    files::memory_folder::FileChange,
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::{Embedder, Reranker},
     recall::{self, Block, Domains, Means, Recall, RecallRequest, Tuning, WhyNot},
@@ -209,18 +208,6 @@ impl Engine {
     /// Whether secrets are masked before anything is written.
     pub(super) fn masks(&self) -> bool {
         self.config.memory.mask_secrets
-    }
-
-    /// Keeps what files of an agent's own folder said and will say, before they are changed.
-    pub async fn keep_notes(
-        &self,
-        scope: &Scope,
-        changes: &[FileChange],
-        session: Option<&str>,
-    ) -> Result<()> {
-        self.check_enabled()?;
-        let now = self.now().timestamp();
-        ingest::keep_notes(&*self.store, scope, changes, session, &self.author, now).await
     }
 
     fn check_enabled(&self) -> Result<()> {

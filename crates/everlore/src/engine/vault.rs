@@ -1,15 +1,36 @@
-//! A folder of markdown files kept equal to the memories of a scope.
+//! A folder of markdown files kept equal to the memories of a scope, and the notes that an agent keeps in it.
 
 use super::Engine;
 use crate::{
     error::Result,
+    files::memory_folder::FileChange,
+    ingest,
     store::directory::{SyncReport, SyncRequest, sync},
+    types::Scope,
 };
 
 impl Engine {
-    /// Brings a vault and the memories of its scope together: changes of either side travel to the other (D8).
+    /// Brings a vault and the memories of its scope together: changes of either side travel to the other (D8). Secrets are
+    /// masked in memory and left in files that people wrote; the report names them.
     pub async fn sync_vault(&self, request: &SyncRequest) -> Result<SyncReport> {
         self.check_enabled()?;
+        let request = &SyncRequest { mask_secrets: self.masks(), ..request.clone() };
         sync(&*self.store, request, self.now().timestamp()).await
+    }
+
+    /// Keeps what files of an agent's own folder said and will say, before they are changed.
+    pub async fn keep_notes(
+        &self,
+        scope: &Scope,
+        changes: &[FileChange],
+        session: Option<&str>,
+    ) -> Result<()> {
+        self.check_enabled()?;
+        let mut changes = changes.to_vec();
+        if self.masks() {
+            changes.iter_mut().for_each(|change| drop(change.mask_secrets()));
+        }
+        let now = self.now().timestamp();
+        ingest::keep_notes(&*self.store, scope, &changes, session, &self.author, now).await
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! `documents` and `sections` only take texts apart: bytes come in, values go out. The others read and write files.
 
+pub mod disk;
 pub mod home;
 pub mod documents;
 pub mod sections;

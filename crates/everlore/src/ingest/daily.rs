@@ -3,7 +3,7 @@
 use jiff::{civil::Date, tz::TimeZone};
 use serde::Serialize;
 
-use super::{draft::blank, naming};
+use super::naming;
 use crate::{
     error::{Error, Result},
     files::layers::OldDay,
@@ -83,9 +83,8 @@ fn memory(
     // Noon is that day in every zone nearby.
     let noon = day.date.at(12, 0, 0, 0).to_zoned(zone.clone());
     let at = noon.map_err(|error| Error::damaged(error.to_string()))?.timestamp();
-    let source =
-        Source { via: Via::Import, session: None, speaker: None, role: None, turns: Vec::new() };
-    let mut memory = blank(scope, Kind::Session, text.to_owned(), source, at, now);
+    let source = Source::of(Via::Import);
+    let mut memory = Memory::blank(scope, Kind::Session, text.to_owned(), source, at, now);
     memory.id = MemoryId::new(now);
     memory.uri = uri;
     memory.name = match language_of(text) {

@@ -16,11 +16,12 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{draft::checked_tags, mask::in_texts};
+use super::draft::checked_tags;
 use crate::{
     error::{Error, Result},
     files::documents::{CHUNKS_VERSION, Chunk, Format, Parsed, parse},
     store::{Key, Store},
+    text::secrets::mask_all,
     types::{Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, Write},
 };
 use drafts::{Draft, drafts};
@@ -134,7 +135,7 @@ pub fn ingest_run(now: Timestamp) -> String {
 /// Masks the secrets of every chunk and notes how many there were.
 fn mask(parsed: &mut Parsed) {
     let texts =
-        |chunk: &mut Chunk| in_texts(chunk.heading_path.iter_mut().chain([&mut chunk.text])).len();
+        |chunk: &mut Chunk| mask_all(chunk.heading_path.iter_mut().chain([&mut chunk.text])).len();
     let masked: usize = parsed.chunks.iter_mut().map(texts).sum();
     if masked > 0 {
         let told = format!("masked {masked} {}", if masked == 1 { "secret" } else { "secrets" });

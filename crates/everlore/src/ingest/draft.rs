@@ -6,8 +6,8 @@ use super::naming;
 use crate::{
     error::{Error, Result},
     types::{
-        Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, Role, Scope, Source, Status,
-        Timestamp, Via, to_millisecond,
+        Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, Role, Scope, Source, Timestamp,
+        Via,
     },
 };
 
@@ -84,7 +84,7 @@ impl Remember {
             role: None,
             turns: Vec::new(),
         };
-        let mut memory = blank(scope, kind, content, source, self.at.unwrap_or(now), now);
+        let mut memory = Memory::blank(scope, kind, content, source, self.at.unwrap_or(now), now);
         memory.uri = naming::uri(
             scope,
             kind,
@@ -132,42 +132,10 @@ impl Turn {
             role: self.role,
             turns: Vec::new(),
         };
-        let mut memory = blank(scope, Kind::Turn, self.text, source, self.time.unwrap_or(now), now);
+        let mut memory =
+            Memory::blank(scope, Kind::Turn, self.text, source, self.time.unwrap_or(now), now);
         memory.uri = naming::turn_uri(scope, memory.source.session.as_deref(), memory.id);
         Ok(memory)
-    }
-}
-
-/// A memory with nothing but its text.
-pub(super) fn blank(
-    scope: &Scope,
-    kind: Kind,
-    content: String,
-    source: Source,
-    at: Timestamp,
-    now: Timestamp,
-) -> Memory {
-    Memory {
-        id: MemoryId::new(now),
-        uri: String::new(),
-        scope: scope.clone(),
-        kind,
-        name: String::new(),
-        description: String::new(),
-        content,
-        tags: Vec::new(),
-        importance: 0.5,
-        confidence: 1.0,
-        weight: 1.0,
-        status: Status::Active,
-        metadata: serde_json::Map::new(),
-        source,
-        at: to_millisecond(at),
-        created_at: now,
-        updated_at: now,
-        last_used_at: None,
-        superseded_by: None,
-        version: 1,
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     naming,
 };
 use crate::{
-    text::secrets::{SecretKind, mask},
+    text::secrets::{SecretKind, mask_all},
     types::{Kind, Memory},
 };
 
@@ -18,7 +18,7 @@ impl Remember {
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let texts = [&mut self.content, &mut self.description];
         let texts = texts.into_iter().chain(&mut self.name).chain(&mut self.tags);
-        let mut masked = in_texts(texts);
+        let mut masked = mask_all(texts);
         masked.extend(in_metadata(&mut self.metadata));
         masked
     }
@@ -27,7 +27,7 @@ impl Remember {
 impl Turn {
     /// Masks the secrets in it and says what they were.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
-        in_texts([&mut self.text])
+        mask_all([&mut self.text])
     }
 }
 
@@ -36,7 +36,7 @@ impl Edit {
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let texts = [&mut self.content, &mut self.name, &mut self.description];
         let texts = texts.into_iter().flatten().chain(self.tags.iter_mut().flatten());
-        let mut masked = in_texts(texts);
+        let mut masked = mask_all(texts);
         masked.extend(self.metadata.as_mut().map(in_metadata).unwrap_or_default());
         masked
     }
@@ -60,7 +60,7 @@ impl Line {
 
 pub(super) fn in_memory(memory: &mut Memory) -> Vec<SecretKind> {
     let texts = [&mut memory.content, &mut memory.name, &mut memory.description];
-    let mut masked = in_texts(texts.into_iter().chain(&mut memory.tags));
+    let mut masked = mask_all(texts.into_iter().chain(&mut memory.tags));
     masked.extend(in_metadata(&mut memory.metadata));
     if !masked.is_empty() && memory.kind != Kind::Turn {
         // The uri was made from the name, which may have held the secret.
@@ -71,25 +71,13 @@ pub(super) fn in_memory(memory: &mut Memory) -> Vec<SecretKind> {
     masked
 }
 
-pub(super) fn in_texts<'a>(texts: impl IntoIterator<Item = &'a mut String>) -> Vec<SecretKind> {
-    let mut found = Vec::new();
-    for text in texts {
-        let (masked, kinds) = mask(text);
-        if !kinds.is_empty() {
-            *text = masked.into_owned();
-            found.extend(kinds);
-        }
-    }
-    found
-}
-
 fn in_metadata(metadata: &mut Map<String, Value>) -> Vec<SecretKind> {
     metadata.values_mut().flat_map(in_value).collect()
 }
 
 fn in_value(value: &mut Value) -> Vec<SecretKind> {
     match value {
-        Value::String(text) => in_texts([text]),
+        Value::String(text) => mask_all([text]),
         Value::Array(values) => values.iter_mut().flat_map(in_value).collect(),
         Value::Object(values) => in_metadata(values),
         Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),

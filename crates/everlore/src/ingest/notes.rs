@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{draft::blank, naming};
+use super::naming;
 use crate::{
     error::{Error, Result},
     files::memory_folder::FileChange,
@@ -171,6 +171,6 @@ fn note(scope: &Scope, path: &str, text: &str, session: Option<&str>, now: Times
         name: name.chars().take(MAX_NAME_CHARS).collect(),
         tags: vec!["memories".to_owned()],
         metadata,
-        ..blank(scope, Kind::Knowledge, text.to_owned(), source, now, now)
+        ..Memory::blank(scope, Kind::Knowledge, text.to_owned(), source, now, now)
     }
 }

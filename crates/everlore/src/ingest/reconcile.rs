@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{draft::blank, extract::Draft, likeness::Likeness, naming};
+use super::{extract::Draft, likeness::Likeness, naming};
 use crate::{
     error::Result,
     types::{
@@ -226,7 +226,7 @@ fn into_memory(draft: &Draft, scope: &Scope, now: Timestamp) -> Memory {
         role: None,
         turns: draft.evidence.clone(),
     };
-    let mut memory = blank(scope, draft.kind, draft.content.clone(), source, draft.at, now);
+    let mut memory = Memory::blank(scope, draft.kind, draft.content.clone(), source, draft.at, now);
     let category = draft.slot.as_ref().map(|slot| slot.attribute.as_str());
     memory.uri = naming::uri(scope, draft.kind, category, &draft.name, memory.fingerprint(), 0);
     describe(draft, &mut memory);

@@ -3,13 +3,17 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
+mod desk;
+
+use self::desk::{Desk, notes, pages};
 use super::{
     Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
     input::{missing, typed, wrong},
 };
 use crate::{
     error::{Error, Result},
-    files::memory_folder::{Command, Prepared},
+    files::memory_folder::Command,
+    text::secrets::{find_secrets, told},
 };
 
 /// The tool.
@@ -42,6 +46,10 @@ command str_replace: path, old_str, new_str. old_str must stand in the file exac
 command insert: path, insert_line (0 for the beginning), insert_text.
 command delete: path. Directories with all that is in them.
 command rename: old_path, new_path. Fails if new_path exists.
+
+What the user should be remembered by is there too, a file a memory: name_of_it.md, which begins with ---, name, description, \
+type (user, feedback, project or reference), ---. Such a file that you create, change or delete is a memory that is stored, \
+changed or deleted; MEMORY.md lists them and follows by itself. Any other file is a note of your own.
 
 Paths begin with /memories. Every change is kept in a journal, from which the user can bring it back.";
 
@@ -87,17 +95,19 @@ impl Tool for Memory {
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
         let name = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
         self.check_fields(&name, &input)?;
-        let command: Command = typed(input)?;
-        let prepared = prepare(command, cx).await?;
-        cx.acting(format!("memory: {name}"))
-            .keep_notes(cx.scope, prepared.changes(), cx.session)
-            .await?;
+        let mut command: Command = typed(input)?;
+        let masked = mask_secrets(&mut command, cx)?;
+        let desk = Desk::of(cx, &name)?;
+        let prepared = desk.prepared(&command).await?;
+        let pages = pages(prepared.changes());
+        desk.engine.keep_notes(cx.scope, &notes(prepared.changes()), cx.session).await?;
         let answer = prepared.commit()?;
         if answer.is_error {
             return Ok(ToolAnswer::error(answer.text));
         }
-        let structured = json!({ "command": name, "text": answer.text });
-        Ok(ToolAnswer::new(answer.text, structured))
+        let text = answer.text + &masked + &desk.stored(&pages).await;
+        let structured = json!({ "command": name, "text": text });
+        Ok(ToolAnswer::new(text, structured))
     }
 }
 
@@ -124,15 +134,20 @@ impl Memory {
     }
 }
 
-/// Waiting for another process must not hold up the other work of this one.
-async fn prepare(command: Command, cx: &ToolContext<'_>) -> Result<Prepared> {
-    let folder = cx.folder.cloned().ok_or_else(|| {
-        Error::invalid(
-            "this agent has no memory directory here",
-            "use memory_save and memory_recall instead",
-        )
-    })?;
-    tokio::task::spawn_blocking(move || folder.prepare(&command))
-        .await
-        .map_err(|error| Error::store(error.to_string()))?
+/// Masks the secrets that a command would write, by the settings, and returns what there is to say of it.
+fn mask_secrets(command: &mut Command, cx: &ToolContext<'_>) -> Result<String> {
+    if !cx.engine.config().memory.mask_secrets {
+        return Ok(String::new());
+    }
+    if command.new_path().is_some_and(|path| !find_secrets(path).is_empty()) {
+        return Err(Error::invalid(
+            "the path holds a secret, which is never written",
+            "use a name without it",
+        ));
+    }
+    let masked = command.mask_secrets();
+    Ok(match masked.is_empty() {
+        true => String::new(),
+        false => format!("\n\nNote: masked {}: the value was not written.", told(&masked)),
+    })
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::{ContextV7, Uuid};
 
-use super::Scope;
+use super::{Scope, to_millisecond};
 use crate::error::{Error, Result};
 
 /// A title longer than this is a text, not a title.
@@ -252,6 +252,13 @@ pub struct Source {
     pub turns: Vec<MemoryId>,
 }
 
+impl Source {
+    /// Outside any conversation.
+    pub fn of(via: Via) -> Self {
+        Self { via, session: None, speaker: None, role: None, turns: Vec::new() }
+    }
+}
+
 /// A short, keyed digest of a text: equal texts have equal fingerprints, and the text cannot be read from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint([u8; 16]);
@@ -331,6 +338,39 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// A memory with nothing but its text.
+    pub fn blank(
+        scope: &Scope,
+        kind: Kind,
+        content: String,
+        source: Source,
+        at: Timestamp,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id: MemoryId::new(now),
+            uri: String::new(),
+            scope: scope.clone(),
+            kind,
+            name: String::new(),
+            description: String::new(),
+            content,
+            tags: Vec::new(),
+            importance: 0.5,
+            confidence: 1.0,
+            weight: 1.0,
+            status: Status::Active,
+            metadata: serde_json::Map::new(),
+            source,
+            at: to_millisecond(at),
+            created_at: now,
+            updated_at: now,
+            last_used_at: None,
+            superseded_by: None,
+            version: 1,
+        }
+    }
+
     /// The digest of its content.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.content)

@@ -6,13 +6,14 @@ mod list;
 mod report;
 mod registry;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use everlore::{Kind, files::home::vault_folder, store::directory::SyncRequest};
+use everlore::{
+    Kind,
+    files::{disk::make_private_folder, home::vault_folder},
+    store::directory::SyncRequest,
+};
 
 pub(crate) use registry::{Reached, reach_vaults};
 
@@ -84,13 +85,5 @@ fn folder(given: Option<&Path>, cx: &Context) -> PathBuf {
 
 /// Makes the folder where there is none; only the user may read what is made in the home.
 fn make(folder: &Path) -> Result<bool> {
-    if folder.is_dir() {
-        return Ok(false);
-    }
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|error| Failure::io(folder.display().to_string(), error))?;
-    Ok(true)
+    make_private_folder(folder).map_err(|error| Failure::io(folder.display().to_string(), error))
 }

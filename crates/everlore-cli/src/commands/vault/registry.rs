@@ -1,9 +1,13 @@
 //! Which vaults hold memories of this home, so that what is forgotten can leave them at once (H2).
 
-use std::{fs, io, path::PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use everlore::{
     Scope,
+    files::{home::vault_folder, vault::is_vault},
     store::directory::{SyncRequest, What},
 };
 use serde::{Deserialize, Serialize};
@@ -51,7 +55,7 @@ impl Reached {
 
 /// Remembers a vault.
 pub(super) fn register(cx: &Context, request: &SyncRequest) -> Result<()> {
-    let folder = fs::canonicalize(&request.folder).unwrap_or_else(|_| request.folder.clone());
+    let folder = real(&request.folder);
     let mut vaults = read(cx)?;
     let vault = Registered { folder, scope: request.scope.clone() };
     if vaults.contains(&vault) {
@@ -68,7 +72,7 @@ pub(super) fn register(cx: &Context, request: &SyncRequest) -> Result<()> {
 /// Syncs every vault of the scope, so that what was forgotten leaves them.
 pub(crate) async fn reach_vaults(cx: &Context) -> Result<Vec<Reached>> {
     let mut reached = Vec::new();
-    for vault in read(cx)?.into_iter().filter(|vault| vault.scope == cx.scope) {
+    for vault in all(cx)?.into_iter().filter(|vault| vault.scope == cx.scope) {
         let request = SyncRequest::new(&vault.folder, &vault.scope);
         let outcome = cx.engine().await?.sync_vault(&request).await;
         let removed = outcome.as_ref().map(|report| {
@@ -82,6 +86,23 @@ pub(crate) async fn reach_vaults(cx: &Context) -> Result<Vec<Reached>> {
         });
     }
     Ok(reached)
+}
+
+/// Those that were named, and the one in the home, which an agent may have made.
+fn all(cx: &Context) -> Result<Vec<Registered>> {
+    let mut vaults = read(cx)?;
+    let folder = vault_folder(&cx.home, &cx.scope);
+    if is_vault(&folder) {
+        let own = Registered { folder: real(&folder), scope: cx.scope.clone() };
+        if !vaults.contains(&own) {
+            vaults.push(own);
+        }
+    }
+    Ok(vaults)
+}
+
+fn real(folder: &Path) -> PathBuf {
+    fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
 fn read(cx: &Context) -> Result<Vec<Registered>> {

@@ -1,14 +1,17 @@
 //! Files that are read whole and replaced whole: whatever happens, the old one or the new one is there.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    files::disk::{self, Manner, Temporary, make_private_folder, private},
+};
 
 /// A layer has some thousand characters; a file far beyond that is something else.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -16,18 +19,10 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// More links in a row than this lead in a circle.
 const MAX_LINKS: usize = 40;
 
-/// A lock held on behalf of this process; the system lets go of it when the process ends, however it does.
-pub(super) struct Lock {
-    _file: File,
-}
-
-/// Waits until no other process changes what the file stands for.
-pub(super) fn lock(path: &Path) -> Result<Lock> {
-    let failed = |error| Error::io(path.display().to_string(), error);
+/// Waits until no other process changes what the file stands for; the lock is held as long as the file is open.
+pub(super) fn lock(path: &Path) -> Result<File> {
     make_folder(path)?;
-    let file = private().write(true).create(true).truncate(false).open(path).map_err(failed)?;
-    file.lock().map_err(failed)?;
-    Ok(Lock { _file: file })
+    disk::lock(path).map_err(|error| Error::io(path.display().to_string(), error))
 }
 
 /// The text of a file; none if there is no such file.
@@ -94,44 +89,31 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
         ));
     }
     make_folder(&target)?;
-    let temporary = temporary(path, &target);
-    let replace = || -> io::Result<()> {
-        fill(&temporary, text, permissions)?;
-        fs::rename(&temporary, &target)?;
-        sync_folder(&target)
-    };
-    replace().map_err(failed)
+    let manner = Manner { durable: true, private: true, permissions };
+    Temporary::written(temporary(path, &target), text.as_bytes(), manner)
+        .and_then(|temporary| temporary.replace(&target))
+        .map_err(failed)
 }
 
 /// Makes a file that is not there yet; an existing one is left as it is. Says whether it was made.
 pub(super) fn create(path: &Path, text: &str) -> Result<bool> {
-    let failed = |error| Error::io(path.display().to_string(), error);
     if fs::symlink_metadata(path).is_ok() {
         return Ok(false);
     }
     make_folder(path)?;
-    let temporary = temporary(path, path);
-    fill(&temporary, text, None).map_err(failed)?;
-    // A second name for the file, unlike a new name, never takes the place of another file.
-    let made = match fs::hard_link(&temporary, path) {
+    let manner = Manner { durable: true, private: true, permissions: None };
+    let made = Temporary::written(temporary(path, path), text.as_bytes(), manner)
+        .and_then(|temporary| temporary.create(path));
+    match made {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(_) => fs::rename(&temporary, path).map(|()| true),
-    };
-    // If it is left behind, the next write takes its place.
-    let _ = fs::remove_file(&temporary);
-    sync_folder(path).map_err(failed)?;
-    made.map_err(failed)
+        Err(error) => Err(Error::io(path.display().to_string(), error)),
+    }
 }
 
 /// Removes a file; one that is not there is removed already.
 pub(super) fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io(path.display().to_string(), error))
-        }
-        _ => Ok(()),
-    }
+    disk::remove(path).map_err(|error| Error::io(path.display().to_string(), error))
 }
 
 /// Adds to the end of a file that only the user may read. It survives the end of the process; what makes it survive a
@@ -149,15 +131,6 @@ pub(super) fn append(path: &Path, bytes: &[u8], whole: u64) -> Result<()> {
     add().map_err(|error| Error::io(path.display().to_string(), error))
 }
 
-fn fill(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
-    let mut file = private().write(true).create(true).truncate(true).open(path)?;
-    if let Some(permissions) = permissions {
-        file.set_permissions(permissions)?;
-    }
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
-}
-
 /// A name beside the file that only the holder of its lock uses, so that what a crash leaves is used again.
 fn temporary(path: &Path, target: &Path) -> PathBuf {
     let digest = Sha256::digest(path.as_os_str().as_encoded_bytes());
@@ -168,34 +141,9 @@ fn temporary(path: &Path, target: &Path) -> PathBuf {
 
 /// Makes the folder of a file for the user alone.
 fn make_folder(path: &Path) -> Result<()> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
-        return Ok(());
-    };
-    if folder.is_dir() {
-        return Ok(());
+    let Some(folder) = path.parent() else { return Ok(()) };
+    match make_private_folder(folder) {
+        Err(error) => Err(Error::io(folder.display().to_string(), error)),
+        Ok(_) => Ok(()),
     }
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|error| Error::io(folder.display().to_string(), error))
-}
-
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-/// Makes a new name durable, where folders can be synced.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    if let Some(folder) = path.parent() {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        File::open(folder)?.sync_all()?;
-    }
-    #[cfg(not(unix))]
-    let _ = path;
-    Ok(())
 }

@@ -5,6 +5,7 @@
 //! change different sections both win, and a crash leaves the old file or the new one (F8).
 
 mod layer;
+mod mask;
 mod place;
 mod budget;
 mod disk;
@@ -43,6 +44,8 @@ const DEFAULT_SOUL: [&str; 2] =
 pub struct Layers {
     place: Place,
     config: LayersConfig,
+    /// Whether secrets are written as they are given.
+    keeps_secrets: bool,
 }
 
 /// What to do with a layer.
@@ -145,13 +148,20 @@ pub struct By {
 impl Layers {
     /// The files of a scope in a home.
     pub fn new(home: &Path, scope: &Scope, config: &LayersConfig) -> Self {
-        Self { place: Place::of(home, scope), config: config.clone() }
+        Self { place: Place::of(home, scope), config: config.clone(), keeps_secrets: false }
+    }
+
+    /// The same, with secrets written as they are given, or masked as usual.
+    #[must_use]
+    pub fn keeping_secrets(self, keeps_secrets: bool) -> Self {
+        Self { keeps_secrets, ..self }
     }
 
     /// The files of every agent and user that has any in a home. For the owner of the home, not for an agent.
     pub fn all(home: &Path, config: &LayersConfig) -> Vec<Self> {
         let places = place::all(home).into_iter();
-        places.map(|place| Self { place, config: config.clone() }).collect()
+        let layers = |place| Self { place, config: config.clone(), keeps_secrets: false };
+        places.map(layers).collect()
     }
 
     /// The file of a layer; of the daily log, that of `day`.
@@ -218,13 +228,18 @@ impl Layers {
         edit: &LayerEdit,
         by: &By,
     ) -> Result<LayerChange> {
-        let cause = match edit {
+        let (mut edit, mut masked) = (edit.clone(), Vec::new());
+        if !self.keeps_secrets {
+            masked = edit.mask_secrets();
+        }
+        let cause = match &edit {
             LayerEdit::Add { section, .. } => format!("add to `{section}`"),
             LayerEdit::Replace { section, .. } => format!("replace in `{section}`"),
             LayerEdit::Remove { section } => format!("remove `{section}`"),
             LayerEdit::Write { .. } => "edit".to_owned(),
         };
-        self.change(layer, day, by, &cause, |text| edit.apply(text))
+        let changed = self.change(layer, day, by, &cause, |text| edit.apply(text))?;
+        Ok(changed.telling(&masked))
     }
 
     /// Takes back a change, the last one if none is named; only if nothing was changed since.
@@ -345,7 +360,7 @@ impl Layers {
         History::new(&self.place.history(layer, day))
     }
 
-    fn lock(&self, layer: Layer, day: Date) -> Result<disk::Lock> {
+    fn lock(&self, layer: Layer, day: Date) -> Result<std::fs::File> {
         disk::lock(&self.place.history(layer, day).with_extension("lock"))
     }
 }

@@ -20,7 +20,10 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +32,10 @@ use self::{
     plan::{Desk, Plan},
     tree::Folder,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    text::secrets::{SecretKind, mask_all, mask_new},
+};
 
 /// What an agent can do with its folder. Paths begin with `/memories`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +89,31 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Masks the secrets that it would write and says what they were.
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+        match self {
+            Self::Create { file_text: text, .. } | Self::Insert { insert_text: text, .. } => {
+                mask_all([text])
+            }
+            Self::StrReplace { old_str, new_str, .. } => {
+                let (masked, kinds) = mask_new(new_str, old_str);
+                *new_str = masked.into_owned();
+                kinds
+            }
+            Self::View { .. } | Self::Delete { .. } | Self::Rename { .. } => Vec::new(),
+        }
+    }
+
+    /// The path that it would make.
+    pub fn new_path(&self) -> Option<&str> {
+        match self {
+            Self::Create { path, .. } | Self::Rename { new_path: path, .. } => Some(path),
+            _ => None,
+        }
+    }
+}
+
 /// How much a folder may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -95,10 +126,10 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// A file as large as hosted memory stores take, which is as much as one answer can show; as many as can be looked
-    /// through in some milliseconds at each new file.
+    /// A file as large as hosted memory stores take, which is as much as one answer can show; as many as a large vault has
+    /// beside the agent's own, which are looked through in some milliseconds at each new file.
     fn default() -> Self {
-        Self { max_file_bytes: 102_400, max_files: 5_000, max_total_bytes: 64 << 20 }
+        Self { max_file_bytes: 102_400, max_files: 20_000, max_total_bytes: 64 << 20 }
     }
 }
 
@@ -132,6 +163,11 @@ pub struct FileChange {
 }
 
 impl FileChange {
+    /// Masks the secrets in what it says and says what they were.
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+        mask_all([&mut self.before, &mut self.after].into_iter().flatten())
+    }
+
     fn gone(path: String, text: String) -> Self {
         Self { path, before: Some(text), after: None, moved_from: None }
     }
@@ -172,6 +208,11 @@ impl MemoryFolder {
     /// The folder at `root`, which is made when it is first used.
     pub fn new(root: impl Into<PathBuf>, limits: Limits) -> Self {
         Self { root: root.into(), limits }
+    }
+
+    /// Where it lies.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Works a command out and does it.

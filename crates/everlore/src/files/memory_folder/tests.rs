@@ -162,7 +162,7 @@ const ATTACKS: [(&str, &str); 43] = [
         "/memories/.git/hooks/post-commit",
         "Path /memories/.git/hooks/post-commit names a hidden item",
     ),
-    ("/memories/.everlore-tmp-1-1", "Path /memories/.everlore-tmp-1-1 names a hidden item"),
+    ("/memories/.everlore-tool-1-1", "Path /memories/.everlore-tool-1-1 names a hidden item"),
 ];
 
 /// Every command, with the path in each place that takes one.
@@ -546,11 +546,11 @@ fn files_and_folders_are_for_the_user_alone() {
 #[test]
 fn what_an_interrupted_change_left_is_hidden_and_swept_by_the_next() {
     let desk = Desk::with(&[
-        (".everlore-tmp-1-0", "half"),
-        (".everlore-tmp-1-1/a/b.md", "gone"),
+        (".everlore-tool-1-0", "half"),
+        (".everlore-tool-1-1/a/b.md", "gone"),
         ("a.md", "a"),
     ]);
-    assert!(!desk.ok(json!({"command": "view", "path": "/memories"})).contains("tmp"));
+    assert!(!desk.ok(json!({"command": "view", "path": "/memories"})).contains(".everlore"));
     desk.ok(json!({"command": "delete", "path": "/memories/a.md"}));
     assert_eq!(fs::read_dir(desk.root()).unwrap().count(), 0);
 }

@@ -14,8 +14,11 @@ use rustix::{
     io::Errno,
 };
 
-/// What is on its way into its place is called so; no path that an agent gives can be.
-const TEMPORARY: &str = ".everlore-tmp-";
+use crate::files::disk::make_private_folder;
+
+/// What is on its way into its place is called so; no path that an agent gives can be, and nothing that a sync of the same
+/// folder writes, which has a lock of its own.
+const TEMPORARY: &str = ".everlore-tool-";
 
 /// Only the user may read what is remembered.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -45,12 +48,7 @@ pub(super) struct Folder(OwnedFd);
 impl Folder {
     /// Opens a folder by its path, links in which are its owner's choice, and makes it if it is not there.
     pub(super) fn root(path: &Path) -> io::Result<Self> {
-        if !path.exists() {
-            let mut builder = std::fs::DirBuilder::new();
-            builder.recursive(true);
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            builder.create(path)?;
-        }
+        make_private_folder(path)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self(fs::open(path, flags, Mode::empty())?))
     }

@@ -11,8 +11,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::HIDDEN;
+pub use crate::files::disk::remove;
 use crate::{
     error::{Error, Result},
+    files::disk::{Manner, Temporary, lock},
     types::MAX_CONTENT_BYTES,
 };
 
@@ -75,8 +77,7 @@ impl Lock {
     pub fn acquire(folder: &Path) -> Result<Self> {
         let path = hidden(folder)?.join("lock");
         let failed = |error| Error::io(path.display().to_string(), error);
-        let mut file = fs::File::options().create(true).append(true).open(&path).map_err(failed)?;
-        file.lock().map_err(failed)?;
+        let mut file = lock(&path).map_err(failed)?;
         // Only by writing does one learn what time the file system thinks it is.
         file.set_len(0).and_then(|()| file.write_all(b"\n")).map_err(failed)?;
         let taken_at = Stat::of(&file.metadata().map_err(failed)?).latest();
@@ -120,37 +121,15 @@ pub fn read_small(path: &Path) -> io::Result<(Vec<u8>, Stat)> {
 
 /// Puts a file in place of another, whole or not at all. With `durable` it survives a power cut when this returns.
 pub fn replace(path: &Path, bytes: &[u8], durable: bool) -> io::Result<Stat> {
-    let temporary = written(path, bytes, durable)?;
-    if let Ok(data) = fs::metadata(path) {
-        fs::set_permissions(&temporary.0, data.permissions())?;
-    }
-    fs::rename(&temporary.0, path)?;
-    std::mem::forget(temporary);
-    settled(path, durable)
+    let permissions = fs::metadata(path).ok().map(|data| data.permissions());
+    written(path, bytes, Manner { durable, permissions, ..Manner::default() })?.replace(path)?;
+    stat(path)
 }
 
 /// Puts a file where there is none; an error if there is one.
 pub fn create(path: &Path, bytes: &[u8], durable: bool) -> io::Result<Stat> {
-    let temporary = written(path, bytes, durable)?;
-    match fs::hard_link(&temporary.0, path) {
-        Ok(()) => drop(temporary),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
-        // Some file systems know no links; then there is a moment in which another file could be replaced.
-        Err(_) if path.exists() => return Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => {
-            fs::rename(&temporary.0, path)?;
-            std::mem::forget(temporary);
-        }
-    }
-    settled(path, durable)
-}
-
-/// Removes a file; one that is not there is removed already.
-pub fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
+    written(path, bytes, Manner { durable, ..Manner::default() })?.create(path)?;
+    stat(path)
 }
 
 /// Removes what a process that was ended left half written.
@@ -164,34 +143,15 @@ pub fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// A file that is removed unless it took its place.
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
-fn written(path: &Path, bytes: &[u8], durable: bool) -> io::Result<Temporary> {
+fn written(path: &Path, bytes: &[u8], manner: Manner) -> io::Result<Temporary> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("{TEMPORARY}{}-{count}", std::process::id());
-    let temporary = Temporary(path.with_file_name(name));
-    let mut file = fs::File::create(&temporary.0)?;
-    file.write_all(bytes)?;
-    if durable {
-        file.sync_all()?;
-    }
-    Ok(temporary)
+    Temporary::written(path.with_file_name(name), bytes, manner)
 }
 
-fn settled(path: &Path, durable: bool) -> io::Result<Stat> {
-    #[cfg(unix)]
-    if let Some(folder) = path.parent().filter(|_| durable) {
-        fs::File::open(folder)?.sync_all()?;
-    }
-    Ok(Stat::of(&fs::symlink_metadata(path)?))
+fn stat(path: &Path) -> io::Result<Stat> {
+    Ok(Stat::of(&fs::metadata(path)?))
 }
 
 #[cfg(test)]

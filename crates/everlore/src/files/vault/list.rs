@@ -105,7 +105,7 @@ pub fn memory_files(
         let found = found.map_err(failed)?;
         let name = found.file_name();
         let shown = name.to_string_lossy().into_owned();
-        if shown.starts_with('.') || !shown.to_lowercase().ends_with(".md") || is_index(&shown) {
+        if !is_memory_file(&shown) {
             continue;
         }
         let skipped =
@@ -121,6 +121,11 @@ pub fn memory_files(
         }
     }
     Ok(files)
+}
+
+/// Whether a file of this name could be a memory.
+pub fn is_memory_file(name: &str) -> bool {
+    !name.starts_with('.') && name.to_lowercase().ends_with(".md") && !is_index(name)
 }
 
 fn entry(folder: &Path, file: &str, modified_at: Timestamp) -> Result<Entry> {

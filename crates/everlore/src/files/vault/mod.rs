@@ -16,10 +16,15 @@ pub use disk::{
     Lock, MAX_FILE_BYTES, Stat, create, hidden, read_small, remove, remove_leftovers, replace,
 };
 pub use index::{Index, IndexView, MAX_VIEW_BYTES, MAX_VIEW_LINES, escaped, summary};
-pub use list::{Entry, Listing, MAX_PROMPT_FILES, Skipped, list, memory_files};
+pub use list::{Entry, Listing, MAX_PROMPT_FILES, Skipped, is_memory_file, list, memory_files};
 pub use name::{file_name, is_index, safe_name, slug};
-pub use page::{Page, crlf_or_bom};
+pub use page::Page;
 pub use save::{Note, delete, save};
+
+/// Whether a folder is a vault: it was synced or saved to before.
+pub fn is_vault(folder: &std::path::Path) -> bool {
+    folder.join(HIDDEN).is_dir()
+}
 
 /// The file that lists the others.
 pub const INDEX: &str = "MEMORY.md";

@@ -3,6 +3,7 @@
 use crate::{
     error::{Error, Result},
     files::front_matter::{FrontMatter, Value, list, scalar},
+    text::secrets::{SecretKind, mask, mask_all},
     types::{Kind, MAX_NAME_CHARS, Memory, MemoryId, Timestamp},
 };
 
@@ -56,6 +57,18 @@ impl Page {
         })
     }
 
+    /// Reads a whole file as a sync does: only what can be a memory is one.
+    pub fn taken(text: &str) -> Result<Self> {
+        if let Some(reason) = crlf_or_bom(text) {
+            return Err(Error::invalid(reason, "save it again in an editor"));
+        }
+        let page = Self::parse(text)?;
+        if page.content.is_empty() {
+            return Err(Error::invalid("it has no text", "write the text below the front matter"));
+        }
+        Ok(page)
+    }
+
     /// A new file for a memory.
     pub fn render(memory: &Memory) -> String {
         let head = "---\nname: x\n---\n";
@@ -72,17 +85,23 @@ impl Page {
         let matter = FrontMatter::parse(text)?
             .ok_or_else(|| Error::invalid("it has no front matter", ""))?;
         let differs = |key: &str| match key {
-            "name" => page.name.as_ref() != Some(&memory.name),
-            "description" => page.description.as_deref().unwrap_or_default() != memory.description,
+            "name" => !page.name.as_ref().is_some_and(|name| tells(name, &memory.name)),
+            "description" => {
+                !tells(page.description.as_deref().unwrap_or_default(), &memory.description)
+            }
             "type" => page.kind != memory.kind,
             "id" => page.id.is_some_and(|id| id != memory.id),
-            "tags" => page.tags.as_deref().unwrap_or_default() != memory.tags,
+            "tags" => {
+                let tags = page.tags.as_deref().unwrap_or_default();
+                let same = |(tag, stored): (&String, &String)| tells(tag, stored);
+                tags.len() != memory.tags.len() || !tags.iter().zip(&memory.tags).all(same)
+            }
             "importance" => page.importance.unwrap_or(USUAL_IMPORTANCE) != memory.importance,
             _ => false,
         };
         let mut changes = said(memory, None);
         changes.retain(|(key, _)| differs(key));
-        let same_body = page.content == memory.content.trim();
+        let same_body = tells(&page.content, memory.content.trim());
         if changes.is_empty() && same_body {
             return Ok(text.to_owned());
         }
@@ -114,6 +133,12 @@ impl Page {
             && same(self.importance.as_ref(), &memory.importance)
     }
 
+    /// Masks the secrets in it and says what they were.
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+        let texts = [Some(&mut self.content), self.name.as_mut(), self.description.as_mut()];
+        mask_all(texts.into_iter().flatten().chain(self.tags.iter_mut().flatten()))
+    }
+
     /// Lets a memory say what the file says.
     pub fn apply_to(&self, memory: &mut Memory) {
         memory.content.clone_from(&self.content);
@@ -131,8 +156,14 @@ impl Page {
     }
 }
 
+/// Whether a file tells what is stored. A secret that the file has and the memory masks is no difference: the file is its
+/// writer's, and the value could not be brought back.
+fn tells(written: &str, stored: &str) -> bool {
+    written == stored || mask(written).0 == stored
+}
+
 /// Why a text cannot be taken as it is, though it may be read: its line ends or a mark that other programs put there.
-pub fn crlf_or_bom(text: &str) -> Option<&'static str> {
+fn crlf_or_bom(text: &str) -> Option<&'static str> {
     if text.starts_with('\u{feff}') {
         return Some("it begins with a byte order mark; save it as UTF-8 without one");
     }

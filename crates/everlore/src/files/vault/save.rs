@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    types::{Kind, Memory, MemoryId, Scope, Source, Status, Timestamp, Via},
+    types::{Kind, Memory, Scope, Source, Timestamp, Via},
 };
 
 /// A memory to save as a file.
@@ -94,33 +94,12 @@ fn change_index(folder: &Path, change: impl FnOnce(&mut Index)) -> Result<()> {
 }
 
 fn memory_of(note: &Note, now: Timestamp) -> Memory {
+    let content = note.content.trim().to_owned();
+    let source = Source::of(Via::Import);
     Memory {
-        id: MemoryId::new(now),
-        uri: String::new(),
-        scope: Scope::default(),
-        kind: note.kind,
         name: note.name.clone(),
         description: note.description.clone(),
-        content: note.content.trim().to_owned(),
-        tags: Vec::new(),
-        importance: 0.5,
-        confidence: 1.0,
-        weight: 1.0,
-        status: Status::Active,
-        metadata: serde_json::Map::new(),
-        source: Source {
-            via: Via::Import,
-            session: None,
-            speaker: None,
-            role: None,
-            turns: Vec::new(),
-        },
-        at: now,
-        created_at: now,
-        updated_at: now,
-        last_used_at: None,
-        superseded_by: None,
-        version: 1,
+        ..Memory::blank(&Scope::default(), note.kind, content, source, now, now)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     files::documents::{Chunk, Parsed, language_of},
     ingest::{
-        draft::{blank, checked_tags, one_line},
+        draft::{checked_tags, one_line},
         naming,
     },
     text::keywords::Rarity,
@@ -52,7 +52,7 @@ pub(super) fn drafts(
             turns: Vec::new(),
         };
         let at = to_millisecond(document.modified_at.unwrap_or(now).min(now));
-        let mut memory = blank(scope, Kind::Knowledge, chunk.text.clone(), source, at, now);
+        let mut memory = Memory::blank(scope, Kind::Knowledge, chunk.text.clone(), source, at, now);
         let keywords = rarity.keywords(&chunk.text, MAX_KEYWORDS);
         memory.tags = checked_tags([&keywords, tags].concat())?;
         memory.name = name(document, chunk);

@@ -6,7 +6,7 @@ use super::short_path;
 use crate::{
     error::{Error, Result},
     files::documents::Format,
-    ingest::{draft::blank, naming},
+    ingest::naming,
     store::{Filter, Key, Order, Page, Store},
     types::{Change, Kind, Memory, MemoryId, Scope, Source, Status, Timestamp, Via},
 };
@@ -96,13 +96,12 @@ pub(super) fn listing(
 
 /// It holds no text of the document, and is put away so that recall does not offer it.
 fn empty_list(scope: &Scope, path: &str, now: Timestamp) -> Memory {
-    let source =
-        Source { via: Via::Import, session: None, speaker: None, role: None, turns: Vec::new() };
+    let source = Source::of(Via::Import);
     Memory {
         uri: naming::document_uri(scope, short_path(path), path),
         name: naming::title_of(short_path(path)),
         status: Status::Archived,
         tags: vec![DOCUMENT_TAG.to_owned()],
-        ..blank(scope, Kind::Knowledge, path.to_owned(), source, now, now)
+        ..Memory::blank(scope, Kind::Knowledge, path.to_owned(), source, now, now)
     }
 }

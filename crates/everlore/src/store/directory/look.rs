@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, io, path::Path};
 use super::state::{Base, Digest, State};
 use crate::{
     error::Result,
-    files::vault::{Page, Skipped, Stat, crlf_or_bom, memory_files, read_small},
+    files::vault::{Page, Skipped, Stat, memory_files, read_small},
+    text::secrets::SecretKind,
 };
 
 /// Clocks of file systems are coarse, by two seconds at worst: what changed this short before the last look may have
@@ -18,6 +19,8 @@ pub(super) struct Seen {
     pub(super) stat: Stat,
     pub(super) hash: Digest,
     pub(super) found: Found,
+    /// What was masked in it on the way to memory.
+    pub(super) masked: Vec<SecretKind>,
 }
 
 /// What was found in it.
@@ -40,7 +43,7 @@ pub(super) struct Look {
 }
 
 /// Looks at every file; only those that were touched since are read.
-pub(super) fn look(folder: &Path, state: &State) -> Result<Look> {
+pub(super) fn look(folder: &Path, state: &State, mask_secrets: bool) -> Result<Look> {
     let mut look = Look::default();
     for found in memory_files(folder)? {
         match found {
@@ -49,7 +52,10 @@ pub(super) fn look(folder: &Path, state: &State) -> Result<Look> {
                 // What is only noted may turn out not to count, and then the file is one to be read.
                 let base = state.files.get(&file).filter(|base| !base.pending);
                 let stat = Stat::of(&data);
-                if let Some(seen) = seen(folder, &file, stat, base, state.header.looked_at) {
+                if let Some(mut seen) = seen(folder, &file, stat, base, state.header.looked_at) {
+                    if mask_secrets && let Found::Page(page) = &mut seen.found {
+                        seen.masked = page.mask_secrets();
+                    }
                     look.files.insert(file, seen);
                 }
             }
@@ -70,19 +76,20 @@ fn seen(
         && base.stat == stat
         && stat.latest() + TICK < looked_at
     {
-        return Some(Seen { stat, hash: base.hash, found: Found::Same });
+        return Some(Seen { stat, hash: base.hash, found: Found::Same, masked: Vec::new() });
     }
     match read_small(&folder.join(file)) {
         Ok((bytes, stat)) => {
             let hash = Digest::of(&bytes);
             let is_same = base.is_some_and(|base| base.hash == hash);
             let found = if is_same { Found::Same } else { taken(bytes) };
-            Some(Seen { stat, hash, found })
+            Some(Seen { stat, hash, found, masked: Vec::new() })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         // A digest that no file has: it is not as it was.
         Err(error) => {
-            Some(Seen { stat, hash: Digest::of(&[]), found: Found::Bad(error.to_string()) })
+            let found = Found::Bad(error.to_string());
+            Some(Seen { stat, hash: Digest::of(&[]), found, masked: Vec::new() })
         }
     }
 }
@@ -91,11 +98,7 @@ fn taken(bytes: Vec<u8>) -> Found {
     let Ok(text) = String::from_utf8(bytes) else {
         return Found::Bad("it is not UTF-8".to_owned());
     };
-    if let Some(reason) = crlf_or_bom(&text) {
-        return Found::Bad(reason.to_owned());
-    }
-    match Page::parse(&text) {
-        Ok(page) if page.content.is_empty() => Found::Bad("it has no text".to_owned()),
+    match Page::taken(&text) {
         Ok(page) => Found::Page(Box::new(page)),
         Err(error) => Found::Bad(error.to_string()),
     }

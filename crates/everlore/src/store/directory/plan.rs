@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     files::vault::{OnDisk, Page, Step, Stored, decide},
+    text::secrets::told,
     types::{Change, Memory, MemoryId, Status, Timestamp},
 };
 
@@ -303,7 +304,7 @@ impl Planner<'_> {
             before: Box::new(memory.clone()),
             after: Box::new(after.clone()),
         });
-        self.tell(what, file, Some(after.id), note);
+        self.tell(what, file, Some(after.id), with_secrets(note, seen));
         self.work.changes.push(Change::Update(Box::new(after)));
     }
 
@@ -351,7 +352,7 @@ impl Planner<'_> {
             // A copy of a file tells the id of the other one.
             self.write_file(file, &memory, seen.hash);
         }
-        self.tell(What::Stored, file, Some(memory.id), note);
+        self.tell(What::Stored, file, Some(memory.id), with_secrets(note, seen));
         self.work.changes.push(Change::Add(Box::new(memory)));
     }
 
@@ -380,6 +381,15 @@ impl Planner<'_> {
     fn tell(&mut self, what: What, file: &str, id: Option<MemoryId>, note: Option<String>) {
         self.work.done.push(Done { what, file: file.to_owned(), id, note });
     }
+}
+
+/// What is told of a file that holds secrets: it stays as it was typed.
+fn with_secrets(note: Option<String>, seen: &Seen) -> Option<String> {
+    if seen.masked.is_empty() {
+        return note;
+    }
+    let secrets = format!("{} masked in memory, and still in the file", told(&seen.masked));
+    Some(note.map_or_else(|| secrets.clone(), |note| format!("{note}; {secrets}")))
 }
 
 const FORGOTTEN: &str = "what it says was forgotten; delete the file, or change its text";

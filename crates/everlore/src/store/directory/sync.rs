@@ -23,7 +23,8 @@ use crate::{
     files::vault::{Lock, Page, file_name},
     store::Store,
     types::{
-        Actor, Applied, Change, Kind, Memory, MemoryId, Scope, Timestamp, Write, to_millisecond,
+        Actor, Applied, Author, Change, Kind, Memory, MemoryId, Scope, Timestamp, Write,
+        to_millisecond,
     },
 };
 
@@ -45,6 +46,11 @@ pub struct SyncRequest {
     pub kinds: Vec<Kind>,
     /// Only say what would happen.
     pub dry_run: bool,
+    /// Who changed the files, where that is known; otherwise what is taken from them is journaled as the engine's doing.
+    pub author: Option<Author>,
+    /// Whether secrets in files are masked on their way to memory; the engine goes by its settings. Files keep what people
+    /// typed, and the report names them.
+    pub mask_secrets: bool,
 }
 
 impl SyncRequest {
@@ -54,7 +60,7 @@ impl SyncRequest {
     /// A sync of the kinds of the last time.
     pub fn new(folder: impl Into<PathBuf>, scope: &Scope) -> Self {
         let (folder, scope) = (folder.into(), scope.clone());
-        Self { folder, scope, kinds: Vec::new(), dry_run: false }
+        Self { folder, scope, kinds: Vec::new(), dry_run: false, author: None, mask_secrets: false }
     }
 }
 
@@ -197,7 +203,7 @@ async fn open(request: &SyncRequest) -> Result<Opened> {
             request.kinds.clone()
         };
         check_owner(&request, &state)?;
-        let look = look(&request.folder, &state)?;
+        let look = look(&request.folder, &state, request.mask_secrets)?;
         Ok(Opened { lock, state, look, kinds })
     })
     .await
@@ -223,7 +229,8 @@ fn check_owner(request: &SyncRequest, state: &State) -> Result<()> {
 async fn start_anew(store: &dyn Store, request: &SyncRequest) -> Result<(State, Look, Known)> {
     let state = State::new(&request.scope, &request.kinds);
     let (folder, fresh) = (request.folder.clone(), state.clone());
-    let look = super::blocking(move || look(&folder, &fresh)).await?;
+    let mask_secrets = request.mask_secrets;
+    let look = super::blocking(move || look(&folder, &fresh, mask_secrets)).await?;
     let known = Known::load(store, &request.scope, &state, &look, &request.kinds).await?;
     Ok((state, look, known))
 }
@@ -241,19 +248,21 @@ async fn store_all(
         return Ok((None, head));
     }
     let run = run_name(now);
-    let name = request
-        .folder
-        .file_name()
-        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let cause = format!("vault sync {name}");
+    let author = request.author.clone().unwrap_or_else(|| sync_of(&request.folder));
+    let cause = author.cause_of("vault sync");
     for batch in changes.chunks(BATCH) {
-        let write = Write::new(&request.scope, Actor::Engine, cause.trim(), now, batch.to_vec());
+        let write = Write::new(&request.scope, author.actor, &cause, now, batch.to_vec());
         let applied = store.apply(Write { run: Some(run.clone()), ..write }).await?;
         verify(store, request, batch).await?;
         head = followed(head, &applied, now);
         stop.step()?;
     }
     Ok((Some(run), head))
+}
+
+fn sync_of(folder: &Path) -> Author {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    Author { actor: Actor::Engine, cause: Some(format!("vault sync {name}").trim().to_owned()) }
 }
 
 /// A sync answers only for what can be read back.

@@ -92,13 +92,45 @@ pub fn find_secrets(text: &str) -> Vec<Secret> {
 
 /// The text with `[secret: KIND]` in place of each secret, and the kinds in order.
 pub fn mask(text: &str) -> (Cow<'_, str>, Vec<SecretKind>) {
-    let secrets = find_secrets(text);
+    masked(text, &find_secrets(text))
+}
+
+/// The same for secrets that `before` did not hold: what was there is its owner's choice.
+pub fn mask_new<'a>(text: &'a str, before: &str) -> (Cow<'a, str>, Vec<SecretKind>) {
+    let mut secrets = find_secrets(text);
+    secrets.retain(|secret| !before.contains(&text[secret.span.clone()]));
+    masked(text, &secrets)
+}
+
+/// Masks the secrets of some texts and says what they were.
+pub fn mask_all<'a>(texts: impl IntoIterator<Item = &'a mut String>) -> Vec<SecretKind> {
+    let mut found = Vec::new();
+    for text in texts {
+        let (masked, kinds) = mask(text);
+        if !kinds.is_empty() {
+            *text = masked.into_owned();
+            found.extend(kinds);
+        }
+    }
+    found
+}
+
+/// What was masked in a few words: `2 secrets (password, token)`.
+pub fn told(kinds: &[SecretKind]) -> String {
+    let mut names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let secrets = if kinds.len() == 1 { "secret" } else { "secrets" };
+    format!("{} {secrets} ({})", kinds.len(), names.join(", "))
+}
+
+fn masked<'a>(text: &'a str, secrets: &[Secret]) -> (Cow<'a, str>, Vec<SecretKind>) {
     if secrets.is_empty() {
         return (Cow::Borrowed(text), Vec::new());
     }
     let mut masked = String::with_capacity(text.len());
     let mut end = 0;
-    for secret in &secrets {
+    for secret in secrets {
         masked.push_str(&text[end..secret.span.start]);
         masked.push_str(&format!("[secret: {}]", secret.kind));
         end = secret.span.end;

@@ -161,3 +161,15 @@ proptest! {
         prop_assert!(again.is_empty());
     }
 }
+
+#[test]
+fn only_secrets_that_were_not_there_are_masked_where_a_text_is_edited() {
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let other = format!("ghp_{}", "z9Y8x7W6v5U4".repeat(3));
+    let text = format!("旧令牌 {token}, new token {other}");
+    let (masked, kinds) = mask_new(&text, &format!("token {token}"));
+    assert_eq!(masked, format!("旧令牌 {token}, new token [secret: token]"));
+    assert_eq!(kinds, [SecretKind::Token]);
+    assert_eq!(mask_new(&text, &text).1, []);
+    assert_eq!(told(&mask(&text).1), "2 secrets (token)");
+}

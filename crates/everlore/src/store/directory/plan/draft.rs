@@ -3,7 +3,7 @@
 use crate::{
     files::vault::{Page, slug},
     store::directory::look::Seen,
-    types::{Memory, MemoryId, Scope, Source, Status, Timestamp, Via, to_millisecond},
+    types::{Memory, MemoryId, Scope, Source, Timestamp, Via},
 };
 
 /// What a memory said, as a memory of its own, where its file was edited too.
@@ -46,34 +46,9 @@ pub(super) fn memory_of(
     let stem = file.trim_end_matches(".md");
     let stem = stem.strip_prefix(page.kind.as_str()).unwrap_or(stem);
     let title = stem.replace(['_', '-'], " ").trim().to_owned();
-    let mut memory = Memory {
-        id,
-        uri: String::new(),
-        scope: scope.clone(),
-        kind: page.kind,
-        name: if title.is_empty() { page.kind.to_string() } else { title },
-        description: String::new(),
-        content: String::new(),
-        tags: Vec::new(),
-        importance: 0.5,
-        confidence: 1.0,
-        weight: 1.0,
-        status: Status::Active,
-        metadata: serde_json::Map::new(),
-        source: Source {
-            via: Via::Import,
-            session: None,
-            speaker: None,
-            role: None,
-            turns: Vec::new(),
-        },
-        at: to_millisecond(at),
-        created_at: now,
-        updated_at: now,
-        last_used_at: None,
-        superseded_by: None,
-        version: 1,
-    };
+    let blank = Memory::blank(scope, page.kind, String::new(), Source::of(Via::Import), at, now);
+    let name = if title.is_empty() { page.kind.to_string() } else { title };
+    let mut memory = Memory { id, name, ..blank };
     page.apply_to(&mut memory);
     memory.uri = uri(scope, &memory, id);
     memory

@@ -1,0 +1,31 @@
+//! Secrets are taken out of what is written into layers; what a person typed into a file by hand is left.
+
+use super::{LayerChange, LayerEdit};
+use crate::text::secrets::{SecretKind, mask_all, mask_new, told};
+
+impl LayerEdit {
+    /// Masks the secrets that it brings in and says what they were.
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+        let (text, before) = match self {
+            Self::Add { section, content } => return mask_all([section, content]),
+            Self::Remove { .. } => return Vec::new(),
+            Self::Replace { old, new, .. } => (new, old),
+            Self::Write { before, text } => (text, before),
+        };
+        let (masked, kinds) = mask_new(text, before);
+        *text = masked.into_owned();
+        kinds
+    }
+}
+
+impl LayerChange {
+    /// The same with a note of what was masked, if anything was.
+    pub(super) fn telling(self, masked: &[SecretKind]) -> Self {
+        if masked.is_empty() {
+            return self;
+        }
+        let secrets = format!("masked {}: the value was not written", told(masked));
+        let note = self.note.map_or_else(|| secrets.clone(), |note| format!("{note}; {secrets}"));
+        Self { note: Some(note), ..self }
+    }
+}
