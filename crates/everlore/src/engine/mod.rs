@@ -4,6 +4,7 @@ mod embedding;
 mod asking;
 mod filler;
 mod transfer;
+mod foreign;
 mod documents;
 mod layers;
 mod vault;
@@ -16,6 +17,7 @@ use serde::Serialize;
 
 use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use embedding::EmbedStatus;
+pub use foreign::{ForeignImport, ForeignRequest, LayerFilled};
 pub use layers::{ArchivedDay, SessionEnd};
 pub use prompt::PromptRequest;
 pub use transfer::Exported;
