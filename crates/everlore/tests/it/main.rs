@@ -14,6 +14,7 @@ mod ingest;
 mod documents;
 mod isolation;
 mod export;
+mod foreign;
 mod sqlite;
 mod corpus;
 mod settings;
