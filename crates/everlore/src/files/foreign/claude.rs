@@ -28,13 +28,14 @@ pub(super) fn wants(path: &str) -> Want {
 /// The folders in which there may be something.
 pub(super) fn enters(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
-    match parts.iter().position(|part| *part == ".claude").map_or(&parts[..], |at| &parts[at + 1..])
-    {
-        [] | ["projects" | "memory" | "rules" | "agent-memory" | "agent-memory-local"] => true,
-        ["projects" | "agent-memory" | "agent-memory-local", _] => true,
-        ["projects", _, "memory"] | ["rules", ..] => true,
-        _ => false,
-    }
+    let inside = parts.iter().position(|part| *part == ".claude").map_or(0, |at| at + 1);
+    matches!(
+        parts[inside..],
+        [] | ["memory" | "projects" | "agent-memory" | "agent-memory-local"]
+            | ["projects" | "agent-memory" | "agent-memory-local", _]
+            | ["projects", _, "memory"]
+            | ["rules", ..]
+    )
 }
 
 fn is_memory_folder(folder: &str) -> bool {

@@ -73,8 +73,8 @@ impl Notes<'_> {
 /// What sort of notes a heading announces.
 pub(super) fn kind_of_heading(heading: &str) -> Option<Kind> {
     let heading = heading.to_lowercase();
-    let fits = |word: &&str| heading.contains(word);
-    HEADINGS.iter().find(|(_, words)| words.iter().any(|word| fits(&word))).map(|(kind, _)| *kind)
+    let fits = |words: &[&str]| words.iter().any(|word| heading.contains(word));
+    HEADINGS.iter().find(|(_, words)| fits(words)).map(|(kind, _)| *kind)
 }
 
 /// A heading that fits a title.
