@@ -426,6 +426,10 @@ async fn the_format_is_told_by_what_is_there() {
         };
         assert_eq!(ForeignFormat::detect(&path).unwrap(), format);
     }
+    let linked =
+        folder(&[("IDENTITY.md", "y\n"), ("MEMORY.md", "See [people](memory/people.md)\n")]);
+    assert_eq!(ForeignFormat::detect(linked.path()).unwrap(), ForeignFormat::OpenClaw);
+    assert!(ForeignFormat::detect(folder(&[("projects/shop/a.md", "x\n")]).path()).is_err());
     let unclear = folder(&[("notes.txt", "hello\n")]);
     let error = ForeignFormat::detect(unclear.path()).unwrap_err();
     assert!(error.hint().contains("openclaw, hermes, claude, mcp-graph, mem0"));

@@ -43,8 +43,13 @@ fn of_folder(path: &Path) -> Vec<ForeignFormat> {
     {
         fitting.push(ForeignFormat::Hermes);
     }
-    let is_index = beginning(&path.join("MEMORY.md")).contains(".md)");
-    if any(&["CLAUDE.md", "CLAUDE.local.md", ".claude", "projects"]) || is_index || has_page(path) {
+    // Any system may link files in its notes; only where nothing else speaks for one does that tell.
+    let looks_so = || beginning(&path.join("MEMORY.md")).contains(".md)") || has_page(path);
+    let is_home = path.ends_with(".claude") && has("projects");
+    if any(&["CLAUDE.md", "CLAUDE.local.md", ".claude"])
+        || is_home
+        || fitting.is_empty() && looks_so()
+    {
         fitting.push(ForeignFormat::Claude);
     }
     fitting

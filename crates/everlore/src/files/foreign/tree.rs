@@ -98,7 +98,10 @@ impl Tree {
     fn walk(&mut self, folder: &Path, above: &str, format: ForeignFormat, room: &mut u64) {
         let entries = match entries(folder) {
             Ok(entries) => entries,
-            Err(error) => return self.skip(above, format!("the folder cannot be read: {error}")),
+            Err(error) => {
+                return self
+                    .skip(format!("{above}."), format!("the folder cannot be read: {error}"));
+            }
         };
         for (path, name, kind) in entries {
             let inner = format!("{above}{name}");
