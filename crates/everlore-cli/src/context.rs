@@ -11,6 +11,7 @@ use everlore::{
     config::LanguageChoice,
     files::layers::Layers,
     files::memory_folder::{Limits, MemoryFolder},
+    recall::{Domain, Domains},
     store::{SqliteStore, Store},
     text::language::Language,
     types::Fingerprint,
@@ -20,6 +21,7 @@ use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::{
+    calibration,
     cli::{Command, Global},
     failure::{Failure, Result},
     model, unsaved,
@@ -53,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) path: PathBuf,
     /// The values.
     pub(crate) config: Config,
+    /// The words of a trade that they name.
+    pub(crate) domains: Domains,
     /// Settings that do not exist.
     pub(crate) warnings: Vec<String>,
     /// Values that cannot be used, each with what to do.
@@ -151,7 +155,11 @@ impl Context {
         let warnings = self.settings.warnings.iter().map(|warning| format!("warning: {warning}"));
         let absent = (self.only_reads && self.is_absent())
             .then(|| format!("note: nothing is stored in {} yet", self.home.display()));
-        warnings.chain(unsaved::notes(&self.home)).chain(absent).collect()
+        warnings
+            .chain(unsaved::notes(&self.home))
+            .chain(calibration::notes(&self.home))
+            .chain(absent)
+            .collect()
     }
 
     async fn opened(&self) -> Result<&Opened> {
@@ -171,6 +179,7 @@ impl Context {
         let store = Arc::new(SqliteStore::open(database).await?);
         let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
             .with_config(self.settings.config.clone())
+            .with_domains(self.settings.domains.clone())
             .with_zone(TimeZone::system())
             .with_home(home);
         self.welcome(home);
@@ -179,6 +188,9 @@ impl Context {
             true => model::give(engine, &store, &config.embedding, self.may_ask).await?,
             false => engine,
         };
+        let tunings = calibration::read(&self.home).into_iter();
+        let engine =
+            tunings.fold(engine, |engine, (scope, tuning)| engine.with_tuning(scope, tuning));
         Ok(Opened { engine, store, _stand_in: stand_in })
     }
 
@@ -192,10 +204,16 @@ impl Settings {
     fn read(home: &Path, global: &Global) -> Self {
         let given = global.config.clone().filter(|path| !path.as_os_str().is_empty());
         let path = given.clone().unwrap_or_else(|| home.join("config.toml"));
-        let mut settings =
-            Self { path, config: Config::default(), warnings: Vec::new(), problems: Vec::new() };
+        let mut settings = Self {
+            path,
+            config: Config::default(),
+            domains: Domains::default(),
+            warnings: Vec::new(),
+            problems: Vec::new(),
+        };
         settings.lay_file(given.is_some());
         settings.lay_environment();
+        settings.read_domains();
         let checked = settings.config.check();
         settings.problems.extend(checked.iter().map(|problem| {
             (format!("the setting {problem}"), "change the value, or delete it to use the default; `everlore config show` lists all".to_owned())
@@ -223,6 +241,19 @@ impl Settings {
         self.lay(laid, "");
     }
 
+    /// Reads the lists that the settings name, from the folder of the settings.
+    fn read_domains(&mut self) {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let mut lists = Vec::new();
+        for name in &self.config.recall.domains {
+            match domain(&folder.join(name)) {
+                Ok(list) => lists.push(list),
+                Err(told) => self.problems.push(told),
+            }
+        }
+        self.domains = Domains::new(lists);
+    }
+
     fn lay(
         &mut self,
         laid: everlore::Result<(Config, Vec<everlore::config::Warning>)>,
@@ -248,6 +279,18 @@ impl Settings {
             Scope::new(&named(&global.agent, &general.agent), &named(&global.user, &general.user));
         Ok(scope?)
     }
+}
+
+/// Reads a list with the words of a trade; it is called by its file unless it has a name. Otherwise, what is wrong with it and
+/// what to do.
+pub(crate) fn domain(path: &Path) -> Result<Domain, (String, String)> {
+    let shown = path.display();
+    let text = fs::read_to_string(path).map_err(|error| {
+        (format!("{shown}: the list cannot be read: {error}"), "check the path".to_owned())
+    })?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    Domain::parse(&text, &name)
+        .map_err(|error| (format!("{shown}: {error}"), error.hint().to_owned()))
 }
 
 /// The folder named by the option or the environment, or `.everlore` in the user's own.

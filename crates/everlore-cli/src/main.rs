@@ -13,6 +13,7 @@ mod failure;
 mod times;
 mod ids;
 mod unsaved;
+mod calibration;
 mod words;
 mod commands;
 #[cfg(test)]

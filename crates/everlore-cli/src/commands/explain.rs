@@ -2,7 +2,7 @@
 
 use everlore::{
     Hit, Recall,
-    recall::{Identity, Intent, QueryTerm, intent::Aim},
+    recall::{Basis, Identity, Intent, Judgement, Need, Part, QueryTerm, intent::Aim},
 };
 
 use crate::words::{count, indented, rendered, table};
@@ -14,11 +14,56 @@ pub(super) fn intent(found: &Recall) -> String {
     let reason = found.without_meaning.as_ref();
     let words_alone = reason.map(|why| format!("by words alone: {why}\n")).unwrap_or_default();
     format!(
-        "looked up: {terms}{}; {}; confidence {:.2}\n{words_alone}\n",
+        "looked up: {terms}{}{}; {}\n{words_alone}{}\n",
+        trade(&found.intent),
         signs(&found.intent),
         count(found.candidates, "candidate", "candidates"),
-        found.confidence
+        judgement(&found.judgement)
     )
+}
+
+/// How sure recall is that the best memory answers, and why.
+pub(super) fn judgement(judgement: &Judgement) -> String {
+    let sure = format!("confidence {:.2}", judgement.confidence);
+    let why = match judgement.basis {
+        Basis::Nothing => "nothing was found".to_owned(),
+        Basis::NoNeed => "the message needs no memory".to_owned(),
+        Basis::Profile => "it asks who you are, and that is known".to_owned(),
+        Basis::Period => "it asks for a time, and something was said then".to_owned(),
+        Basis::Named => "it names the memory".to_owned(),
+        Basis::Evidence => return format!("{sure}, because\n{}", parts(judgement)),
+    };
+    format!("{sure}: {why}\n")
+}
+
+/// Each part of the evidence with what it added to the odds.
+fn parts(judgement: &Judgement) -> String {
+    let said = judgement.parts.iter().map(|part| (part_words(part), part.adds));
+    let intent = match judgement.intent {
+        added if added < 0.0 => Some(("the world answers such a question".to_owned(), added)),
+        added if added > 0.0 => {
+            Some(("it touches on your ways, and this is about you".to_owned(), added))
+        }
+        _ => None,
+    };
+    let line = |(words, adds): (String, f64)| format!("   {adds:+.2} {words}\n");
+    said.chain(intent).filter(|(_, adds)| *adds != 0.0).map(line).collect()
+}
+
+fn part_words(part: &Part) -> String {
+    let percent = (part.value * 100.0).round();
+    match part.name {
+        "usual" => "where every question begins".to_owned(),
+        "coverage" => format!("the best memory has {percent}% of what the words are worth"),
+        "matched" => format!("how rare the words that it has are together: {:.2}", part.value),
+        "strength" => format!("how strongly they match: {percent}% of what they could"),
+        "known" => format!("{percent}% of the words were ever said here"),
+        "meaning" => format!("its meaning is {:+.2} from what is usual", part.value),
+        "speaker" => "the one who is named speaks here".to_owned(),
+        "strangers" => format!("names that were never said here: {}", part.value),
+        "date" => "it was said in the time that is named".to_owned(),
+        other => other.to_owned(),
+    }
 }
 
 fn term(term: &QueryTerm) -> String {
@@ -27,6 +72,12 @@ fn term(term: &QueryTerm) -> String {
         return term.text.clone();
     }
     format!("{} (or {})", term.text, others.join(", "))
+}
+
+/// The words of a trade that it has.
+fn trade(intent: &Intent) -> String {
+    let found = intent.domain_terms.iter();
+    found.map(|found| format!("; {}: {} × {}", found.domain, found.term, found.weight)).collect()
 }
 
 /// What the query asks for beside its words.
@@ -41,6 +92,8 @@ fn signs(intent: &Intent) -> String {
     let signs = [
         (intent.identity != Identity::None, "; about the user"),
         (intent.small_talk, "; small talk"),
+        (!intent.small_talk && intent.need == Need::Nothing, "; needs no memory"),
+        (intent.need == Need::General, "; a general question"),
         (intent.asks_when, "; asks when"),
         (intent.sessions.is_some(), "; names a session"),
         (intent.asks_period, "; asks for all of that time"),
@@ -76,6 +129,7 @@ fn signals(hit: &Hit) -> String {
         ("date", signals.date),
         ("identity", signals.identity),
         ("session", signals.session),
+        ("bridge", signals.bridge),
     ];
     let boosts: String =
         boosts.iter().map(|(name, value)| format!(" + {name} {value:.2}")).collect();

@@ -6,6 +6,7 @@ pub(crate) mod observe;
 pub(crate) mod ingest;
 pub(crate) mod import;
 pub(crate) mod recall;
+mod calibrate;
 mod explain;
 mod why_not;
 pub(crate) mod context;

@@ -1,17 +1,19 @@
 //! `everlore recall`: finds what is worth knowing.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use everlore::{
-    Hit, MemoryId, Recall, RecallRequest,
+    Engine, Hit, MemoryId, Recall, RecallRequest,
     recall::{Factors, Signals},
 };
 use jiff::Zoned;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{explain, filter::FilterArgs, why_not};
+use super::{calibrate, explain, filter::FilterArgs, why_not};
 use crate::{
-    context::Context,
+    context::{Context, domain},
     failure::{Exit, Failure, Result},
     ids, input,
     output::Output,
@@ -23,7 +25,13 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
     /// What is asked; without it, or with `-`, it is read from standard input
+    ///
+    /// The one word `calibrate` fits how sure recall is to your memories instead: it makes questions of them and puts them to
+    /// the half they were made from and to the other. `recall -- calibrate` looks for the word.
     query: Vec<String>,
+    /// The query after `--`, whatever it looks like
+    #[arg(last = true, value_name = "QUERY", hide = true)]
+    literal: Vec<String>,
     #[command(flatten)]
     filter: FilterArgs,
     /// The most memories to return [default: from the settings]
@@ -35,12 +43,21 @@ pub(crate) struct RecallArgs {
     /// Return nothing unless recall is this sure that the best memory answers, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_default_value = true)]
     min_confidence: f64,
+    /// Also use this list of the words of a trade (docs/domains.md); may be given more than once
+    #[arg(long, value_name = "FILE")]
+    domain: Vec<PathBuf>,
     /// Ask among what was known at this time; a day is included
     #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "why_not")]
     as_of: Option<Moment>,
     /// Show every number that made the score
     #[arg(long)]
     explain: bool,
+    /// With `calibrate`: only show what would change
+    #[arg(long, conflicts_with = "reset")]
+    dry_run: bool,
+    /// With `calibrate`: go back to what is shipped
+    #[arg(long)]
+    reset: bool,
     /// Say what kept this memory out of the answer
     #[arg(long, value_name = "ID")]
     why_not: Option<String>,
@@ -56,6 +73,8 @@ struct Answer<'a> {
     candidates: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     without_meaning: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judgement: Option<&'a everlore::recall::Judgement>,
     #[serde(skip_serializing_if = "Option::is_none")]
     intent: Option<&'a everlore::recall::Intent>,
 }
@@ -95,14 +114,17 @@ struct Explain<'a> {
 impl RecallArgs {
     /// Recalls, or says why a memory is not recalled.
     pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let engine = cx.engine().await?;
+        if self.calibrates() {
+            return calibrate::run(self.dry_run, self.reset, cx, out).await;
+        }
+        let engine = &self.engine(cx).await?;
         let request = self.request(engine, cx, out)?;
         if let Some(asked) = self.limit.filter(|asked| *asked > request.limit) {
             let most = request.limit;
             out.note(&format!("note: {asked} are asked for, {most} at most are returned (memory.long_term.max_return)"));
         }
         if let Some(name) = &self.why_not {
-            return why_not::run(&request, name, cx, out).await;
+            return why_not::run(&request, name, engine, cx, out).await;
         }
         let found = match self.as_of {
             Some(at) => engine.recall_as_of(&request, at.last()).await?,
@@ -116,12 +138,26 @@ impl RecallArgs {
         Ok(Exit::found(!found.hits.is_empty()))
     }
 
-    fn request(
-        &self,
-        engine: &everlore::Engine,
-        cx: &Context,
-        out: &mut Output,
-    ) -> Result<RecallRequest> {
+    /// The engine with the lists that were given.
+    async fn engine(&self, cx: &Context) -> Result<Engine> {
+        let mut domains = cx.engine().await?.domains().clone();
+        for path in &self.domain {
+            let list = domain(path).map_err(|(message, hint)| Failure::invalid(message, hint))?;
+            domains = domains.and(list);
+        }
+        Ok(cx.engine().await?.clone().with_domains(domains))
+    }
+
+    /// Whether the one word `calibrate` stands alone.
+    fn calibrates(&self) -> bool {
+        self.query == ["calibrate"] && self.literal.is_empty()
+    }
+
+    fn request(&self, engine: &Engine, cx: &Context, out: &mut Output) -> Result<RecallRequest> {
+        if self.dry_run || self.reset {
+            let message = "--dry-run and --reset go with `everlore recall calibrate`";
+            return Err(Failure::invalid(message, "leave them out to look something up"));
+        }
         for (option, share) in
             [("--min-score", self.min_score), ("--min-confidence", self.min_confidence)]
         {
@@ -130,7 +166,8 @@ impl RecallArgs {
                 return Err(Failure::invalid(message, "it goes from 0 to 1"));
             }
         }
-        let request = engine.request(&cx.scope, input::query(&self.query, out)?);
+        let request = engine
+            .request(&cx.scope, input::query(&[&self.query[..], &self.literal[..]].concat(), out)?);
         let most = cx.settings.config.memory.long_term.max_return;
         Ok(RecallRequest {
             filter: self.filter.filter(),
@@ -150,6 +187,7 @@ fn answer<'a>(query: &'a str, found: &'a Recall, explained: bool) -> Answer<'a> 
         confidence: found.confidence,
         candidates: found.candidates,
         without_meaning: found.without_meaning.as_deref(),
+        judgement: explained.then_some(&found.judgement),
         intent: explained.then_some(&found.intent),
     }
 }

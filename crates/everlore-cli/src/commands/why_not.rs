@@ -1,7 +1,7 @@
 //! `--why-not`: what kept a memory out of an answer or a block, in a sentence (A12).
 
 use everlore::{
-    Block, Hit, MemoryId, RecallRequest,
+    Block, Engine, Hit, MemoryId, RecallRequest,
     recall::{Tier, WhyNot},
 };
 use serde::Serialize;
@@ -46,10 +46,10 @@ enum InBlock {
 pub(super) async fn run(
     request: &RecallRequest,
     name: &str,
+    engine: &Engine,
     cx: &Context,
     out: &mut Output,
 ) -> Result<Exit> {
-    let engine = cx.engine().await?;
     let id = engine.resolve(&cx.scope, name).await?;
     let why_not = engine.why_not(request, id).await?;
     tell(&request.query, id, Reason::Recall(why_not), out)
@@ -97,6 +97,9 @@ fn tell(query: &str, id: MemoryId, reason: Reason, out: &mut Output) -> Result<E
         return Ok(Exit::Done);
     }
     out.line(&message)?;
+    if let Reason::Recall(WhyNot::Gate { judgement, .. }) = &reason {
+        out.text(&explain::judgement(judgement))?;
+    }
     if let Some(hit) = reason.hit() {
         out.text(&explain::hit(hit))?;
     }
@@ -161,7 +164,7 @@ fn sentence(why_not: &WhyNot) -> String {
         WhyNot::Score { min_score, hit } => {
             format!("its score {:.2} is below --min-score {min_score:.2}", hit.score)
         }
-        WhyNot::Gate { confidence, min_confidence } => format!(
+        WhyNot::Gate { confidence, min_confidence, .. } => format!(
             "nothing stored seems to answer the query: confidence {confidence:.2}, at least {min_confidence:.2} is needed"
         ),
     }

@@ -19,9 +19,12 @@ mod streams;
 mod crowd;
 mod kill;
 mod layers;
+mod prompt;
 mod embed;
 #[cfg(feature = "remote")]
 mod remote;
+mod domains;
+mod calibrate;
 mod readme;
 mod tool;
 mod tree;

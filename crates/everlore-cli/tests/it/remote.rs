@@ -161,7 +161,7 @@ fn keys_are_hidden_wherever_settings_are_shown() {
         .output()
         .unwrap()
         .into();
-    assert!(shown.out.contains("[hidden]") && !shown.out.contains("secret"), "{shown:?}");
+    assert!(shown.out.contains("[hidden]") && !shown.out.contains("-secret"), "{shown:?}");
     let mut verbose = home.command(&["-vvv", "remember", "tea"]);
     let verbose: Ran = verbose.env("TEST_KEY", "sk-very-secret").output().unwrap().into();
     assert!(verbose.code == 0 && !verbose.err.contains("very-secret"), "{verbose:?}");

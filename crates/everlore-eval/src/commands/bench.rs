@@ -46,9 +46,16 @@ pub(crate) struct BenchArgs {
 }
 
 /// A data set and what it is good for.
-struct Set {
-    name: String,
-    data: DataSet,
+pub(super) struct Set {
+    pub(super) name: String,
+    pub(super) data: DataSet,
+}
+
+impl Set {
+    /// Whether its questions have ranked answers: they are neither about updates nor about periods.
+    pub(super) fn is_ranked(&self) -> bool {
+        !has(&self.data, |query| !query.stale.is_empty() || !query.paraphrases.is_empty())
+    }
 }
 
 /// Measures and writes.
@@ -94,7 +101,7 @@ fn has(set: &DataSet, what: impl Fn(&crate::retrieval::data::Query) -> bool) -> 
 }
 
 /// The sets of a folder, by name.
-fn sets(folder: &Path) -> Result<Vec<Set>> {
+pub(super) fn sets(folder: &Path) -> Result<Vec<Set>> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut folders = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;

@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod corpus;
 pub(crate) mod extract;
+pub(crate) mod gate;
 pub(crate) mod layouts;
 pub(crate) mod official;
 pub(crate) mod provider;
@@ -10,3 +11,4 @@ pub(crate) mod quality;
 pub(crate) mod retrieval;
 pub(crate) mod scale;
 pub(crate) mod vault;
+pub(crate) mod tune;

@@ -3,9 +3,10 @@
 //! Each question is put to its own scope and to another one, once as it is and once without the names of the speakers of
 //! any scope: a name that a scope does not know gives a foreign question away.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::{Result, bail};
+use everlore::{Config, engine::Calibration, recall::Judgement};
 use serde::Serialize;
 
 use crate::{
@@ -46,42 +47,74 @@ pub(crate) struct Report {
     pub(crate) n: usize,
 }
 
+/// A question as it was put to a scope, and how sure the engine was.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// The scope that answers it.
+    pub(crate) scope: String,
+    /// Whether it was put to that one, or to another.
+    pub(crate) own: bool,
+    /// Whether the names of speakers were left in it.
+    pub(crate) names_kept: bool,
+    pub(crate) judgement: Judgement,
+    /// What a calibration of the scope that it was put to found, if it was asked for.
+    pub(crate) calibration: Option<Calibration>,
+}
+
 /// Asks every question four times.
 pub(crate) fn measure(set: &DataSet) -> Result<Report> {
+    let asked = ask(set, false)?;
+    let threshold = Config::default().recall.min_confidence;
+    let told = |names_kept: bool| {
+        let of = |own: bool| {
+            let fitting = asked.iter().filter(|a| a.own == own && a.names_kept == names_kept);
+            fitting.map(|asked| asked.judgement.confidence).collect::<Vec<_>>()
+        };
+        tell(&of(true), &of(false), threshold)
+    };
+    let (names_kept, names_removed) = (told(true), told(false));
+    Ok(Report {
+        auc_names_kept: names_kept.auc,
+        auc_names_removed: names_removed.auc,
+        threshold,
+        names_kept,
+        names_removed,
+        n: asked.len() / 4,
+    })
+}
+
+/// Puts every question to its own and to another scope, with the names of speakers and without.
+pub(crate) fn ask(set: &DataSet, calibrate: bool) -> Result<Vec<Asked>> {
     let scopes: Vec<&str> = set.by_scope().into_iter().map(|(scope, _)| scope).collect();
     if scopes.len() < 2 {
         bail!("there is no other scope to put the questions to");
     }
     let everlore = Everlore::holding(set)?;
     let names = names(set);
-    let asked: Vec<(usize, &Query)> =
-        set.queries.iter().enumerate().filter(|(_, query)| query.category != APART).collect();
-    let told = |text_of: &dyn Fn(&Query) -> String| -> Result<Told> {
-        let (mut own, mut foreign) = (Vec::new(), Vec::new());
-        for (number, query) in &asked {
-            let text = text_of(query);
-            let other = other_scope(&scopes, &query.scope, *number);
-            own.push(confidence(&everlore, query, &query.scope, &text)?);
-            foreign.push(confidence(&everlore, query, other, &text)?);
+    let mut found: HashMap<&str, Option<Calibration>> = HashMap::new();
+    for scope in scopes.iter().filter(|_| calibrate) {
+        found.insert(scope, everlore.calibrate(scope)?);
+    }
+    let mut asked = Vec::new();
+    let questions = set.queries.iter().enumerate().filter(|(_, query)| query.category != APART);
+    for (number, query) in questions {
+        let other = other_scope(&scopes, &query.scope, number);
+        for names_kept in [true, false] {
+            let text = if names_kept { query.text.clone() } else { without(&query.text, &names) };
+            for (own, to) in [(true, query.scope.as_str()), (false, other)] {
+                let judgement = judgement(&everlore, query, to, &text)?;
+                let (scope, calibration) = (query.scope.clone(), found.get(to).cloned().flatten());
+                asked.push(Asked { scope, own, names_kept, judgement, calibration });
+            }
         }
-        Ok(tell(&own, &foreign, everlore.min_confidence()))
-    };
-    let names_kept = told(&|query| query.text.clone())?;
-    let names_removed = told(&|query| without(&query.text, &names))?;
-    Ok(Report {
-        auc_names_kept: names_kept.auc,
-        auc_names_removed: names_removed.auc,
-        threshold: everlore.min_confidence(),
-        names_kept,
-        names_removed,
-        n: asked.len(),
-    })
+    }
+    Ok(asked)
 }
 
-fn confidence(everlore: &Everlore, query: &Query, scope: &str, text: &str) -> Result<f64> {
+fn judgement(everlore: &Everlore, query: &Query, scope: &str, text: &str) -> Result<Judgement> {
     let time = query.time.as_deref();
     let question = Question { scope, text, time, limit: LIMIT, whole_period: false };
-    Ok(everlore.ask(&question)?.confidence)
+    Ok(everlore.ask(&question)?.judgement)
 }
 
 /// Any scope but the question's own, the same in every run.
@@ -107,7 +140,7 @@ fn without(text: &str, names: &HashSet<String>) -> String {
     kept.join(" ")
 }
 
-fn tell(own: &[f64], foreign: &[f64], threshold: f64) -> Told {
+pub(crate) fn tell(own: &[f64], foreign: &[f64], threshold: f64) -> Told {
     let mut sorted = own.to_vec();
     sorted.sort_by(f64::total_cmp);
     // A twentieth of the own ones lies below.

@@ -4,3 +4,5 @@ pub(crate) mod periods;
 pub(crate) mod updates;
 pub(crate) mod abstention;
 pub(crate) mod extraction;
+pub(crate) mod gate;
+pub(crate) mod everyday;

@@ -4,8 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context, Result};
 use everlore::{
-    Config, Engine, MemoryId, Scope, Turn,
+    Config, Engine, Error, MemoryId, Scope, Turn,
     config::RecallConfig,
+    engine::Calibration,
     llm::{Builtin, Embedder},
     recall::{Recall, RecallRequest, analyze},
     store::SqliteStore,
@@ -29,19 +30,22 @@ pub(crate) const CANDIDATES: &[Candidate] =
 /// The engine without one ingredient each: what that ingredient adds.
 pub(crate) const ABLATIONS: &[Candidate] = &[
     Candidate { name: "without meaning", make: || without(|c| c.semantic = 0.0) },
-    Candidate { name: "without neighbouring turns", make: || without(|c| c.neighbour = 0.0) },
+    Candidate { name: "without neighbouring turns", make: without_neighbours },
     Candidate { name: "without the named speaker", make: || without(|c| c.speaker_boost = 0.0) },
     Candidate { name: "without times asked for", make: || without(|c| c.when_boost = 0.0) },
     Candidate { name: "without times named", make: || without(|c| c.date_boost = 0.0) },
     Candidate { name: "without the session", make: || without(|c| c.session_prior = 0.0) },
+    Candidate { name: "without bridges", make: || without(|c| c.bridge = 0.0) },
     Candidate { name: "without synonyms", make: || without(|c| c.synonym = 0.0) },
 ];
 
+fn without_neighbours() -> Result<Box<dyn Retriever>> {
+    without(|c| (c.neighbour, c.later_neighbour) = (0.0, 0.0))
+}
+
 fn without(change: fn(&mut RecallConfig)) -> Result<Box<dyn Retriever>> {
     let mut everlore = Everlore::new()?;
-    let mut config = everlore.engine.config().clone();
-    change(&mut config.recall);
-    everlore.engine = everlore.engine.with_config(config);
+    everlore.configure(change);
     Ok(Box::new(everlore))
 }
 
@@ -60,7 +64,7 @@ pub(crate) struct Everlore {
 }
 
 impl Everlore {
-    fn new() -> Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let folder = tempfile::tempdir()?;
         let store = runtime.block_on(SqliteStore::open(folder.path().join("everlore.db")))?;
@@ -99,10 +103,10 @@ pub(crate) struct Question<'a> {
 pub(crate) struct Answer {
     /// The rows, best first.
     pub(crate) ids: Vec<String>,
-    /// How sure the engine is that the best one answers the question.
-    pub(crate) confidence: f64,
     /// Whether the question was taken as one for a period.
     pub(crate) asks_period: bool,
+    /// How sure the engine is that the best one answers the question.
+    pub(crate) judgement: everlore::recall::Judgement,
 }
 
 impl Everlore {
@@ -115,9 +119,21 @@ impl Everlore {
         Ok(everlore)
     }
 
-    /// How sure recall must be before it injects anything, by default.
-    pub(crate) fn min_confidence(&self) -> f64 {
-        self.engine.config().recall.min_confidence
+    /// Changes how it ranks.
+    pub(super) fn configure(&mut self, change: impl FnOnce(&mut RecallConfig)) {
+        let mut config = self.engine.config().clone();
+        change(&mut config.recall);
+        self.engine = self.engine.clone().with_config(config);
+    }
+
+    /// What a calibration on the rows of a scope finds; none if they are too few.
+    pub(crate) fn calibrate(&self, name: &str) -> Result<Option<Calibration>> {
+        let found = self.runtime.block_on(self.engine.calibrate(&scope(name)?));
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(Error::Invalid { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Puts one question.
@@ -126,8 +142,8 @@ impl Everlore {
         let ids = found.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned());
         Ok(Answer {
             ids: ids.collect(),
-            confidence: found.confidence,
             asks_period: found.intent.asks_period,
+            judgement: found.judgement,
         })
     }
 

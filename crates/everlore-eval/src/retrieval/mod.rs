@@ -11,6 +11,7 @@ pub(crate) mod run;
 pub(crate) mod baselines;
 pub(crate) mod engine;
 pub(crate) mod steps;
+pub(crate) mod tune;
 
 use anyhow::Result;
 

@@ -38,9 +38,9 @@ pub(crate) struct Times {
 }
 
 /// A scope with its own rows and the questions put to it.
-struct Asked<'a> {
-    rows: Vec<Row>,
-    queries: Vec<&'a Query>,
+pub(super) struct Asked<'a> {
+    pub(super) rows: Vec<Row>,
+    pub(super) queries: Vec<&'a Query>,
 }
 
 /// Measures one retriever.
@@ -71,7 +71,7 @@ pub(crate) fn run(candidate: &Candidate, set: &DataSet) -> Result<Report> {
 }
 
 /// Asks for as many more as there are rows that this query may not see, and leaves those out.
-fn search(
+pub(super) fn search(
     retriever: &mut dyn Retriever,
     query: &Query,
     rows: &[Row],
@@ -87,7 +87,7 @@ fn search(
 
 /// The scopes that are asked anything, in groups that are loaded together. Without noise all rows of the set are loaded,
 /// asked or not, because that is what a store would hold.
-fn groups(set: &DataSet) -> Vec<Vec<Asked<'_>>> {
+pub(super) fn groups(set: &DataSet) -> Vec<Vec<Asked<'_>>> {
     let (mut groups, mut group, mut rows) = (Vec::new(), Vec::new(), 0);
     for scope in scopes(set) {
         if rows > 0 && rows + scope.rows.len() > MAX_ROWS {

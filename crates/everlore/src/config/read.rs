@@ -144,6 +144,10 @@ impl Reader {
             Some(Value::Integer(_)) => {
                 text.parse().map(Value::Integer).unwrap_or(Value::String(text))
             }
+            // A list is given as a path would be: its parts between commas.
+            Some(Value::Array(_)) => Value::Array(
+                text.split(',').map(|part| Value::String(part.trim().to_owned())).collect(),
+            ),
             Some(Value::Float(_)) => text.parse().map(Value::Float).unwrap_or(Value::String(text)),
             _ => Value::String(text),
         };

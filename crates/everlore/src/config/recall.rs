@@ -10,6 +10,9 @@ use super::check::{Problem, within};
 pub struct RecallConfig {
     /// How many memories a recall returns when it is not told. From 1 to 1000.
     pub limit: usize,
+    /// Files with the words of a trade, their synonyms and weights (see docs/domains.md). A path is taken from the folder of
+    /// the settings file.
+    pub domains: Vec<String>,
     /// How much a word that is repeated in a memory adds (BM25's k1). From 0 to 10; 0 counts each word once.
     pub k1: f64,
     /// How much long memories are held back (BM25's b). From 0 to 1; 0 ignores length.
@@ -24,8 +27,11 @@ pub struct RecallConfig {
     pub tags: f64,
     /// What a word is worth in the name of the speaker of a turn. From 0 to 100.
     pub speaker: f64,
-    /// What a word of a neighbouring turn is worth, divided by its distance. From 0 to 1; 0 ignores neighbours.
+    /// What a word of an earlier turn of the session is worth, divided by its distance. From 0 to 1; 0 ignores them.
     pub neighbour: f64,
+    /// What a word of a later turn is worth, divided by its distance: less, because a question tells more of its answer
+    /// than an answer of its question. From 0 to 1; 0 ignores them.
+    pub later_neighbour: f64,
     /// How many turns before and after count as neighbours. From 0 to 10.
     pub neighbour_span: usize,
     /// What a single Chinese, Japanese or Korean character is worth beside pairs of them. From 0 to 1.
@@ -40,6 +46,9 @@ pub struct RecallConfig {
     pub when_boost: f64,
     /// Added to texts of the time that the query names. From 0 to 100.
     pub date_boost: f64,
+    /// Added to texts that share rare words with the best ones: what the query means but does not name. From 0 to 100;
+    /// 0 ignores it.
+    pub bridge: f64,
     /// The share of a session's best score that its other turns receive. From 0 to 1.
     pub session_prior: f64,
     /// After how many days a memory's freshness is halved. From 1 to 36500.
@@ -71,6 +80,7 @@ impl RecallConfig {
             within("recall.tags", self.tags, 0.0..=100.0),
             within("recall.speaker", self.speaker, 0.0..=100.0),
             within("recall.neighbour", self.neighbour, 0.0..=1.0),
+            within("recall.later_neighbour", self.later_neighbour, 0.0..=1.0),
             within("recall.neighbour_span", self.neighbour_span, 0..=10),
             within("recall.single_character", self.single_character, 0.0..=1.0),
             within("recall.synonym", self.synonym, 0.0..=1.0),
@@ -78,6 +88,7 @@ impl RecallConfig {
             within("recall.speaker_boost", self.speaker_boost, 0.0..=100.0),
             within("recall.when_boost", self.when_boost, 0.0..=100.0),
             within("recall.date_boost", self.date_boost, 0.0..=100.0),
+            within("recall.bridge", self.bridge, 0.0..=100.0),
             within("recall.session_prior", self.session_prior, 0.0..=1.0),
             within("recall.recency_half_life_days", self.recency_half_life_days, 1.0..=36_500.0),
             within("recall.recency_share", self.recency_share, 0.0..=1.0),
@@ -94,27 +105,30 @@ impl Default for RecallConfig {
     fn default() -> Self {
         Self {
             limit: 10,
+            domains: Vec::new(),
             k1: 0.9,
-            b: 0.4,
+            b: 0.55,
             name: 2.0,
             description: 1.5,
             content: 1.0,
             tags: 2.0,
             speaker: 1.0,
-            neighbour: 0.5,
+            neighbour: 0.65,
+            later_neighbour: 0.35,
             neighbour_span: 2,
             single_character: 0.5,
-            synonym: 0.3,
+            synonym: 0.4,
             semantic: 0.5,
-            speaker_boost: 2.0,
-            when_boost: 0.7,
-            date_boost: 2.0,
+            speaker_boost: 2.5,
+            when_boost: 1.0,
+            date_boost: 3.0,
+            bridge: 2.5,
             session_prior: 0.2,
-            recency_half_life_days: 180.0,
+            recency_half_life_days: 90.0,
             recency_share: 0.1,
             weight_share: 0.1,
             importance_share: 0.1,
-            min_confidence: 0.5,
+            min_confidence: 0.4,
             floor: 0.4,
         }
     }

@@ -9,13 +9,18 @@ mod documents;
 mod layers;
 mod vault;
 mod prompt;
+mod lookup;
+mod calibration;
+mod clean;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use jiff::{Zoned, tz::TimeZone};
 use serde::Serialize;
 
 use self::{asking::Asking, embedding::Embedding, filler::Filler};
+pub use calibration::{Calibration, MIN_MEMORIES, Told};
+pub use clean::Cleaned;
 pub use embedding::EmbedStatus;
 pub use foreign::{ForeignImport, ForeignRequest, LayerFilled};
 pub use layers::{ArchivedDay, SessionEnd};
@@ -28,8 +33,8 @@ use crate::{
     files::memory_folder::FileChange,
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::Embedder,
-    recall::{self, Block, Means, Recall, RecallRequest, WhyNot},
-    store::{Counts, Filter, JournalQuery, Key, Order, Page, RamStore, Store, VectorCache},
+    recall::{self, Block, Domains, Means, Recall, RecallRequest, Tuning, WhyNot},
+    store::{JournalQuery, RamStore, Store, VectorCache},
     text::language::Language,
     types::{
         Actor, Author, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
@@ -63,9 +68,12 @@ pub struct Engine {
     questions: Option<Arc<dyn Embedder>>,
     config: Config,
     author: Author,
+    domains: Arc<Domains>,
     clock: fn() -> Timestamp,
     zone: TimeZone,
     home: Option<PathBuf>,
+    /// How sure recall should be in scopes that were calibrated.
+    tunings: HashMap<Scope, Tuning>,
 }
 
 /// What an erasure did.
@@ -79,15 +87,6 @@ pub struct Forgotten {
     pub removed: Erased,
 }
 
-/// What was put away because it is hardly worth anything any more.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cleaned {
-    /// The run, to undo all of it; none if it was only tried.
-    pub run: Option<String>,
-    /// The memories.
-    pub memories: Vec<Memory>,
-}
-
 impl Engine {
     /// An engine with default settings that tells days by UTC.
     pub fn new(store: Arc<dyn Store>) -> Self {
@@ -97,9 +96,11 @@ impl Engine {
             questions: None,
             config: Config::default(),
             author: Author::PERSON,
+            domains: Arc::default(),
             clock: Timestamp::now,
             zone: TimeZone::UTC,
             home: None,
+            tunings: HashMap::new(),
         }
     }
 
@@ -133,6 +134,12 @@ impl Engine {
         Self { config, ..self }
     }
 
+    /// The same with these words of a trade.
+    #[must_use]
+    pub fn with_domains(self, domains: Domains) -> Self {
+        Self { domains: Arc::new(domains), ..self }
+    }
+
     /// The same in the time zone of the user, by which "yesterday" is told.
     #[must_use]
     pub fn with_zone(self, zone: TimeZone) -> Self {
@@ -154,6 +161,11 @@ impl Engine {
     /// Its settings.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Its words of a trade.
+    pub fn domains(&self) -> &Domains {
+        &self.domains
     }
 
     /// Its store.
@@ -227,7 +239,8 @@ impl Engine {
     /// The same, asked at another time.
     pub async fn recall_at(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
         let asking = self.asking(&request.scope, now.timestamp());
-        recall::recall(self.means(asking.as_ref(), now), &self.capped(request)).await
+        recall::recall(self.means(&request.scope, asking.as_ref(), now), &self.capped(request))
+            .await
     }
 
     /// The model of questions, for one scope.
@@ -237,11 +250,18 @@ impl Engine {
         Some(Asking { embedder, kept, scope, question: true, now })
     }
 
-    fn means<'a>(&'a self, asking: Option<&'a Asking<'a>>, now: &'a Zoned) -> Means<'a> {
+    fn means<'a>(
+        &'a self,
+        scope: &Scope,
+        asking: Option<&'a Asking<'a>>,
+        now: &'a Zoned,
+    ) -> Means<'a> {
         Means {
             store: &*self.store,
             embedder: asking.map(|asking| asking as &dyn Embedder),
             config: &self.config.recall,
+            domains: &self.domains,
+            weights: self.weights(scope),
             now,
         }
     }
@@ -258,7 +278,7 @@ impl Engine {
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
         let now = at.to_zoned(self.zone.clone());
-        let means = Means { store: &then, embedder: None, config: &self.config.recall, now: &now };
+        let means = Means { store: &then, ..self.means(&request.scope, None, &now) };
         recall::recall(means, &self.capped(request)).await
     }
 
@@ -306,63 +326,7 @@ impl Engine {
         let request = self.capped(request);
         let now = self.now();
         let asking = self.asking(&request.scope, now.timestamp());
-        recall::why_not(self.means(asking.as_ref(), &now), &request, id).await
-    }
-
-    /// The id that a whole id, a unique beginning of one, or a uri names.
-    pub async fn resolve(&self, scope: &Scope, name: &str) -> Result<MemoryId> {
-        if name.contains("://") {
-            return self.resolve_uri(scope, name).await;
-        }
-        let digits = name.trim().replace('-', "").to_lowercase();
-        if digits.is_empty() || !digits.chars().all(|c| c.is_ascii_hexdigit()) {
-            return Err(Error::invalid(
-                format!("`{name}` is not an id"),
-                "give an id, the beginning of one, or a uri",
-            ));
-        }
-        // A third match would change nothing.
-        let found = self.store.find(scope, &Key::IdPrefix(digits), 100).await?;
-        match &found[..] {
-            [] => Err(Error::not_found("memory", name)),
-            [memory] => Ok(memory.id),
-            more => Err(Error::Ambiguous { prefix: name.to_owned(), count: more.len() }),
-        }
-    }
-
-    async fn resolve_uri(&self, scope: &Scope, uri: &str) -> Result<MemoryId> {
-        let found = self.store.find(scope, &Key::Uri(uri.to_owned()), 1).await?;
-        if let Some(memory) = found.first() {
-            return Ok(memory.id);
-        }
-        // The uri of a turn ends with its id.
-        let id = uri.rsplit('/').next().and_then(|last| last.parse().ok());
-        let id: MemoryId = id.ok_or_else(|| Error::not_found("memory", uri))?;
-        let memory = self.store.get(scope, &[id]).await?.pop().flatten();
-        memory
-            .filter(|memory| memory.uri == uri)
-            .map(|_| id)
-            .ok_or_else(|| Error::not_found("memory", uri))
-    }
-
-    /// A memory.
-    pub async fn get(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
-        self.store
-            .get(scope, &[id])
-            .await?
-            .pop()
-            .flatten()
-            .ok_or_else(|| Error::not_found("memory", id))
-    }
-
-    /// The memories a filter lets through.
-    pub async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>> {
-        self.store.list(scope, page).await
-    }
-
-    /// How many memories there are.
-    pub async fn count(&self, scope: &Scope) -> Result<Counts> {
-        self.store.count(scope).await
+        recall::why_not(self.means(&request.scope, asking.as_ref(), &now), &request, id).await
     }
 
     /// Changes a memory and returns it as it is now.
@@ -428,24 +392,5 @@ impl Engine {
     /// Takes changes back and returns their numbers.
     pub async fn undo(&self, scope: &Scope, what: &Undo) -> Result<Vec<u64>> {
         ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
-    }
-
-    /// Archives memories whose weight fell below `threshold` as one run; with `dry_run`, only finds them.
-    pub async fn clean(&self, scope: &Scope, threshold: f64, dry_run: bool) -> Result<Cleaned> {
-        let now = self.now().timestamp();
-        let run = (!dry_run).then(|| format!("clean-{}", now.as_millisecond()));
-        let active = Filter { statuses: vec![Status::Active], ..Filter::default() };
-        let mut page = Page { filter: active, after: None, order: Order::OldestFirst, limit: PAGE };
-        let mut cleaned = Cleaned { run, memories: Vec::new() };
-        loop {
-            let mut memories = self.store.list(scope, &page).await?;
-            let Some(last) = memories.last() else { return Ok(cleaned) };
-            page.after = Some(last.id);
-            memories.retain(|memory| memory.weight < threshold);
-            if let Some(run) = &cleaned.run {
-                memories = ingest::archive_all(&*self.store, scope, memories, run, now).await?;
-            }
-            cleaned.memories.extend(memories);
-        }
     }
 }

@@ -4,8 +4,10 @@ use jiff::Zoned;
 use serde::Serialize;
 
 use super::{
+    domains::DomainTerm,
     identity::{Identity, identity_of},
     intent::{Aim, aim_of},
+    need::{Need, names, need_of, taken},
     period::is_content_free,
     small_talk::is_small_talk,
     synonyms::synonyms_of,
@@ -15,6 +17,7 @@ use crate::{
     text::{
         dates::{SessionMention, Sessions, TimeMention, asks_when, find_sessions, find_times},
         fold::fold,
+        han::simplify,
         language::{Language, is_cjk, language_of},
         terms::{Term, is_single_cjk, terms},
     },
@@ -35,12 +38,23 @@ pub struct Intent {
     pub language: Language,
     /// What to look up.
     pub terms: Vec<QueryTerm>,
+    /// The words of a trade among them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub domain_terms: Vec<DomainTerm>,
     /// What it is after.
     pub aim: Aim,
     /// Whether it asks who the user is.
     pub identity: Identity,
     /// Whether it needs no memory: a greeting, thanks, a nod.
     pub small_talk: bool,
+    /// Whether it needs memory at all.
+    pub need: Need,
+    /// The terms of each word that looks like a name, times apart.
+    #[serde(skip)]
+    pub names: Vec<Vec<String>>,
+    /// If it is a task: the terms of what it takes from memory ("my landlord").
+    #[serde(skip)]
+    pub task_takes: Vec<String>,
     /// Whether it asks for a time.
     pub asks_when: bool,
     /// The times it names, as half-open ranges.
@@ -48,6 +62,9 @@ pub struct Intent {
     /// Where to look if nothing was said in those times: they may have been told loosely.
     #[serde(skip)]
     pub wider_times: Vec<(Timestamp, Timestamp)>,
+    /// The terms that name those times: what was said then need not repeat them.
+    #[serde(skip)]
+    pub time_terms: Vec<String>,
     /// Of those times only what is over is meant, without the conversation that is going on.
     pub is_earlier: bool,
     /// The sessions it names.
@@ -94,16 +111,22 @@ impl QueryTerm {
 pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
     let times = find_times(query, now);
     let sessions = find_sessions(query);
+    let (identity, small_talk) = (identity_of(query), is_small_talk(query));
     let asks_period = asks_period(query, &times, sessions.as_ref(), now);
     Intent {
         language: language_of(query),
         // The words of such a question are not what it looks for.
         terms: if asks_period { Vec::new() } else { query_terms(query, config) },
+        domain_terms: Vec::new(),
         aim: aim_of(query),
-        identity: identity_of(query),
-        small_talk: is_small_talk(query),
+        identity,
+        small_talk,
+        names: names_of(query, &times),
+        task_takes: taken(query).iter().flat_map(|thing| main_terms(thing)).collect(),
+        need: need(query, identity, small_talk),
         asks_when: asks_when(query),
         is_earlier: times.iter().any(|mention| mention.is_earlier),
+        time_terms: times.iter().flat_map(|mention| terms(&query[mention.span.clone()])).collect(),
         wider_times: times.iter().map(|mention| mention.wider).collect(),
         times: times.into_iter().map(|mention| (mention.start, mention.end)).collect(),
         sessions: sessions.map(|mention| mention.sessions),
@@ -118,7 +141,28 @@ pub(super) fn by_time_words(query: &str, config: &RecallConfig, now: &Zoned) -> 
     let intent = analyze(query, config, now);
     let named: Vec<&str> =
         find_times(query, now).into_iter().map(|mention| &query[mention.span]).collect();
-    Intent { asks_period: false, terms: query_terms(&named.join("\n"), config), ..intent }
+    Intent {
+        asks_period: false,
+        terms: query_terms(&named.join("\n"), config),
+        time_terms: Vec::new(),
+        ..intent
+    }
+}
+
+fn need(query: &str, identity: Identity, small_talk: bool) -> Need {
+    match identity {
+        // Who asks about oneself asks for memory, whatever the form.
+        Identity::Weak | Identity::Strong => Need::Open,
+        Identity::None if small_talk => Need::Nothing,
+        Identity::None => need_of(query),
+    }
+}
+
+fn names_of(query: &str, times: &[TimeMention]) -> Vec<Vec<String>> {
+    let is_time =
+        |name: &str| times.iter().any(|mention| query[mention.span.clone()].contains(name));
+    let names = names(query).filter(|name| !is_time(name)).map(terms);
+    names.filter(|name| !name.is_empty()).collect()
 }
 
 fn asks_period(
@@ -164,6 +208,7 @@ fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
 /// The words of the query that have synonyms: words between blanks, and in Chinese any two to four characters.
 fn synonyms_in(query: &str) -> Vec<(String, &'static [&'static str])> {
     let lower = fold(query);
+    let lower = simplify(&lower);
     let mut found = Vec::new();
     for word in lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let characters: Vec<char> = word.chars().take(MAX_WORD_CHARS).collect();

@@ -4,7 +4,9 @@ use jiff::{Zoned, civil::Date};
 use serde::Serialize;
 
 use super::{
-    Factors, Hit, Recall, Signals, Tier, analyze,
+    Factors, Hit, Recall, Signals, Tier,
+    abstain::certain,
+    analyze,
     pack::{CLOSING, Piece, Words, fitted, heading, told},
 };
 use crate::{
@@ -62,6 +64,7 @@ pub fn named(memory: Memory, config: &RecallConfig, now: &Zoned) -> Recall {
         confidence: 1.0,
         abstained: false,
         candidates: 1,
+        judgement: certain(),
         without_meaning: None,
     }
 }

@@ -29,7 +29,7 @@ const BROAD_LIMIT: usize = 10;
 
 /// Texts that a word's worth for coverage is judged among beside those of the scope: in a scope of three memories any
 /// word is common, which says nothing of the word.
-const BACKGROUND: usize = 1_000;
+pub(super) const BACKGROUND: usize = 1_000;
 
 /// What the index said of a memory, number by number.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -50,6 +50,8 @@ pub struct Signals {
     pub identity: f64,
     /// Added because its session has a good hit.
     pub session: f64,
+    /// Added because it shares rare words with the best candidates.
+    pub bridge: f64,
     /// The sum of all but `bm25`.
     pub fused: f64,
     /// The share of the query's worth that its terms cover.
@@ -95,10 +97,11 @@ struct Offer {
 
 /// All signals of a query, ready to be ranked and explained.
 pub(super) struct Fusion<'a> {
-    gathered: &'a Gathered,
-    intent: &'a Intent,
-    corpus: Corpus<'a>,
-    scores: Scores,
+    pub(super) gathered: &'a Gathered,
+    pub(super) intent: &'a Intent,
+    pub(super) corpus: Corpus<'a>,
+    pub(super) scores: Scores,
+    pub(super) similar: Option<Similarities>,
     offers: Vec<Offer>,
 }
 
@@ -121,7 +124,7 @@ impl<'a> Fusion<'a> {
         add_lexical(&mut offers, &scores, corpus.count());
         add_boosts(&mut offers, gathered, &corpus, intent, period.as_ref(), config);
         add_session(&mut offers, &corpus, config);
-        Self { gathered, intent, corpus, scores, offers }
+        Self { gathered, intent, corpus, scores, similar, offers }
     }
 
     /// How many memories are offered.

@@ -19,8 +19,10 @@ pub(super) struct Corpus<'a> {
     lengths: Vec<f32>,
     average_length: f32,
     weights: [f32; FIELDS],
-    neighbour: f32,
-    span: i32,
+    /// What a word of an earlier and of a later turn is worth, by distance.
+    earlier: Vec<f32>,
+    later: Vec<f32>,
+    span: usize,
     k1: f32,
     b: f32,
 }
@@ -39,6 +41,15 @@ pub(super) struct Scores {
 struct Frequencies {
     tf: Vec<f32>,
     touched: Vec<Doc>,
+}
+
+/// What two neighbouring turns have of each other's words.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    /// What a word of the turn is worth in its neighbour.
+    given: f32,
+    /// What a word of the neighbour is worth in the turn.
+    taken: f32,
 }
 
 impl<'a> Corpus<'a> {
@@ -63,8 +74,9 @@ impl<'a> Corpus<'a> {
             lengths: Vec::new(),
             average_length: 0.0,
             weights: field_weights(config),
-            neighbour: config.neighbour as f32,
-            span: if config.neighbour > 0.0 { config.neighbour_span as i32 } else { 0 },
+            earlier: by_distance(config.neighbour, config),
+            later: by_distance(config.later_neighbour, config),
+            span: span(config),
             k1: config.k1 as f32,
             b: config.b as f32,
         };
@@ -138,7 +150,7 @@ impl<'a> Corpus<'a> {
     /// The turns around a turn, with their shares.
     pub(super) fn neighbours(&self, doc: Doc) -> Vec<(Doc, f32)> {
         let mut around = Vec::new();
-        self.for_each_neighbour(doc, |neighbour, share| around.push((neighbour, share)));
+        self.for_each_neighbour(doc, |neighbour, share| around.push((neighbour, share.taken)));
         around
     }
 
@@ -191,7 +203,7 @@ impl<'a> Corpus<'a> {
                 let content = worth * content(posting);
                 if content > 0.0 {
                     self.for_each_neighbour(doc, |neighbour, share| {
-                        into.add(neighbour, share * content)
+                        into.add(neighbour, share.given * content)
                     });
                 }
             }
@@ -211,26 +223,31 @@ impl<'a> Corpus<'a> {
             .sum()
     }
 
-    /// Calls `each` with the turns around a turn and their share: the neighbour weight divided by the distance. In the
-    /// order of places, a neighbour at a distance is at most as many documents away.
-    fn for_each_neighbour(&self, doc: Doc, mut each: impl FnMut(Doc, f32)) {
-        let place = self.places[doc];
-        for distance in 1..=self.span {
-            let share = self.neighbour / distance as f32;
-            let reach = distance as usize;
-            if let Some(target) = place.neighbour(-distance)
-                && let Some(found) =
-                    (doc.saturating_sub(reach)..doc).find(|near| self.places[*near] == target)
-            {
-                each(found, share);
-            }
-            if let Some(target) = place.neighbour(distance)
-                && let Some(found) = (doc + 1..self.count().min(doc + reach + 1))
-                    .find(|near| self.places[*near] == target)
-            {
-                each(found, share);
-            }
+    /// Calls `each` with the turns around a turn and what the two share. In the order of places, a neighbour at
+    /// a distance is at most as many documents away.
+    #[inline]
+    fn for_each_neighbour(&self, doc: Doc, mut each: impl FnMut(Doc, Share)) {
+        for near in (doc.saturating_sub(self.span)..doc).rev() {
+            let Some(distance) = self.distance(near, doc) else { break };
+            let (later, earlier) = (self.later[distance], self.earlier[distance]);
+            each(near, Share { given: later, taken: earlier });
         }
+        for near in doc + 1..self.count().min(doc + 1 + self.span) {
+            let Some(distance) = self.distance(doc, near) else { break };
+            let (later, earlier) = (self.later[distance], self.earlier[distance]);
+            each(near, Share { given: earlier, taken: later });
+        }
+    }
+
+    /// How many turns later the second document was said in the session of the first, if it is within reach.
+    #[inline]
+    fn distance(&self, first: Doc, second: Doc) -> Option<usize> {
+        let (first, second) = (self.places[first], self.places[second]);
+        let distance = second.to_bits() - first.to_bits();
+        let is_near = distance <= self.span as u64
+            && first.session() != 0
+            && first.session() == second.session();
+        is_near.then_some(distance as usize)
     }
 
     /// Measures every document: its own fields by weight, and its neighbours' content by share.
@@ -238,8 +255,12 @@ impl<'a> Corpus<'a> {
         let content: Vec<f32> =
             (0..self.count()).map(|doc| self.length(doc, Field::Content)).collect();
         let mut lengths: Vec<f32> = (0..self.count()).map(|doc| self.own_length(doc)).collect();
-        for (doc, length) in lengths.iter_mut().enumerate() {
-            self.for_each_neighbour(doc, |neighbour, share| *length += share * content[neighbour]);
+        for doc in 0..self.count() {
+            for near in doc + 1..self.count().min(doc + 1 + self.span) {
+                let Some(distance) = self.distance(doc, near) else { break };
+                lengths[doc] += self.later[distance] * content[near];
+                lengths[near] += self.earlier[distance] * content[doc];
+            }
         }
         let total: f64 = lengths.iter().map(|length| f64::from(*length)).sum();
         self.average_length = (total / self.count().max(1) as f64) as f32;
@@ -281,6 +302,18 @@ fn field_weights(config: &RecallConfig) -> [f32; FIELDS] {
     weights[Field::Tags as usize] = config.tags as f32;
     weights[Field::Speaker as usize] = config.speaker as f32;
     weights
+}
+
+/// What a word is worth at each distance; the turn itself has none.
+fn by_distance(worth: f64, config: &RecallConfig) -> Vec<f32> {
+    let share = |distance| if distance == 0 { 0.0 } else { (worth / distance as f64) as f32 };
+    (0..=config.neighbour_span).map(share).collect()
+}
+
+/// How far turns reach, if they reach at all.
+fn span(config: &RecallConfig) -> usize {
+    let reaches = config.neighbour > 0.0 || config.later_neighbour > 0.0;
+    if reaches { config.neighbour_span } else { 0 }
 }
 
 fn content(posting: &Posting) -> f32 {

@@ -1,23 +1,29 @@
 //! The read path: what should the model know now?
 //!
-//! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `score` weighs what a
-//! memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
+//! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `bridge` lifts what the
+//! best candidates lead to, `score` weighs what a memory is worth, `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
 //! a period is answered by `period` in the order of time; `outdated` puts the newest of several statements first.
 
 mod analyze;
 mod synonyms;
+mod domains;
 pub mod intent;
 mod identity;
 mod phrases;
 mod small_talk;
+mod need;
 mod period;
 mod gather;
 mod lexical;
 mod semantic;
 mod fuse;
+mod bridge;
 mod score;
 mod outdated;
+mod evidence;
 mod abstain;
+mod logistic;
+mod self_query;
 mod pack;
 mod tiers;
 mod answer;
@@ -26,13 +32,19 @@ mod why_not;
 use jiff::Zoned;
 use serde::Serialize;
 
+pub use abstain::{Basis, FEATURES, Judgement, Part, Tuning, Weights};
 pub use analyze::{Intent, QueryTerm, analyze};
 pub use answer::{Told, answer, named};
+pub use domains::{Domain, DomainTerm, Domains};
+pub use evidence::Evidence;
 use fuse::Fusion;
 pub use fuse::{Signals, TermSignal};
 pub use identity::Identity;
+pub use logistic::{Sample, fit};
+pub use need::Need;
 pub use pack::{Block, BlockEntry, Tier, pack};
 pub use score::Factors;
+pub(crate) use self_query::{self_query, units};
 pub use tiers::{one_line, overview};
 pub use why_not::WhyNot;
 
@@ -114,6 +126,8 @@ pub struct Recall {
     /// Why words alone decided, if the model that knows meanings was asked and did not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_meaning: Option<String>,
+    /// Why it is so sure.
+    pub judgement: Judgement,
 }
 
 /// A memory chosen for a query, with every number that made its score.
@@ -144,20 +158,26 @@ pub struct Means<'a> {
     pub embedder: Option<&'a dyn Embedder>,
     /// The constants of ranking.
     pub config: &'a RecallConfig,
+    /// Words of a trade that the user gave.
+    pub domains: &'a Domains,
+    /// What evidence is worth.
+    pub weights: Weights,
     /// When it is asked, and by which calendar.
     pub now: &'a Zoned,
 }
 
 /// Finds what is worth knowing for `request`, best first.
 pub async fn recall(means: Means<'_>, request: &RecallRequest) -> Result<Recall> {
-    let Ranked { intent, hits, candidates, without_meaning } = rank(means, request).await?;
-    let confidence = abstain::confidence(&intent, &hits);
+    let Ranked { intent, hits, candidates, evidence, without_meaning } =
+        rank(means, request).await?;
+    let judgement = abstain::judge(&intent, &hits, evidence, &means.weights);
+    let confidence = judgement.confidence;
     let mut hits = abstain::abstain(hits, confidence, request);
     if !(intent.asks_period && request.whole_period) {
         hits.truncate(request.limit);
     }
     let abstained = hits.is_empty();
-    Ok(Recall { intent, abstained, hits, confidence, candidates, without_meaning })
+    Ok(Recall { intent, abstained, hits, confidence, candidates, judgement, without_meaning })
 }
 
 /// Says what kept a memory out of the answer, or that nothing did.
@@ -170,11 +190,13 @@ struct Ranked {
     intent: Intent,
     hits: Vec<Hit>,
     candidates: usize,
+    evidence: Evidence,
     without_meaning: Option<String>,
 }
 
 async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<Ranked> {
-    let intent = analyze(&request.query, means.config, means.now);
+    let mut intent = analyze(&request.query, means.config, means.now);
+    intent.domain_terms = means.domains.enrich(&request.query, &mut intent.terms);
     let asks_period = intent.asks_period;
     let answer = rank_intent(means, request, intent).await?;
     if asks_period && answer.hits.is_empty() {
@@ -199,6 +221,7 @@ async fn rank_intent(means: Means<'_>, request: &RecallRequest, intent: Intent) 
     }
     let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
     let loaded = store.at_places(&request.scope, &places).await?;
+    bridge::bridge(&mut candidates, &loaded, &intent, config);
     let mut hits = score::score(candidates, loaded, &intent, config, now.timestamp());
     if intent.asks_period {
         period::in_order(&mut hits);
@@ -208,7 +231,9 @@ async fn rank_intent(means: Means<'_>, request: &RecallRequest, intent: Intent) 
     for hit in hits.iter_mut().take(request.limit) {
         fusion.explain(hit.place, &mut hit.signals);
     }
-    Ok(Ranked { intent: intent.clone(), hits, candidates: candidates_found, without_meaning })
+    let evidence = fusion.evidence(&hits);
+    let candidates = candidates_found;
+    Ok(Ranked { intent: intent.clone(), hits, candidates, evidence, without_meaning })
 }
 
 /// How many candidates are looked at: of a period all, because it is told from its first to its last memory.

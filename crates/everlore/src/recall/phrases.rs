@@ -1,5 +1,7 @@
 //! Plain text to hold fixed phrases against: lower case, no marks, no contractions.
 
+use crate::text::han::simplify;
+
 /// What is written together in English and means two words.
 const CONTRACTIONS: &[(&str, &str)] = &[
     ("what's", "what is"),
@@ -26,11 +28,11 @@ const CONTRACTIONS: &[(&str, &str)] = &[
     ("favourites", "favorites"),
 ];
 
-/// Lower case, one blank between English words, none between Chinese characters; marks are dropped, except inside a
+/// Lower case, simplified characters, one blank between English words, none between Chinese characters; marks are dropped, except inside a
 /// word (`my-app`), so that a name is not taken for the words in it.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for word in words(&text.to_lowercase().replace('’', "'")) {
+    for word in words(&simplify(&text.to_lowercase().replace('’', "'"))) {
         let word =
             CONTRACTIONS.iter().find(|(short, _)| *short == word).map_or(word, |(_, long)| *long);
         let joins = out.ends_with(is_han) && word.starts_with(is_han);
@@ -43,7 +45,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// The words of a text: runs of letters, figures and inner marks, and runs of Chinese characters.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -87,6 +89,7 @@ mod tests {
         assert_eq!(plain("  What’s my name?! "), "what is my name");
         assert_eq!(plain("你好， 我 是 谁？"), "你好我是谁");
         assert_eq!(plain("what is my-app's config"), "what is my-app's config");
+        assert_eq!(plain("我喜歡什麼"), "我喜欢什么");
         assert_eq!(plain("用 Rust 写"), "用 rust 写");
         assert_eq!(plain("😀 ... !!"), "");
     }

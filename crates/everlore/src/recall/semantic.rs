@@ -25,6 +25,8 @@ pub(super) struct Meaning {
 pub(super) struct Similarities {
     /// By document; 0 for documents without a vector.
     pub(super) standard: Vec<f32>,
+    pub(super) raw: Vec<Option<f32>>,
+    pub(super) mean: f64,
     /// The documents that are similar in themselves.
     near: Vec<Doc>,
 }
@@ -53,7 +55,7 @@ impl Similarities {
         };
         let near = |doc: &Doc| raw[*doc].is_some_and(|similarity| similarity >= *least_similarity);
         let near = (0..corpus.count()).filter(near).collect();
-        Self { standard: raw.into_iter().map(standard).collect(), near }
+        Self { standard: raw.iter().map(|s| standard(*s)).collect(), raw, mean, near }
     }
 
     /// The most similar documents.

@@ -81,7 +81,7 @@ const ENGLISH: &[&str] = &[
     // greetings
     "hi", "hello", "hey", "hiya", "yo", "howdy", "greetings", "hi there", "hello there", "hey there", "hi all", "hi everyone",
     "hello everyone", "hello again", "hi again", "good morning", "good afternoon", "good evening", "good day", "morning", "evening",
-    "how are you", "how are you doing", "how are you today", "how are you doing today", "how is it going", "how do you do", "what is up",
+    "how are you", "how are you doing", "how are you today", "how are you doing today", "how is it going", "how do you do", "how is your day", "how is your day going", "how was your day", "how have you been", "hope you are well", "what is up",
     "sup", "nice to meet you", "pleased to meet you", "long time no see", "are you there", "you there", "anyone there", "welcome back",
     "i am back", "i am fine", "i am good", "i am fine thank you", "not much", "happy new year", "merry christmas", "happy birthday",
     // thanks
@@ -94,7 +94,7 @@ const ENGLISH: &[&str] = &[
     "no", "nope", "nah", "right", "correct", "exactly", "indeed", "agreed", "i agree", "true", "fine", "good", "great", "cool", "nice", "awesome",
     "perfect", "excellent", "amazing", "wonderful", "fantastic", "brilliant", "lovely", "sweet", "wow", "oh", "ah", "aha", "hm", "hmm", "mm", "mhm",
     "uh", "um", "uh-huh", "i see", "got it", "gotcha", "understood", "makes sense", "that makes sense", "sounds good", "sounds great", "that sounds good",
-    "sounds good to me", "looks good", "looks good to me", "lgtm", "that is right", "that is great", "that is good", "that is cool", "that is nice",
+    "sounds good to me", "works for me", "that works for me", "that works", "fine by me", "looks good", "looks good to me", "lgtm", "that is right", "that is great", "that is good", "that is cool", "that is nice",
     "that is fine", "that is it", "that is all", "that is correct", "very good", "very nice", "so cool", "well done", "good job", "great job",
     "nice job", "good to know", "good point", "fair enough", "no thanks", "no thank you", "not bad", "never mind", "nevermind", "it is fine",
     "it is ok", "it is okay", "all good", "good idea", "interesting", "really", "noted", "roger", "done", "yes please", "please", "sorry", "my bad",
@@ -105,7 +105,7 @@ const ENGLISH: &[&str] = &[
     // farewells
     "bye", "bye bye", "goodbye", "good bye", "good night", "night", "see you", "see you later", "see you soon", "see you tomorrow", "see ya", "cya",
     "later", "talk to you later", "talk later", "ttyl", "take care", "have a nice day", "have a good day", "have a great day", "have a good one",
-    "have a good night", "have a great weekend", "farewell", "gotta go", "i have to go", "brb", "gn", "until next time",
+    "have a good night", "have a great weekend", "farewell", "gotta go", "i have to go", "brb", "gn", "until next time", "talk to you soon", "talk to you tomorrow", "talk tomorrow", "speak soon", "sweet dreams", "sleep well",
     // laughter
     "lol", "lmao", "rofl", "haha", "hehe", "ha", "heh", "xd", "lolol", "kek", "666",
     // who is spoken to

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Hit, Intent, Means, Ranked, RecallRequest, abstain, period, rank};
+use super::{Hit, Intent, Judgement, Means, Ranked, RecallRequest, abstain, period, rank};
 use crate::{
     error::{Error, Result},
     store::Filter,
@@ -66,6 +66,8 @@ pub enum WhyNot {
         confidence: f64,
         /// How sure it had to be.
         min_confidence: f64,
+        /// Why it was not surer.
+        judgement: Box<Judgement>,
     },
 }
 
@@ -81,14 +83,16 @@ pub(super) async fn why_not(
         return Ok(reason);
     }
     let everything = RecallRequest { limit: usize::MAX, ..request.clone() };
-    let Ranked { intent, hits: ranked, .. } = rank(means, &everything).await?;
+    let Ranked { intent, hits: ranked, evidence, .. } = rank(means, &everything).await?;
     let Some(index) = ranked.iter().position(|hit| hit.memory.id == id) else {
         let query_terms = intent.terms.iter().map(|term| term.text.clone()).collect();
         return Ok(WhyNot::NoTerm { query_terms, memory_terms: some_terms(&memory) });
     };
-    let confidence = abstain::confidence(&intent, &ranked);
+    let judgement = abstain::judge(&intent, &ranked, evidence, &means.weights);
+    let confidence = judgement.confidence;
     if confidence < request.min_confidence {
-        return Ok(WhyNot::Gate { confidence, min_confidence: request.min_confidence });
+        let min_confidence = request.min_confidence;
+        return Ok(WhyNot::Gate { confidence, min_confidence, judgement: Box::new(judgement) });
     }
     Ok(judge(request, &intent, &ranked, index))
 }

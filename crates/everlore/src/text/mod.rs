@@ -1,6 +1,7 @@
 //! What a text is made of: terms to find it by, tokens to pay for it, its language, the times it names.
 
 pub mod fold;
+pub mod han;
 pub mod language;
 pub(crate) mod stop_words;
 mod words;

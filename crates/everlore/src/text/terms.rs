@@ -1,19 +1,21 @@
 //! The terms a text is found by, the same when it is saved and when it is asked for.
 //!
 //! Latin words lose case, accents, possessive and ending; identifiers stay whole and come in parts too. Chinese, Japanese
-//! and Korean give single characters and overlapping pairs. Stop words, and characters and pairs that only serve
-//! grammar, give nothing: a query made of nothing else has no terms, and finds nothing.
+//! and Korean give single characters and overlapping pairs, traditional characters as simplified ones. Stop words, and
+//! characters and pairs that only serve grammar, give nothing: a query made of nothing else has no terms, and finds
+//! nothing.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::fold::settle;
+use super::han::simplify;
 use super::language::{Script, is_cjk, script_of};
 use super::stop_words::is_function_character;
 use super::words::{Words, compound_end, last_run, run_end};
 
 /// Raised whenever any text gets other terms or another [`Term`]; a store that was written by another version indexes
 /// its texts again.
-pub const TERMS_VERSION: u32 = 1;
+pub const TERMS_VERSION: u32 = 2;
 
 /// Longer terms are cut: nobody types them, and an index entry should stay small.
 pub const MAX_TERM_CHARS: usize = 64;
@@ -41,7 +43,8 @@ pub fn terms(text: &str) -> Vec<String> {
 
 /// Calls `each` with every term of `text`, in the order of [`terms`].
 pub fn for_each_term(text: &str, each: &mut dyn FnMut(&str)) {
-    let text = settle(text);
+    let settled = settle(text);
+    let text = simplify(&settled);
     let mut words = Words::new(each);
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {

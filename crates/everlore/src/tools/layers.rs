@@ -49,23 +49,31 @@ const ADD: &str = "\
 Write something into one of your layered files, which are in your prompt from the next conversation on: append `content` to the \
 section `section`, which is made if there is none.
 
-Files: `soul` is who you are and how you behave; `user` is who the user is; `memory` is your own notes on how to work here; \
-`daily` is today's log. Each has a small budget of characters, because all of it is in every prompt: write only what you need \
-in nearly every conversation, in short lines. Use memory_save for everything else.
+Use it for what you need in nearly every conversation. Files: `soul` is who you are and how you behave; `user` is who the user is; `memory` is your own notes on how to work here; \
+`daily` is today's log. Each has a small budget of characters, because all of it is in every prompt: write \
+short lines. Do not use it for single facts or for what matters only sometimes; memory_save is for those.
 
 A text that does not fit is refused; the answer says how much room there is and which sections are the largest. Then shorten \
 with memory_replace or remove with memory_remove.";
 
 const REPLACE: &str = "\
-Change a text in one of your layered files: `old_text` in the section `section` becomes `new_text`. `old_text` must stand there \
-exactly once, character by character; read the file with memory_read first if you are not sure. An empty `new_text` removes it.";
+Change a text in one of your layered files: `old_text` in the section `section` becomes `new_text`.
+
+Use it when something in your prompt's files is wrong, out of date or too long. `old_text` must stand in the section exactly \
+once, character by character; read the file with memory_read first if you are not sure. An empty `new_text` removes it. Do not \
+use it to add something: memory_add does that.";
 
 const REMOVE: &str = "\
-Remove a whole section, its heading included, from one of your layered files. Use memory_replace to remove a part of it.";
+Remove a whole section, its heading included, from one of your layered files.
+
+Use it when nothing in the section is worth its place in every prompt. Do not use it to remove a part of a section: \
+memory_replace does that.";
 
 const READ: &str = "\
-Read one of your layered files as it is now, with how much of its budget it takes. Your prompt shows it as it was when the \
-conversation began.";
+Read one of your layered files as it is now, with how much of its budget it takes.
+
+Use it before you change a file, and when it may have changed since this conversation began. Do not use it otherwise: the \
+files are in your prompt already.";
 
 fn file() -> Value {
     json!({ "type": "string", "enum": Layer::ALL.map(Layer::as_str), "description": "soul: who you are; user: who the user is; memory: your notes; daily: today's log" })

@@ -158,7 +158,9 @@ impl<'a> Naive<'a> {
                 for step in (-span..=span).filter(|step| *step != 0) {
                     let other = position.checked_add_signed(step).and_then(|at| turns.get(at));
                     if let Some(Some(other)) = other {
-                        let share = config.neighbour / step.unsigned_abs() as f64;
+                        let worth =
+                            if step < 0 { config.neighbour } else { config.later_neighbour };
+                        let share = worth / step.unsigned_abs() as f64;
                         around.entry(turn.id).or_default().push((*other, share));
                     }
                 }
@@ -319,9 +321,11 @@ async fn neighbours_are_found_across_the_border_of_a_block() {
     let found = ask(&store, &owner, "kitten").await;
     let frequency = |number: usize| {
         let hit = found.hits.iter().find(|hit| hit.memory.id == crate::support::id(number as u32));
-        hit.map(|hit| hit.signals.terms[0].frequency)
+        hit.map(|hit| hit.signals.terms[0].frequency as f32)
     };
-    assert_eq!([70, 69, 68, 67].map(frequency), [Some(1.0), Some(0.5), Some(0.25), None]);
+    let near = RecallConfig::default().later_neighbour as f32;
+    let expected = [Some(1.0), Some(near), Some(near / 2.0), None];
+    assert_eq!([70, 69, 68, 67].map(frequency), expected);
 }
 
 /// Seventy turns in a sealed block, of which the last, the only one of yesterday and of its session, is deleted.

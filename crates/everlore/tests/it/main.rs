@@ -12,6 +12,8 @@ mod why_not;
 mod pack;
 mod ingest;
 mod documents;
+mod everyday;
+mod calibration;
 mod isolation;
 mod export;
 mod foreign;
@@ -20,6 +22,7 @@ mod corpus;
 mod settings;
 mod context;
 mod semantic;
+mod prompt;
 mod memory_folder;
 mod tools;
 #[cfg(feature = "remote")]
@@ -27,3 +30,4 @@ mod remote;
 #[cfg(feature = "remote")]
 mod remote_engine;
 mod layers;
+mod spelling;

@@ -167,12 +167,35 @@ async fn asking_when_lifts_texts_that_name_a_time() {
         ("婚礼是什么时候？", "婚礼在五月三日"),
     ] {
         let hits = hits(&engine, &owner, query).await;
-        assert_eq!((hits[0].memory.content.as_str(), hits[0].signals.when), (text, 0.7));
+        assert_eq!((hits[0].memory.content.as_str(), hits[0].signals.when), (text, 1.0));
         let others = hits.iter().filter(|hit| !hit.memory.content.contains(['3', '三']));
         assert!(others.clone().count() > 0 && others.clone().all(|hit| hit.signals.when == 0.0));
     }
     let plain = hits(&engine, &owner, "the wedding").await;
     assert!(plain.iter().all(|hit| hit.signals.when == 0.0));
+}
+
+#[tokio::test]
+async fn a_turn_that_says_it_beats_a_short_new_one_beside_it() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let said = |session: &str, text: &str, days| {
+        let mut turn = turn(session, "Ann", text);
+        turn.time = Some(days_ago(days));
+        turn
+    };
+    let turns = vec![
+        said("trip", "下周三去杭州出差", 900),
+        said("trip", "plain words", 0),
+        said("pets", "We bring the kitten home on Wednesday", 900),
+        said("pets", "好的", 0),
+    ];
+    engine.observe(&owner, turns).await.unwrap();
+    remember_all(&engine, &owner, &["I drink tea", "我喜欢喝龙井茶"]).await;
+    for (query, text) in
+        [("杭州", "下周三去杭州出差"), ("kitten", "We bring the kitten home on Wednesday")]
+    {
+        assert_eq!(found(&engine, &owner, query).await[0], text);
+    }
 }
 
 #[tokio::test]
@@ -185,7 +208,7 @@ async fn naming_a_day_finds_what_was_said_on_it_even_without_a_common_word() {
     for query in ["What happened yesterday?", "昨天发生了什么？"] {
         let found = hits(&engine, &owner, query).await;
         assert_eq!(texts(&found), ["went swimming"], "{query}");
-        assert_eq!(found[0].signals.date, 2.0);
+        assert_eq!(found[0].signals.date, 3.0);
     }
     assert_eq!(found(&engine, &owner, "What happened last month?").await, ["went climbing"]);
 }
@@ -342,7 +365,8 @@ async fn the_numbers_of_an_explanation_add_up_to_the_score() {
                 + signals.when
                 + signals.date
                 + signals.identity
-                + signals.session;
+                + signals.session
+                + signals.bridge;
             assert!((sum - signals.fused).abs() < 1e-9, "{query}: {signals:?}");
             assert!((factors.relevance - signals.fused.exp().ln_1p()).abs() < 1e-9);
             let product = factors.relevance

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use everlore::{
-    Edit, Engine, Error, Scope,
+    Edit, Error, Scope,
     store::{SqliteStore, Store},
     text::terms::Term,
     types::{Change, Memory},
@@ -11,14 +11,9 @@ use everlore::{
 use rusqlite::Connection;
 
 use crate::support::{
-    add, all, engine_on, found, fresh_path, memory, remember_all, say, scope, spoken, sqlite, turn,
-    write,
+    add, all, engine_on, found, fresh_path, memory, open, remember_all, say, scope, spoken, sqlite,
+    turn, write,
 };
-
-async fn open(path: &Path) -> (Arc<SqliteStore>, Engine) {
-    let store = Arc::new(SqliteStore::open(path).await.unwrap());
-    (Arc::clone(&store), engine_on(store))
-}
 
 #[tokio::test]
 async fn what_was_saved_is_there_after_the_store_was_dropped_without_closing() {

@@ -1,6 +1,9 @@
 //! What the tests share: frozen clocks, engines on both stores, memories with their values in sight.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use everlore::{
     Engine, Kind, Memory, MemoryId, Remember, Scope, Status, Turn,
@@ -49,6 +52,12 @@ pub(crate) async fn sqlite() -> Arc<SqliteStore> {
 
 pub(crate) fn engine_on(store: Arc<dyn Store>) -> Engine {
     Engine::new(store).with_clock(noon)
+}
+
+/// An engine on this file, with its store.
+pub(crate) async fn open(path: &Path) -> (Arc<SqliteStore>, Engine) {
+    let store = Arc::new(SqliteStore::open(path).await.unwrap());
+    (Arc::clone(&store), engine_on(store))
 }
 
 /// An engine on a file.

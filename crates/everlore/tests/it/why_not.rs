@@ -88,7 +88,7 @@ async fn an_answer_that_is_not_sure_enough_names_the_gate() {
     let query = "the capital of Peru, its mountains, lakes and tea";
     let request = RecallRequest { min_confidence: 0.9, ..engine.request(&owner, query) };
     let why = engine.why_not(&request, id).await.unwrap();
-    let WhyNot::Gate { confidence, min_confidence: 0.9 } = why else { panic!("{why:?}") };
+    let WhyNot::Gate { confidence, min_confidence: 0.9, .. } = why else { panic!("{why:?}") };
     assert!(confidence < 0.9);
 }
 

@@ -1,0 +1,79 @@
+//! `everlore recall calibrate`: fitted, kept for one scope, shown, taken back (A1).
+
+use crate::home::{Home, turns};
+
+/// A home with notes enough to learn from.
+fn home() -> Home {
+    let home = Home::new();
+    let things = ["kettle", "piano", "violin", "bicycle", "telescope", "passport", "lantern"];
+    let note = |i: usize| {
+        let (thing, other) = (things[i % 7], things[i / 7 % 7]);
+        format!(
+            "On day {i} the {thing} beside the {other} was repaired with bolt number {}",
+            i * 37
+        )
+    };
+    let notes: Vec<String> = (0..110).map(note).collect();
+    let ran = home.run_with(&["observe"], turns(notes.iter().map(String::as_str)).as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    home
+}
+
+#[test]
+fn a_calibration_is_tried_kept_and_taken_back() {
+    let home = home();
+    let file = home.path().join("calibration.json");
+    let tried = home.json(&["recall", "calibrate", "--dry-run"]);
+    assert_eq!(tried["kept"], false);
+    assert_eq!(tried["calibration"]["memories"], 110);
+    assert!(!file.exists());
+    let found = home.json(&["recall", "calibrate"]);
+    assert_eq!(found["calibration"], tried["calibration"]);
+    assert_eq!(found["kept"], found["calibration"]["improves"]);
+    assert_eq!(file.exists(), found["kept"] == true);
+    let told = home.run(&["recall", "calibrate"]).out;
+    assert!(told.contains("before") && told.contains("after"), "{told}");
+    assert_eq!(home.json(&["recall", "calibrate", "--reset"])["reset"], found["kept"]);
+    assert_eq!(home.json(&["recall", "calibrate", "--reset"])["reset"], false);
+}
+
+#[test]
+fn too_few_memories_are_said() {
+    let home = Home::new();
+    home.remember("I drink green tea");
+    let ran = home.run(&["recall", "calibrate"]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("there are 1 memories") && ran.err.contains("at least 100"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn the_word_itself_can_be_looked_for() {
+    let home = Home::new();
+    home.remember("Calibrate the thermometer in ice water");
+    for query in [&["recall", "--", "calibrate"][..], &["recall", "calibrate", "thermometer"]] {
+        let ran = home.run(query);
+        assert!(ran.out.contains("ice water"), "{query:?}: {} {}", ran.out, ran.err);
+    }
+    let ran = home.run(&["recall", "thermometer", "--reset"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("everlore recall calibrate"), "{}", ran.err);
+}
+
+#[test]
+fn the_gate_says_why_in_plain_words() {
+    let home = Home::new();
+    let tea = home.remember("I drink green tea from Hangzhou every morning");
+    let why = ["recall", "tea ceremony in Kyoto", "--min-confidence", "1", "--why-not", &tea];
+    let told = home.run(&why).out;
+    assert!(told.contains("names that were never said here: 1"), "{told}");
+    let told = home.run(&["context", "thanks for the tea!", "--why-not", &tea]).out;
+    assert!(told.contains("confidence"), "{told}");
+    let told = home.run(&["recall", "写一首关于 tea 的诗", "--explain"]).out;
+    assert!(told.contains("the message needs no memory"), "{told}");
+    let answer = home.json(&["recall", "green tea", "--explain"]);
+    assert_eq!(answer["judgement"]["parts"][1]["name"], "coverage");
+}

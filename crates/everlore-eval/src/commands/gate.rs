@@ -1,0 +1,165 @@
+//! `gate` and `everyday`: what the gate's constants should be, and what it lets through that nobody asked for.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use everlore::Config;
+
+use crate::{
+    quality::{
+        everyday,
+        gate::{self, PartReport, Quality, Report},
+    },
+    retrieval::data::DataSet,
+    table::render,
+};
+
+/// Fit what evidence is worth for the gate, and judge it on conversations that the fit did not see
+#[derive(clap::Args)]
+pub(crate) struct GateArgs {
+    /// A folder with a folder for each data set
+    #[arg(long, value_name = "FOLDER")]
+    data: PathBuf,
+    /// The sets to fit on. Sets whose scopes share facts, or whose questions ask for periods, say nothing of foreign questions
+    #[arg(long, value_delimiter = ',', default_values = ["locomo", "realmem", "memdaily"])]
+    sets: Vec<String>,
+    /// Also calibrate on the memories of each scope, as a user would, and judge the questions by that
+    #[arg(long)]
+    calibrate: bool,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Put messages that need no memory to the conversations of every data set
+#[derive(clap::Args)]
+pub(crate) struct EverydayArgs {
+    /// A folder with a folder for each data set
+    #[arg(long, value_name = "FOLDER")]
+    data: PathBuf,
+    /// Show this many of those that got something
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    worst: usize,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Fits and prints.
+pub(crate) fn run_gate(args: &GateArgs) -> Result<()> {
+    let read = |name: &String| Ok((name.clone(), read(&args.data.join(name))?));
+    let sets = args.sets.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let report = gate::measure(&sets, args.calibrate, Config::default().recall.min_confidence)?;
+    if args.json {
+        println!("{:#}", serde_json::to_value(&report)?);
+    } else {
+        print(&report);
+    }
+    Ok(())
+}
+
+fn read(folder: &Path) -> Result<DataSet> {
+    DataSet::read(&folder.join("corpus.jsonl"), &folder.join("queries.jsonl"), None)
+}
+
+fn print(report: &Report) {
+    let rows: Vec<_> = report.parts.iter().flat_map(quality_rows).collect();
+    let head = ["", "n", "constants", "auc", "brier", "own answered", "foreign silenced"];
+    println!("At the threshold {}:\n{}", report.threshold, render(&head, &rows));
+    let names: Vec<&str> = report.parts.iter().map(|part| part.name.as_str()).collect();
+    let trade = (0..gate::THRESHOLDS.len()).map(|at| trade_row(&report.parts, at));
+    let head = [&["threshold"], &names[..]].concat();
+    println!("Own questions answered / foreign ones silenced, held out:");
+    println!("{}", render(&head, &trade.collect::<Vec<_>>()));
+    let bins = report.parts[0].bins.len();
+    let rows: Vec<_> = (0..bins).map(|at| bin_row(&report.parts, at)).collect();
+    let head = [&["bin"], &names[..]].concat();
+    println!("How sure → how often right (questions), held out:");
+    println!("{}", render(&head, &rows));
+    println!("Fitted on all of it: {:.2?}", report.weights.0);
+    if let Some(made_up) = report.made_up {
+        println!(
+            "Calibrations on made-up questions: bias {:.2}, slope {:.2}",
+            made_up.bias, made_up.slope
+        );
+    }
+}
+
+fn quality_rows(part: &PartReport) -> Vec<Vec<String>> {
+    let row = |name: &str, n: String, constants: &str, quality: &Quality| {
+        let numbers = [format!("{:.3}", quality.auc), format!("{:.3}", quality.brier)];
+        let shares = [quality.own_answered, quality.foreign_silenced].map(percent);
+        let words = [name.to_owned(), n, constants.to_owned()];
+        words.into_iter().chain(numbers).chain(shares).collect()
+    };
+    let calibrated = part.calibrated.as_ref();
+    let calibrated = calibrated.map(|quality| row("", String::new(), "calibrated", quality));
+    let rows = vec![
+        row(&part.name, part.n.to_string(), "shipped", &part.shipped),
+        row("", String::new(), "fitted, in sample", &part.in_sample),
+        row("", String::new(), "fitted, held out", &part.held_out),
+    ];
+    rows.into_iter().chain(calibrated).collect()
+}
+
+fn trade_row(parts: &[PartReport], at: usize) -> Vec<String> {
+    let cell = |part: &PartReport| {
+        let (_, own, foreign) = part.trade_off[at];
+        format!("{} / {}", percent(own), percent(foreign))
+    };
+    [format!("{:.2}", gate::THRESHOLDS[at])].into_iter().chain(parts.iter().map(cell)).collect()
+}
+
+fn bin_row(parts: &[PartReport], at: usize) -> Vec<String> {
+    let cell = |part: &PartReport| {
+        let (sure, right, count) = part.bins[at];
+        format!("{sure:.2} → {right:.2} ({count})")
+    };
+    [(at + 1).to_string()].into_iter().chain(parts.iter().map(cell)).collect()
+}
+
+/// Puts the messages and prints.
+pub(crate) fn run_everyday(args: &EverydayArgs) -> Result<()> {
+    let threshold = Config::default().recall.min_confidence;
+    let mut sets = Vec::new();
+    for folder in folders(&args.data)? {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        sets.push((name, everyday::measure(&read(&folder)?, threshold)?));
+    }
+    if args.json {
+        println!("{:#}", serde_json::to_value(&sets)?);
+        return Ok(());
+    }
+    let row = |set: &str, report: &everyday::Report| {
+        vec![
+            set.to_owned(),
+            report.language.into(),
+            report.asked.to_string(),
+            percent(report.silent),
+        ]
+    };
+    let all = || sets.iter().flat_map(|(set, reports)| reports.iter().map(move |r| (set, r)));
+    let rows: Vec<_> = all().map(|(set, report)| row(set, report)).collect();
+    println!("{}", render(&["set", "messages", "asked", "nothing told"], &rows));
+    for (sure, scope, message) in all().flat_map(|(_, report)| &report.told).take(args.worst) {
+        println!("{sure:.2} {scope} {message}");
+    }
+    Ok(())
+}
+
+/// The folders of data sets, by name.
+fn folders(data: &Path) -> Result<Vec<PathBuf>> {
+    let entries =
+        std::fs::read_dir(data).with_context(|| format!("cannot read {}", data.display()))?;
+    let mut folders = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    folders.retain(|folder| folder.join("corpus.jsonl").is_file());
+    folders.sort();
+    if folders.is_empty() {
+        bail!("{} holds no data set: a folder with corpus.jsonl and queries.jsonl", data.display());
+    }
+    Ok(folders)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}", share * 100.0)
+}

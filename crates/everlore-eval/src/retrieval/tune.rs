@@ -1,0 +1,331 @@
+//! Finds constants of ranking, and tells how they do on conversations they were not chosen by.
+//!
+//! Every choice of constants is asked all questions once; folds are made afterwards, by leaving conversations or whole
+//! sets out of the judgement. So one search serves all folds, and what they share is asked once.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result};
+use everlore::config::RecallConfig;
+
+use super::{
+    Retriever,
+    data::DataSet,
+    engine::Everlore,
+    metrics::{APART, score},
+    run::{Asked, groups, search},
+};
+use crate::random::Random;
+
+/// A constant that is searched, and the values it is tried with.
+pub(crate) struct Knob {
+    pub(crate) name: &'static str,
+    pub(crate) values: &'static [f64],
+    of: fn(&mut RecallConfig) -> &mut f64,
+}
+
+/// Field weights are not among them: no set that we have names or describes its memories.
+#[rustfmt::skip]
+pub(crate) const KNOBS: &[Knob] = &[
+    Knob { name: "semantic", values: &[0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0], of: |c| &mut c.semantic },
+    Knob { name: "k1", values: &[0.6, 0.75, 0.9, 1.2, 1.6], of: |c| &mut c.k1 },
+    Knob { name: "b", values: &[0.3, 0.4, 0.5, 0.6, 0.75], of: |c| &mut c.b },
+    Knob { name: "neighbour", values: &[0.4, 0.5, 0.6, 0.7, 0.8], of: |c| &mut c.neighbour },
+    Knob { name: "later_neighbour", values: &[0.1, 0.2, 0.3, 0.4, 0.5], of: |c| &mut c.later_neighbour },
+    Knob { name: "speaker", values: &[0.0, 0.5, 1.0, 2.0], of: |c| &mut c.speaker },
+    Knob { name: "speaker_boost", values: &[1.5, 2.0, 2.5, 3.0], of: |c| &mut c.speaker_boost },
+    Knob { name: "when_boost", values: &[0.0, 0.4, 0.7, 1.0, 1.5], of: |c| &mut c.when_boost },
+    Knob { name: "date_boost", values: &[1.0, 2.0, 2.5, 3.0, 4.0], of: |c| &mut c.date_boost },
+    Knob { name: "bridge", values: &[0.0, 1.0, 2.0, 3.0, 4.0], of: |c| &mut c.bridge },
+    Knob { name: "session_prior", values: &[0.0, 0.1, 0.2, 0.3], of: |c| &mut c.session_prior },
+    Knob { name: "synonym", values: &[0.0, 0.2, 0.3, 0.4, 0.5], of: |c| &mut c.synonym },
+    Knob { name: "single_character", values: &[0.1, 0.3, 0.5, 0.7], of: |c| &mut c.single_character },
+    Knob { name: "recency_share", values: &[0.0, 0.1, 0.2, 0.3], of: |c| &mut c.recency_share },
+    Knob { name: "recency_half_life_days", values: &[60.0, 180.0, 400.0], of: |c| &mut c.recency_half_life_days },
+];
+
+/// The knob of a name.
+pub(crate) fn knob(name: &str) -> Result<&'static Knob> {
+    let names = || KNOBS.iter().map(|knob| knob.name).collect::<Vec<_>>().join(", ");
+    KNOBS
+        .iter()
+        .find(|knob| knob.name == name)
+        .with_context(|| format!("`{name}` is none of the constants that are tuned: {}", names()))
+}
+
+impl Knob {
+    pub(crate) fn get(&self, config: &RecallConfig) -> f64 {
+        *(self.of)(&mut config.clone())
+    }
+
+    pub(crate) fn set(&self, config: &RecallConfig, value: f64) -> RecallConfig {
+        let mut config = config.clone();
+        *(self.of)(&mut config) = value;
+        config
+    }
+}
+
+/// A set of questions with engines that hold its rows.
+pub(crate) struct Bench<'a> {
+    pub(crate) name: String,
+    loaded: Vec<(Everlore, Vec<Asked<'a>>)>,
+}
+
+/// What one question got.
+#[derive(Debug, Clone, Copy)]
+struct Outcome {
+    set: usize,
+    /// The number of its conversation in the set.
+    scope: usize,
+    recall_10: f64,
+    ndcg_10: f64,
+}
+
+/// Which questions count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Part {
+    /// All.
+    All,
+    /// Of every set all conversations but each `of`-th, counted from `fold`.
+    AllBut { fold: usize, of: usize },
+    /// Those conversations.
+    Only { fold: usize, of: usize },
+    /// All sets but one.
+    Without(usize),
+    /// One set.
+    Set(usize),
+}
+
+impl Part {
+    fn has(self, outcome: &Outcome) -> bool {
+        match self {
+            Self::All => true,
+            Self::AllBut { fold, of } => outcome.scope % of != fold,
+            Self::Only { fold, of } => outcome.scope % of == fold,
+            Self::Without(set) => outcome.set != set,
+            Self::Set(set) => outcome.set == set,
+        }
+    }
+}
+
+/// The means of one set in a part.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Figures {
+    pub(crate) recall_10: f64,
+    pub(crate) ndcg_10: f64,
+}
+
+impl<'a> Bench<'a> {
+    /// Fills engines with a set.
+    pub(crate) fn new(name: String, set: &'a DataSet) -> Result<Self> {
+        let load = |group: Vec<Asked<'a>>| {
+            let mut engine = Everlore::new()?;
+            group.iter().try_for_each(|scope| engine.load(&scope.rows))?;
+            Ok((engine, group))
+        };
+        Ok(Self { name, loaded: groups(set).into_iter().map(load).collect::<Result<_>>()? })
+    }
+
+    /// Asks all questions that count.
+    fn ask(&mut self, set: usize, config: &RecallConfig) -> Result<Vec<Outcome>> {
+        let (mut outcomes, mut first) = (Vec::new(), 0);
+        for (engine, group) in &mut self.loaded {
+            engine.configure(|recall| *recall = config.clone());
+            for (number, scope) in group.iter().enumerate() {
+                for query in scope.queries.iter().filter(|query| query.category != APART) {
+                    let (answer, _) = search(engine, query, &scope.rows)?;
+                    let scores = score(&answer, &query.relevant);
+                    let (recall_10, ndcg_10) = (scores.recall_10, scores.ndcg_10);
+                    outcomes.push(Outcome { set, scope: first + number, recall_10, ndcg_10 });
+                }
+            }
+            first += group.len();
+        }
+        Ok(outcomes)
+    }
+}
+
+/// All sets, and what was asked of them.
+pub(crate) struct Search<'a> {
+    pub(crate) benches: Vec<Bench<'a>>,
+    /// What is searched.
+    pub(crate) knobs: Vec<&'static Knob>,
+    asked: HashMap<Vec<u64>, Vec<Outcome>>,
+}
+
+impl<'a> Search<'a> {
+    pub(crate) fn new(benches: Vec<Bench<'a>>) -> Self {
+        Self { benches, knobs: KNOBS.iter().collect(), asked: HashMap::new() }
+    }
+
+    /// Searches only the constants of these names, if there are any.
+    pub(crate) fn keep(&mut self, names: &[String]) -> Result<()> {
+        if !names.is_empty() {
+            self.knobs = names.iter().map(|name| knob(name)).collect::<Result<_>>()?;
+        }
+        Ok(())
+    }
+
+    /// The figures of each set, none for a set that has no question in the part.
+    pub(crate) fn figures(
+        &mut self,
+        config: &RecallConfig,
+        part: Part,
+    ) -> Result<Vec<Option<Figures>>> {
+        let sets = self.benches.len();
+        let outcomes = self.outcomes(config)?;
+        let of_set = |set: usize| {
+            let counted =
+                || outcomes.iter().filter(|outcome| outcome.set == set && part.has(outcome));
+            let n = counted().count() as f64;
+            let mean = |measure: fn(&Outcome) -> f64| counted().map(measure).sum::<f64>() / n;
+            (n > 0.0).then(|| Figures {
+                recall_10: mean(|outcome| outcome.recall_10),
+                ndcg_10: mean(|outcome| outcome.ndcg_10),
+            })
+        };
+        Ok((0..sets).map(of_set).collect())
+    }
+
+    fn worth(&mut self, config: &RecallConfig, part: Part) -> Result<f64> {
+        Ok(worth(&self.figures(config, part)?))
+    }
+
+    /// The best constants for a part: the best of `tries` random ones and the beginning, then each constant in turn
+    /// while that helps.
+    pub(crate) fn best(
+        &mut self,
+        begin: &RecallConfig,
+        part: Part,
+        tries: u64,
+    ) -> Result<RecallConfig> {
+        let mut best = (self.worth(begin, part)?, begin.clone());
+        for number in 0..tries {
+            let config = random(&self.knobs, begin, number);
+            let worth = self.worth(&config, part)?;
+            if worth > best.0 {
+                best = (worth, config);
+            }
+        }
+        loop {
+            let before = best.0;
+            for knob in self.knobs.clone() {
+                for value in knob.values {
+                    let config = knob.set(&best.1, *value);
+                    let worth = self.worth(&config, part)?;
+                    if worth > best.0 {
+                        best = (worth, config);
+                    }
+                }
+            }
+            // A step below a hundredth of a point is no step.
+            if best.0 < before + 1e-4 {
+                return Ok(best.1);
+            }
+        }
+    }
+
+    fn outcomes(&mut self, config: &RecallConfig) -> Result<&[Outcome]> {
+        let key: Vec<u64> = KNOBS.iter().map(|knob| knob.get(config).to_bits()).collect();
+        if !self.asked.contains_key(&key) {
+            let outcomes = ask_all(&mut self.benches, config)?;
+            self.asked.insert(key.clone(), outcomes);
+        }
+        Ok(&self.asked[&key])
+    }
+}
+
+/// What is maximised: the mean of both measures over the sets, each set alike.
+pub(crate) fn worth(figures: &[Option<Figures>]) -> f64 {
+    let of = |figures: &Figures| (figures.recall_10 + figures.ndcg_10) / 2.0;
+    let sets = figures.iter().flatten();
+    sets.clone().map(of).sum::<f64>() / sets.count().max(1) as f64
+}
+
+/// Asks the sets at the same time.
+fn ask_all(benches: &mut [Bench<'_>], config: &RecallConfig) -> Result<Vec<Outcome>> {
+    std::thread::scope(|scope| {
+        let ask = |(set, bench): (usize, _)| {
+            let bench: &mut Bench<'_> = bench;
+            scope.spawn(move || bench.ask(set, config))
+        };
+        let asked: Vec<_> = benches.iter_mut().enumerate().map(ask).collect();
+        let mut outcomes = Vec::new();
+        for set in asked {
+            outcomes.extend(set.join().map_err(|_| anyhow::anyhow!("a set failed"))??);
+        }
+        Ok(outcomes)
+    })
+}
+
+/// Constants drawn by number: half of them as in the beginning, the others from their values.
+fn random(knobs: &[&Knob], begin: &RecallConfig, number: u64) -> RecallConfig {
+    let mut random = Random::keyed(&[number]);
+    knobs.iter().fold(begin.clone(), |config, knob| match random.chance(50) {
+        true => knob.set(&config, random.pick(knob.values)),
+        false => config,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::data::{Query, Row};
+
+    fn set() -> DataSet {
+        let row = |scope: &str, id: &str, text: &str| Row {
+            id: format!("{scope}{id}"),
+            scope: scope.into(),
+            text: text.into(),
+            ..Row::default()
+        };
+        let query = |scope: &str, text: &str, relevant: &str| Query {
+            scope: scope.into(),
+            text: text.into(),
+            category: "c".into(),
+            relevant: vec![format!("{scope}{relevant}")],
+            ..Query::default()
+        };
+        DataSet {
+            rows: vec![
+                row("a", "1", "the kid plays chess"),
+                row("a", "2", "we sail on Sundays"),
+                row("b", "1", "the kid plays chess"),
+                row("b", "2", "we sail on Sundays"),
+            ],
+            // Only a synonym finds the answer of the second.
+            queries: vec![query("a", "who sails?", "2"), query("b", "which child?", "1")],
+            noise: vec![],
+        }
+    }
+
+    #[test]
+    fn a_constant_is_judged_by_the_conversations_of_a_part() {
+        let set = set();
+        let mut search = Search::new(vec![Bench::new("x".into(), &set).unwrap()]);
+        let begin = RecallConfig { synonym: 0.0, semantic: 0.0, ..RecallConfig::default() };
+        let worth = |search: &mut Search<'_>, config: &RecallConfig| {
+            let parts = [Part::All, Part::Only { fold: 1, of: 2 }, Part::AllBut { fold: 1, of: 2 }];
+            parts.map(|part| search.worth(config, part).unwrap())
+        };
+        assert_eq!(worth(&mut search, &begin), [0.5, 0.0, 1.0]);
+        let with = knob("synonym").unwrap().set(&begin, 0.3);
+        assert_eq!(worth(&mut search, &with), [1.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn the_search_finds_the_constant_that_helps_and_leaves_the_others() {
+        let set = set();
+        let mut search = Search::new(vec![Bench::new("x".into(), &set).unwrap()]);
+        let begin = RecallConfig { synonym: 0.0, semantic: 0.0, ..RecallConfig::default() };
+        let found = search.best(&begin, Part::All, 0).unwrap();
+        assert_eq!(search.worth(&found, Part::All).unwrap(), 1.0);
+        assert_eq!(found.k1, begin.k1);
+    }
+
+    #[test]
+    fn an_unknown_constant_is_named_with_those_there_are() {
+        let error = knob("k9").err().unwrap().to_string();
+        assert!(error.contains("`k9`") && error.contains("semantic, k1"), "{error}");
+    }
+}

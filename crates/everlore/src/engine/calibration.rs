@@ -1,0 +1,242 @@
+//! Fitting the judgement to a scope: questions made from one half of its memories, put to that half and to the other.
+//!
+//! Only how sure a judgement is gets fitted, not what the parts of the evidence are worth: made-up questions tell how
+//! well words separate these memories, but not what people ask.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{Engine, PAGE};
+use crate::{
+    error::{Error, Result},
+    recall::{FEATURES, Judgement, Sample, Tuning, Weights, fit, self_query, units},
+    store::{Filter, Order, Page, RamStore, Store},
+    types::{Actor, Change, Memory, Scope, Status, Write},
+};
+
+/// From fewer memories too few questions can be made to tell anything.
+pub const MIN_MEMORIES: usize = 100;
+
+/// The newest memories that are looked at: enough for two numbers, and a few seconds of work.
+const MAX_MEMORIES: usize = 1_000;
+
+/// Questions made from each half, spread over it.
+const QUESTIONS: usize = 100;
+
+/// How strongly the fit is held to what is shipped: as if forty questions had spoken for it.
+const PULL: f64 = 10.0;
+
+/// How made-up questions differ from people's: on ten conversations for which the shipped weights are right, fits on made-up
+/// questions come out like this (`everlore-eval gate --calibrate`). What a scope shows beyond it is its own.
+const MADE_UP: Tuning = Tuning { bias: -2.1, slope: 1.2 };
+
+/// How far a scope may move what is shipped: beyond, the made-up questions say more about themselves than about memory.
+const MAX_SHIFT: f64 = 1.0;
+
+/// How well own questions are told from foreign ones.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Told {
+    /// How probable it is that an own question gets more confidence than a foreign one.
+    pub auc: f64,
+    /// The mean squared error of the confidence.
+    pub brier: f64,
+    /// The share of own questions that are answered.
+    pub answered: f64,
+    /// The share of foreign questions that are met with silence.
+    pub silenced: f64,
+}
+
+/// What a calibration found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Calibration {
+    /// How many memories were looked at.
+    pub memories: usize,
+    /// How many questions were made of them; each was put to two halves.
+    pub questions: usize,
+    /// With the weights that are shipped, as they judge made-up questions.
+    pub before: Told,
+    /// With weights fitted on every second question, on the others.
+    pub after: Told,
+    /// What the fit on made-up questions came out at, before what is usual for them was taken off.
+    pub fitted: Tuning,
+    /// Whether the fit is better on questions that it did not see; otherwise what is shipped stays.
+    pub improves: bool,
+    /// How sure recall should be in this scope.
+    #[serde(flatten)]
+    pub tuning: Tuning,
+}
+
+/// A judgement, and whether the question was put to the half that it was made from.
+type Judged = (Judgement, bool);
+
+impl Engine {
+    /// The same with how sure recall should be in a scope, as [`Engine::calibrate`] found.
+    #[must_use]
+    pub fn with_tuning(mut self, scope: Scope, tuning: Tuning) -> Self {
+        self.tunings.insert(scope, tuning);
+        self
+    }
+
+    /// What evidence is worth in a scope.
+    pub(super) fn weights(&self, scope: &Scope) -> Weights {
+        self.tunings.get(scope).copied().unwrap_or_default().weights()
+    }
+
+    /// Fits how sure recall is to the memories of a scope. Nothing is stored; the same memories give the same answer.
+    pub async fn calibrate(&self, scope: &Scope) -> Result<Calibration> {
+        let memories = self.newest(scope).await?;
+        if memories.len() < MIN_MEMORIES {
+            return Err(Error::invalid(
+                format!("there are {} memories, too few to learn from", memories.len()),
+                format!("calibrate when there are at least {MIN_MEMORIES}"),
+            ));
+        }
+        let judged = self.judged(scope, &memories).await?;
+        let threshold = self.config.recall.min_confidence;
+        let (even, odd) = halves(&judged);
+        let before = tell(&judged, &|_| MADE_UP, threshold);
+        // Each question is judged by what the others taught.
+        let crossed = [fitted(&odd), fitted(&even)];
+        let after = tell(&judged, &|at| crossed[at / 2 % 2], threshold);
+        let improves = after.brier < before.brier;
+        let fitted = fitted(&judged);
+        Ok(Calibration {
+            memories: memories.len(),
+            questions: judged.len() / 2,
+            before,
+            after,
+            improves,
+            fitted,
+            tuning: if improves { own(&fitted) } else { Tuning::default() },
+        })
+    }
+
+    /// The newest active memories, oldest first.
+    async fn newest(&self, scope: &Scope) -> Result<Vec<Memory>> {
+        let filter = Filter { statuses: vec![Status::Active], ..Filter::default() };
+        let mut page = Page { filter, after: None, order: Order::NewestFirst, limit: PAGE };
+        let mut memories = Vec::new();
+        while memories.len() < MAX_MEMORIES {
+            let found = self.store.list(scope, &page).await?;
+            let Some(last) = found.last() else { break };
+            page.after = Some(last.id);
+            memories.extend(found);
+        }
+        memories.truncate(MAX_MEMORIES);
+        memories.reverse();
+        Ok(memories)
+    }
+
+    /// Makes questions of each half and puts them to both.
+    async fn judged(&self, scope: &Scope, memories: &[Memory]) -> Result<Vec<Judged>> {
+        let (older, newer) = memories.split_at(memories.len() / 2);
+        let engines = [self.holding(scope, older).await?, self.holding(scope, newer).await?];
+        let mut judged = Vec::new();
+        for (own, half, other) in [(0, older, newer), (1, newer, older)] {
+            for query in questions(half, other) {
+                for to in [own, 1 - own] {
+                    let found = engines[to].recall(&self.request(scope, &query)).await?;
+                    judged.push((found.judgement, to == own));
+                }
+            }
+        }
+        Ok(judged)
+    }
+
+    /// An engine that holds these memories in RAM, with everything else as it is here.
+    async fn holding(&self, scope: &Scope, memories: &[Memory]) -> Result<Self> {
+        let ram: Arc<dyn Store> = Arc::new(RamStore::default());
+        let bare = Self { store: ram, tunings: Default::default(), ..self.clone() };
+        let engine = match &self.questions {
+            Some(embedder) => bare.with_embedder(Arc::clone(embedder)),
+            None => bare,
+        };
+        for part in memories.chunks(PAGE) {
+            let add =
+                |memory: &Memory| Change::Add(Box::new(Memory { version: 1, ..memory.clone() }));
+            let changes = part.iter().map(add).collect();
+            let now = self.now().timestamp();
+            engine.store.apply(Write::new(scope, Actor::Engine, "calibrate", now, changes)).await?;
+        }
+        Ok(engine)
+    }
+}
+
+/// Questions of memories spread over a half, each with a word of the other one.
+fn questions(half: &[Memory], other: &[Memory]) -> Vec<String> {
+    let step = (half.len() / QUESTIONS).max(1);
+    let question = |(number, memory): (usize, &Memory)| {
+        let foreign = other.get(number * step % other.len().max(1));
+        let foreign = foreign.and_then(|memory| units(&memory.content).pop());
+        self_query(&memory.content, foreign.as_ref())
+    };
+    half.iter().step_by(step).enumerate().filter_map(question).collect()
+}
+
+/// The samples of every second question; each question has two.
+fn halves(judged: &[Judged]) -> (Vec<Judged>, Vec<Judged>) {
+    let pick = |rest: usize| {
+        let pairs = judged.chunks(2).enumerate().filter(|(number, _)| number % 2 == rest);
+        pairs.flat_map(|(_, pair)| pair.to_vec()).collect()
+    };
+    (pick(0), pick(1))
+}
+
+/// The bias and the slope that make the questions most probable.
+fn fitted(judged: &[Judged]) -> Tuning {
+    let shipped = Weights::default();
+    let sample = |(judgement, own): &Judged| {
+        let sure = judgement.under(&shipped).clamp(1e-6, 1.0 - 1e-6);
+        let mut features = [0.0; FEATURES];
+        (features[0], features[1]) = (1.0, (sure / (1.0 - sure)).ln());
+        Sample { features, answered: *own, weight: 1.0 }
+    };
+    let samples: Vec<_> = judged.iter().map(sample).collect();
+    let mut prior = Weights([0.0; FEATURES]);
+    (prior.0[0], prior.0[1]) = (MADE_UP.bias, MADE_UP.slope);
+    let Weights([bias, slope, ..]) = fit(&samples, &prior, PULL);
+    Tuning { bias, slope }
+}
+
+/// What is left of a fit when what is usual for made-up questions is taken off.
+fn own(fitted: &Tuning) -> Tuning {
+    let most = 1.0 + MAX_SHIFT;
+    Tuning {
+        bias: (fitted.bias - MADE_UP.bias).clamp(-MAX_SHIFT, MAX_SHIFT),
+        slope: (fitted.slope / MADE_UP.slope).clamp(1.0 / most, most),
+    }
+}
+
+fn tell(judged: &[Judged], tuning: &dyn Fn(usize) -> Tuning, threshold: f64) -> Told {
+    let sure: Vec<(f64, bool)> = judged
+        .iter()
+        .enumerate()
+        .map(|(at, (judgement, own))| (judgement.under(&tuning(at).weights()), *own))
+        .collect();
+    let of = |own: bool| {
+        sure.iter().filter(|(_, is)| *is == own).map(|(sure, _)| *sure).collect::<Vec<_>>()
+    };
+    let (own, foreign) = (of(true), of(false));
+    let share = |part: usize, all: usize| part as f64 / all.max(1) as f64;
+    let error = |(sure, own): &(f64, bool)| (sure - f64::from(u8::from(*own))).powi(2);
+    Told {
+        auc: auc(&own, &foreign),
+        brier: sure.iter().map(error).sum::<f64>() / sure.len().max(1) as f64,
+        answered: share(own.iter().filter(|sure| **sure >= threshold).count(), own.len()),
+        silenced: share(foreign.iter().filter(|sure| **sure < threshold).count(), foreign.len()),
+    }
+}
+
+/// The share of pairs in the right order, equal ones counted half.
+fn auc(own: &[f64], foreign: &[f64]) -> f64 {
+    let mut sorted = foreign.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let below = |value: f64| {
+        let less = sorted.partition_point(|other| *other < value);
+        let not_more = sorted.partition_point(|other| *other <= value);
+        (less + not_more) as f64 / 2.0
+    };
+    let pairs = (own.len() * foreign.len()).max(1) as f64;
+    own.iter().map(|value| below(*value)).sum::<f64>() / pairs
+}

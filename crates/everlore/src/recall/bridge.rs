@@ -1,0 +1,289 @@
+//! From what the query names to what it means: "where is the event with three thousand people" finds the event by its size,
+//! and by the event's name, which the query does not know, its place.
+//!
+//! The best candidates are anchors. What shares their rarest words with them is lifted, by the share of the anchor's worth
+//! that it has, and never above the anchor. Words of the query itself are left out: they have been counted. Only texts that are read anyway are
+//! looked at, and only an anchor is cut into terms; the others are merely searched for its words.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Intent, fuse::Candidate, lexical::rarity};
+use crate::{
+    config::RecallConfig,
+    store::Place,
+    text::{
+        han::{simplified, simplify},
+        language::is_cjk,
+        stop_words::{is_function_character, is_stop_word},
+        terms::{Term, for_each_term},
+    },
+    types::Memory,
+};
+
+/// How many of the best are anchors: any of them may be the right one.
+const ANCHORS: usize = 3;
+
+/// What stands further down is hardly read, whatever it shares.
+const MAX_LIFTED: usize = 50;
+
+/// What is worth less than this share of the best is no anchor: it may be anything.
+const LEAST: f64 = 0.5;
+
+/// The most of the distance to an anchor that is made up: what it leads to does not pass it.
+const CLOSED: f64 = 0.75;
+
+/// Words of a text that are looked at; the rest of a document is about more than the query.
+const MAX_WORDS: usize = 100;
+
+/// A word as it is compared: the hash of its letters in lower case, or of two Chinese characters.
+type Word = u64;
+
+/// The words of the anchors, sorted, each with the anchors that have it.
+struct Words(Vec<(Word, [bool; ANCHORS])>);
+
+/// Lifts the candidates that the best of them lead to.
+pub(super) fn bridge(
+    candidates: &mut [Candidate],
+    loaded: &[(Place, Memory)],
+    intent: &Intent,
+    config: &RecallConfig,
+) {
+    // A period is told in order; a single candidate leads nowhere.
+    if config.bridge == 0.0 || intent.asks_period || candidates.len() < 2 {
+        return;
+    }
+    let rows: HashMap<Place, &str> =
+        loaded.iter().map(|(place, memory)| (*place, memory.content.as_str())).collect();
+    let text = |candidate: &Candidate| rows.get(&candidate.place).copied().unwrap_or_default();
+    let texts: Vec<&str> = candidates.iter().take(MAX_LIFTED).map(text).collect();
+    let anchors = anchors(candidates);
+    for (candidate, shares) in candidates.iter_mut().zip(shares(&texts, intent)) {
+        let signals = &mut candidate.signals;
+        let lifts = anchors
+            .iter()
+            .zip(shares)
+            .map(|(anchor, share)| (config.bridge * share).min(CLOSED * (anchor - signals.fused)));
+        signals.bridge = lifts.fold(0.0, f64::max);
+        signals.fused += signals.bridge;
+    }
+}
+
+/// What the anchors are worth for the query.
+fn anchors(candidates: &[Candidate]) -> Vec<f64> {
+    let worths = candidates.iter().take(ANCHORS).map(|candidate| candidate.signals.fused);
+    let least = candidates.first().map_or(0.0, |best| LEAST * best.signals.fused);
+    worths.take_while(|worth| *worth > 0.0 && *worth >= least).collect()
+}
+
+/// For each text, the share that it has of the worth of each anchor. Texts are best first.
+fn shares(texts: &[&str], intent: &Intent) -> Vec<[f64; ANCHORS]> {
+    let words = Words::of(&texts[..texts.len().min(ANCHORS)], intent);
+    let found: Vec<Vec<usize>> = texts.iter().map(|text| words.in_text(text)).collect();
+    let worths = words.worths(&found);
+    let sum = |numbers: &mut dyn Iterator<Item = usize>, anchor: usize| {
+        numbers.filter(|number| words.0[*number].1[anchor]).map(|number| worths[number]).sum()
+    };
+    let totals: [f64; ANCHORS] = std::array::from_fn(|anchor| sum(&mut (0..worths.len()), anchor));
+    let share = |found: &[usize], anchor: usize| match totals[anchor] {
+        0.0 => 0.0,
+        total => sum(&mut found.iter().copied(), anchor) / total,
+    };
+    found.iter().map(|found| std::array::from_fn(|anchor| share(found, anchor))).collect()
+}
+
+impl Words {
+    fn of(anchors: &[&str], intent: &Intent) -> Self {
+        let asked = Asked::of(intent);
+        let mut words: Vec<(Word, [bool; ANCHORS])> = Vec::new();
+        for (anchor, text) in anchors.iter().enumerate() {
+            each_word(text, |spelling, word| {
+                if asked.lacks(spelling) {
+                    words.push((word, std::array::from_fn(|other| other == anchor)));
+                }
+            });
+        }
+        words.sort_unstable();
+        words.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1.iter_mut().zip(next.1).for_each(|(kept, next)| *kept |= next);
+            }
+            same
+        });
+        Self(words)
+    }
+
+    /// Which of the words a text has, each once.
+    fn in_text(&self, text: &str) -> Vec<usize> {
+        let mut found = Vec::new();
+        each_word(text, |_, word| {
+            found.extend(self.0.binary_search_by_key(&word, |(word, _)| *word).ok());
+        });
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// How rare each word is among the texts.
+    fn worths(&self, found: &[Vec<usize>]) -> Vec<f64> {
+        let mut known = vec![0_usize; self.0.len()];
+        found.iter().flatten().for_each(|number| known[*number] += 1);
+        known.iter().map(|known| f64::from(rarity(found.len(), *known))).collect()
+    }
+}
+
+/// The terms that a query asks by.
+struct Asked {
+    terms: HashSet<Term>,
+    /// What they begin with: other words need not be cut to their stems.
+    firsts: Vec<char>,
+}
+
+impl Asked {
+    fn of(intent: &Intent) -> Self {
+        let mut asked = Self { terms: HashSet::new(), firsts: Vec::new() };
+        for term in &intent.terms {
+            asked.terms.extend(term.variants().map(|(term, _)| term));
+            let texts = term.synonyms.iter().map(|(text, _)| text).chain([&term.text]);
+            asked.firsts.extend(texts.filter_map(|text| text.chars().next()));
+        }
+        asked
+    }
+
+    /// Whether a word says something that the query does not ask by, in any form.
+    fn lacks(&self, word: &str) -> bool {
+        if word.starts_with(is_cjk) {
+            return !self.has_pair(word);
+        }
+        let word = word.to_lowercase();
+        !is_stop_word(&word) && !self.has(&word)
+    }
+
+    /// Whether it asks by a pair or by one of its characters.
+    fn has_pair(&self, pair: &str) -> bool {
+        let pair = simplify(pair);
+        let has = |text: &str| self.terms.contains(&Term::of(text));
+        has(&pair) || pair.chars().any(|c| has(c.encode_utf8(&mut [0; 4])))
+    }
+
+    /// Whether it asks by a word in lower case.
+    fn has(&self, word: &str) -> bool {
+        let first = word.chars().next();
+        // An accent is lost on the way to a term.
+        let may = first.is_some_and(|first| !first.is_ascii() || self.firsts.contains(&first));
+        let mut has = false;
+        if may {
+            for_each_term(word, &mut |term| has |= self.terms.contains(&Term::of(term)));
+        }
+        has
+    }
+}
+
+/// Calls `each` with the words of a text and their hashes: runs of letters and figures, and pairs of Chinese characters
+/// that say something.
+fn each_word(text: &str, mut each: impl FnMut(&str, Word)) {
+    let (mut left, mut rest) = (MAX_WORDS, text);
+    while left > 0
+        && let Some(first) = rest.chars().next()
+    {
+        let is_pair = !first.is_ascii() && is_cjk(first);
+        let belongs = |c: char| match c.is_ascii() {
+            true => !is_pair && c.is_ascii_alphanumeric(),
+            false => c.is_alphanumeric() && is_cjk(c) == is_pair,
+        };
+        let end = rest.find(|c| !belongs(c)).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end.max(first.len_utf8()));
+        rest = after;
+        if is_pair {
+            left = left.saturating_sub(each_pair(run, &mut each));
+        } else if end > 0 {
+            each(run, hash_word(run));
+            left -= 1;
+        }
+    }
+}
+
+/// The same for a run of Chinese characters; returns how many pairs it has.
+fn each_pair(run: &str, each: &mut impl FnMut(&str, Word)) -> usize {
+    let characters = || run.char_indices();
+    let pairs = characters().zip(characters().skip(1)).take(MAX_WORDS);
+    let mut count = 0;
+    for ((start, first), (at, second)) in pairs {
+        count += 1;
+        if !is_function_character(first) && !is_function_character(second) {
+            let pair = [first, second].map(simplified);
+            each(&run[start..at + second.len_utf8()], hash(pair.into_iter().map(u32::from)));
+        }
+    }
+    count
+}
+
+/// The hash of a word in lower case.
+fn hash_word(word: &str) -> Word {
+    if word.is_ascii() {
+        return hash(word.bytes().map(|byte| byte.to_ascii_lowercase().into()));
+    }
+    hash(word.chars().flat_map(char::to_lowercase).map(u32::from))
+}
+
+/// FNV-1a over characters: short words are hashed faster than by anything stronger, and nothing is stored.
+fn hash(characters: impl Iterator<Item = u32>) -> Word {
+    characters
+        .fold(0xcbf2_9ce4_8422_2325, |hash, c| (hash ^ u64::from(c)).wrapping_mul(0x100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recall::analyze;
+
+    /// The shares in the worth of the best text.
+    fn shares_for(query: &str, texts: &[&str]) -> Vec<f64> {
+        let now = "2026-03-02T12:00[UTC]".parse().unwrap();
+        let shares = shares(texts, &analyze(query, &RecallConfig::default(), &now));
+        shares.into_iter().map(|of_anchors| of_anchors[0]).collect()
+    }
+
+    #[test]
+    fn what_shares_the_name_that_the_best_has_is_lifted() {
+        let texts = [
+            "The Harvest Fair expects 3000 people",
+            "We booked a hotel for 3000 crowns",
+            "The Harvest Fair is in Bristol",
+        ];
+        let found = shares_for("Where is the event with 3000 people?", &texts);
+        assert!(found[2] > 0.4, "{found:?}");
+        assert!(found[2] > found[1] + 0.3, "{found:?}");
+    }
+
+    #[test]
+    fn chinese_names_lead_on_too_in_both_scripts() {
+        let texts = ["金融科技论坛的规模是三千人", "酒店花了三千元", "金融科技論壇的地点是北京"];
+        let found = shares_for("那个规模是三千人的活动，地点是什么？", &texts);
+        assert!(found[2] > 0.4 && found[2] > found[1] + 0.3, "{found:?}");
+    }
+
+    #[test]
+    fn words_of_the_query_and_words_that_say_nothing_lift_nothing() {
+        let texts = ["She camps with them", "They were camping with her", "no"];
+        assert_eq!(shares_for("Where does she camp?", &texts), [0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn an_anchor_has_all_of_its_words_and_nothing_is_shared_by_nothing() {
+        assert_eq!(shares_for("tea", &["green tea"]), [1.0]);
+        assert_eq!(shares_for("tea", &["", "。", "🎉"]), [0.0, 0.0, 0.0]);
+        assert!(shares_for("tea", &[]).is_empty());
+    }
+
+    #[test]
+    fn a_long_text_is_looked_at_to_a_bound() {
+        let long = "word ".repeat(10_000) + "needle";
+        let mut words = 0;
+        each_word(&long, |_, _| words += 1);
+        assert_eq!(words, MAX_WORDS);
+        let mut pairs = 0;
+        each_word(&"茶叶".repeat(10_000), |_, _| pairs += 1);
+        assert_eq!(pairs, MAX_WORDS);
+    }
+}

@@ -1,0 +1,117 @@
+//! What speaks for the best hit answering the query: numbers that ranking has at hand anyway.
+
+use serde::Serialize;
+
+use super::{
+    Hit,
+    fuse::{BACKGROUND, Fusion},
+    lexical::{Doc, rarity},
+    semantic::Similarities,
+};
+use crate::text::terms::is_loose_pair;
+
+/// How much nearer than the scope's average a text in between is: half of the questions of the sets that were fitted lie
+/// above. Where no vectors are asked, meaning says neither yes nor no.
+const USUAL_MEANING: f64 = 0.35;
+
+/// A second unknown name says it clearly enough; a list of foreign names says no more.
+const MAX_STRANGERS: usize = 2;
+
+/// What speaks for the best hit answering the query.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Evidence {
+    /// The share of the query's worth that the best hit covers, rare words counting more.
+    pub coverage: f64,
+    /// How much it covers: ln(1 + the sum of the rarities). One common word is little, however complete.
+    pub matched: f64,
+    /// The best score of any hit, over what all terms together could make.
+    pub strength: f64,
+    /// The share of the query's terms that the scope knows.
+    pub known: f64,
+    /// How much nearer in meaning it is than the scope's average; 0 is what is usual, or not known.
+    pub meaning: f64,
+    /// Whether the query names somebody who speaks in the scope.
+    pub speaker: bool,
+    /// How many names of the query the scope does not know, two at most.
+    pub strangers: usize,
+    /// How many it knows.
+    pub acquaintances: usize,
+    /// Whether the best hit is of the time that the query names.
+    pub date: bool,
+}
+
+/// Sums over the query's terms.
+#[derive(Default)]
+struct Sums {
+    /// How rare the terms are, beside a background of other texts.
+    worth: f64,
+    covered: f64,
+    /// How rare they are in the scope alone.
+    idf: f64,
+    count: f64,
+    known: f64,
+}
+
+impl Fusion<'_> {
+    /// Weighs the hits, best first.
+    pub(super) fn evidence(&self, hits: &[Hit]) -> Evidence {
+        let best = hits.first().and_then(|hit| Some((hit, self.corpus.find(hit.place)?)));
+        let Some((hit, doc)) = best else { return Evidence::default() };
+        let sums = self.sums(doc);
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let strongest = hits.iter().map(|hit| hit.signals.bm25).fold(0.0, f64::max);
+        let (strangers, acquaintances) = self.names();
+        Evidence {
+            coverage: share(sums.covered, sums.worth),
+            matched: sums.covered.ln_1p(),
+            strength: share(strongest, sums.idf),
+            known: share(sums.known, sums.count),
+            meaning: self.similar.as_ref().and_then(|s| meaning(s, doc)).unwrap_or_default(),
+            speaker: hits.iter().any(|hit| hit.signals.speaker > 0.0),
+            strangers: strangers.min(MAX_STRANGERS),
+            acquaintances,
+            date: hit.signals.date > 0.0,
+        }
+    }
+
+    /// Adds up the terms. Those that name a time are left out: what was said then need not repeat them. Of a task only what
+    /// it takes from memory counts; the rest says what is to be made.
+    fn sums(&self, doc: Doc) -> Sums {
+        let around = self.corpus.neighbours(doc);
+        let mut sums = Sums::default();
+        let terms = self.intent.terms.iter().zip(&self.gathered.lists).zip(&self.scores.known);
+        for ((term, variants), &known) in terms {
+            let says_nothing = known == 0 && is_loose_pair(&term.text);
+            let taken = &self.intent.task_takes;
+            let is_made = !taken.is_empty() && !taken.contains(&term.text);
+            if says_nothing || is_made || self.intent.time_terms.contains(&term.text) {
+                continue;
+            }
+            let worth = term.weight * f64::from(rarity(self.corpus.count() + BACKGROUND, known));
+            sums.worth += worth;
+            sums.idf += term.weight * f64::from(self.corpus.idf(known));
+            sums.count += term.weight;
+            if known > 0 {
+                sums.known += term.weight;
+            }
+            if self.corpus.frequency(doc, &around, variants) > 0.0 {
+                sums.covered += worth;
+            }
+        }
+        sums
+    }
+
+    /// How many names of the query are unknown here, and how many known.
+    fn names(&self) -> (usize, usize) {
+        let is_known = |name: &Vec<String>| {
+            let mut terms = self.intent.terms.iter().zip(&self.scores.known);
+            terms.any(|(term, known)| *known > 0 && name.contains(&term.text))
+        };
+        let known = self.intent.names.iter().filter(|name| is_known(name)).count();
+        (self.intent.names.len() - known, known)
+    }
+}
+
+fn meaning(similar: &Similarities, doc: Doc) -> Option<f64> {
+    Some(f64::from(similar.raw[doc]?) - similar.mean - USUAL_MEANING)
+}

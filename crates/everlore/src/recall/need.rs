@@ -1,0 +1,303 @@
+//! Whether a message needs memory at all, by its form alone.
+//!
+//! A message needs none if it is small talk, a word about the conversation itself ("make it shorter"), a question to the
+//! assistant about itself, or a task that brings its own material ("translate this: …") or wants something new ("write
+//! a haiku"). A question is general if it names nothing in particular: no person, no possession, nothing definite,
+//! nothing past. What is said of oneself ("my landlord", 我们的) always argues for memory.
+
+mod words;
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use self::words::*;
+use super::phrases::{has, is_han, plain};
+
+/// A longer instruction says something in particular, whatever its form; it also bounds the work on a pasted document.
+const MAX_BYTES: usize = 2_000;
+
+/// No instruction is longer; what follows is material.
+const MAX_SCANNED: usize = 4 * MAX_BYTES;
+
+/// Words about the conversation itself are few; a longer message says something.
+const MAX_TALK_BYTES: usize = 120;
+
+/// "My new landlord": the thing itself comes last.
+const OWNED_WORDS: usize = 2;
+
+/// Words have two characters, seldom four.
+const OWNED_CHARACTERS: usize = 4;
+
+/// Whether a message needs memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Need {
+    /// Nothing stored can help: small talk, talk about the conversation, a task with all it takes.
+    Nothing,
+    /// The world knows, and what is stored helps only if somebody is named whom it knows.
+    General,
+    /// What is stored may help.
+    Open,
+}
+
+/// What a message needs that is no small talk.
+pub(crate) fn need_of(message: &str) -> Need {
+    let (said, material) = instruction(message);
+    if said.len() > MAX_BYTES {
+        return Need::Open;
+    }
+    let plain = kept_own(&plain(&said));
+    let text = without_leads(&plain);
+    let bare = without_generic_self(text);
+    if is_about_talk(&bare) || asks_assistant(text) {
+        return Need::Nothing;
+    }
+    if mentions(&bare, PERSONAL) || mentions(&bare, RECALLING) {
+        return Need::Open;
+    }
+    if works_on(material, &bare) || wants_something_new(&bare) {
+        return Need::Nothing;
+    }
+    let general = !has_names(&said) && !names_definite(&bare) && is_general(text, &bare);
+    if general { Need::General } else { Need::Open }
+}
+
+/// Whether a text has one of these phrases. Those of the other script are not looked for.
+fn mentions(text: &str, phrases: &[&str]) -> bool {
+    let has_han = text.contains(is_han);
+    let of_script = phrases.iter().filter(|phrase| has_han || !phrase.starts_with(is_han));
+    of_script.into_iter().any(|phrase| has(text, phrase))
+}
+
+/// What a message brings along to work on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Material {
+    Nothing,
+    /// A word or a sentence in quotation marks.
+    Quoted,
+    /// Code in a fence, or a text after a colon or on the next line.
+    Given,
+}
+
+/// The part of a message that says what to do, and what it brings.
+fn instruction(message: &str) -> (String, Material) {
+    let end = message.char_indices().nth(MAX_SCANNED).map_or(message.len(), |(at, _)| at);
+    let head = &message[..end];
+    let fenced: Vec<&str> = head.split("```").collect();
+    let said = fenced.iter().copied().step_by(2).collect::<Vec<_>>().join(" ");
+    if fenced.len() > 1 {
+        return (said, Material::Given);
+    }
+    if let Some((before, after)) = said.split_once([':', '：', '\n'])
+        && !after.trim().is_empty()
+        && takes_material(before)
+    {
+        return (before.to_owned(), Material::Given);
+    }
+    let unquoted = without_quotes(&said);
+    let material = if unquoted.len() < said.len() { Material::Quoted } else { Material::Nothing };
+    (unquoted, material)
+}
+
+/// Whether what stands before a colon is a task on what follows it: "Question: …" is none, "Translate: …" is.
+fn takes_material(before: &str) -> bool {
+    let plain = plain(before);
+    let text = without_leads(&plain);
+    let begins = MATERIAL_TASKS.iter().any(|verb| starts(text, verb));
+    begins || mentions(text, POINTING) && mentions(text, MATERIAL_TASKS)
+}
+
+fn without_quotes(text: &str) -> String {
+    let mut rest = text.to_owned();
+    for (open, close) in QUOTES {
+        while let Some(start) = rest.find(*open) {
+            let inside = start + open.len_utf8();
+            let Some(len) = rest[inside..].find(*close) else { break };
+            rest.replace_range(start..inside + len + close.len_utf8(), " ");
+        }
+    }
+    rest
+}
+
+/// 给我妈妈 is for the user's mother, 给我讲 for the user: before what one has, 我 is written 咱, which no phrase takes away.
+fn kept_own(plain: &str) -> String {
+    let next = plain.chars().skip(1).map(Some).chain([None]);
+    let kept = |(c, next): (char, Option<char>)| match next {
+        Some(next) if c == '我' && ONES_OWN.contains(next) => '咱',
+        _ => c,
+    };
+    plain.chars().zip(next).map(kept).collect()
+}
+
+/// The message without what is said before the point: greetings, "please", "can you".
+fn without_leads(plain: &str) -> &str {
+    let mut rest = plain;
+    while let Some(shorter) = LEADS.iter().find_map(|lead| after(rest, lead)) {
+        rest = shorter;
+    }
+    rest
+}
+
+/// What follows `lead` at the beginning of a text, if it is not the whole.
+fn after<'a>(text: &'a str, lead: &str) -> Option<&'a str> {
+    let rest = text.strip_prefix(lead)?;
+    let ends = lead.ends_with(is_han) || rest.starts_with(' ') || rest.starts_with(is_han);
+    Some(rest.trim_start()).filter(|rest| ends && !rest.is_empty())
+}
+
+/// "How do I" asks how anybody does, "tell me" whom to tell: with these gone, what is left of "I" is the user.
+fn without_generic_self(text: &str) -> Cow<'_, str> {
+    if !mentions(text, SELF) {
+        return Cow::Borrowed(text);
+    }
+    let mut bare = text.to_owned();
+    for phrase in GENERIC_SELF.iter().filter(|phrase| has(text, phrase)) {
+        bare = bare.replace(phrase, generic_part(phrase));
+    }
+    Cow::Owned(bare.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The phrase without the word for oneself.
+fn generic_part(phrase: &str) -> &str {
+    let part = phrase.strip_suffix(" i").or_else(|| phrase.strip_suffix(" me"));
+    part.or_else(|| phrase.strip_suffix('我')).unwrap_or_default()
+}
+
+/// Whether every word is about the conversation itself, so that it names nothing to look up.
+fn is_about_talk(plain: &str) -> bool {
+    if plain.is_empty() || plain.len() > MAX_TALK_BYTES {
+        return false;
+    }
+    plain.split(' ').all(|word| match word.starts_with(is_han) {
+        true => is_chinese_talk(word),
+        false => TALK_WORDS.contains(&word),
+    })
+}
+
+fn is_chinese_talk(text: &str) -> bool {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let fitting = TALK_PHRASES.iter().filter(|phrase| rest.starts_with(**phrase));
+        let Some(phrase) = fitting.max_by_key(|phrase| phrase.len()) else { return false };
+        rest = &rest[phrase.len()..];
+    }
+    true
+}
+
+/// "Who made you", 你有感情吗: about the assistant, not about what it was told.
+fn asks_assistant(text: &str) -> bool {
+    ASSISTANT.iter().any(|start| text == *start || text.starts_with(start))
+        || ASSISTANT_ENDS.iter().any(|end| text.ends_with(end))
+}
+
+/// A task on what the message brings. In "fix the “login” bug" the quotation is the name of something known.
+fn works_on(material: Material, text: &str) -> bool {
+    match material {
+        Material::Nothing => false,
+        Material::Quoted => mentions(text, MATERIAL_TASKS) && !names_definite(text),
+        Material::Given => mentions(text, MATERIAL_TASKS),
+    }
+}
+
+fn starts(text: &str, phrase: &str) -> bool {
+    text == phrase || after(text, phrase).is_some()
+}
+
+/// "Write a haiku", "tell a joke": a verb of making, and something that does not exist yet. "That" says what it is like.
+fn wants_something_new(text: &str) -> bool {
+    let object = MAKING.iter().find_map(|verb| after(text, verb));
+    object.is_some_and(|object| {
+        let first = object.split(' ').next().unwrap_or_default();
+        let counted = first.chars().all(|c| c.is_ascii_digit());
+        (counted || NEW.iter().any(|word| starts(object, word)))
+            && !names_definite(&object.replace(" that ", " "))
+    }) || mentions(text, MADE)
+}
+
+/// Whether something particular is meant: "the gateway", "this branch", "he", "did".
+fn names_definite(text: &str) -> bool {
+    if !mentions(text, DEFINITE) {
+        return false;
+    }
+    let known = WORLD_DEFINITE.iter().filter(|known| has(text, known));
+    let rest = known.fold(text.to_owned(), |rest, known| rest.replace(known, " "));
+    mentions(&rest, DEFINITE)
+}
+
+/// A question about the world at large: how anybody does something, what a kind of thing is, what everybody knows.
+fn is_general(text: &str, bare: &str) -> bool {
+    let any = |phrases: &[&str]| mentions(text, phrases);
+    let begins = |phrases: &[&str]| phrases.iter().any(|phrase| starts(bare, phrase));
+    // "Does" asks for somebody: what the whole world does, it just does.
+    let indefinite = begins(QUESTIONS) && any(INDEFINITE) && !has(bare, "does");
+    begins(GENERAL_STARTS)
+        || any(ANYBODY)
+        || begins(QUESTIONS) && any(WORLD_DEFINITE)
+        || any(GENERAL_FRAMES)
+        || indefinite
+        || asks_of_a_kind(bare)
+        || asks_what_a_word_is(bare)
+}
+
+/// "Can dogs eat grapes", "how do vaccines work": a plural without an article.
+fn asks_of_a_kind(bare: &str) -> bool {
+    let kind = KIND_STARTS.iter().find_map(|start| after(bare, start));
+    let first = kind.and_then(|kind| kind.split_once(' ')).map(|(first, _)| first);
+    first.is_some_and(|first| first.len() > 3 && first.ends_with('s') && !first.contains('\''))
+}
+
+/// "What is inflation", "what is 17*23", "what does rebase do".
+fn asks_what_a_word_is(bare: &str) -> bool {
+    let is = after(bare, "what is");
+    let does = after(bare, "what does").is_some_and(|rest| {
+        DOES.iter().any(|end| rest.ends_with(end) && !rest.starts_with(end.trim_start()))
+    });
+    does || is.is_some_and(|thing| {
+        !thing.contains([' ', '\'']) || thing.starts_with(|c: char| c.is_ascii_digit())
+    })
+}
+
+/// Whether a word inside looks like a name: a capital, or an identifier.
+fn has_names(said: &str) -> bool {
+    names(said).next().is_some()
+        || said.split_whitespace().any(|word| word.contains(['_', '/', '`']))
+}
+
+/// The words of a text that look like names of people, places and things: they begin with a capital, small letters
+/// follow, and no sentence begins with them.
+pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
+    let mut begins = true;
+    text.split_whitespace().filter_map(move |word| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let first = std::mem::replace(&mut begins, word.ends_with(['.', '?', '!', ':']));
+        let mut letters = bare.chars();
+        let capital = letters.next().is_some_and(char::is_uppercase);
+        (!first && capital && letters.next().is_some_and(char::is_lowercase)).then_some(bare)
+    })
+}
+
+/// What a task takes from memory: the words after "my" and "our", the characters after 我的 and 我们的. Nothing if the message
+/// is no task.
+pub(crate) fn taken(message: &str) -> Vec<String> {
+    if !["my", "our", "我", "咱"].iter().any(|own| message.contains(own)) {
+        return Vec::new();
+    }
+    let plain = plain(message);
+    let text = without_leads(&plain);
+    let makes = MAKING.iter().any(|verb| starts(text, verb));
+    if !makes && !mentions(text, MADE) {
+        return Vec::new();
+    }
+    let words: Vec<&str> = text.split(' ').collect();
+    let english = (0..words.len()).filter(|at| matches!(words[*at], "my" | "our"));
+    let english = english
+        .map(|at| words[at + 1..].iter().take(OWNED_WORDS).copied().collect::<Vec<_>>().join(" "));
+    let owned =
+        |rest: &str| rest.chars().take_while(|c| is_han(*c)).take(OWNED_CHARACTERS).collect();
+    let chinese = OWNING.iter().flat_map(|own| text.split(own).skip(1)).map(owned);
+    english.chain(chinese).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! A text is found however it is spelled: simplified or traditional, wide or narrow, in the words of a trade (A9, Q6).
+
+use everlore::{
+    recall::{Domain, Domains},
+    store::Store,
+};
+use rusqlite::Connection;
+
+use crate::support::{engine_on, found, fresh_path, open, ram, remember_all, scope};
+
+#[tokio::test]
+async fn simplified_and_traditional_chinese_find_each_other() {
+    for (traditional, simplified) in [
+        ("我在台灣有一台電腦", "我在台湾有一台电脑"),
+        ("她喜歡烏龍茶", "她喜欢乌龙茶"),
+        ("爺爺的頭髮白了", "爷爷的头发白了"),
+        ("我住在後門裏面", "我住在后门里面"),
+    ] {
+        for (stored, asked) in [(traditional, simplified), (simplified, traditional)] {
+            let (engine, owner) = (ram(), scope("ann"));
+            remember_all(&engine, &owner, &[stored, "明天下雨", "rain tomorrow"]).await;
+            let hits = engine.recall(&engine.request(&owner, asked)).await.unwrap().hits;
+            assert_eq!(hits[0].memory.content, stored, "{asked}");
+            assert!(hits[0].signals.coverage > 0.999, "{asked}: {:?}", hits[0].signals);
+        }
+    }
+}
+
+#[tokio::test]
+async fn short_words_find_each_other_in_both_scripts() {
+    let (engine, owner) = (ram(), scope("ann"));
+    remember_all(&engine, &owner, &["去年搬到台湾", "新電腦很快", "他喜欢跑步"]).await;
+    assert_eq!(found(&engine, &owner, "台灣").await, ["去年搬到台湾"]);
+    assert_eq!(found(&engine, &owner, "电脑").await, ["新電腦很快"]);
+    assert_eq!(found(&engine, &owner, "喜歡").await, ["他喜欢跑步"]);
+    // Synonyms know both as well.
+    assert_eq!(found(&engine, &owner, "計算機").await, ["新電腦很快"]);
+}
+
+#[tokio::test]
+async fn width_does_not_matter_and_japanese_and_korean_are_found() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let texts =
+        ["ＡＢＣ１２３の型番", "ﾀﾞﾝｽが好き", "しりとりで遊んだ", "끝말잇기를 했다", "電車で通勤"];
+    remember_all(&engine, &owner, &texts).await;
+    for (asked, expected) in [
+        ("abc123", 0),
+        ("ダンス", 1),
+        ("しりとり", 2),
+        ("끝말잇기", 3),
+        ("電車", 4),
+        ("ｄａｎｓｕ", 9),
+    ] {
+        let expected: Vec<&str> = texts.get(expected).copied().into_iter().collect();
+        assert_eq!(found(&engine, &owner, asked).await, expected, "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_indexed_before_the_scripts_were_folded_is_indexed_anew() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    remember_all(&engine, &owner, &["我喜歡烏龍茶"]).await;
+    store.close().await;
+    let db = Connection::open(&path).unwrap();
+    // As the first version left it: its number, and an index without the folded terms.
+    db.execute("UPDATE meta SET value = 1 WHERE key = 'terms'", []).unwrap();
+    db.execute("DELETE FROM tail", []).unwrap();
+    drop(db);
+    let (store, engine) = open(&path).await;
+    assert_eq!(found(&engine, &owner, "乌龙茶").await, ["我喜歡烏龍茶"]);
+    store.close().await;
+    let db = Connection::open(&path).unwrap();
+    let version = "SELECT value FROM meta WHERE key = 'terms'";
+    let version: u32 = db.query_row(version, [], |row| row.get(0)).unwrap();
+    assert_eq!(version, everlore::text::terms::TERMS_VERSION);
+}
+
+const MEDICAL: &str = r#"
+[[term]]
+term = "atrial fibrillation"
+synonyms = ["AFib", "irregular heartbeat"]
+weight = 2.0
+
+[[term]]
+term = "房颤"
+synonyms = ["心律不齐"]
+weight = 2.0
+"#;
+
+#[test]
+fn the_list_in_the_documentation_can_be_read() {
+    let text = include_str!("../../../../docs/domains.md");
+    let example = text.split("```").find_map(|part| part.strip_prefix("toml\n")).unwrap();
+    assert_eq!(Domain::parse(example, "docs").unwrap().name(), "medical");
+}
+
+/// What the best hit says with and without the list.
+async fn with_and_without(texts: &[&str], query: &str) -> (String, String) {
+    let (engine, owner) = (ram(), scope("ann"));
+    remember_all(&engine, &owner, texts).await;
+    let without = found(&engine, &owner, query).await;
+    let list = Domain::parse(MEDICAL, "medical").unwrap();
+    let engine = engine.with_domains(Domains::new(vec![list]));
+    let with = found(&engine, &owner, query).await;
+    (with[0].clone(), without.first().cloned().unwrap_or_default())
+}
+
+#[tokio::test]
+async fn a_list_of_the_trade_makes_the_right_memory_win_in_english() {
+    let texts = [
+        "The AFib needs a blood thinner",
+        "The doctor said on Monday that the knee is fine",
+        "The doctor told us to walk",
+    ];
+    let (with, without) =
+        with_and_without(&texts, "What did the doctor say about my atrial fibrillation?").await;
+    assert_eq!(with, texts[0]);
+    assert_ne!(without, texts[0]);
+}
+
+#[tokio::test]
+async fn a_list_of_the_trade_makes_the_right_memory_win_in_chinese() {
+    let texts = ["心律不齐要长期服药", "医生说膝盖没事", "医生周一有空"];
+    let (with, without) = with_and_without(&texts, "医生怎么说我的房颤？").await;
+    assert_eq!(with, texts[0]);
+    assert_ne!(without, texts[0]);
+}
+
+#[tokio::test]
+async fn a_list_tells_what_it_found_and_without_one_nothing_changes() {
+    let (engine, owner) = (engine_on(crate::support::sqlite().await), scope("ann"));
+    remember_all(&engine, &owner, &["AFib since May", "茶"]).await;
+    let request = engine.request(&owner, "since when do I have AFib?");
+    let plain = engine.recall(&request).await.unwrap();
+    let none = engine.clone().with_domains(Domains::new(vec![]));
+    assert_eq!(none.recall(&request).await.unwrap(), plain);
+    let list = Domain::parse(MEDICAL, "medical").unwrap();
+    let with = engine.with_domains(Domains::new(vec![list])).recall(&request).await.unwrap();
+    let told = serde_json::to_value(&with.intent).unwrap();
+    assert_eq!(told["domain_terms"][0]["domain"], "medical");
+    assert_eq!(told["domain_terms"][0]["term"], "atrial fibrillation");
+    assert!(plain.intent.domain_terms.is_empty());
+}
