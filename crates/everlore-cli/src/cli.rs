@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
-        doctor::DoctorArgs, embed::EmbedCommand, ingest::IngestArgs, layer::LayerCommand,
-        memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs, prompt::PromptCommand,
+        doctor::DoctorArgs, embed::EmbedCommand, import::ImportArgs, ingest::IngestArgs,
+        layer::LayerCommand, memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs, prompt::PromptCommand,
         recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand,
         tool::ToolCommand, vault::VaultCommand,
     },
@@ -78,6 +78,7 @@ pub(crate) enum Command {
     Remember(RememberArgs),
     Observe(ObserveArgs),
     Ingest(IngestArgs),
+    Import(ImportArgs),
     Recall(RecallArgs),
     Context(ContextArgs),
     #[command(subcommand)]
@@ -115,6 +116,7 @@ impl Command {
         match self {
             Self::Recall(_) | Self::Context(_) | Self::Prompt(_) | Self::Scopes(_) => true,
             Self::Memory(command) => command.only_reads(),
+            Self::Import(args) => args.only_reads(),
             Self::Tool(command) => command.only_reads(),
             Self::Vault(command) => command.only_reads(),
             _ => false,

@@ -4,6 +4,7 @@ pub(crate) mod filter;
 pub(crate) mod remember;
 pub(crate) mod observe;
 pub(crate) mod ingest;
+pub(crate) mod import;
 pub(crate) mod recall;
 mod calibrate;
 mod explain;
@@ -36,6 +37,7 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Remember(args) => args.run(cx, out).await,
         Command::Observe(args) => args.run(cx, out).await,
         Command::Ingest(args) => args.run(cx, out).await,
+        Command::Import(args) => args.run(cx, out).await,
         Command::Recall(args) => args.run(cx, out).await,
         Command::Context(args) => args.run(cx, out).await,
         Command::Prompt(command) => command.run(cx, out).await,

@@ -11,6 +11,7 @@ mod text;
 mod erasure;
 mod secrets;
 mod transfer;
+mod import;
 mod ingest;
 mod vault;
 mod repair;

@@ -114,9 +114,13 @@ pub fn judge(draft: &Draft, context: &GateContext) -> Verdict {
 /// The trust in a draft: lower than its source's where it reads like an order to the model. What the user asks of the
 /// agent is no such order.
 pub fn trust_of(draft: &Draft) -> Trust {
-    let is_order = HIJACK.is_match(&draft.content)
-        || draft.trust < Trust::Said && COMMAND.is_match(&draft.content);
-    if is_order { Trust::Suspect } else { draft.trust }
+    trust_in(&draft.content, draft.trust)
+}
+
+/// The same for a text of which no more is known than where it comes from.
+pub(super) fn trust_in(content: &str, source: Trust) -> Trust {
+    let is_order = HIJACK.is_match(content) || source < Trust::Said && COMMAND.is_match(content);
+    if is_order { Trust::Suspect } else { source }
 }
 
 fn form(draft: &Draft) -> Option<Reason> {

@@ -12,6 +12,7 @@ mod edit;
 mod undo;
 mod lines;
 mod import;
+mod foreign;
 mod documents;
 mod notes;
 mod daily;
@@ -24,6 +25,7 @@ pub use documents::{
 pub use draft::{Remember, Turn};
 pub use edit::{Edit, archive_all, edit, set_status, supersede};
 pub use extract::{Draft, Said, extract_by_rules};
+pub use foreign::{ForeignOptions, ForeignReport, Taken, import_foreign, import_run};
 pub use gate::{GateContext, Reason, Verdict, judge, trust_of};
 pub use import::{ImportOptions, ImportReport, Rejected, import};
 pub use likeness::Likeness;

@@ -16,6 +16,7 @@ mod everyday;
 mod calibration;
 mod isolation;
 mod export;
+mod foreign;
 mod sqlite;
 mod corpus;
 mod settings;

@@ -179,6 +179,11 @@ impl Layers {
         }
     }
 
+    /// Whether nobody wrote a layer yet: it is empty, or says what a home begins with.
+    pub fn is_unwritten(&self, layer: Layer, text: &str) -> bool {
+        chars(text.trim()) == 0 || layer == Layer::Soul && DEFAULT_SOUL.contains(&text)
+    }
+
     /// Makes SOUL.md if there was never one. Says whether it was made.
     pub fn first_run(&self, language: Language, now: &Zoned) -> Result<bool> {
         let day = now.date();

@@ -88,6 +88,16 @@ impl<'a> Sections<'a> {
         })
     }
 
+    /// All of the text in pieces, those that belong to no section too: the heading without its marks, empty if there is
+    /// none, all of the piece, and what stands below the heading.
+    pub fn pieces(&self) -> impl Iterator<Item = (&str, &'a str, &'a str)> {
+        self.parts.iter().map(|part| {
+            let heading = self.text[part.start..part.heading].trim();
+            let heading = part.title.as_deref().unwrap_or(heading.trim_start_matches('#').trim());
+            (heading, self.text_of(part), self.body_of(part))
+        })
+    }
+
     /// The section of this title; the first, if several have it.
     pub fn get(&self, title: &str) -> Option<Section<'_>> {
         let part = &self.parts[self.find(title).0?];
