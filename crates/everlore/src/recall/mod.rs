@@ -183,7 +183,8 @@ async fn rank_intent(
     request: &RecallRequest,
     intent: Intent,
 ) -> Result<(Intent, Vec<Hit>, usize)> {
-    let Means { store, config, now, .. } = means;
+    let Means { store, now, .. } = means;
+    let config = &rerank::config(means, request);
     let gathered = gather::gather(means, request, &intent).await?;
     let mut fusion = Fusion::new(&gathered, &intent, config);
     let count = fusion.count();
