@@ -8,9 +8,9 @@ use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
         doctor::DoctorArgs, embed::EmbedCommand, import::ImportArgs, ingest::IngestArgs,
-        layer::LayerCommand, memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs, prompt::PromptCommand,
-        recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand,
-        tool::ToolCommand, vault::VaultCommand,
+        layer::LayerCommand, memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs,
+        prompt::PromptCommand, recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs,
+        session::SessionCommand, tool::ToolCommand, vault::VaultCommand,
     },
     output::Color,
 };

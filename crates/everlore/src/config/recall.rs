@@ -38,7 +38,8 @@ pub struct RecallConfig {
     pub single_character: f64,
     /// What a synonym is worth beside the word itself. From 0 to 1; 0 ignores synonyms.
     pub synonym: f64,
-    /// What similarity in meaning is worth beside words. From 0 to 10; 0 ignores it.
+    /// What similarity in meaning is worth beside words; half of it where a local model compares word by word. From 0 to
+    /// 10; 0 ignores it.
     pub semantic: f64,
     /// What comparing the best memories with the query word by word is worth, where a local model is in use. From 0 to 10; 0
     /// leaves it out.

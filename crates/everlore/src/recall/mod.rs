@@ -214,7 +214,8 @@ async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<Ranked> {
 }
 
 async fn rank_intent(means: Means<'_>, request: &RecallRequest, intent: Intent) -> Result<Ranked> {
-    let Means { store, config, now, .. } = means;
+    let Means { store, now, .. } = means;
+    let config = &rerank::config(means, request);
     let mut gathered = gather::gather(means, request, &intent).await?;
     let without_meaning = gathered.without_meaning.take();
     let mut fusion = Fusion::new(&gathered, &intent, config);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{Means, RecallRequest, fuse::Candidate, gather::Gathered, semantic};
 use crate::{
+    config::RecallConfig,
     error::Result,
     llm::{Asked, Compared, Reranker},
     store::{MadeTokens, Place},
@@ -16,6 +17,9 @@ use crate::{
 
 /// More candidates than this are not looked at, however many are asked for: each costs tens of microseconds.
 const MOST: usize = 300;
+
+/// The limit of whoever looks for one memory among all, which changes nothing about the ranking.
+pub(super) const ALL: usize = usize::MAX;
 
 /// What a match in the turn before or after is worth beside one in the text itself, for a short question: its words are
 /// often spread over turns. A long message has enough of its own in one.
@@ -38,12 +42,32 @@ const PLAIN_WORD: f32 = 1.6;
 /// Signs tell about as much as one that more than every second text has: ln(1 + 1.7).
 const SIGN: f32 = 1.0;
 
+/// What the built-in model's word is still worth where this comparison is made: both say much the same, and this one
+/// says it better.
+const OTHER_MODEL: f64 = 0.5;
+
+/// What compares, if the settings want it and it knows the language of the query.
+fn reranker<'a>(means: Means<'a>, request: &RecallRequest) -> Option<&'a dyn Reranker> {
+    let knows = |reranker: &&dyn Reranker| reranker.understands(&request.query);
+    means.reranker.filter(|_| means.config.rerank > 0.0).filter(knows)
+}
+
 /// How many candidates are looked at again.
 pub(super) fn depth(means: Means<'_>, request: &RecallRequest) -> usize {
-    match means.reranker {
+    match reranker(means, request) {
+        Some(_) if request.limit == ALL => means.config.rerank_depth,
         Some(_) => means.config.rerank_depth.max(request.limit).min(MOST),
         None => 0,
     }
+}
+
+/// The constants of ranking before the second look.
+pub(super) fn config(means: Means<'_>, request: &RecallRequest) -> RecallConfig {
+    let mut config = means.config.clone();
+    if reranker(means, request).is_some() {
+        config.semantic *= OTHER_MODEL;
+    }
+    config
 }
 
 /// Adds what the comparison says to the first candidates.
@@ -53,10 +77,7 @@ pub(super) async fn rerank(
     gathered: &Gathered,
     candidates: &mut [Candidate],
 ) -> Result<()> {
-    let wanted = |reranker: &&dyn Reranker| {
-        means.config.rerank > 0.0 && reranker.understands(&request.query)
-    };
-    let Some(reranker) = means.reranker.filter(wanted) else { return Ok(()) };
+    let Some(reranker) = reranker(means, request) else { return Ok(()) };
     let depth = depth(means, request).min(candidates.len());
     let first = &mut candidates[..depth];
     let asked = ask(reranker, request, gathered).await?;

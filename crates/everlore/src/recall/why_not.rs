@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Hit, Intent, Judgement, Means, Ranked, RecallRequest, abstain, period, rank};
+use super::{Hit, Intent, Judgement, Means, Ranked, RecallRequest, abstain, period, rank, rerank};
 use crate::{
+    config::RecallConfig,
     error::{Error, Result},
     store::Filter,
     text::terms::{Term, terms},
@@ -82,7 +83,11 @@ pub(super) async fn why_not(
     if let Some(reason) = filtered(&request.effective_filter(), &memory) {
         return Ok(reason);
     }
-    let everything = RecallRequest { limit: usize::MAX, ..request.clone() };
+    // As many are compared word by word as the request itself would have.
+    let rerank_depth = rerank::depth(means, request).max(1);
+    let config = RecallConfig { rerank_depth, ..means.config.clone() };
+    let means = Means { config: &config, ..means };
+    let everything = RecallRequest { limit: rerank::ALL, ..request.clone() };
     let Ranked { intent, hits: ranked, evidence, .. } = rank(means, &everything).await?;
     let Some(index) = ranked.iter().position(|hit| hit.memory.id == id) else {
         let query_terms = intent.terms.iter().map(|term| term.text.clone()).collect();

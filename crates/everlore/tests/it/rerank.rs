@@ -7,10 +7,10 @@ use std::sync::{
 
 use async_trait::async_trait;
 use everlore::{
-    Engine, Remember, Result,
+    Engine, RecallRequest, Remember, Result,
     ingest::Edit,
     llm::{Asked, Packed, Reranker},
-    recall::Recall,
+    recall::{Recall, WhyNot},
     text::terms::Term,
     types::ModelId,
 };
@@ -204,4 +204,27 @@ async fn a_first_question_reads_a_bounded_amount_and_still_answers() {
     assert!(toy.count() > first, "the next question reads on");
     engine.read_rest(&mut |_| ()).await.unwrap();
     assert_eq!(toy.count(), 30);
+}
+
+#[tokio::test]
+async fn why_not_ranks_as_recall_does() {
+    let toy = Toy::new();
+    let engine = ram().with_reranker(toy.clone());
+    let saved = remember_all(&engine, &scope("ann"), &TEXTS).await;
+    let request =
+        RecallRequest { limit: 2, ..engine.request(&scope("ann"), "which medicine on monday") };
+    let found = engine.recall(&request).await.unwrap();
+    for (index, hit) in found.hits.iter().enumerate() {
+        match engine.why_not(&request, hit.memory.id).await.unwrap() {
+            WhyNot::Returned { rank, hit: same } => {
+                assert_eq!(rank, index + 1);
+                assert_eq!(same.signals.rerank, hit.signals.rerank);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let last =
+        saved.iter().find(|saved| found.hits.iter().all(|hit| hit.memory.id != saved.id)).unwrap();
+    let answer = engine.why_not(&request, last.id).await.unwrap();
+    assert!(matches!(answer, WhyNot::Rank { limit: 2, .. }), "{answer:?}");
 }

@@ -7,7 +7,8 @@ use super::ForeignOptions;
 use crate::{
     error::{Error, Result},
     files::foreign::ForeignDraft,
-    ingest::{draft::Remember, gate::trust_in, mask::in_texts, naming},
+    ingest::{draft::Remember, gate::trust_in, naming},
+    text::secrets::mask_all,
     types::{
         Fingerprint, Memory, MemoryId, Scope, TRUST_KEY, Timestamp, Trust, Via, to_millisecond,
     },
@@ -55,7 +56,7 @@ impl Incoming {
         if !options.keep_secrets {
             masked = request.mask_secrets().len();
             // A place may hold a heading.
-            in_texts([&mut place]);
+            mask_all([&mut place]);
         }
         let mut memory = request.into_memory(scope, now)?;
         let what = [scope.agent(), scope.user(), format, &source, &name_there];
