@@ -12,6 +12,10 @@ mod times;
 mod ids;
 mod unsaved;
 mod words;
+#[cfg_attr(
+    not(feature = "local-model"),
+    expect(dead_code, reason = "without local models only what is in use is asked for")
+)]
 mod models;
 mod commands;
 #[cfg(test)]
