@@ -15,6 +15,10 @@ mod ids;
 mod unsaved;
 mod calibration;
 mod words;
+#[cfg_attr(
+    not(feature = "local-model"),
+    expect(dead_code, reason = "without local models only what is in use is asked for")
+)]
 mod models;
 mod commands;
 #[cfg(test)]
