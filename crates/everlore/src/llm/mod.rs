@@ -10,12 +10,16 @@ mod trouble;
 #[cfg(feature = "remote")]
 pub mod remote;
 pub mod late;
+pub mod chat;
 #[cfg(feature = "local-model")]
 mod local;
 
 use async_trait::async_trait;
 
 pub use builtin::Builtin;
+pub use chat::{
+    Answer, Answered, ChatModel, ChatRequest, ChatTool, Message, Piece, Stop, Tokens, ToolCall, ask,
+};
 pub use everlore_kernel::dot;
 #[cfg(feature = "remote")]
 pub use http::Proxies;

@@ -1,0 +1,167 @@
+//! Conversations with a language model: what is asked, and the answer as it comes.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::Result;
+
+/// A language model that answers in words and by calling tools.
+#[async_trait]
+pub trait ChatModel: Send + Sync {
+    /// Who serves it and what it is called there, such as `openai/gpt-5-mini`.
+    fn name(&self) -> &str;
+
+    /// Asks, and returns as soon as the answer begins. Dropping the answer ends the request.
+    async fn chat(&self, request: &ChatRequest) -> Result<Box<dyn Answer>>;
+}
+
+/// An answer that is still coming.
+#[async_trait]
+pub trait Answer: Send {
+    /// Its next piece; none after [`Piece::End`].
+    async fn next(&mut self) -> Result<Option<Piece>>;
+}
+
+/// A part of an answer, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// More of the text.
+    Text(String),
+    /// A tool that the model wants called; whole, however many pieces it came in.
+    Call(ToolCall),
+    /// The end, with what it cost.
+    End {
+        /// Why the model stopped.
+        stop: Stop,
+        /// What was read and written.
+        tokens: Tokens,
+    },
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// It had said everything.
+    Done,
+    /// It waits for the results of the tools it called.
+    Calls,
+    /// It came to the limit of an answer.
+    Length,
+    /// Its provider did not let it say more.
+    Refused,
+}
+
+/// What an answer cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tokens {
+    /// Tokens that the model read, those from a cache included.
+    pub read: u64,
+    /// Of these, how many came from the provider's cache.
+    pub cached: u64,
+    /// Tokens that it wrote.
+    pub written: u64,
+}
+
+/// What a model is asked.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ChatRequest {
+    /// What stays the same for a whole conversation: providers keep it in a cache.
+    pub system: String,
+    /// What is added to the system prompt for this question only; empty for nothing.
+    pub context: String,
+    /// What was said so far; the last one is the question.
+    pub messages: Vec<Message>,
+    /// The tools it may call.
+    pub tools: Vec<ChatTool>,
+    /// The most tokens that it may write; none for the provider's own limit.
+    pub max_tokens: Option<u32>,
+    /// How freely it chooses its words, from 0; none for the provider's own.
+    pub temperature: Option<f32>,
+    /// Whether the answer must be one JSON object, where the provider can promise that.
+    pub json: bool,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "role")]
+pub enum Message {
+    /// What the user says.
+    User {
+        /// The text.
+        text: String,
+    },
+    /// What the model said.
+    Assistant {
+        /// The text; empty where it only called tools.
+        text: String,
+        /// The tools it called.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<ToolCall>,
+    },
+    /// What a tool answered.
+    Tool {
+        /// The call that it answers.
+        call: String,
+        /// The tool's name.
+        name: String,
+        /// What it says.
+        text: String,
+        /// Whether the call failed.
+        failed: bool,
+    },
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// What the provider knows it by.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// What the tool is given: a JSON object, or what the model wrote where it is none.
+    pub arguments: Value,
+}
+
+/// A tool as a model sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatTool {
+    /// Its name.
+    pub name: String,
+    /// When to use it and what it does.
+    pub description: String,
+    /// What it is given, as JSON schema.
+    pub schema: Value,
+}
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    /// The text.
+    pub text: String,
+    /// The tools it called.
+    pub calls: Vec<ToolCall>,
+    /// Why it stopped.
+    pub stop: Stop,
+    /// What it cost.
+    pub tokens: Tokens,
+}
+
+/// Asks and waits for the whole answer.
+pub async fn ask(model: &dyn ChatModel, request: &ChatRequest) -> Result<Answered> {
+    let mut answer = model.chat(request).await?;
+    let mut whole = Answered {
+        text: String::new(),
+        calls: Vec::new(),
+        stop: Stop::Done,
+        tokens: Tokens::default(),
+    };
+    while let Some(piece) = answer.next().await? {
+        match piece {
+            Piece::Text(text) => whole.text += &text,
+            Piece::Call(call) => whole.calls.push(call),
+            Piece::End { stop, tokens } => (whole.stop, whole.tokens) = (stop, tokens),
+        }
+    }
+    Ok(whole)
+}
