@@ -493,3 +493,18 @@ async fn a_model_says_who_it_is_and_one_without_a_name_is_refused() {
     let error = RemoteChat::new(&nameless, &Proxies::default()).unwrap_err();
     assert!(error.hint().contains("set model in [chat]"), "{}", error.hint());
 }
+
+#[test]
+fn the_settings_of_the_documentation_name_models() {
+    let docs = include_str!("../../../../docs/providers.md");
+    let blocks: Vec<&str> =
+        docs.split("```toml\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+    assert!(blocks.len() >= 9, "{} blocks", blocks.len());
+    for block in blocks {
+        let (config, warnings) = Config::parse(block).unwrap();
+        assert_eq!((config.check(), warnings), (vec![], vec![]), "{block}");
+        for settings in [config.chat_model().unwrap(), config.memory_model().unwrap()] {
+            RemoteChat::new(&settings, &Proxies::default()).unwrap();
+        }
+    }
+}
