@@ -6,6 +6,8 @@
 mod cli;
 mod context;
 mod model;
+mod chat_model;
+mod keys;
 mod input;
 mod editor;
 mod output;
