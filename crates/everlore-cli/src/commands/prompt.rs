@@ -114,7 +114,8 @@ fn tell(prompt: &Prompt, turn: &TurnPrompt, block: &Block, out: &mut Output) -> 
 fn figures(prompt: &Prompt, block: &Block, (chars, tokens): (usize, usize)) -> String {
     let mut rows: Vec<_> = prompt.parts.iter().map(row).collect();
     if !block.text.is_empty() {
-        let memories = format!("{} memories, recalled for the message", block.entries.len());
+        let memories = words::count(block.entries.len(), "memory", "memories");
+        let memories = format!("{memories}, recalled for the message");
         let block_chars = block.text.chars().count().to_string();
         rows.push(["recalled".to_owned(), block_chars, block.tokens.to_string(), memories]);
     }

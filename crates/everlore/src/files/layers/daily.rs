@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{By, Layer, LayerChange, LayerEdit, Layers, View, chars, disk, view};
 use crate::{
     error::{Error, Result},
-    files::sections::{Edited, Sections},
+    files::sections::{Edited, Section, Sections},
 };
 
 /// Less room than this is not worth a summary.
@@ -55,6 +55,25 @@ impl Day<'_> {
         english.is_some_and(|rest| count(rest) == " turns)")
             || chinese.is_some_and(|rest| count(rest) == " 条）")
     }
+
+    /// What a text says of the conversation.
+    fn section_of<'s>(&self, sections: &'s Sections<'_>) -> Option<Section<'s>> {
+        sections.iter().find(|section| self.is_title(section.title))
+    }
+
+    /// The text with what the conversation was about, in place of what it was about before.
+    fn logged(&self, text: &str, content: &str) -> Result<Edited> {
+        let (title, sections) = (self.title(), Sections::of(text));
+        match self.section_of(&sections) {
+            // Another process was faster.
+            Some(known) if known.title == title => Ok(Edited { text: text.to_owned(), note: None }),
+            Some(known) => {
+                let removed = sections.remove(known.title)?.text;
+                Sections::of(&removed).add(&title, content)
+            }
+            None => sections.add(&title, content),
+        }
+    }
 }
 
 impl Layers {
@@ -68,41 +87,28 @@ impl Layers {
         by: &By,
         summary: impl Fn(usize) -> String,
     ) -> Result<Option<LayerChange>> {
-        let title = day.title();
-        let text = self.read(Layer::Daily, day.date)?.text;
-        let sections = Sections::of(&text);
-        let known = sections.iter().find(|section| day.is_title(section.title));
-        if known.is_some_and(|known| known.title == title) {
-            return Ok(Some(LayerChange {
-                layer: self.read(Layer::Daily, day.date)?,
-                change: None,
-                note: None,
-            }));
+        let layer = self.read(Layer::Daily, day.date)?;
+        let sections = Sections::of(&layer.text);
+        let known = day.section_of(&sections);
+        if known.is_some_and(|known| known.title == day.title()) {
+            return Ok(Some(LayerChange { layer: layer.clone(), change: None, note: None }));
         }
         let freed = known.map_or(0, |known| chars(known.text));
-        // The heading, and the blank lines around it.
-        let taken = chars(&text) - freed + title.chars().count() + 8;
-        let room = self.budget(Layer::Daily).saturating_sub(taken).min(max_chars);
+        let room = self.room_for(day, chars(&layer.text) - freed).min(max_chars);
         let content = if room < MIN_SUMMARY_CHARS { String::new() } else { summary(room) };
         if content.is_empty() {
             return Ok(None);
         }
         let cause = format!("session {} ended", day.session);
-        let change = self.change(Layer::Daily, day.date, by, &cause, |text| {
-            let sections = Sections::of(text);
-            match sections.iter().find(|section| day.is_title(section.title)) {
-                // Another process was faster.
-                Some(known) if known.title == title => {
-                    Ok(Edited { text: text.to_owned(), note: None })
-                }
-                Some(known) => {
-                    let removed = sections.remove(known.title)?.text;
-                    Sections::of(&removed).add(&title, &content)
-                }
-                None => sections.add(&title, &content),
-            }
-        });
-        change.map(Some)
+        let logged = |text: &str| day.logged(text, &content);
+        self.change(Layer::Daily, day.date, by, &cause, logged).map(Some)
+    }
+
+    /// The characters that a day has left for what a conversation was about, beside those of others.
+    fn room_for(&self, day: &Day<'_>, others: usize) -> usize {
+        // The heading, and the blank lines around it.
+        let taken = others + day.title().chars().count() + 8;
+        self.budget(Layer::Daily).saturating_sub(taken)
     }
 
     /// Appends to today's file.
