@@ -75,7 +75,7 @@ impl ShowArgs {
                 .map_err(|error| Failure::io(file.display().to_string(), error))?,
             None => self.base,
         };
-        let prompt = engine.begin_prompt(&cx.scope, &PromptRequest { base, language }).await?;
+        let prompt = engine.preview_prompt(&cx.scope, &PromptRequest { base, language }).await?;
         let budget = self.budget.unwrap_or(engine.config().memory.inject.token_budget);
         let (turn, block) = match language {
             Some(_) => {

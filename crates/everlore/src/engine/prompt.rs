@@ -33,7 +33,17 @@ pub struct PromptRequest {
 impl Engine {
     /// The part of the prompt that stays the same for a conversation that begins now. Keep it and ask no more: what is
     /// saved meanwhile reaches the next conversation, and the provider's cache of the prompt holds (A8).
+    ///
+    /// Days of the log that no longer reach it are put away now.
     pub async fn begin_prompt(&self, scope: &Scope, request: &PromptRequest) -> Result<Prompt> {
+        if self.config.memory.enabled {
+            self.put_days_away(scope).await;
+        }
+        self.preview_prompt(scope, request).await
+    }
+
+    /// The prompt that a conversation would begin with. Nothing is changed.
+    pub async fn preview_prompt(&self, scope: &Scope, request: &PromptRequest) -> Result<Prompt> {
         let base = request.base.clone();
         if !self.config.memory.enabled {
             return Ok(Prompt::assemble(&Sources { base, ..Sources::default() }));

@@ -1,6 +1,10 @@
 //! The daily log: a file a day, of which the latest reach the prompt and older ones are put away (F7).
 
-use std::{fs, io};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use jiff::civil::Date;
 use serde::Serialize;
@@ -48,7 +52,7 @@ impl Day<'_> {
     }
 
     /// Whether a section is about the same conversation.
-    fn is_title(&self, title: &str) -> bool {
+    pub(super) fn is_title(&self, title: &str) -> bool {
         let count = |rest: &str| rest.trim_matches(|c: char| c.is_ascii_digit()).to_owned();
         let english = title.strip_prefix(&format!("Session {} (", self.session));
         let chinese = title.strip_prefix(&format!("会话 {}（", self.session));
@@ -148,16 +152,21 @@ impl Layers {
     /// The days that no longer reach the prompt and are not put away yet, with all that is known of them.
     pub fn old_days(&self, today: Date) -> Result<Vec<OldDay>> {
         let first = self.loaded_days(today)[0];
-        let folder = self.place.days();
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(|error| Error::io(folder.display().to_string(), error))?,
-        };
-        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let dates = names.filter_map(|name| name.strip_suffix(".md")?.parse::<Date>().ok());
-        let mut dates: Vec<Date> = dates.filter(|date| *date < first).collect();
-        dates.sort_unstable();
-        dates.into_iter().map(|date| Ok(OldDay { date, text: self.whole_day(date)? })).collect()
+        let old = dates_in(&self.place.days(), "", ".md")?.into_iter().filter(|date| *date < first);
+        old.map(|date| Ok(OldDay { date, text: self.whole_day(date)? })).collect()
+    }
+
+    /// Every day of which anything is left: its file, the one that was put away, or what it said before.
+    pub(super) fn every_day(&self) -> Result<BTreeSet<Date>> {
+        let mut days = dates_in(&self.place.days(), "", ".md")?;
+        days.extend(dates_in(&self.place.archive(), "", ".md")?);
+        days.extend(dates_in(&self.place.histories(), "daily-", ".jsonl")?);
+        Ok(days)
+    }
+
+    /// The file of a day that was put away.
+    pub(super) fn archived(&self, date: Date) -> PathBuf {
+        self.place.archive().join(format!("{date}.md"))
     }
 
     /// Moves a day to the archive, if it still says what it did. Says whether it was moved.
@@ -166,7 +175,7 @@ impl Layers {
         if self.whole_day(day.date)? != day.text {
             return Ok(false);
         }
-        let archived = self.place.archive().join(format!("{}.md", day.date));
+        let archived = self.archived(day.date);
         if disk::read(&archived)?.as_deref() != Some(&day.text) {
             disk::write(&archived, &day.text)?;
         }
@@ -176,7 +185,7 @@ impl Layers {
 
     /// What the archive and the log have of a day; what was written after it was put away stands at the end.
     fn whole_day(&self, date: Date) -> Result<String> {
-        let archived = disk::read(&self.place.archive().join(format!("{date}.md")))?;
+        let archived = disk::read(&self.archived(date))?;
         let fresh = disk::read(&self.path(Layer::Daily, date))?.unwrap_or_default();
         Ok(match archived {
             None => fresh,
@@ -188,7 +197,7 @@ impl Layers {
     /// Removes a day that was put away, with what it said before. Says whether there was anything.
     pub fn forget_day(&self, date: Date) -> Result<bool> {
         let _lock = self.lock(Layer::Daily, date)?;
-        let archived = self.place.archive().join(format!("{date}.md"));
+        let archived = self.archived(date);
         let there = archived.exists();
         disk::remove(&archived)?;
         if !self.path(Layer::Daily, date).exists() {
@@ -196,4 +205,15 @@ impl Layers {
         }
         Ok(there)
     }
+}
+
+/// The days that files of a folder are named after.
+fn dates_in(folder: &Path, prefix: &str, end: &str) -> Result<BTreeSet<Date>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        entries => entries.map_err(|error| Error::io(folder.display().to_string(), error))?,
+    };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let date = |name: String| name.strip_prefix(prefix)?.strip_suffix(end)?.parse().ok();
+    Ok(names.filter_map(date).collect())
 }

@@ -53,16 +53,15 @@ impl<'a> Missing<'a> {
         Self {
             by_id: gone().map(|(file, base)| (base.id, *file)).collect(),
             by_hash: gone().map(|(_, base)| (base.hash, base.id)).collect(),
-            by_text: gone()
-                .flat_map(|(_, base)| texts(base).map(|text| (text, base.id)))
-                .collect(),
+            by_text: gone().flat_map(|(_, base)| texts(base).map(|text| (text, base.id))).collect(),
         }
     }
 
     /// The name that a file had before, which no other can have had.
     fn take(&mut self, seen: &Seen, page: &Page) -> Option<&'a String> {
         let told = page.id.filter(|id| self.by_id.contains_key(id));
-        let by_text = || self.by_text.get(&Digest::text(&page.content)).filter(|_| page.id.is_none());
+        let by_text =
+            || self.by_text.get(&Digest::text(&page.content)).filter(|_| page.id.is_none());
         let by_bytes = || self.by_hash.get(&seen.hash).or_else(by_text).copied();
         self.by_id.remove(&told.or_else(by_bytes)?)
     }

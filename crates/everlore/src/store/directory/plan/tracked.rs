@@ -74,7 +74,9 @@ impl Planner<'_> {
             Step::Nothing => self.stay(one),
             Step::WriteFile | Step::MakeFile => self.bring_to_file(step, one),
             Step::RemoveFile => self.remove_file(one.file, one.base.id, one.hash()),
-            Step::UpdateMemory | Step::BringBack | Step::KeepBoth => self.bring_to_memory(step, one),
+            Step::UpdateMemory | Step::BringBack | Step::KeepBoth => {
+                self.bring_to_memory(step, one)
+            }
             Step::DeleteMemory => self.delete_memory(one),
             Step::Drop => self.let_go(one),
             Step::Wait => self.wait(one),
