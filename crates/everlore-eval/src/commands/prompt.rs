@@ -21,11 +21,11 @@ use everlore::{
     store::SqliteStore,
 };
 
-use super::vault::{fill, milliseconds, read_all};
+use super::vault::{fill, read_all};
 use crate::{
     corpus::{Class, Corpus},
     table::{number, render},
-    timing::Spread,
+    timing::{Spread, process_cpu_seconds},
 };
 
 /// How often each is measured.
@@ -63,40 +63,63 @@ struct Full {
     owner: u32,
 }
 
-/// What was measured, a sample a round.
-#[derive(Default)]
-struct Samples {
-    beginning: Vec<f64>,
-    turn: Vec<f64>,
-    whole: Vec<f64>,
-    plain: Vec<f64>,
-    scan: Vec<f64>,
-    plain_scan: Vec<f64>,
-}
-
 async fn measured(args: &PromptArgs) -> Result<String> {
     let full = Full::new(args).await?;
-    let mut samples = Samples::default();
-    let (mut chars, mut tokens) = (0, 0);
-    for round in 0..ROUNDS {
-        let (stable, beginning) = timed(full.begin()).await?;
-        let ((text, recalled), turn) = timed(full.turn(&stable, round)).await?;
-        (chars, tokens) = (text.chars().count(), stable.tokens() + recalled);
-        samples.beginning.push(beginning);
-        samples.turn.push(turn);
-        samples.whole.push(beginning + turn);
-        samples.plain.push(milliseconds(|| full.read_files())?);
-        let vault = full.vault();
-        samples
-            .scan
-            .push(milliseconds(|| Ok(list(&vault, Some(MAX_PROMPT_FILES))?.entries.len()))?);
-        samples.plain_scan.push(milliseconds(|| read_all(&vault))?);
-    }
+    let (stable, vault) = (full.begin().await?, full.vault());
+    let (text, recalled) = full.turn(&stable, 0).await?;
     let head = format!(
-        "{} memories, {} files in the vault; a prompt of {chars} characters, {tokens} tokens",
-        args.memories, args.files
+        "{} memories, {} files in the vault; a prompt of {} characters, {} tokens",
+        args.memories,
+        args.files,
+        text.chars().count(),
+        stable.tokens() + recalled
     );
-    Ok(format!("{head}\n\n{}", samples.table()))
+    let mut rows = Rows::default();
+    rows.measure("what a conversation begins with: layers, guide, index", async |_| {
+        Ok(full.begin().await?.parts.len())
+    })
+    .await?;
+    rows.measure("what a turn adds: recall and packing", async |round| {
+        Ok(full.turn(&stable, round).await?.1)
+    })
+    .await?;
+    rows.measure("the whole prompt", async |round| {
+        Ok(full.turn(&full.begin().await?, round).await?.1)
+    })
+    .await?;
+    rows.measure("plain read of the layers and the index", async |_| full.read_files()).await?;
+    rows.measure("scan of the vault's files for a prompt", async |_| {
+        Ok(list(&vault, Some(MAX_PROMPT_FILES))?.entries.len())
+    })
+    .await?;
+    rows.measure("plain read of the vault's files", async |_| read_all(&vault)).await?;
+    let table = render(&["prompt", "p50 ms", "p95 ms", "processor, mean ms"], &rows.0);
+    Ok(format!("{head}\n\n{table}"))
+}
+
+/// The lines of the table.
+#[derive(Default)]
+struct Rows(Vec<Vec<String>>);
+
+impl Rows {
+    /// Does something often. The time on a processor does not grow while other programs run; the time on the wall does.
+    async fn measure(
+        &mut self,
+        name: &str,
+        work: impl AsyncFn(u32) -> Result<usize>,
+    ) -> Result<()> {
+        let (mut samples, before) = (Vec::new(), process_cpu_seconds());
+        for round in 0..ROUNDS {
+            let start = Instant::now();
+            std::hint::black_box(work(round).await?);
+            samples.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        let spent = process_cpu_seconds().zip(before).map(|(after, before)| after - before);
+        let spent = spent.map_or("–".to_owned(), |spent| number(spent * 1e3 / f64::from(ROUNDS)));
+        let spread = Spread::of(samples);
+        self.0.push(vec![name.to_owned(), number(spread.p50), number(spread.p95), spent]);
+        Ok(())
+    }
 }
 
 impl Full {
@@ -198,30 +221,6 @@ impl Full {
     }
 }
 
-impl Samples {
-    fn table(self) -> String {
-        let row = |name: &str, samples: Vec<f64>| {
-            let spread = Spread::of(samples);
-            vec![name.to_owned(), number(spread.p50), number(spread.p95)]
-        };
-        let rows = [
-            row("what a conversation begins with: layers, guide, index", self.beginning),
-            row("what a turn adds: recall and packing", self.turn),
-            row("the whole prompt", self.whole),
-            row("plain read of the layers and the index", self.plain),
-            row("scan of the vault's files for a prompt", self.scan),
-            row("plain read of the vault's files", self.plain_scan),
-        ];
-        render(&["prompt", "p50 ms", "p95 ms"], &rows)
-    }
-}
-
 fn read(path: &Path) -> Result<usize> {
     Ok(fs::read(path)?.len())
-}
-
-async fn timed<T>(work: impl Future<Output = Result<T>>) -> Result<(T, f64)> {
-    let start = Instant::now();
-    let done = work.await?;
-    Ok((done, start.elapsed().as_secs_f64() * 1e3))
 }

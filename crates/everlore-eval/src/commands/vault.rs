@@ -122,7 +122,7 @@ pub(super) fn read_all(folder: &Path) -> Result<usize> {
     Ok(bytes)
 }
 
-pub(super) fn milliseconds(work: impl FnOnce() -> Result<usize>) -> Result<f64> {
+fn milliseconds(work: impl FnOnce() -> Result<usize>) -> Result<f64> {
     let start = Instant::now();
     std::hint::black_box(work()?);
     Ok(start.elapsed().as_secs_f64() * 1e3)

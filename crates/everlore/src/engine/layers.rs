@@ -128,9 +128,11 @@ impl Engine {
     }
 
     /// The same where something else is being done, which must not fail for it: what cannot be put away now stays where it
-    /// is. Most of the time there is nothing to do, and one folder is listed.
+    /// is. Most of the time there is nothing to do; to find that out, one small folder is listed, which takes less than
+    /// handing it to another thread.
     pub(super) async fn put_days_away(&self, scope: &Scope) {
-        if self.home.is_none() {
+        let today = self.now().date();
+        if !self.layers(scope).is_ok_and(|layers| layers.has_old_days(today)) {
             return;
         }
         if let Err(error) = self.archive_days(scope).await {

@@ -156,6 +156,13 @@ impl Layers {
         old.map(|date| Ok(OldDay { date, text: self.whole_day(date)? })).collect()
     }
 
+    /// Whether there are any; a folder that cannot be listed tells of none.
+    pub fn has_old_days(&self, today: Date) -> bool {
+        let first = self.loaded_days(today)[0];
+        let days = dates_in(&self.place.days(), "", ".md").unwrap_or_default();
+        days.first().is_some_and(|date| *date < first)
+    }
+
     /// Every day of which anything is left: its file, the one that was put away, or what it said before.
     pub(super) fn every_day(&self) -> Result<BTreeSet<Date>> {
         let mut days = dates_in(&self.place.days(), "", ".md")?;
