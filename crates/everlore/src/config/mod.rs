@@ -10,6 +10,7 @@ mod embedding;
 mod recall;
 mod layers;
 mod prompt;
+mod upkeep;
 mod check;
 mod read;
 #[cfg(test)]
@@ -26,10 +27,11 @@ pub use check::Problem;
 pub use embedding::{EmbeddingConfig, Encoding, Provider};
 pub use layers::LayersConfig;
 pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
-pub use memory_agent::{ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
+pub use memory_agent::{BudgetConfig, ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
 pub use prompt::PromptConfig;
 pub use read::{Place, Warning};
 pub use recall::RecallConfig;
+pub use upkeep::UpkeepConfig;
 
 use read::Reader;
 
@@ -51,6 +53,8 @@ pub struct Config {
     pub embedding: EmbeddingConfig,
     /// The language model that reads conversations.
     pub memory_agent: MemoryAgentConfig,
+    /// The work between turns.
+    pub upkeep: UpkeepConfig,
 }
 
 /// Whose memory is used when a command names nobody, and the language of what Everlore writes itself.
@@ -110,6 +114,7 @@ impl Config {
         problems.extend(self.recall.check());
         problems.extend(self.embedding.check());
         problems.extend(self.memory_agent.check());
+        problems.extend(self.upkeep.check());
         problems
     }
 
