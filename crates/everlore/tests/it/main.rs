@@ -30,6 +30,7 @@ mod remote;
 #[cfg(feature = "remote")]
 mod remote_engine;
 mod layers;
+mod life;
 mod spelling;
 mod rerank;
 #[cfg(feature = "local-model")]

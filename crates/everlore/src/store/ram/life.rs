@@ -16,7 +16,7 @@ use crate::{
         ledger::{Ledger, Spending, Spent},
         usage::{Prompted, Shown, Usage, UsageCounts, UsageLog},
     },
-    types::{MemoryId, Scope, Timestamp},
+    types::{MemoryId, Op, Scope, Timestamp},
 };
 
 /// What is known of the life of memories, beside the memories.
@@ -66,7 +66,8 @@ impl RamStore {
 impl UsageLog for RamStore {
     async fn log_usage(&self, scope: &Scope, mut prompt: Prompted) -> Result<()> {
         self.read(scope, |shelf| {
-            prompt.memories.retain(|told| shelf.memory(told.id).is_some());
+            let last = |id| shelf.journal.iter().rfind(|entry| entry.id == id);
+            prompt.memories.retain(|told| last(told.id).is_none_or(|entry| entry.op != Op::Erase));
         });
         self.life().log(scope, prompt);
         Ok(())

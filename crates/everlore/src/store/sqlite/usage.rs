@@ -7,7 +7,7 @@ use super::{SqliteStore, failed};
 use crate::{
     error::Result,
     store::usage::{Prompted, Shown, Told, Usage, UsageCounts, UsageLog},
-    types::{Fingerprint, MemoryId, Scope, Timestamp},
+    types::{Fingerprint, MemoryId, Op, Scope, Timestamp},
 };
 
 #[async_trait]
@@ -88,7 +88,7 @@ fn log(db: &Connection, scope: i64, prompt: &Prompted) -> Result<()> {
         .map_err(failed)?;
     for told in &prompt.memories {
         // What was erased while the prompt was made leaves no line.
-        if !is_there(db, scope, told.id)? {
+        if is_erased(db, scope, told.id)? {
             continue;
         }
         seq += 1;
@@ -113,9 +113,11 @@ fn log(db: &Connection, scope: i64, prompt: &Prompted) -> Result<()> {
         .map_err(failed)
 }
 
-fn is_there(db: &Connection, scope: i64, id: MemoryId) -> Result<bool> {
-    db.prepare_cached("SELECT 1 FROM memories WHERE scope = ?1 AND id = ?2")
-        .and_then(|mut select| select.exists(params![scope, id.as_bytes()]))
+/// Whether the last that happened to a memory was its erasure.
+fn is_erased(db: &Connection, scope: i64, id: MemoryId) -> Result<bool> {
+    let sql = "SELECT 1 FROM gone JOIN changes USING (scope, seq) WHERE gone.scope = ?1 AND gone.id = ?2 AND op = ?3";
+    db.prepare_cached(sql)
+        .and_then(|mut select| select.exists(params![scope, id.as_bytes(), Op::Erase as u8]))
         .map_err(failed)
 }
 
