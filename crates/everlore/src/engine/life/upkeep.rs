@@ -91,9 +91,18 @@ pub struct JobReport {
     /// The memories that it touches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<Touched>,
-    /// Why it was not done.
+    /// Why it waits for a yes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// Why it could not be done and is left for the next time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+impl JobReport {
+    fn of(job: Job, done: u64) -> Self {
+        Self { job, run: None, done, memories: Vec::new(), stopped: None, failed: None }
+    }
 }
 
 /// What upkeep did, or would do.
@@ -185,7 +194,7 @@ impl Engine {
             };
             let memories: Vec<_> = plan.after.iter().map(touched).collect();
             let report =
-                JobReport { job, run: None, done: memories.len() as u64, memories, stopped };
+                JobReport { memories, stopped, ..JobReport::of(job, plan.after.len() as u64) };
             if request.dry_run || report.stopped.is_some() {
                 return Ok(JobReport { done: 0, ..report });
             }
@@ -198,8 +207,8 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
-        let stopped = Some("its memories are being changed by someone else".to_owned());
-        Ok(JobReport { job, run: None, done: 0, memories: Vec::new(), stopped })
+        let failed = Some("its memories are being changed by someone else".to_owned());
+        Ok(JobReport { failed, ..JobReport::of(job, 0) })
     }
 
     async fn plan(&self, scope: &Scope, job: Job, now: Timestamp) -> Result<Plan> {
@@ -305,7 +314,7 @@ impl Engine {
 
     /// The jobs that change no memory.
     async fn tidy(&self, scope: &Scope, job: Job, dry_run: bool) -> Result<JobReport> {
-        let report = |done| JobReport { job, run: None, done, memories: Vec::new(), stopped: None };
+        let report = |done| JobReport::of(job, done);
         match job {
             _ if dry_run => Ok(report(0)),
             Job::Prune => Ok(report(self.prune(scope).await? as u64)),
@@ -313,7 +322,7 @@ impl Engine {
                 Ok(made) => Ok(report(made as u64)),
                 // A model that is away keeps nothing else from being done.
                 Err(error @ Error::Remote { .. }) => {
-                    Ok(JobReport { stopped: Some(error.to_string()), ..report(0) })
+                    Ok(JobReport { failed: Some(error.to_string()), ..report(0) })
                 }
                 Err(error) => Err(error),
             },

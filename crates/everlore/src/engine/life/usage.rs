@@ -4,11 +4,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde::Serialize;
 
-use super::super::{Engine, asking::Asking};
+use super::super::Engine;
 use crate::{
     error::{Error, Result},
     ingest::Likeness,
-    llm::Embedder,
     prompt::{Prompt, TurnPrompt},
     recall::{self, Block, Hit, RecallRequest, Tier},
     store::{Prompted, Shown, Told, Usage, UsageCounts},
@@ -129,7 +128,7 @@ impl Engine {
             there.partition(|(line, _)| line.told.shown == Shown::HeldOut);
         let mut verdicts = Vec::new();
         for lines in [&told, &held] {
-            let judged = self.used_of(scope, lines, answer).await;
+            let judged = self.used_of(lines, answer).await;
             verdicts.extend(lines.iter().map(|(line, _)| line.seq).zip(judged));
         }
         let by_seq: HashMap<u64, bool> = verdicts.iter().copied().collect();
@@ -142,10 +141,10 @@ impl Engine {
         Ok(answered)
     }
 
-    async fn used_of(&self, scope: &Scope, lines: &[(Usage, Memory)], answer: &str) -> Vec<bool> {
+    async fn used_of(&self, lines: &[(Usage, Memory)], answer: &str) -> Vec<bool> {
         let texts: Vec<String> =
             lines.iter().map(|(line, memory)| seen_text(memory, line.told.shown)).collect();
-        let near = self.nearness(scope, &texts, answer).await;
+        let near = self.nearness(&texts, answer).await;
         let seen: Vec<_> = lines
             .iter()
             .zip(texts.iter().zip(near))
@@ -158,19 +157,18 @@ impl Engine {
         used(&seen, answer)
     }
 
-    /// The cosine of each text with the nearest sentence of the answer; 0 where no model can tell.
-    async fn nearness(&self, scope: &Scope, texts: &[String], answer: &str) -> Vec<f32> {
+    /// The cosine of each text with the nearest sentence of the answer; 0 where no model can tell. A model on another server
+    /// is not asked: it would cost with every answer, and what is kept of it would outlive what is erased.
+    async fn nearness(&self, texts: &[String], answer: &str) -> Vec<f32> {
         let none = vec![0.0; texts.len()];
-        let Some(filler) = self.filler.as_ref().filter(|_| !texts.is_empty()) else { return none };
-        let embedder = &*filler.embedder;
-        if !embedder.understands(answer) {
+        let near = self.filler.as_ref().filter(|filler| filler.cache.is_none());
+        let Some(embedder) = near.map(|filler| &filler.embedder) else { return none };
+        if texts.is_empty() || !embedder.understands(answer) {
             return none;
         }
-        let now = self.now().timestamp();
-        let asking = Asking { embedder, kept: filler.kept(), scope, question: false, now };
         let said: Vec<&str> = sentences(answer).take(MAX_SENTENCES).collect();
         let all: Vec<&str> = said.iter().copied().chain(texts.iter().map(String::as_str)).collect();
-        let Ok(vectors) = asking.embed(&all).await else { return none };
+        let Ok(vectors) = embedder.embed(&all).await else { return none };
         let (said, own) = vectors.split_at(said.len().min(vectors.len()));
         own.iter()
             .map(|own| said.iter().map(|said| cosine(said, own)).fold(0.0, f32::max))
