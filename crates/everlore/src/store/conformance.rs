@@ -44,6 +44,7 @@ macro_rules! suite {
             the_ledger_adds_up_by_day_scope_and_job,
             of_many_who_begin_a_job_one_does_it,
             packing_loses_nothing,
+            what_a_tool_tells_belongs_to_the_prompt_before_it,
         );
 
         #[test]

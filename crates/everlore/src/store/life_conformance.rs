@@ -18,7 +18,14 @@ fn told(memory: &Memory, shown: Shown) -> Told {
 
 fn prompted(session: &str, second: i64, memories: Vec<Told>) -> Prompted {
     let query = Fingerprint::of("喝什么茶？");
-    Prompted { session: session.into(), query, at: time(second), memories, most: 1_000 }
+    Prompted {
+        session: session.into(),
+        query,
+        at: time(second),
+        memories,
+        joins: false,
+        most: 1_000,
+    }
 }
 
 async fn with_two(store: &Arc<dyn Store>, owner: &Scope) -> (Memory, Memory) {
@@ -158,4 +165,18 @@ pub(crate) async fn packing_loses_nothing(store: Arc<dyn Store>) {
     assert_eq!(store.get(&owner, &[kept.id]).await.unwrap(), [Some(kept)]);
     assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
     assert_eq!(store.vacuum().await.unwrap(), 0, "there is nothing left to give back");
+}
+
+pub(crate) async fn what_a_tool_tells_belongs_to_the_prompt_before_it(store: Arc<dyn Store>) {
+    let owner = scope("a");
+    let (one, two) = with_two(&store, &owner).await;
+    let tells = |memory: &Memory, joins| Prompted {
+        joins,
+        ..prompted("s", 1, vec![told(memory, Shown::Full)])
+    };
+    for prompt in [tells(&one, true), tells(&two, true), tells(&one, false), tells(&two, true)] {
+        store.usage().log_usage(&owner, prompt).await.unwrap();
+    }
+    let lines = store.usage().unanswered(&owner, "s").await.unwrap();
+    assert_eq!(lines.iter().map(|line| line.turn).collect::<Vec<_>>(), [1, 1, 2, 2]);
 }

@@ -48,6 +48,8 @@ pub struct Prompted {
     pub at: Timestamp,
     /// The memories.
     pub memories: Vec<Told>,
+    /// Whether this was told in the middle of a turn, by a tool, and belongs to its prompt.
+    pub joins: bool,
     /// The most lines that are kept of the scope.
     pub most: usize,
 }

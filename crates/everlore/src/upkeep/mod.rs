@@ -11,4 +11,4 @@ pub use holdout::{Comparison, Finding, Rate, compare, is_held_out};
 pub use merge::{Merge, merge_key, merges};
 pub use touch::{archived, expired, is_expired, touches_too_many};
 pub use usage::{Seen, asked_of, used};
-pub use weight::{Tally, weigh};
+pub use weight::weigh;

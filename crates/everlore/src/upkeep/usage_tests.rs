@@ -50,19 +50,19 @@ fn there_are_as_many_cases_of_either_language_and_half_are_negative() {
     let cases = cases();
     let is_chinese = |case: &&Case| case.memory.chars().any(is_cjk);
     let chinese = cases.iter().filter(is_chinese).count();
-    assert!(cases.len() >= 60 && chinese * 2 == cases.len(), "{chinese} of {}", cases.len());
+    assert!(cases.len() >= 100 && chinese * 2 == cases.len(), "{chinese} of {}", cases.len());
     let negative = cases.iter().filter(|case| !case.used).count();
     assert!(negative * 2 >= cases.len() - 4, "{negative} of {}", cases.len());
 }
 
 #[test]
-fn use_is_told_with_a_precision_and_a_recall_of_nine_in_ten_in_each_language() {
+fn use_is_told_with_a_precision_and_a_recall_of_nineteen_in_twenty_in_each_language() {
     let cases = cases();
     for chinese in [false, true] {
         let own = cases.iter().filter(|case| case.memory.chars().any(is_cjk) == chinese);
         let (precision, recall, wrong) = measured(own);
         let figures = format!("chinese {chinese}: {precision:.2} {recall:.2} {wrong:#?}");
-        assert!(precision >= 0.9 && recall >= 0.9, "{figures}");
+        assert!(precision >= 0.95 && recall >= 0.95, "{figures}");
     }
 }
 

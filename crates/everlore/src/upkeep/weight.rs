@@ -29,18 +29,18 @@ const DAY: i64 = 86_400_000;
 
 /// How often a memory was told on a day, and when last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tally {
+struct Tally {
     /// The last time.
-    pub at: Timestamp,
+    at: Timestamp,
     /// Told and used.
-    pub used: u32,
+    used: u32,
     /// Told and not used.
-    pub unused: u32,
+    unused: u32,
 }
 
 impl Tally {
     /// Adds up what happened, by day, oldest day first. The order of what is given does not matter.
-    pub fn by_day(uses: impl IntoIterator<Item = (Timestamp, bool)>) -> Vec<Self> {
+    fn by_day(uses: impl IntoIterator<Item = (Timestamp, bool)>) -> Vec<Self> {
         let mut uses: Vec<_> = uses.into_iter().collect();
         uses.sort_unstable();
         let mut days: Vec<Self> = Vec::new();
@@ -59,13 +59,14 @@ impl Tally {
     }
 }
 
-/// The memory after these days, or `None` if they change nothing: what was weighed before and what is pinned stays.
-pub fn weigh(memory: &Memory, days: &[Tally]) -> Option<Memory> {
-    let new = days.iter().filter(|day| memory.last_used_at.is_none_or(|known| day.at > known));
+/// The memory after it was told at these times, each with whether it was used; `None` if that changes nothing. What was
+/// weighed before does not count again, and a pinned weight stays.
+pub fn weigh(memory: &Memory, uses: &[(Timestamp, bool)]) -> Option<Memory> {
+    let is_new = |at: Timestamp| memory.last_used_at.is_none_or(|known| at > known);
     let (mut weight, mut at) = (memory.weight, memory.weighed_at());
     let mut last = None;
-    for day in new {
-        weight = after_day(weight * kept(memory.kind, at, day.at), day);
+    for day in Tally::by_day(uses.iter().copied().filter(|(at, _)| is_new(*at))) {
+        weight = after_day(weight * kept(memory.kind, at, day.at), &day);
         (at, last) = (at.max(day.at), Some(day.at));
     }
     let last_used_at = Some(last?);
@@ -104,8 +105,8 @@ mod tests {
     }
 
     fn after(memory: &Memory, uses: &[(i64, bool)]) -> f64 {
-        let uses = uses.iter().map(|(hour, used)| (hours(*hour), *used));
-        weigh(memory, &Tally::by_day(uses)).map_or(memory.weight, |memory| memory.weight)
+        let uses: Vec<_> = uses.iter().map(|(hour, used)| (hours(*hour), *used)).collect();
+        weigh(memory, &uses).map_or(memory.weight, |memory| memory.weight)
     }
 
     #[test]
@@ -132,17 +133,18 @@ mod tests {
     #[test]
     fn the_same_uses_weigh_once() {
         let memory = memory(Kind::User, 1.0);
-        let days = Tally::by_day([(hours(1), true)]);
-        let weighed = weigh(&memory, &days).unwrap();
+        let weighed = weigh(&memory, &[(hours(1), true)]).unwrap();
         assert_eq!(weighed.last_used_at, Some(hours(1)));
-        assert_eq!(weigh(&weighed, &days), None);
+        assert_eq!(weigh(&weighed, &[(hours(1), true)]), None);
+        let both = weigh(&weighed, &[(hours(1), true), (hours(2), false)]).unwrap();
+        assert_eq!(Some(both.weight), weigh(&weighed, &[(hours(2), false)]).map(|one| one.weight));
     }
 
     #[test]
     fn a_pinned_weight_stays_and_its_last_use_is_known() {
         let mut memory = memory(Kind::User, 7.0);
         memory.metadata.insert(PINNED_KEY.into(), true.into());
-        let weighed = weigh(&memory, &Tally::by_day([(hours(1), true)])).unwrap();
+        let weighed = weigh(&memory, &[(hours(1), true)]).unwrap();
         assert_eq!((weighed.weight, weighed.last_used_at), (7.0, Some(hours(1))));
     }
 

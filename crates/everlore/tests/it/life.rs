@@ -451,3 +451,24 @@ async fn the_next_extraction_is_priced_before_it_happens() {
         assert!((next.cost - next.read as f64 / 1_000.0).abs() < 1e-9);
     }
 }
+
+#[tokio::test]
+async fn what_a_tool_tells_in_a_conversation_counts_as_told() {
+    for engine in engines().await {
+        let owner = scope("ann");
+        let texts = ["用户的狗叫小黑。", "The user lives in Boston, in Elm Street."];
+        let saved = remember_all(&engine, &owner, &texts).await;
+        ask(&engine, &owner, "s1", "我的狗叫什么名字？").await;
+        let tools = everlore::Tools::all();
+        let input = serde_json::json!({ "query": "Boston Elm Street" });
+        let outside = everlore::ToolContext::new(&engine, &owner);
+        tools.call("memory_recall", input.clone(), &outside).await;
+        assert_eq!(engine.injected(&owner, "s1").await.unwrap().len(), 1);
+        let inside = everlore::ToolContext { session: Some("s1"), ..outside };
+        tools.call("memory_recall", input, &inside).await;
+        assert_eq!(engine.injected(&owner, "s1").await.unwrap().len(), 2);
+        let answer = "你的狗叫小黑，in Elm Street.";
+        let answered = engine.answered(&owner, "s1", answer).await.unwrap();
+        assert_eq!(answered.used, [saved[0].id, saved[1].id]);
+    }
+}

@@ -14,7 +14,7 @@ use crate::{
     ingest::VALID_UNTIL_KEY,
     store::{Shown, Usage},
     types::{Actor, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
-    upkeep::{Tally, archived, is_expired, merge_key, merges, touches_too_many, weigh as weighed},
+    upkeep::{archived, is_expired, merge_key, merges, touches_too_many, weigh as weighed},
 };
 
 /// A job whose memories someone else changed meanwhile begins anew so often; then it is left for the next time.
@@ -217,8 +217,10 @@ impl Engine {
             Job::Expire => {
                 let mut over = Vec::new();
                 let is_over = |memory: &Memory| is_expired(memory, VALID_UNTIL_KEY, now);
-                self.each_active(scope, |memory| over.extend(is_over(&memory).then_some(memory)))
-                    .await?;
+                self.each_active(scope, &STATEMENTS, |memory| {
+                    over.extend(is_over(&memory).then_some(memory))
+                })
+                .await?;
                 over.iter().map(|memory| archived(memory, now)).collect()
             }
             Job::Archive => {
@@ -242,16 +244,15 @@ impl Engine {
         }
         let ids: Vec<_> = uses.keys().copied().collect();
         let memories = self.store.get(scope, &ids).await?;
-        let after = memories.iter().flatten().filter_map(|memory| {
-            weighed(memory, &Tally::by_day(uses.get(&memory.id)?.iter().copied()))
-        });
+        let after =
+            memories.iter().flatten().filter_map(|memory| weighed(memory, uses.get(&memory.id)?));
         Ok(Plan { after: after.collect(), lines: lines.iter().map(|line| line.seq).collect() })
     }
 
     /// Memories are looked at one by one for what they say; only those that say the same are read together.
     async fn plan_merges(&self, scope: &Scope, now: Timestamp) -> Result<Vec<Memory>> {
         let mut alike: HashMap<_, Vec<MemoryId>> = HashMap::new();
-        self.each_active(scope, |memory| {
+        self.each_active(scope, &STATEMENTS, |memory| {
             if let Some(key) = merge_key(&memory) {
                 alike.entry(key).or_default().push(memory.id);
             }
@@ -349,6 +350,17 @@ impl Engine {
         filler.fill(Some(scope), &mut |_| {}).await
     }
 }
+
+/// All kinds but turns, which neither expire nor say the same as others.
+const STATEMENTS: [Kind; 7] = [
+    Kind::User,
+    Kind::Feedback,
+    Kind::Project,
+    Kind::Reference,
+    Kind::Knowledge,
+    Kind::Experience,
+    Kind::Session,
+];
 
 /// The name under which the last time is kept.
 const UPKEEP: &str = "upkeep";

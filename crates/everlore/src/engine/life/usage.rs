@@ -12,7 +12,7 @@ use crate::{
     recall::{self, Block, Hit, RecallRequest, Tier},
     store::{Prompted, Shown, Told, Usage, UsageCounts},
     text::sentences::sentences,
-    types::{Fingerprint, Memory, MemoryId, Scope, Timestamp},
+    types::{Fingerprint, Memory, MemoryId, Scope},
     upkeep::{Comparison, Rate, Seen, asked_of, compare, is_held_out, used},
 };
 
@@ -68,7 +68,7 @@ impl Engine {
         let mut shown = shown(&block, told);
         // Only what would have been told is held out.
         shown.extend(self::shown(&whole, held).into_iter().map(|(hit, _)| (hit, Shown::HeldOut)));
-        self.write_down(request, session, shown, now.timestamp());
+        self.write_down(request, session, shown, false);
         Ok(block)
     }
 
@@ -84,25 +84,31 @@ impl Engine {
         Ok((prompt.turn(&block), block))
     }
 
+    /// Writes down what a tool told in a conversation, for the same ends as [`Engine::inject`] does.
+    pub fn told(&self, request: &RecallRequest, session: &str, hits: &[Hit]) {
+        let shown = hits.iter().map(|hit| (hit.memory.clone(), Shown::Full)).collect();
+        self.write_down(request, session, shown, true);
+    }
+
     /// Writes down what a prompt was given, while others go on.
     fn write_down(
         &self,
         request: &RecallRequest,
         session: &str,
         shown: Vec<(Memory, Shown)>,
-        at: Timestamp,
+        joins: bool,
     ) {
-        if shown.is_empty() {
+        if shown.is_empty() || session.trim().is_empty() {
             return;
         }
         let (store, scope) = (Arc::clone(&self.store), request.scope.clone());
         let (query, session) = (request.query.clone(), session.to_owned());
-        let most = self.config.upkeep.usage_lines;
+        let (most, at) = (self.config.upkeep.usage_lines, self.now().timestamp());
         self.life.push(tokio::spawn(async move {
             let memories =
                 shown.iter().map(|(memory, shown)| told(&query, memory, *shown)).collect();
             let query = Fingerprint::of(&query);
-            let prompt = Prompted { session, query, at, memories, most };
+            let prompt = Prompted { session, query, at, memories, joins, most };
             if let Err(error) = store.usage().log_usage(&scope, prompt).await {
                 tracing::warn!("{error}: what a prompt was given is not written down");
             }

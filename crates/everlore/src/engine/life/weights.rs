@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     ingest,
     store::{Filter, Order, Page},
-    types::{Memory, MemoryId, Scope, Status, Timestamp},
+    types::{Kind, Memory, MemoryId, Scope, Status, Timestamp},
 };
 
 /// What was put away because it is hardly worth anything any more.
@@ -35,7 +35,7 @@ impl Engine {
     pub async fn core(&self, scope: &Scope, limit: usize) -> Result<Vec<Memory>> {
         let (now, least) = (self.now().timestamp(), self.config.memory.long_term.core_threshold);
         let mut core = Vec::new();
-        self.each_active(scope, |memory| {
+        self.each_active(scope, &[], |memory| {
             core.extend((memory.weight_at(now) >= least).then_some(memory))
         })
         .await?;
@@ -75,17 +75,20 @@ impl Engine {
     ) -> Result<Vec<Memory>> {
         let mut light = Vec::new();
         let is_light = |memory: &Memory| memory.weight_at(now) < threshold && !memory.is_pinned();
-        self.each_active(scope, |memory| light.extend(is_light(&memory).then_some(memory))).await?;
+        self.each_active(scope, &[], |memory| light.extend(is_light(&memory).then_some(memory)))
+            .await?;
         Ok(light)
     }
 
-    /// Calls `each` with every active memory, oldest first, a page at a time.
+    /// Calls `each` with every active memory of these kinds, of all if there are none, oldest first, a page at a time.
     pub(super) async fn each_active(
         &self,
         scope: &Scope,
+        kinds: &[Kind],
         mut each: impl FnMut(Memory) + Send,
     ) -> Result<()> {
-        let active = Filter { statuses: vec![Status::Active], ..Filter::default() };
+        let active =
+            Filter { kinds: kinds.to_vec(), statuses: vec![Status::Active], ..Filter::default() };
         let mut page = Page { filter: active, after: None, order: Order::OldestFirst, limit: PAGE };
         loop {
             let memories = self.store.list(scope, &page).await?;

@@ -45,7 +45,8 @@ impl Life {
         let lines = self.usage.entry(scope.clone()).or_default();
         let mut seq = lines.last().map_or(0, |(line, _)| line.seq);
         let same = lines.iter().filter(|(line, _)| line.session == prompt.session);
-        let turn = same.map(|(line, _)| line.turn).max().unwrap_or(0) + 1;
+        let turn = same.map(|(line, _)| line.turn).max().unwrap_or(0);
+        let turn = (turn + u32::from(!prompt.joins)).max(1);
         for told in prompt.memories {
             seq += 1;
             let session = prompt.session.clone();

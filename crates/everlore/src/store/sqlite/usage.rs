@@ -79,7 +79,8 @@ pub(super) fn forget(db: &Connection, scope: i64, id: MemoryId) -> Result<usize>
 fn log(db: &Connection, scope: i64, prompt: &Prompted) -> Result<()> {
     let mut seq = number(db, "SELECT MAX(seq) FROM usage WHERE scope = ?1", params![scope])?;
     let turn = "SELECT MAX(turn) FROM usage WHERE scope = ?1 AND session = ?2";
-    let turn = number(db, turn, params![scope, prompt.session])? + 1;
+    let turn = number(db, turn, params![scope, prompt.session])?;
+    let turn = (turn + i64::from(!prompt.joins)).max(1);
     let mut insert = db
         .prepare_cached(
             "INSERT INTO usage (scope, seq, memory, session, turn, query, at, shown, asked, sketch) \
