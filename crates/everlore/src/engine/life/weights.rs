@@ -51,7 +51,10 @@ impl Engine {
         let run = (!dry_run).then(|| format!("clean-{}", now.as_millisecond()));
         let mut memories = self.light(scope, threshold, now).await?;
         if let Some(run) = &run {
-            memories = ingest::archive_all(&*self.store, scope, memories, run, now).await?;
+            for some in memories.chunks_mut(PAGE) {
+                let archived = ingest::archive_all(&*self.store, scope, some.to_vec(), run, now);
+                some.clone_from_slice(&archived.await?);
+            }
         }
         Ok(Cleaned { run, memories })
     }
