@@ -3,6 +3,7 @@
 mod embedding;
 mod asking;
 mod filler;
+mod queue;
 mod transfer;
 mod foreign;
 mod documents;

@@ -36,6 +36,15 @@ macro_rules! suite {
             words_are_kept_until_their_text_changes,
             words_of_two_models_never_mix,
             an_erased_memory_leaves_no_words,
+            a_turn_waits_until_it_was_read,
+            what_was_read_is_not_read_again,
+            one_session_of_a_scope_is_read_at_a_time,
+            a_failed_session_waits_for_its_next_try,
+            sessions_are_due_when_they_should_be,
+            removed_turns_wait_no_longer,
+            an_erased_turn_takes_its_drafts_with_it,
+            drafts_are_held_within_limits,
+            memories_are_found_by_slot_and_by_turn,
         );
 
         #[test]
@@ -52,18 +61,20 @@ macro_rules! suite {
 }
 pub(crate) use suite;
 
-type Shared = Arc<dyn Store>;
+pub(super) type Shared = Arc<dyn Store>;
 
-fn scope(user: &str) -> Scope {
+pub(crate) use super::queue_conformance::*;
+
+pub(super) fn scope(user: &str) -> Scope {
     Scope::new("tester", user).unwrap()
 }
 
-fn time(second: i64) -> Timestamp {
+pub(super) fn time(second: i64) -> Timestamp {
     Timestamp::from_second(1_790_000_000 + second).unwrap()
 }
 
 /// A memory told apart by its number; ids rise with it.
-fn memory(owner: &Scope, number: u8, content: &str) -> Memory {
+pub(super) fn memory(owner: &Scope, number: u8, content: &str) -> Memory {
     let mut id = [7; 16];
     id[0] = number;
     Memory {
@@ -96,7 +107,7 @@ fn memory(owner: &Scope, number: u8, content: &str) -> Memory {
     }
 }
 
-fn turn(owner: &Scope, number: u8, session: &str, content: &str) -> Memory {
+pub(super) fn turn(owner: &Scope, number: u8, session: &str, content: &str) -> Memory {
     let mut turn = memory(owner, number, content);
     turn.kind = Kind::Turn;
     turn.uri = format!("agent://tester/turn/{session}/{}", turn.id);
@@ -109,11 +120,11 @@ fn edited(memory: &Memory, content: &str) -> Memory {
     Memory { content: content.into(), version: memory.version + 1, ..memory.clone() }
 }
 
-fn write(owner: &Scope, second: i64, changes: Vec<Change>) -> Write {
+pub(super) fn write(owner: &Scope, second: i64, changes: Vec<Change>) -> Write {
     Write::new(owner, Actor::Person, "test", time(second), changes)
 }
 
-fn add(memory: &Memory) -> Change {
+pub(super) fn add(memory: &Memory) -> Change {
     Change::Add(Box::new(memory.clone()))
 }
 

@@ -7,17 +7,22 @@ mod entry;
 mod segment;
 mod block;
 mod vector_cache;
+mod queue;
 mod ram;
 pub mod sqlite;
 pub mod directory;
 #[cfg(test)]
 mod conformance;
+#[cfg(test)]
+mod queue_conformance;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub use directory::DirectoryStore;
+pub use entry::{drawn_from_term, slot_term};
 pub use place::Place;
+pub use queue::{Claim, Claimed, Due, Failure, Queue, Unread, Waiting};
 pub use ram::RamStore;
 pub use segment::{Docs, FIELDS, Field, Posting, Segment, Slots};
 pub use sqlite::SqliteStore;
@@ -27,8 +32,8 @@ use crate::{
     error::{Error, Result},
     text::terms::Term,
     types::{
-        Applied, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope, Status, Timestamp,
-        Vector, Write,
+        Applied, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, SLOT_KEY, Scope, Status,
+        Timestamp, Vector, Write,
     },
 };
 
@@ -37,7 +42,7 @@ use crate::{
 /// Every method is confined to the [`Scope`] it is given: nothing outside it is read, returned, counted or changed,
 /// whatever ids it is asked for.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: Queue + Send + Sync {
     /// Applies all changes or none. When it returns, they survive a power cut and are found by every reader.
     async fn apply(&self, write: Write) -> Result<Vec<Applied>>;
 
@@ -309,6 +314,8 @@ fn looks_different(old: &Memory, new: &Memory) -> bool {
         || old.description != new.description
         || old.tags != new.tags
         || old.source.speaker != new.source.speaker
+        || old.source.turns != new.source.turns
+        || old.metadata.get(SLOT_KEY) != new.metadata.get(SLOT_KEY)
 }
 
 /// The answer to adding a memory whose id or uri is in use.

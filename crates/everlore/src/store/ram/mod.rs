@@ -1,6 +1,7 @@
 //! Memories in RAM: the plainest store there is. Others are compared with it, and recall of a past day runs on it.
 
 mod shelf;
+mod queue;
 
 use std::{
     collections::BTreeMap,
@@ -76,6 +77,9 @@ impl Store for RamStore {
             applied.push(shelf.apply(&write, change, made)?);
         }
         shelf.tombstones.extend(&write.erased_texts);
+        if let Some(extracted) = &write.extracted {
+            shelf.extracted(extracted, write.at)?;
+        }
         shelves.insert(write.scope, shelf);
         if let (None, Some(Vectors { model, .. })) = (self.in_use(), write.vectors) {
             *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model);

@@ -14,6 +14,9 @@ mod tokens;
 mod cache;
 mod journal;
 mod erase;
+mod captures;
+mod held;
+mod queue;
 mod check;
 
 use std::{
