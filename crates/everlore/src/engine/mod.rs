@@ -13,33 +13,37 @@ mod prompt;
 mod lookup;
 mod calibration;
 mod clean;
+mod capture;
+mod drawing;
+mod worker;
+mod forget;
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use jiff::{Zoned, tz::TimeZone};
-use serde::Serialize;
+use tokio::sync::Notify;
 
 use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use calibration::{Calibration, MIN_MEMORIES, Told};
+pub use capture::{CaptureStatus, ExtractRequest, Extraction};
 pub use clean::Cleaned;
 pub use embedding::EmbedStatus;
 pub use foreign::{ForeignImport, ForeignRequest, LayerFilled};
+pub use forget::Forgotten;
 pub use layers::{ArchivedDay, SessionEnd};
 pub use prompt::PromptRequest;
 pub use transfer::Exported;
+pub use worker::Worker;
 
 use crate::{
     config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
-    llm::{Embedder, Reranker},
+    llm::{ChatModel, Embedder, Reranker},
     recall::{self, Block, Domains, Means, Recall, RecallRequest, Tuning, WhyNot},
     store::{JournalQuery, RamStore, Store, VectorCache},
     text::language::Language,
-    types::{
-        Actor, Author, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
-        to_millisecond,
-    },
+    types::{Author, Entry, Memory, MemoryId, Scope, Status, Timestamp, to_millisecond},
 };
 
 /// Memories read at a time when all are looked at: bounds what is held.
@@ -76,17 +80,10 @@ pub struct Engine {
     home: Option<PathBuf>,
     /// How sure recall should be in scopes that were calibrated.
     tunings: HashMap<Scope, Tuning>,
-}
-
-/// What an erasure did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Forgotten {
-    /// The memory that is gone.
-    pub id: MemoryId,
-    /// The journal's number of the erasure.
-    pub seq: u64,
-    /// What was removed from where.
-    pub removed: Erased,
+    /// The model that talks and reads conversations.
+    chat: Option<Arc<dyn ChatModel>>,
+    /// Tells the worker that something came in.
+    wake: Arc<Notify>,
 }
 
 impl Engine {
@@ -104,6 +101,8 @@ impl Engine {
             zone: TimeZone::UTC,
             home: None,
             tunings: HashMap::new(),
+            chat: None,
+            wake: Arc::default(),
         }
     }
 
@@ -204,6 +203,7 @@ impl Engine {
             .map(|turn| if self.masks() { turn.mask_secrets() } else { Vec::new() })
             .collect();
         let saved = ingest::observe(&*self.store, scope, turns, self.now().timestamp()).await?;
+        self.wake.notify_one();
         let with = |(saved, masked)| Saved { masked, ..saved };
         Ok(saved.into_iter().zip(masked).map(with).collect())
     }
@@ -350,37 +350,6 @@ impl Engine {
     /// Marks a memory as replaced by another.
     pub async fn supersede(&self, scope: &Scope, id: MemoryId, by: MemoryId) -> Result<Memory> {
         ingest::supersede(&*self.store, scope, id, by, self.now().timestamp()).await
-    }
-
-    /// Removes a memory; the journal keeps it, so that this can be undone. Returns the journal's number.
-    pub async fn delete(&self, scope: &Scope, id: MemoryId) -> Result<u64> {
-        let write = Write::new(
-            scope,
-            self.author.actor,
-            self.author.cause_of("delete"),
-            self.now().timestamp(),
-            vec![Change::Delete(id)],
-        );
-        Ok(self.store.apply(write).await?[0].seq)
-    }
-
-    /// Removes a memory and every trace of what it said, for good.
-    ///
-    /// A day of the daily log that was put away goes with the memory that was made from it.
-    pub async fn forget(&self, scope: &Scope, id: MemoryId) -> Result<Forgotten> {
-        let day = self.archived_day(scope, id).await?;
-        let write = Write::new(
-            scope,
-            Actor::Person,
-            "forget",
-            self.now().timestamp(),
-            vec![Change::Erase(id)],
-        );
-        let applied = self.store.apply(write).await?.remove(0);
-        if let Some(day) = day {
-            self.layers(scope)?.forget_day(day)?;
-        }
-        Ok(Forgotten { id, seq: applied.seq, removed: applied.erased.unwrap_or_default() })
     }
 
     /// What happened, newest first.

@@ -79,10 +79,18 @@ impl Engine {
 
     /// The guide as the home has it, or as it comes with the engine.
     async fn guide(&self, language: Language) -> Result<String> {
-        let builtin = guide(language);
-        let Some(home) = &self.home else { return Ok(builtin.to_owned()) };
         let own = GUIDES[usize::from(language == Language::Chinese)];
-        let files = [own, ANY_GUIDE].map(|name| home.join("prompts").join(name));
+        self.prompt_file([own, ANY_GUIDE], guide(language)).await
+    }
+
+    /// The first of these files that the home has in its folder `prompts`, or what comes with the engine.
+    pub(super) async fn prompt_file(
+        &self,
+        names: [&str; 2],
+        builtin: &'static str,
+    ) -> Result<String> {
+        let Some(home) = &self.home else { return Ok(builtin.to_owned()) };
+        let files = names.map(|name| home.join("prompts").join(name));
         aside(move || Ok(first_of(&files)?.unwrap_or_else(|| builtin.to_owned()))).await
     }
 

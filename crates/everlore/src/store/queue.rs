@@ -52,8 +52,8 @@ pub(super) const CONTEXT_TURNS: usize = 4;
 pub struct Claim {
     /// Only this scope.
     pub scope: Option<Scope>,
-    /// Only this session of the scope.
-    pub session: Option<String>,
+    /// Only this session; `Some(None)` for turns outside of one.
+    pub session: Option<Option<String>>,
     /// Who asks: a name that no other process has.
     pub owner: String,
     /// The time.
@@ -153,12 +153,12 @@ impl Waiting {
     fn is_due(&self, due: Option<&Due>, now: Timestamp) -> bool {
         let Some(due) = due else { return true };
         let long_since = |at: Timestamp, wait: Duration| {
-            now.duration_since(at).as_millis() >= i128::try_from(wait.as_millis()).unwrap_or(i128::MAX)
+            now.duration_since(at).as_millis()
+                >= i128::try_from(wait.as_millis()).unwrap_or(i128::MAX)
         };
         let is_apart = self.last_run_at.is_none_or(|at| long_since(at, due.apart));
         let enough = self.exchanges >= due.exchanges || long_since(self.last_at, due.quiet);
-        self.retry_at.is_none_or(|at| at <= now)
-            && (self.ended_at.is_some() || enough && is_apart)
+        self.retry_at.is_none_or(|at| at <= now) && (self.ended_at.is_some() || enough && is_apart)
     }
 }
 
@@ -168,7 +168,7 @@ pub(super) fn choose(waiting: &[Waiting], claim: &Claim) -> Option<usize> {
         waiting.iter().filter(|it| it.is_leased(claim.now)).map(|it| &it.scope).collect();
     waiting.iter().position(|it| {
         let is_wanted = claim.scope.as_ref().is_none_or(|scope| *scope == it.scope)
-            && claim.session.as_ref().is_none_or(|session| Some(session) == it.session.as_ref());
+            && claim.session.as_ref().is_none_or(|session| *session == it.session);
         is_wanted && !busy.contains(&it.scope) && it.is_due(claim.due.as_ref(), claim.now)
     })
 }

@@ -8,16 +8,11 @@ use super::{
 };
 use crate::{
     error::Error,
-    types::{
-        Attribute, Change, Extracted, Held, HeldAs, HeldLimits, Role, Slot, USER, Via, Write,
-    },
+    types::{Attribute, Change, Extracted, Held, HeldAs, HeldLimits, Role, Slot, USER, Via, Write},
 };
 
-const DUE: Due = Due {
-    exchanges: 2,
-    quiet: Duration::from_secs(600),
-    apart: Duration::from_secs(30),
-};
+const DUE: Due =
+    Due { exchanges: 2, quiet: Duration::from_secs(600), apart: Duration::from_secs(30) };
 
 fn claim(owner: &str, second: i64, due: Option<Due>) -> Claim {
     let lease = Duration::from_secs(60);
@@ -148,7 +143,7 @@ pub(crate) async fn one_session_of_a_scope_is_read_at_a_time(store: Shared) {
     assert_eq!(store.claim(&only).await.unwrap().unwrap().scope, bob);
     let named = Claim {
         scope: Some(ann.clone()),
-        session: Some("tuesday".into()),
+        session: Some(Some("tuesday".into())),
         ..claim("f", 300, None)
     };
     let named = store.claim(&named).await.unwrap().unwrap();
@@ -160,8 +155,7 @@ pub(crate) async fn a_failed_session_waits_for_its_next_try(store: Shared) {
     said(&store, &owner, 1, &[&turn(&owner, 1, "monday", "one")]).await;
     store.announce_end(&owner, "monday", time(2)).await.unwrap();
     let claimed = store.claim(&claim("a", 3, Some(DUE))).await.unwrap().unwrap();
-    let failure =
-        Failure { error: "no answer".into(), is_invalid: true, retry_at: time(100) };
+    let failure = Failure { error: "no answer".into(), is_invalid: true, retry_at: time(100) };
     store.give_back(&claimed, Some(&failure)).await.unwrap();
     assert_eq!(store.claim(&claim("a", 99, Some(DUE))).await.unwrap(), None);
     let again = store.claim(&claim("a", 100, Some(DUE))).await.unwrap().unwrap();

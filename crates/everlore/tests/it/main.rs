@@ -21,6 +21,7 @@ mod sqlite;
 mod corpus;
 mod settings;
 mod context;
+mod scenarios;
 mod semantic;
 mod prompt;
 mod memory_folder;

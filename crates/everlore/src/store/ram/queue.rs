@@ -39,8 +39,7 @@ impl Shelf {
         let refused = || read_by_another(extracted.session.as_deref());
         let session = self.session_number(extracted.session.as_deref()).ok_or_else(refused)?;
         let capture = self.captures.get_mut(&session).ok_or_else(refused)?;
-        let is_owner =
-            capture.lease.as_ref().is_some_and(|(owner, _)| *owner == extracted.owner);
+        let is_owner = capture.lease.as_ref().is_some_and(|(owner, _)| *owner == extracted.owner);
         if !is_owner || capture.extracted != extracted.from {
             return Err(refused());
         }

@@ -185,9 +185,8 @@ impl Shelf {
             entry.after = None;
         }
         let held = self.held.len();
-        self.held.retain(|held| {
-            !held.derives_from(id) && !texts.contains(&held.memory.fingerprint())
-        });
+        self.held
+            .retain(|held| !held.derives_from(id) && !texts.contains(&held.memory.fingerprint()));
         let erased = Erased {
             drafts: held - self.held.len(),
             rows: usize::from(row.is_some()),

@@ -124,12 +124,7 @@ impl<'a> Applying<'a> {
     }
 
     /// Returns the newest line of the memory in the journal, if it was there before.
-    fn add(
-        &mut self,
-        memory: &Memory,
-        entry: IndexEntry,
-        now: Timestamp,
-    ) -> Result<Option<i64>> {
+    fn add(&mut self, memory: &Memory, entry: IndexEntry, now: Timestamp) -> Result<Option<i64>> {
         let (place, prev) = match self.take_gone(memory.id)? {
             Some((place, prev)) => (place, Some(prev)),
             None => (self.next_place(memory)?, None),

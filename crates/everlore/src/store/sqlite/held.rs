@@ -57,9 +57,8 @@ pub(super) fn keep(db: &Connection, scope: i64, held: &[Held], limits: HeldLimit
 
 /// Removes drafts and returns how many there were.
 pub(super) fn remove(db: &Connection, scope: i64, ids: &[MemoryId]) -> Result<usize> {
-    let mut delete = db
-        .prepare_cached("DELETE FROM held WHERE scope = ?1 AND id = ?2")
-        .map_err(failed)?;
+    let mut delete =
+        db.prepare_cached("DELETE FROM held WHERE scope = ?1 AND id = ?2").map_err(failed)?;
     let mut gone = 0;
     for id in ids {
         gone += delete.execute(params![scope, id.as_bytes()]).map_err(failed)?;
@@ -74,9 +73,8 @@ pub(super) fn forget(
     erased: MemoryId,
     texts: &BTreeSet<Fingerprint>,
 ) -> Result<usize> {
-    let derives = |held: &Held| {
-        held.derives_from(erased) || texts.contains(&held.memory.fingerprint())
-    };
+    let derives =
+        |held: &Held| held.derives_from(erased) || texts.contains(&held.memory.fingerprint());
     let gone: Vec<_> = read(db, scope)?.iter().filter(|held| derives(held)).map(Held::id).collect();
     remove(db, scope, &gone)
 }

@@ -5,14 +5,19 @@ use async_trait::async_trait;
 use super::{SqliteStore, captures, held, scope_number};
 use crate::{
     error::Result,
-    store::{Claim, Claimed, Failure, Queue, Unread, Waiting},
+    store::{Claim, Claimed, Failure, Queue, Unread, Waiting, queue::choose},
     types::{Held, MemoryId, Scope, Timestamp},
 };
 
 #[async_trait]
 impl Queue for SqliteStore {
     async fn claim(&self, claim: &Claim) -> Result<Option<Claimed>> {
+        // Most of the time nothing is due: only then a writer is needed.
         let claim = claim.clone();
+        let waiting = self.waiting(claim.scope.as_ref()).await?;
+        if choose(&waiting, &claim).is_none() {
+            return Ok(None);
+        }
         self.writer.run(move |db| captures::claim(db, &claim)).await
     }
 

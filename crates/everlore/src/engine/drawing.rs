@@ -1,0 +1,143 @@
+//! Drafts from turns: by a model where there is one, by rules otherwise.
+
+use super::{Engine, capture::Trouble};
+use crate::{
+    error::{Error, Result},
+    ingest::{
+        Conversation, Draft, Said, ask_for_memories, extract_by_rules, extract_prompt, near_text,
+        read_answer,
+    },
+    llm::{Answered, ChatModel, ChatRequest, ask},
+    store::Unread,
+    text::{language::Language, secrets::mask_all},
+    types::{Memory, Scope},
+};
+
+/// After so many answers in a row that could not be used, rules read the turns.
+const MAX_INVALID: u32 = 3;
+
+/// Known statements that a model is shown: enough to name what is replaced, few enough to read.
+const MAX_KNOWN: usize = 12;
+
+/// The files in a home's folder `prompts` that stand for the prompt, by language; the last for any.
+const PROMPTS: [&str; 2] = ["extract_en.md", "extract_zh.md"];
+const ANY_PROMPT: &str = "extract.md";
+
+/// What was found in some turns.
+pub(super) struct Drawn {
+    pub(super) drafts: Vec<Draft>,
+    /// Who found it.
+    pub(super) by: String,
+    pub(super) tokens: u64,
+    /// What should be known about how it went.
+    pub(super) note: Option<String>,
+}
+
+impl Engine {
+    /// The model that reads conversations, if there is one and the settings let it.
+    pub(super) fn reader(&self) -> Option<&dyn ChatModel> {
+        self.chat.as_deref().filter(|_| self.config.memory_agent.enabled)
+    }
+
+    /// Whether conversations are read by rules alone, which takes no time worth waiting for.
+    pub fn reads_by_rules(&self) -> bool {
+        self.reader().is_none()
+    }
+
+    /// What is worth remembering in some turns; `invalid` is how often a model failed to say.
+    pub(super) async fn draw(
+        &self,
+        scope: &Scope,
+        unread: &Unread,
+        invalid: u32,
+    ) -> Result<Drawn, Trouble> {
+        let (before, turns) = (self.said(&unread.before), self.said(&unread.turns));
+        match self.reader() {
+            Some(model) if invalid < MAX_INVALID && !turns.is_empty() => {
+                self.draw_by_model(model, scope, (&before, &turns)).await
+            }
+            Some(model) if !turns.is_empty() => {
+                let note = format!(
+                    "{} gave {invalid} answers that could not be used, so rules read these turns",
+                    model.name()
+                );
+                Ok(Drawn { note: Some(note), ..self.draw_by_rules(&before, turns) })
+            }
+            _ => Ok(self.draw_by_rules(&before, turns)),
+        }
+    }
+
+    fn draw_by_rules(&self, before: &[Said], turns: Vec<Said>) -> Drawn {
+        // A question that was read before may be answered now.
+        let question = before.last().cloned().into_iter();
+        let heard: Vec<Said> = question
+            .filter(|turn| turn.role == crate::types::Role::Assistant)
+            .chain(turns)
+            .collect();
+        let drafts = extract_by_rules(&heard, &self.zone);
+        Drawn { drafts, by: "rules".to_owned(), tokens: 0, note: None }
+    }
+
+    async fn draw_by_model(
+        &self,
+        model: &dyn ChatModel,
+        scope: &Scope,
+        (before, turns): (&[Said], &[Said]),
+    ) -> Result<Drawn, Trouble> {
+        let known = self.known_near(scope, turns).await?;
+        let conversation = Conversation { before, turns, known: &known };
+        let prompt = self.prompt_for(conversation.language()).await?;
+        let extract = &self.config.memory_agent.extract;
+        let request = ask_for_memories(&prompt, &conversation, extract.max_facts);
+        let answer = self.ask_model(model, scope, "extract", &request).await?;
+        let tokens = answer.tokens.read + answer.tokens.written;
+        let mut drafts = read_answer(&answer.text, &conversation).map_err(|error| Trouble {
+            error,
+            is_invalid: true,
+            tokens,
+        })?;
+        if !extract.auto_tag {
+            drafts.iter_mut().for_each(|draft| draft.keywords.clear());
+        }
+        Ok(Drawn { drafts, by: model.name().to_owned(), tokens, note: None })
+    }
+
+    /// Asks a model on the engine's own account. Every such question goes through here.
+    pub(super) async fn ask_model(
+        &self,
+        model: &dyn ChatModel,
+        _scope: &Scope,
+        job: &'static str,
+        request: &ChatRequest,
+    ) -> Result<Answered> {
+        let limit = self.config.memory_agent.timeout;
+        tracing::debug!(job, model = model.name(), "asking");
+        tokio::time::timeout(limit, ask(model, request)).await.unwrap_or_else(|_| {
+            Err(Error::Remote {
+                message: format!("{} did not answer within {limit:?}", model.name()),
+                hint: "it is asked again later; raise memory_agent.timeout for a slow model"
+                    .to_owned(),
+            })
+        })
+    }
+
+    async fn known_near(&self, scope: &Scope, turns: &[Said]) -> Result<Vec<String>> {
+        let text: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
+        let near = near_text(&*self.store, scope, &text.join("\n")).await?;
+        Ok(near.into_iter().take(MAX_KNOWN).map(|memory| memory.content).collect())
+    }
+
+    async fn prompt_for(&self, language: Language) -> Result<String> {
+        let own = PROMPTS[usize::from(language == Language::Chinese)];
+        self.prompt_file([own, ANY_PROMPT], extract_prompt(language)).await
+    }
+
+    /// Turns as an extractor sees them. They may have been stored while secrets were kept.
+    fn said(&self, turns: &[Memory]) -> Vec<Said> {
+        let mut said: Vec<Said> = turns.iter().map(Said::of).collect();
+        if self.masks() {
+            mask_all(said.iter_mut().map(|turn| &mut turn.text));
+        }
+        said
+    }
+}
