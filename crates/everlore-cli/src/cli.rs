@@ -7,10 +7,11 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
-        doctor::DoctorArgs, embed::EmbedCommand, import::ImportArgs, ingest::IngestArgs,
-        layer::LayerCommand, memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs,
-        prompt::PromptCommand, recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs,
-        session::SessionCommand, tool::ToolCommand, vault::VaultCommand,
+        doctor::DoctorArgs, embed::EmbedCommand, extract::ExtractArgs, import::ImportArgs,
+        ingest::IngestArgs, layer::LayerCommand, memory::MemoryCommand, model::ModelCommand,
+        observe::ObserveArgs, prompt::PromptCommand, quarantine::QuarantineCommand,
+        recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand,
+        tool::ToolCommand, vault::VaultCommand,
     },
     output::Color,
 };
@@ -91,6 +92,9 @@ pub(crate) enum Command {
     Layer(LayerCommand),
     #[command(subcommand)]
     Session(SessionCommand),
+    Extract(ExtractArgs),
+    #[command(subcommand)]
+    Quarantine(QuarantineCommand),
     #[command(subcommand)]
     Vault(VaultCommand),
     Scopes(ScopesArgs),
@@ -119,6 +123,8 @@ impl Command {
             Self::Import(args) => args.only_reads(),
             Self::Tool(command) => command.only_reads(),
             Self::Vault(command) => command.only_reads(),
+            Self::Quarantine(command) => command.only_reads(),
+            Self::Extract(args) => args.only_reads(),
             _ => false,
         }
     }

@@ -15,6 +15,8 @@ pub(crate) mod memory;
 pub(crate) mod tool;
 pub(crate) mod layer;
 pub(crate) mod session;
+pub(crate) mod extract;
+pub(crate) mod quarantine;
 pub(crate) mod vault;
 pub(crate) mod scopes;
 pub(crate) mod embed;
@@ -45,6 +47,8 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Tool(command) => command.run(cx, out).await,
         Command::Layer(command) => command.run(cx, out),
         Command::Session(command) => command.run(cx, out).await,
+        Command::Extract(args) => args.run(cx, out).await,
+        Command::Quarantine(command) => command.run(cx, out).await,
         Command::Vault(command) => command.run(cx, out).await,
         Command::Scopes(args) => args.run(cx, out).await,
         Command::Embed(command) => command.run(cx, out).await,

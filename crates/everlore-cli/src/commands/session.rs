@@ -1,8 +1,13 @@
 //! `everlore session`: what a conversation leaves behind.
 
 use clap::{Args, Subcommand};
+use everlore::{
+    Engine, Scope,
+    engine::{ExtractRequest, Extraction},
+};
 use serde_json::json;
 
+use super::extract::summary;
 use crate::{
     context::Context,
     failure::{Exit, Result},
@@ -19,7 +24,8 @@ pub(crate) enum SessionCommand {
 /// Write what a conversation was about into the daily log
 ///
 /// A few sentences are chosen, word for word. Ending a conversation again changes nothing unless more was said. Days that
-/// no longer reach the prompt are put away and stay searchable.
+/// no longer reach the prompt are put away and stay searchable. Memories are drawn from the conversation: at once by rules, by
+/// a model later or with `everlore extract`.
 #[derive(Debug, Args)]
 pub(crate) struct EndArgs {
     /// The conversation, as given to `everlore observe --session`
@@ -40,8 +46,9 @@ impl EndArgs {
         let engine = cx.engine().await?;
         let ended = engine.end_session(&cx.scope, &self.session).await?;
         let archived = engine.archive_days(&cx.scope).await?;
+        let read = read_ended(engine, &cx.scope, &self.session).await?;
         if out.is_json() {
-            out.json(&json!({ "ended": ended, "archived": archived }))?;
+            out.json(&json!({ "ended": ended, "archived": archived, "extractions": read }))?;
             return Ok(Exit::Done);
         }
         let turns = count(ended.turns, "turn", "turns");
@@ -58,6 +65,22 @@ impl EndArgs {
         if !archived.is_empty() {
             out.line(&format!("put away: {}", count(archived.len(), "day", "days")))?;
         }
+        for extraction in &read {
+            out.note(&summary(extraction, false));
+        }
         Ok(Exit::Done)
     }
+}
+
+/// Draws memories from a conversation that is over, where that takes no time; a model reads it later.
+pub(super) async fn read_ended(
+    engine: &Engine,
+    scope: &Scope,
+    session: &str,
+) -> Result<Vec<Extraction>> {
+    if !engine.reads_by_rules() {
+        return Ok(Vec::new());
+    }
+    let request = ExtractRequest { session: Some(session.to_owned()), dry_run: false };
+    Ok(engine.extract(scope, &request).await?)
 }

@@ -73,6 +73,14 @@ impl ForgetArgs {
             return Ok(Exit::Done);
         }
         out.text(&receipt(&forgotten))?;
+        for Forgotten { id, derived, .. } in forgotten.iter().filter(|it| !it.derived.is_empty()) {
+            let derived: Vec<_> = derived.iter().map(ToString::to_string).collect();
+            out.note(&format!(
+                "memories were drawn from {id} and are still there; look at them, and forget them too with: \
+                 everlore memory forget {}",
+                derived.join(" ")
+            ));
+        }
         for told in vaults.iter().filter_map(Reached::told) {
             out.note(&told);
         }
@@ -115,6 +123,7 @@ fn receipt(forgotten: &[Forgotten]) -> String {
         "index terms",
         "vectors",
         "kept vectors",
+        "drafts",
         "journal images",
         "tombstones",
     ]);
@@ -124,6 +133,7 @@ fn receipt(forgotten: &[Forgotten]) -> String {
             removed.index_terms,
             removed.vectors,
             removed.cached_vectors,
+            removed.drafts,
             removed.journal_images,
             removed.tombstones,
         ];
