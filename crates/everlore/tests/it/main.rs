@@ -22,6 +22,8 @@ mod corpus;
 mod settings;
 mod context;
 mod scenarios;
+mod capture;
+mod capture_kill;
 mod semantic;
 mod prompt;
 mod memory_folder;
