@@ -5,10 +5,14 @@ use std::{sync::Arc, time::Duration};
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use super::{Engine, drawing::Drawn, layers::aside};
+use super::{
+    Engine,
+    drawing::{Drawn, MAX_DECISIONS, ModelArbiter},
+    layers::aside,
+};
 use crate::{
     error::{Error, Result},
-    ingest::{self, GateContext, Judging, Likeness, Outcome, Planned},
+    ingest::{self, Arbiter, GateContext, Judging, Likeness, Outcome, Planned},
     llm::ChatModel,
     store::{Claim, Claimed, Due, Failure, Unread, Waiting},
     types::{Actor, Extracted, Held, HeldLimits, MemoryId, Scope, Timestamp, Write},
@@ -20,7 +24,7 @@ const MAX_TURNS: usize = 40;
 /// Two readings of one scope are this far apart, so that what comes in between is read together (C2).
 const APART: Duration = Duration::from_secs(30);
 
-/// A lease is longer than a model may take by this: judging and storing take a part of it.
+/// A lease is longer than all answers of a model may take by this: judging and storing take a part of it.
 const LEASE_SLACK: Duration = Duration::from_secs(30);
 
 /// How long the first retry waits; each further one twice as long.
@@ -42,7 +46,7 @@ pub struct ExtractRequest {
 }
 
 /// What was drawn from some turns of a session.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Extraction {
     /// The session; none for turns outside of one.
     pub session: Option<String>,
@@ -169,7 +173,7 @@ impl Engine {
             session: waiting.map(|waiting| waiting.session.clone()),
             owner: MemoryId::new(now).to_string(),
             now,
-            lease: answer + LEASE_SLACK,
+            lease: answer * (1 + MAX_DECISIONS as u32) + LEASE_SLACK,
             due,
         }
     }
@@ -199,7 +203,10 @@ impl Engine {
         let (scope, session) = (&claimed.scope, claimed.session.as_deref());
         let unread = self.store.unread_turns(scope, session, MAX_TURNS).await?;
         let drawn = self.draw(scope, &unread, claimed.invalid).await?;
-        let (planned, run) = self.commit(claimed, &unread, &drawn).await?;
+        let arbiter = self.arbiter(scope, &drawn);
+        let (planned, run) = self.commit(claimed, &unread, &drawn, arbiter.as_ref()).await?;
+        let decided = arbiter.map_or(0, |arbiter| arbiter.tokens());
+        let drawn = Drawn { tokens: drawn.tokens + decided, ..drawn };
         let changed = !planned.changes.is_empty();
         Ok(Extraction { run: changed.then_some(run), ..report(session, &unread, drawn, planned) })
     }
@@ -214,7 +221,9 @@ impl Engine {
         };
         let now = self.now().timestamp();
         let judging = self.judging(scope, session, "preview", now).await?;
-        let planned = ingest::plan(&*self.store, &drawn.drafts, &judging).await?;
+        let arbiter = self.arbiter(scope, &drawn);
+        let deciding = arbiter.as_ref().map(|arbiter| arbiter as &dyn Arbiter);
+        let planned = ingest::plan(&*self.store, &drawn.drafts, &judging, deciding).await?;
         Ok(report(session, &unread, drawn, planned))
     }
 
@@ -224,6 +233,7 @@ impl Engine {
         claimed: &Claimed,
         unread: &Unread,
         drawn: &Drawn,
+        arbiter: Option<&ModelArbiter<'_>>,
     ) -> Result<(Planned, String)> {
         let (scope, session) = (&claimed.scope, claimed.session.as_deref());
         let mut attempt = 1;
@@ -231,8 +241,10 @@ impl Engine {
             let now = self.now().timestamp();
             let run = run_name(now);
             let judging = self.judging(scope, session, &run, now).await?;
-            let planned = ingest::plan(&*self.store, &drawn.drafts, &judging).await?;
-            let write = self.write(claimed, unread, (&planned, drawn.tokens), &run, now);
+            let deciding = arbiter.map(|arbiter| arbiter as &dyn Arbiter);
+            let planned = ingest::plan(&*self.store, &drawn.drafts, &judging, deciding).await?;
+            let tokens = drawn.tokens + arbiter.map_or(0, ModelArbiter::tokens);
+            let write = self.write(claimed, unread, (&planned, tokens), &run, now);
             match self.store.apply(write).await {
                 // Someone changed a memory that this would change, or took the uri: judge again by what is known now.
                 Err(Error::Conflict { .. }) if attempt < MAX_ATTEMPTS => attempt += 1,
@@ -337,21 +349,6 @@ pub(super) struct Trouble {
 impl From<Error> for Trouble {
     fn from(error: Error) -> Self {
         Self { error, is_invalid: false, tokens: 0 }
-    }
-}
-
-impl Default for Extraction {
-    fn default() -> Self {
-        Self {
-            session: None,
-            turns: 0,
-            by: String::new(),
-            run: None,
-            drafts: Vec::new(),
-            tokens: 0,
-            note: None,
-            error: None,
-        }
     }
 }
 

@@ -1,11 +1,15 @@
 //! Drafts from turns: by a model where there is one, by rules otherwise.
 
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+
 use super::{Engine, capture::Trouble};
 use crate::{
     error::{Error, Result},
     ingest::{
-        Conversation, Draft, Said, ask_for_memories, extract_by_rules, extract_prompt, near_text,
-        read_answer,
+        Arbiter, Conversation, Draft, Resolution, Said, ask_for_memories, ask_what_it_means,
+        extract_by_rules, extract_prompt, near_text, read_answer, read_decision, reconcile_prompt,
     },
     llm::{Answered, ChatModel, ChatRequest, ask},
     store::Unread,
@@ -22,6 +26,13 @@ const MAX_KNOWN: usize = 12;
 /// The files in a home's folder `prompts` that stand for the prompt, by language; the last for any.
 const PROMPTS: [&str; 2] = ["extract_en.md", "extract_zh.md"];
 const ANY_PROMPT: &str = "extract.md";
+
+/// The same for the question what a statement means beside others.
+const RECONCILE_PROMPTS: [&str; 2] = ["reconcile_en.md", "reconcile_zh.md"];
+const ANY_RECONCILE_PROMPT: &str = "reconcile.md";
+
+/// Questions of that sort in one reading: each costs a call.
+pub(super) const MAX_DECISIONS: usize = 3;
 
 /// What was found in some turns.
 pub(super) struct Drawn {
@@ -121,6 +132,22 @@ impl Engine {
         })
     }
 
+    /// The model as an arbiter for what it read itself.
+    pub(super) fn arbiter<'a>(
+        &'a self,
+        scope: &'a Scope,
+        drawn: &Drawn,
+    ) -> Option<ModelArbiter<'a>> {
+        let model = self.reader().filter(|model| model.name() == drawn.by)?;
+        Some(ModelArbiter {
+            engine: self,
+            model,
+            scope,
+            asked: AtomicUsize::new(0),
+            tokens: AtomicU64::new(0),
+        })
+    }
+
     async fn known_near(&self, scope: &Scope, turns: &[Said]) -> Result<Vec<String>> {
         let text: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
         let near = near_text(&*self.store, scope, &text.join("\n")).await?;
@@ -139,5 +166,45 @@ impl Engine {
             mask_all(said.iter_mut().map(|turn| &mut turn.text));
         }
         said
+    }
+}
+
+/// A model that is asked where the rules are unsure.
+pub(super) struct ModelArbiter<'a> {
+    engine: &'a Engine,
+    model: &'a dyn ChatModel,
+    scope: &'a Scope,
+    asked: AtomicUsize,
+    tokens: AtomicU64,
+}
+
+impl ModelArbiter<'_> {
+    /// What its answers cost so far.
+    pub(super) fn tokens(&self) -> u64 {
+        self.tokens.load(Ordering::Relaxed)
+    }
+
+    async fn ask(&self, draft: &Draft, near: &[Memory]) -> Result<Option<Resolution>> {
+        let language = draft.language;
+        let own = RECONCILE_PROMPTS[usize::from(language == Language::Chinese)];
+        let builtin = reconcile_prompt(language);
+        let prompt = self.engine.prompt_file([own, ANY_RECONCILE_PROMPT], builtin).await?;
+        let request = ask_what_it_means(&prompt, draft, near);
+        let answer = self.engine.ask_model(self.model, self.scope, "reconcile", &request).await?;
+        self.tokens.fetch_add(answer.tokens.read + answer.tokens.written, Ordering::Relaxed);
+        Ok(read_decision(&answer.text, near))
+    }
+}
+
+#[async_trait]
+impl Arbiter for ModelArbiter<'_> {
+    async fn decide(&self, draft: &Draft, near: &[Memory]) -> Option<Resolution> {
+        if self.asked.fetch_add(1, Ordering::Relaxed) >= MAX_DECISIONS {
+            return None;
+        }
+        self.ask(draft, near).await.unwrap_or_else(|error| {
+            tracing::warn!("{error}: the rules decide");
+            None
+        })
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
+    arbiter::{Arbiter, unsure},
     extract::Draft,
     gate::{GateContext, Reason, Verdict, judge},
     likeness::Likeness,
@@ -101,8 +102,14 @@ pub enum Became {
     },
 }
 
-/// Decides what becomes of each draft. Later drafts see what earlier ones will change.
-pub async fn plan(store: &dyn Store, drafts: &[Draft], judging: &Judging<'_>) -> Result<Planned> {
+/// Decides what becomes of each draft. Later drafts see what earlier ones will change. An arbiter is asked where the rules are
+/// unsure.
+pub async fn plan(
+    store: &dyn Store,
+    drafts: &[Draft],
+    judging: &Judging<'_>,
+    arbiter: Option<&dyn Arbiter>,
+) -> Result<Planned> {
     let texts: Vec<_> = drafts.iter().map(|it| Fingerprint::of(&it.content)).collect();
     let erased = store.erased(judging.scope, &texts).await?;
     let mut planned = Planned::default();
@@ -111,7 +118,7 @@ pub async fn plan(store: &dyn Store, drafts: &[Draft], judging: &Judging<'_>) ->
             // Not even held: what was forgotten must not come back to the disk.
             Became::Skipped { reason: "it was forgotten".to_owned() }
         } else {
-            planned.take(store, draft, judging).await?
+            planned.take(store, draft, judging, arbiter).await?
         };
         let mut statement = draft.content.clone();
         crate::text::secrets::mask_all([&mut statement]);
@@ -126,6 +133,7 @@ impl Planned {
         store: &dyn Store,
         draft: &Draft,
         judging: &Judging<'_>,
+        arbiter: Option<&dyn Arbiter>,
     ) -> Result<Became> {
         let neighbours = self.as_they_will_be(near_draft(store, judging.scope, draft).await?);
         let gate = GateContext { known: known(draft, &neighbours), ..judging.gate.clone() };
@@ -134,7 +142,10 @@ impl Planned {
                 let reason = Reason::TooMany { most: judging.most };
                 Ok(self.hold(draft, HeldAs::Quarantined, &reason, judging))
             }
-            Verdict::Accept => self.accept(store, draft, &neighbours, judging).await,
+            Verdict::Accept => {
+                let resolution = resolve(draft, &neighbours, arbiter).await;
+                self.accept(store, draft, (resolution, &neighbours), judging).await
+            }
             Verdict::Reject(reason @ Reason::Known) => {
                 Ok(Became::Skipped { reason: reason.to_string() })
             }
@@ -149,10 +160,9 @@ impl Planned {
         &mut self,
         store: &dyn Store,
         draft: &Draft,
-        neighbours: &[Memory],
+        (resolution, neighbours): (Resolution, &[Memory]),
         judging: &Judging<'_>,
     ) -> Result<Became> {
-        let resolution = reconcile(draft, neighbours);
         let changes =
             reconcile::changes(draft, &resolution, neighbours, judging.scope, judging.now)?;
         let first = changes.first().map(Change::id);
@@ -209,6 +219,25 @@ impl Planned {
     fn as_they_will_be(&self, neighbours: Vec<Memory>) -> Vec<Memory> {
         let untouched = neighbours.into_iter().filter(|it| !self.after.contains_key(&it.id));
         untouched.chain(self.after.values().cloned()).collect()
+    }
+}
+
+/// What a draft means, by rules; by the arbiter where they are unsure, if it can say.
+async fn resolve(
+    draft: &Draft,
+    neighbours: &[Memory],
+    arbiter: Option<&dyn Arbiter>,
+) -> Resolution {
+    let resolution = reconcile(draft, neighbours);
+    let near = match resolution {
+        Resolution::Add => unsure(draft, neighbours),
+        _ => Vec::new(),
+    };
+    match arbiter {
+        Some(arbiter) if !near.is_empty() => {
+            arbiter.decide(draft, &near).await.unwrap_or(resolution)
+        }
+        _ => resolution,
     }
 }
 

@@ -64,6 +64,13 @@ impl Likeness {
             && new <= self.terms.len() / TERMS_PER_NEW_ONE
     }
 
+    /// How many terms both have, as a share of the one that has fewer, from 0 to 1.
+    pub fn shared_with(&self, other: &Self) -> f64 {
+        let fewer = self.terms.len().min(other.terms.len());
+        let shared = self.terms.intersection(&other.terms).count();
+        if fewer == 0 { 0.0 } else { shared as f64 / fewer as f64 }
+    }
+
     /// The share of its rows of terms that `other` has too, from 0 to 1.
     pub fn quoted_from(&self, other: &Self) -> f64 {
         let shared = self.shingles.intersection(&other.shingles).count();

@@ -8,6 +8,7 @@ mod likeness;
 mod gate;
 mod reconcile;
 mod near;
+mod arbiter;
 mod capture;
 mod commit;
 mod edit;
@@ -19,6 +20,7 @@ mod documents;
 mod notes;
 mod daily;
 
+pub use arbiter::{Arbiter, ask_what_it_means, read_decision, reconcile_prompt};
 pub use capture::{Became, Judging, Outcome, Planned, approved, find_uri, plan};
 pub use commit::{Receipt, Saved, observe, remember};
 pub use daily::{KeptDay, day_of, keep_day};

@@ -107,8 +107,9 @@ async fn talk(engine: &Engine) {
             said(&format!("s{}", number % 3), Role::Assistant, "Noted."),
         ];
         let saved = engine.observe(&scope(), turns).await.unwrap();
-        println!("ack {}", saved[0].id);
-        std::io::stdout().flush().unwrap();
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "ack {}", saved[0].id).and_then(|()| out.flush()).unwrap();
+        drop(out);
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     std::future::pending::<()>().await;

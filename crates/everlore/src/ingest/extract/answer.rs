@@ -96,7 +96,7 @@ pub fn read_answer(answer: &str, conversation: &Conversation<'_>) -> Result<Vec<
         let checked = statement(item, conversation);
         drafts.push(checked.map_err(|why| unusable(&format!("memories[{index}]: {why}")))?);
     }
-    for (index, item) in answer.experiences.into_iter().enumerate() {
+    for (index, item) in answer.experiences.iter().enumerate() {
         let checked = experience(item, conversation);
         drafts.push(checked.map_err(|why| unusable(&format!("experiences[{index}]: {why}")))?);
     }
@@ -152,7 +152,7 @@ fn slot(about: About) -> Option<Slot> {
     Some(Slot { subject: subject.to_owned(), attribute, value: about.value, ended: about.ended })
 }
 
-fn experience(item: Experience, conversation: &Conversation<'_>) -> Result<Draft, String> {
+fn experience(item: &Experience, conversation: &Conversation<'_>) -> Result<Draft, String> {
     let chinese = language_of(&item.problem) == Language::Chinese;
     let labels =
         if chinese { ["问题", "解决", "结果"] } else { ["Problem", "Solution", "Outcome"] };
@@ -232,7 +232,7 @@ fn trust_in(role: Role) -> Trust {
 }
 
 /// The first JSON object of a text, without commas before closing brackets.
-fn object_in(text: &str) -> Option<String> {
+pub(in crate::ingest) fn object_in(text: &str) -> Option<String> {
     let start = text.find('{')?;
     let (mut object, mut depth, mut in_string, mut escaped) = (String::new(), 0_u32, false, false);
     for c in text[start..].chars() {

@@ -24,7 +24,7 @@ fn read(answer: &str) -> Result<Vec<Draft>> {
     read_answer(answer, &conversation)
 }
 
-fn memory(changes: serde_json::Value) -> String {
+fn memory(changes: &serde_json::Value) -> String {
     let mut item = serde_json::json!({
         "statement": "用户搬到了里斯本。", "kind": "user", "confidence": 0.9, "turns": [1],
     });
@@ -45,7 +45,7 @@ fn fences_words_around_and_trailing_commas_are_forgiven() {
     for answer in answers {
         assert_eq!(read(answer).unwrap(), [], "{answer}");
     }
-    let braces = memory(serde_json::json!({ "statement": "a {,} \" \\ b } is kept" }));
+    let braces = memory(&serde_json::json!({ "statement": "a {,} \" \\ b } is kept" }));
     assert_eq!(read(&braces).unwrap()[0].content, "a {,} \" \\ b } is kept");
 }
 
@@ -55,14 +55,14 @@ fn anything_that_does_not_fit_makes_the_whole_answer_unusable() {
         ("I cannot help with that.".to_owned(), "no JSON object"),
         ("{\"memories\": [".to_owned(), "no JSON object"),
         (r#"{"memories": {}}"#.to_owned(), "wrong type, at line 1"),
-        (memory(serde_json::json!({ "statement": " " })), "says nothing"),
-        (memory(serde_json::json!({ "kind": "colour" })), "use one of user, feedback"),
-        (memory(serde_json::json!({ "kind": "turn" })), "of the kind `turn`"),
-        (memory(serde_json::json!({ "confidence": 7 })), "from 0 to 1"),
-        (memory(serde_json::json!({ "confidence": "high" })), "wrong type, at line 1"),
-        (memory(serde_json::json!({ "turns": [4] })), "no turn 4"),
-        (memory(serde_json::json!({ "turns": [0] })), "no turn 0"),
-        (memory(serde_json::json!({ "turns": [] })), "names no turn"),
+        (memory(&serde_json::json!({ "statement": " " })), "says nothing"),
+        (memory(&serde_json::json!({ "kind": "colour" })), "use one of user, feedback"),
+        (memory(&serde_json::json!({ "kind": "turn" })), "of the kind `turn`"),
+        (memory(&serde_json::json!({ "confidence": 7 })), "from 0 to 1"),
+        (memory(&serde_json::json!({ "confidence": "high" })), "wrong type, at line 1"),
+        (memory(&serde_json::json!({ "turns": [4] })), "no turn 4"),
+        (memory(&serde_json::json!({ "turns": [0] })), "no turn 0"),
+        (memory(&serde_json::json!({ "turns": [] })), "names no turn"),
         (
             r#"{"profile":[{"aspect":"shoes","statement":"s","value":"v","confidence":1,"turns":[1]}]}"#
                 .to_owned(),
@@ -102,7 +102,7 @@ fn memories_experiences_and_profile_signals_all_become_drafts() {
 #[test]
 fn an_attribute_of_its_own_making_only_costs_the_slot() {
     let about = serde_json::json!({ "attribute": "shoe size", "value": "44" });
-    let drafts = read(&memory(serde_json::json!({ "about": about }))).unwrap();
+    let drafts = read(&memory(&serde_json::json!({ "about": about }))).unwrap();
     assert_eq!(drafts[0].slot, None);
 }
 

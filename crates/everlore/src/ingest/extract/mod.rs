@@ -13,7 +13,9 @@ use crate::{
     types::{Kind, Memory, MemoryId, Role, Slot, Trust},
 };
 
+pub(super) use answer::object_in;
 pub use answer::read_answer;
+pub(super) use model::inert;
 pub use model::{Conversation, ask_for_memories, extract_prompt};
 pub use rules::extract_by_rules;
 

@@ -85,7 +85,7 @@ fn data(conversation: &Conversation<'_>) -> String {
 }
 
 /// The same JSON without angle brackets.
-fn inert(json: &str) -> String {
+pub(in crate::ingest) fn inert(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e")
 }
 
