@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::text::terms::terms;
+use crate::text::{language::is_cjk, terms::terms};
 
 /// So many terms may one of them be new before a statement says something new: names and numbers are single terms.
 const TERMS_PER_NEW_ONE: usize = 10;
@@ -20,14 +20,22 @@ const NEGATIONS: [&str; 12] =
 pub struct Likeness {
     terms: HashSet<u64>,
     shingles: HashSet<u64>,
+    /// Terms of which none may be new by chance: numbers, and words in Latin letters within Chinese, which are names.
+    telling: HashSet<u64>,
     is_negative: bool,
 }
 
 impl Likeness {
     /// Takes a text apart.
     pub fn of(text: &str) -> Self {
-        let hashes: Vec<u64> =
-            terms(text).iter().map(|term| xxhash_rust::xxh3::xxh3_64(term.as_bytes())).collect();
+        let terms = terms(text);
+        let hash = |term: &String| xxhash_rust::xxh3::xxh3_64(term.as_bytes());
+        let hashes: Vec<u64> = terms.iter().map(hash).collect();
+        let is_chinese = text.chars().any(is_cjk);
+        let is_telling = |term: &&String| {
+            let is_number = term.contains(|c: char| c.is_ascii_digit());
+            is_number || is_chinese && term.is_ascii()
+        };
         let join = |row: &[u64]| {
             row.iter().fold(0_u64, |all, hash| all.rotate_left(21).wrapping_mul(31) ^ hash)
         };
@@ -41,6 +49,7 @@ impl Likeness {
         };
         Self {
             shingles: hashes.windows(SHINGLE).map(join).collect(),
+            telling: terms.iter().filter(is_telling).map(hash).collect(),
             is_negative: NEGATIONS.iter().any(|negation| negates(negation)),
             terms: hashes.into_iter().collect(),
         }
@@ -61,6 +70,7 @@ impl Likeness {
         let new = self.terms.difference(&other.terms).count();
         !self.is_empty()
             && self.is_negative == other.is_negative
+            && self.telling.is_subset(&other.terms)
             && new <= self.terms.len() / TERMS_PER_NEW_ONE
     }
 
@@ -75,5 +85,21 @@ impl Likeness {
     pub fn quoted_from(&self, other: &Self) -> f64 {
         let shared = self.shingles.intersection(&other.shingles).count();
         if self.shingles.is_empty() { 0.0 } else { shared as f64 / self.shingles.len() as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_number_or_name_is_news_however_long_the_statement_is() {
+        let said = |new: &str, old: &str| Likeness::of(new).is_said_by(&Likeness::of(old));
+        assert!(!said("预发布服务器使用端口 9000。", "预发布服务器使用端口 8443。"));
+        assert!(!said("支付模块的后端服务用 Rust 编写。", "支付模块的后端服务用 Java 编写。"));
+        let long =
+            "The staging server of the payments team in Lisbon listens behind the proxy on port";
+        assert!(!said(&format!("{long} 9000."), &format!("{long} 8443.")));
+        assert!(said("端口 8443", "预发布服务器使用端口 8443。"));
     }
 }

@@ -63,6 +63,7 @@ pub(crate) use suite;
 
 pub(super) type Shared = Arc<dyn Store>;
 
+use super::queue_conformance::read_some_turns;
 pub(crate) use super::queue_conformance::*;
 
 pub(super) fn scope(user: &str) -> Scope {
@@ -783,6 +784,14 @@ async fn compare(fresh: impl Future<Output = Shared>, steps: &[(u8, u8, Step)]) 
             read_rest(&store, &model("words")).await;
             read_rest(&ram, &model("words")).await;
         }
+        if second % 7 == 6 {
+            read_some_turns(&store, owner, second as i64).await;
+            read_some_turns(&ram, owner, second as i64).await;
+        }
+        assert_eq!(
+            store.waiting(Some(owner)).await.unwrap(),
+            ram.waiting(Some(owner)).await.unwrap()
+        );
         assert_eq!(
             store.count_read(&model("words")).await.unwrap(),
             ram.count_read(&model("words")).await.unwrap()

@@ -68,6 +68,15 @@ fn texts(turns: &[Memory]) -> Vec<&str> {
     turns.iter().map(|turn| turn.content.as_str()).collect()
 }
 
+/// Reads up to three turns of the session that waits longest.
+pub(super) async fn read_some_turns(store: &Shared, owner: &Scope, second: i64) {
+    let claim = Claim { scope: Some(owner.clone()), ..claim("mirror", second, None) };
+    if let Some(claimed) = store.claim(&claim).await.unwrap() {
+        let turns = unread(store, &claimed, 3).await;
+        store.apply(read(&claimed, &turns, second, vec![])).await.unwrap();
+    }
+}
+
 pub(crate) async fn a_turn_waits_until_it_was_read(store: Shared) {
     let owner = scope("ann");
     let mut outside = turn(&owner, 4, "x", "outside");

@@ -1,3 +1,5 @@
+//! Answers of models: what is forgiven, and what makes one unusable.
+
 use super::*;
 use crate::{
     ingest::extract::{Said, ask_for_memories, extract_prompt},
