@@ -168,13 +168,18 @@ pub(super) fn announce_end(
 
 /// Every session with turns that wait, those that wait longest first.
 pub(super) fn waiting(db: &Connection, scope: Option<&Scope>) -> Result<Vec<Waiting>> {
-    let of_scope = if scope.is_some() { "AND s.agent = ?1 AND s.user = ?2" } else { "" };
+    // From the scope to its sessions or, for all scopes, from the sessions that wait: never through all that there are.
+    let from = match scope {
+        Some(_) => {
+            "scopes s CROSS JOIN captures c ON c.scope = s.id AND s.agent = ?1 AND s.user = ?2"
+        }
+        None => "captures c INDEXED BY captures_waiting CROSS JOIN scopes s ON s.id = c.scope",
+    };
     let sql = format!(
         "SELECT s.agent, s.user, n.name, c.turns, c.exchanges, c.last_at, c.ended_at, c.until, c.failures, c.invalid, \
-         c.retry_at, c.error, s.extracted_at \
-         FROM scopes s JOIN captures c ON c.scope = s.id AND c.turns > 0 \
+         c.retry_at, c.error, s.extracted_at FROM {from} \
          LEFT JOIN sessions n ON n.scope = c.scope AND n.number = c.session \
-         WHERE true {of_scope} ORDER BY c.last_at, s.id, c.session"
+         WHERE c.turns > 0 ORDER BY c.last_at, s.id, c.session"
     );
     let mut select = db.prepare_cached(&sql).map_err(failed)?;
     let mut rows = match scope {
