@@ -7,9 +7,10 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
-        doctor::DoctorArgs, embed::EmbedCommand, import::ImportArgs, ingest::IngestArgs,
-        layer::LayerCommand, ledger::LedgerArgs, memory::MemoryCommand, model::ModelCommand,
-        observe::ObserveArgs, prompt::PromptCommand, recall::RecallArgs, remember::RememberArgs,
+        doctor::DoctorArgs, embed::EmbedCommand, extract::ExtractArgs, import::ImportArgs,
+        ingest::IngestArgs, layer::LayerCommand, ledger::LedgerArgs, memory::MemoryCommand,
+        model::ModelCommand, observe::ObserveArgs, prompt::PromptCommand,
+        quarantine::QuarantineCommand, recall::RecallArgs, remember::RememberArgs,
         scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand, upkeep::UpkeepArgs,
         vault::VaultCommand,
     },
@@ -92,6 +93,9 @@ pub(crate) enum Command {
     Layer(LayerCommand),
     #[command(subcommand)]
     Session(SessionCommand),
+    Extract(ExtractArgs),
+    #[command(subcommand)]
+    Quarantine(QuarantineCommand),
     Upkeep(UpkeepArgs),
     Ledger(LedgerArgs),
     #[command(subcommand)]
@@ -123,6 +127,8 @@ impl Command {
             Self::Import(args) => args.only_reads(),
             Self::Tool(command) => command.only_reads(),
             Self::Vault(command) => command.only_reads(),
+            Self::Quarantine(command) => command.only_reads(),
+            Self::Extract(args) => args.only_reads(),
             _ => false,
         }
     }

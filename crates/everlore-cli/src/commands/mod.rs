@@ -15,6 +15,8 @@ pub(crate) mod memory;
 pub(crate) mod tool;
 pub(crate) mod layer;
 pub(crate) mod session;
+pub(crate) mod extract;
+pub(crate) mod quarantine;
 pub(crate) mod upkeep;
 pub(crate) mod ledger;
 pub(crate) mod vault;
@@ -47,6 +49,8 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Tool(command) => command.run(cx, out).await,
         Command::Layer(command) => command.run(cx, out),
         Command::Session(command) => command.run(cx, out).await,
+        Command::Extract(args) => args.run(cx, out).await,
+        Command::Quarantine(command) => command.run(cx, out).await,
         Command::Upkeep(args) => args.run(cx, out).await,
         Command::Ledger(args) => args.run(cx, out).await,
         Command::Vault(command) => command.run(cx, out).await,

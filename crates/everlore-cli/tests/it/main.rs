@@ -10,6 +10,7 @@ mod failures;
 mod text;
 mod erasure;
 mod secrets;
+mod capture;
 mod transfer;
 mod import;
 mod ingest;

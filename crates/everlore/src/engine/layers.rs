@@ -81,9 +81,10 @@ impl Engine {
         aside(move || layers.snapshot(today)).await
     }
 
-    /// Writes what a conversation was about into the log of the day it ended on. Doing so again changes nothing.
+    /// Writes what a conversation was about into the log of the day it ended on, and has memories drawn from it. Doing so again changes nothing.
     pub async fn end_session(&self, scope: &Scope, session: &str) -> Result<SessionEnd> {
         self.check_enabled()?;
+        self.announce_end(scope, session).await?;
         let turns = self.session_turns(scope, session).await?;
         let day_of = |turn: &Memory| turn.at.to_zoned(self.zone.clone()).date();
         let Some(date) = turns.iter().map(day_of).max() else {

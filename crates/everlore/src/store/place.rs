@@ -18,6 +18,11 @@ impl Place {
         (self.0 >> 32) as u32
     }
 
+    /// The position in its session.
+    pub fn position(self) -> u32 {
+        self.0 as u32
+    }
+
     /// The place `distance` after (or, if negative, before) this one in the same session. Memories outside a session
     /// have no neighbours.
     pub fn neighbour(self, distance: i32) -> Option<Self> {

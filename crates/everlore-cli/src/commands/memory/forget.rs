@@ -102,9 +102,23 @@ fn tell(
     for day in forgotten.iter().flat_map(|one| &one.daily) {
         out.line(&unquoted(day))?;
     }
+    forgotten.iter().filter_map(derived).for_each(|told| out.note(&told));
     vaults.iter().filter_map(Reached::told).for_each(|told| out.note(&told));
     warnings.iter().for_each(|warning| out.note(&format!("warning: {warning}")));
     Ok(())
+}
+
+/// What was drawn from it and is still there.
+fn derived(forgotten: &Forgotten) -> Option<String> {
+    let ids: Vec<_> = forgotten.derived.iter().map(ToString::to_string).collect();
+    (!ids.is_empty()).then(|| {
+        format!(
+            "memories were drawn from {} and are still there; look at them, and forget them too with: everlore memory \
+             forget {}",
+            forgotten.id,
+            ids.join(" ")
+        )
+    })
 }
 
 /// From where sentences of it were removed, in words.
@@ -165,6 +179,7 @@ fn receipt(forgotten: &[Forgotten]) -> String {
         "index terms",
         "vectors",
         "kept vectors",
+        "drafts",
         "journal images",
         "usage lines",
         "tombstones",
@@ -175,6 +190,7 @@ fn receipt(forgotten: &[Forgotten]) -> String {
             removed.index_terms,
             removed.vectors,
             removed.cached_vectors,
+            removed.drafts,
             removed.journal_images,
             removed.usage_lines,
             removed.tombstones,
