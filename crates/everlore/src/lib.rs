@@ -16,6 +16,7 @@ pub mod recall;
 pub mod prompt;
 pub mod engine;
 pub mod tools;
+pub mod chat;
 
 pub use config::Config;
 pub use engine::Engine;
