@@ -16,6 +16,7 @@ mod tests;
 
 use std::{pin::pin, sync::Arc};
 
+use jiff::{SignedDuration, Zoned};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -74,6 +75,24 @@ pub struct Conversation {
     summary: String,
     injected: Injected,
     cost: Cost,
+    moments: Moments,
+}
+
+/// The moments at which something was said, each later than the one before: what was said before a question is told by time.
+#[derive(Default)]
+struct Moments {
+    last: Option<Zoned>,
+}
+
+impl Moments {
+    /// Now, or a millisecond after the last one.
+    fn next(&mut self, engine: &Engine) -> Zoned {
+        let millisecond = SignedDuration::from_millis(1);
+        let after = self.last.as_ref().map(|last| last.saturating_add(millisecond));
+        let now = after.map_or_else(|| engine.now(), |after| after.max(engine.now()));
+        self.last = Some(now.clone());
+        now
+    }
 }
 
 /// What happens while a model answers.
@@ -152,6 +171,7 @@ impl Conversation {
             summary: String::new(),
             injected: Injected::default(),
             cost: Cost::default(),
+            moments: Moments::default(),
         };
         // What does not fit is told as short-term items; a model is not asked before anything was said.
         taken_up.history.take_older(taken_up.trigger() / KEPT_SHARE);
@@ -167,7 +187,7 @@ impl Conversation {
         interrupt: impl Future<Output = ()> + Send,
     ) -> Result<Reply> {
         let mut interrupt = pin!(interrupt);
-        let asked_at = self.engine.now().timestamp();
+        let asked_at = self.moments.next(&self.engine).timestamp();
         let question = self.store(Role::User, text, asked_at).await?;
         self.make_room(hear, interrupt.as_mut()).await;
         self.history.ask(asked_at, text.to_owned());
@@ -190,9 +210,10 @@ impl Conversation {
 
     /// Stores the answer and keeps the exchange.
     async fn complete(&mut self, reply: &mut Reply, question: Option<MemoryId>) {
+        let said_at = self.moments.next(&self.engine).timestamp();
         let said = match reply.text.trim() {
             "" => Ok(None),
-            text => self.store(Role::Assistant, text, self.engine.now().timestamp()).await,
+            text => self.store(Role::Assistant, text, said_at).await,
         };
         let answer = said.unwrap_or_else(|error| {
             reply.not_stored = Some(error);

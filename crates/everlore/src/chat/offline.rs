@@ -3,7 +3,7 @@
 use jiff::Zoned;
 use serde::Serialize;
 
-use super::end_of;
+use super::{Moments, end_of};
 use crate::{
     config::LanguageChoice,
     engine::{Engine, SessionEnd},
@@ -26,6 +26,7 @@ pub struct Offline {
     engine: Engine,
     scope: Scope,
     session: String,
+    moments: Moments,
 }
 
 /// Something stored that answers a question.
@@ -57,12 +58,13 @@ pub struct Quoted {
 impl Offline {
     /// A conversation of this name.
     pub fn new(engine: &Engine, scope: &Scope, session: &str) -> Self {
-        Self { engine: engine.clone(), scope: scope.clone(), session: session.to_owned() }
+        let (engine, scope, session) = (engine.clone(), scope.clone(), session.to_owned());
+        Self { engine, scope, session, moments: Moments::default() }
     }
 
     /// Stores a message and answers with what is stored about it. The answer itself is not stored: it is nothing new.
-    pub async fn say(&self, text: &str) -> Result<Quoted> {
-        let now = self.engine.now();
+    pub async fn say(&mut self, text: &str) -> Result<Quoted> {
+        let now = self.moments.next(&self.engine);
         let stored = self.engine.config().memory.enabled;
         if stored {
             self.engine.observe(&self.scope, vec![self.turn(text, &now)]).await?;
