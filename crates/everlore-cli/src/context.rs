@@ -126,7 +126,7 @@ impl Context {
     }
 
     /// The language of what is written before anything was said.
-    fn language(&self) -> Language {
+    pub(crate) fn language(&self) -> Language {
         let of_locale = || ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(locale);
         match self.settings.config.general.language {
             LanguageChoice::En => Language::English,

@@ -72,6 +72,11 @@ impl Output {
         written(self.out.flush())
     }
 
+    /// Whether colours are used.
+    pub(crate) fn is_styled(&self) -> bool {
+        self.styled
+    }
+
     /// Where to write what is too long to hold.
     pub(crate) fn stream(&mut self) -> &mut (impl Write + Send + use<>) {
         &mut self.out

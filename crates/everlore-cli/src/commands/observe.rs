@@ -222,7 +222,7 @@ async fn next_batch(lines: &mut mpsc::Receiver<Result<Numbered>>) -> Option<Vec<
 }
 
 /// A name for a conversation that has none: when it began, and a few digits in case two begin at once.
-fn new_session(cx: &Context) -> String {
+pub(crate) fn new_session(cx: &Context) -> String {
     let now = cx.now();
     let id = MemoryId::new(now.timestamp()).to_string();
     format!("{}-{}", now.strftime("%Y-%m-%dT%H-%M-%S"), &id[id.len() - 4..])
