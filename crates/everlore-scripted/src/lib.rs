@@ -7,6 +7,7 @@
 mod http;
 mod reply;
 pub mod embeddings;
+pub mod chats;
 
 use std::{
     collections::VecDeque,
@@ -16,12 +17,16 @@ use std::{
     time::Duration,
 };
 
+pub use chats::{Chats, Said};
 pub use embeddings::Embeddings;
 pub use http::Request;
 pub use reply::{Reply, Step};
 
 /// Far longer than anything takes that a test waits for.
 const DEADLINE: Duration = Duration::from_secs(30);
+
+/// How often a held reply looks whether somebody still waits for it.
+const GLANCE: Duration = Duration::from_millis(5);
 
 /// Answers requests.
 pub trait Script: Send + 'static {
@@ -54,6 +59,8 @@ struct State {
     connections: Vec<TcpStream>,
     /// How many replies are being held back.
     held: usize,
+    /// How many clients went away from a reply that was held back.
+    gone: usize,
     released: bool,
     closed: bool,
 }
@@ -72,6 +79,7 @@ impl Server {
             seen: Vec::new(),
             connections: Vec::new(),
             held: 0,
+            gone: 0,
             released: false,
             closed: false,
         };
@@ -110,6 +118,14 @@ impl Server {
     /// If none does.
     pub fn await_held(&self) {
         self.stage.wait(|state| state.held > 0);
+    }
+
+    /// Waits until whoever waited for a held reply has gone away.
+    ///
+    /// # Panics
+    /// If nobody goes.
+    pub fn await_gone(&self) {
+        self.stage.wait(|state| state.gone > 0);
     }
 
     /// Lets all replies go on that are held back, now and later.
@@ -158,17 +174,36 @@ impl Stage {
         reply
     }
 
-    /// Holds a reply back until it is released; false if the server is closed instead.
-    fn hold(&self) -> bool {
+    /// Holds a reply back until it is released; false if the server is closed or the client gone instead.
+    fn hold(&self, connection: &TcpStream) -> bool {
         let mut state = self.state();
         state.held += 1;
         self.changed.notify_all();
-        while !state.released && !state.closed {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        while !state.released && !state.closed && !is_gone(connection) {
+            let waited = self.changed.wait_timeout(state, GLANCE);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         state.held -= 1;
-        !state.closed
+        let stays = state.released && !state.closed;
+        if !stays && !state.closed {
+            state.gone += 1;
+        }
+        drop(state);
+        self.changed.notify_all();
+        stays
     }
+}
+
+/// Whether the client has ended the connection: a client that waits sends nothing.
+fn is_gone(connection: &TcpStream) -> bool {
+    if connection.set_nonblocking(true).is_err() {
+        return true;
+    }
+    let gone = match connection.peek(&mut [0]) {
+        Ok(read) => read == 0,
+        Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+    };
+    connection.set_nonblocking(false).is_err() || gone
 }
 
 fn accept(listener: &TcpListener, stage: &Arc<Stage>) {
@@ -191,7 +226,7 @@ fn serve(connection: &TcpStream, stage: &Stage) {
     let mut writer = connection;
     while let Ok(Some(request)) = http::read(&mut reader) {
         let reply = stage.answer(request);
-        let kept = reply.write(&mut writer, &mut || stage.hold());
+        let kept = reply.write(&mut writer, &mut || stage.hold(connection));
         if !matches!(kept, Ok(true)) {
             break;
         }

@@ -1,6 +1,10 @@
 //! Replies: whole or in pieces, held back or cut off.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    thread,
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -11,6 +15,8 @@ pub enum Step {
     Send(Vec<u8>),
     /// Nothing until the server is told to go on.
     Hold,
+    /// Nothing for this long, for people who watch.
+    Wait(Duration),
     /// The end of the connection in the middle of the body.
     Cut,
 }
@@ -97,6 +103,7 @@ impl Reply {
                         return Ok(false);
                     }
                 }
+                Step::Wait(pause) => thread::sleep(*pause),
                 Step::Cut => return Ok(false),
             }
             out.flush()?;
@@ -127,7 +134,7 @@ impl Step {
     fn len(&self) -> usize {
         match self {
             Self::Send(bytes) => bytes.len(),
-            Self::Hold | Self::Cut => 0,
+            Self::Hold | Self::Wait(_) | Self::Cut => 0,
         }
     }
 }

@@ -65,6 +65,14 @@ pub enum Error {
         /// What to do about it.
         hint: String,
     },
+    /// A language model cannot read so much at once. Shorten it and ask again.
+    #[error("{message}")]
+    TooLong {
+        /// What the model's server says.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// A file or stream failed.
     #[error("{what}: {source}")]
     Io {
@@ -112,6 +120,7 @@ impl Error {
             Self::Damaged { .. } => "damaged",
             Self::Store(_) => "store",
             Self::Remote { .. } => "remote",
+            Self::TooLong { .. } => "too_long",
             Self::Io { .. } => "io",
         }
     }
@@ -123,7 +132,9 @@ impl Error {
                 "list what there is with `everlore memory list`; ids are looked up in the current agent and user only"
             }
             Self::Ambiguous { .. } => "give more characters of the id",
-            Self::Invalid { hint, .. } | Self::Remote { hint, .. } => hint,
+            Self::Invalid { hint, .. } | Self::Remote { hint, .. } | Self::TooLong { hint, .. } => {
+                hint
+            }
             Self::Conflict { .. } => "read it again and repeat the change",
             Self::TooNew { .. } => "update everlore, or open another home with --home",
             Self::Damaged { .. } => {

@@ -5,28 +5,34 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::check::{Problem, within};
+use super::{
+    chat::check_provider,
+    check::{Problem, within},
+};
 
 /// What stands in for a secret wherever settings are shown.
 const HIDDEN: &str = "[hidden]";
 
-/// The language model that reads conversations and proposes memories. Checked, but
-/// not used by this version.
+/// The language model that reads conversations and proposes memories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryAgentConfig {
     /// Whether a language model is used. When false, no model is ever called.
     pub enabled: bool,
-    /// Who serves the model: "openai" (and everything that speaks its protocol), "anthropic", "gemini" or "ollama".
+    /// Who serves the model: "openai" (with `base_url` everything that speaks its protocol), "anthropic", "gemini",
+    /// "ollama", "deepseek", "qwen", "moonshot", "zhipu", "openrouter", "mistral", "vllm" or "lmstudio".
     pub provider: String,
     /// The model's name, as its provider spells it.
     pub model: String,
-    /// The key that the provider asks for. Better set by EVERLORE_MEMORY_AGENT__API_KEY than written here. It is
-    /// never shown.
+    /// The key that the provider asks for. Better kept in the provider's variable, such as OPENAI_API_KEY, or in
+    /// EVERLORE_MEMORY_AGENT__API_KEY than written here. It is never shown.
     pub api_key: Secret,
+    /// A command that prints the key, such as "pass show openai". It is used where no key is set.
+    pub key_command: String,
     /// The address of the provider; empty for the provider's own.
     pub base_url: String,
-    /// How long to wait for an answer, such as "30s" or "2m". From 1 second to 1 hour.
+    /// How long the model may be silent, before its answer and within it, such as "30s" or "2m". From 1 second to 1
+    /// hour.
     #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
     pub timeout: Duration,
     /// How memories are drawn from a conversation.
@@ -103,6 +109,7 @@ impl MemoryAgentConfig {
         let Self { extract, summarize, .. } = self;
         let checks = [
             self.check_model(),
+            self.enabled.then(|| check_provider("memory_agent.provider", &self.provider)).flatten(),
             self.api_key.check("memory_agent.api_key"),
             self.check_timeout(),
             within("memory_agent.extract.batch_size", extract.batch_size, 1..=100),
@@ -140,6 +147,7 @@ impl Default for MemoryAgentConfig {
             provider: "openai".into(),
             model: String::new(),
             api_key: Secret::default(),
+            key_command: String::new(),
             base_url: String::new(),
             timeout: Duration::from_secs(30),
             extract: ExtractConfig::default(),

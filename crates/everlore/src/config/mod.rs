@@ -6,6 +6,8 @@
 
 mod memory;
 mod memory_agent;
+mod chat;
+mod providers;
 mod embedding;
 mod recall;
 mod layers;
@@ -22,12 +24,14 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::types::Scope;
 
+pub use chat::{ChatConfig, ModelSettings};
 pub use check::Problem;
 pub use embedding::{EmbeddingConfig, Encoding, Provider};
 pub use layers::LayersConfig;
 pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
 pub use memory_agent::{ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
 pub use prompt::PromptConfig;
+pub use providers::{CHAT_PROVIDERS, ChatProvider, Protocol, chat_provider};
 pub use read::{Place, Warning};
 pub use recall::RecallConfig;
 
@@ -51,6 +55,8 @@ pub struct Config {
     pub embedding: EmbeddingConfig,
     /// The language model that reads conversations.
     pub memory_agent: MemoryAgentConfig,
+    /// The language model that talks.
+    pub chat: ChatConfig,
 }
 
 /// Whose memory is used when a command names nobody, and the language of what Everlore writes itself.
@@ -110,6 +116,7 @@ impl Config {
         problems.extend(self.recall.check());
         problems.extend(self.embedding.check());
         problems.extend(self.memory_agent.check());
+        problems.extend(self.chat.check());
         problems
     }
 

@@ -72,6 +72,7 @@ impl Reader {
         let mut reader = Self { settings, warnings: Vec::new() };
         reader.restore("memory_agent.api_key", &base.memory_agent.api_key);
         reader.restore("embedding.api_key", &base.embedding.api_key);
+        reader.restore("chat.api_key", &base.chat.api_key);
         Ok(reader)
     }
 

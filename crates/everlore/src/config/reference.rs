@@ -9,13 +9,14 @@ use toml::Value;
 use super::{Config, Secret};
 
 /// The files whose structs are settings.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     include_str!("mod.rs"),
     include_str!("embedding.rs"),
     include_str!("memory.rs"),
     include_str!("layers.rs"),
     include_str!("prompt.rs"),
     include_str!("memory_agent.rs"),
+    include_str!("chat.rs"),
     include_str!("recall.rs"),
 ];
 
@@ -91,6 +92,7 @@ fn the_defaults_pass_their_own_checks() {
 fn no_secret_has_a_default() {
     assert_eq!(Config::default().memory_agent.api_key, Secret::default());
     assert_eq!(Config::default().embedding.api_key, Secret::default());
+    assert_eq!(Config::default().chat.api_key, Secret::default());
 }
 
 fn assert_up_to_date(name: &str, expected: &str) {

@@ -5,9 +5,9 @@ use std::{net::IpAddr, sync::OnceLock, time::Duration};
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{
-    HeaderMap, Request, Response, StatusCode, Uri,
+    HeaderMap, Method, Request, Response, StatusCode, Uri,
     body::{Bytes, Incoming},
-    header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT},
+    header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT},
 };
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
@@ -63,7 +63,11 @@ enum Way {
     Tunnel(Client<HttpsConnector<Tunnel<HttpConnector>>, Body>),
 }
 
+/// A header and what it says.
+pub(crate) type Header = (HeaderName, HeaderValue);
+
 /// An answer whose body is still to come.
+#[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -100,11 +104,25 @@ impl Http {
         key: &Secret,
         body: Vec<u8>,
     ) -> Result<Reply, Trouble> {
-        let mut request = Request::post(format!("{}{path}", self.base))
+        let key = (!key.reveal().is_empty()).then(|| bearer(key)).transpose()?;
+        self.send(Method::POST, path, key.into_iter().collect(), body).await
+    }
+
+    /// Sends a request and returns the answer as soon as it begins.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: Vec<Header>,
+        body: Vec<u8>,
+    ) -> Result<Reply, Trouble> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base))
             .header(CONTENT_TYPE, "application/json")
             .header(USER_AGENT, concat!("everlore/", env!("CARGO_PKG_VERSION")));
-        if !key.reveal().is_empty() {
-            request = request.header(AUTHORIZATION, bearer(key)?);
+        for (name, value) in headers {
+            request = request.header(name, value);
         }
         let request = request.body(Full::new(Bytes::from(body))).map_err(|error| {
             Trouble::lasting(error.to_string(), "check base_url in the settings")
@@ -136,17 +154,27 @@ impl Http {
             return Trouble::lasting(format!("{host} cannot be trusted: {cause}"), hint);
         }
         let what = if error.is_connect() { "cannot be reached" } else { "did not answer" };
-        Trouble::passing(format!("{host} {what}: {cause}"))
+        Trouble::passing(format!("{host} {what}: {}", in_words(&cause)))
     }
 }
 
 impl Reply {
+    /// The next bytes of the body; none at its end.
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Trouble> {
+        while let Some(frame) = self.body.frame().await {
+            let frame = frame.map_err(|error| broke_off(&self.host, &error))?;
+            if let Ok(data) = frame.into_data() {
+                return Ok(Some(data));
+            }
+        }
+        Ok(None)
+    }
+
     /// The whole body.
     pub(crate) async fn bytes(self) -> Result<Bytes, Trouble> {
         let host = self.host;
         let read = Limited::new(self.body, MAX_ANSWER).collect().await;
-        read.map(|body| body.to_bytes())
-            .map_err(|error| Trouble::passing(format!("the answer of {host} broke off: {error}")))
+        read.map(|body| body.to_bytes()).map_err(|error| broke_off(&host, error.as_ref()))
     }
 }
 
@@ -215,14 +243,39 @@ impl Proxies {
     }
 }
 
-/// The header with the key, which is marked so that nobody prints it.
-fn bearer(key: &Secret) -> Result<HeaderValue, Trouble> {
-    let value = HeaderValue::from_str(&format!("Bearer {}", key.reveal().trim()));
+/// The header with the key as most servers want it.
+pub(crate) fn bearer(key: &Secret) -> Result<Header, Trouble> {
+    Ok((AUTHORIZATION, hidden(&format!("Bearer {}", key.reveal().trim()))?))
+}
+
+/// The value of a header that is marked so that nobody prints it.
+pub(crate) fn hidden(value: &str) -> Result<HeaderValue, Trouble> {
+    let value = HeaderValue::from_str(value);
     let mut value = value.map_err(|_| {
         Trouble::lasting("the key holds characters that no key has", "copy it again, on one line")
     })?;
     value.set_sensitive(true);
     Ok(value)
+}
+
+fn broke_off(host: &str, error: &dyn std::error::Error) -> Trouble {
+    Trouble::passing(format!("the answer of {host} broke off: {}", cause(error)))
+}
+
+/// What the system's words for the usual causes mean.
+fn in_words(cause: &str) -> String {
+    let lower = cause.to_lowercase();
+    let has = |sign: &str| lower.contains(sign);
+    let meaning = if has("connection refused") {
+        "nothing listens there"
+    } else if has("lookup address") || has("name or service") || has("nodename") || has("dns") {
+        "no server has this name"
+    } else if has("corrupt message") || has("handshake eof") {
+        "it does not speak TLS, so its address may start with http://"
+    } else {
+        return cause.to_owned();
+    };
+    format!("{meaning} ({cause})")
 }
 
 fn bad_address(base: &str, what: &str) -> Error {
@@ -316,7 +369,7 @@ mod tests {
 
     #[test]
     fn the_header_with_the_key_does_not_show_it() {
-        let value = bearer(&Secret::new("sk-very-secret")).unwrap();
+        let (_, value) = bearer(&Secret::new("sk-very-secret")).unwrap();
         assert!(!format!("{value:?}").contains("very-secret"));
         assert!(bearer(&Secret::new("two\nlines")).is_err());
     }

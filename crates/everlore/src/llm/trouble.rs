@@ -50,6 +50,16 @@ impl Trouble {
         Self::Lasting { message: message.into(), hint: hint.into() }
     }
 
+    fn no_credit(message: String) -> Self {
+        Self::lasting(message, "the account has no credit left: check it with the provider")
+    }
+
+    /// What an error means that came in the middle of an answer, whose status was good.
+    pub(crate) fn told(asked: &Asked, error: &Value) -> Self {
+        let status = StatusCode::from_u16(status_of(error)).unwrap_or(StatusCode::BAD_GATEWAY);
+        Self::of(asked, status, &HeaderMap::new(), error.to_string().as_bytes())
+    }
+
     /// What the status of an answer that is not a success means.
     pub(crate) fn of(asked: &Asked, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let said = asked.quote(body);
@@ -57,6 +67,9 @@ impl Trouble {
         let message = format!("{host} answered with status {}{said}", status.as_u16());
         match status.as_u16() {
             401 => asked.refused_key(&said),
+            400 if said.contains("API key not valid") => asked.refused_key(&said),
+            402 => Self::no_credit(message),
+            400 | 403 if said.to_lowercase().contains("credit balance") => Self::no_credit(message),
             403 => Self::lasting(
                 message,
                 format!("check that {} may use model `{}`", asked.key_place, asked.model),
@@ -70,12 +83,15 @@ impl Trouble {
             ),
             413 => Self::TooMuch { message },
             400 | 422 if is_too_long(&said) => Self::TooMuch { message },
+            429 | 503 if retry_delay(body).is_some() => {
+                Self::Passing { message, after: retry_delay(body) }
+            }
             429 if said.contains("insufficient_quota")
                 || said.contains("exceeded your current quota") =>
             {
-                Self::lasting(message, "the account has no credit left: check it with the provider")
+                Self::no_credit(message)
             }
-            429 | 503 => Self::Passing { message, after: retry_after(headers) },
+            429 | 503 | 529 => Self::Passing { message, after: retry_after(headers) },
             408 | 425 | 500..=599 => Self::passing(message),
             300..=399 => {
                 Self::lasting(message, "set base_url to the address that the server really has")
@@ -119,6 +135,7 @@ impl Asked {
     /// What the server says about the failure, without the key should it repeat it.
     fn quote(&self, body: &[u8]) -> String {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
+        let json = if json.is_array() { &json[0] } else { &json };
         let said = [&json["error"]["message"], &json["error"], &json["message"], &json["detail"]]
             .into_iter()
             .find_map(Value::as_str)
@@ -149,6 +166,34 @@ fn is_too_long(said: &str) -> bool {
     ]
     .iter()
     .any(|sign| said.contains(sign))
+}
+
+/// The status that an error would have had if it had come before the answer: as a number, or by its name.
+fn status_of(error: &Value) -> u16 {
+    let error = if error["error"].is_object() { &error["error"] } else { error };
+    let code = error["code"].as_u64().or_else(|| error["code"].as_str()?.parse().ok());
+    if let Some(code) = code.and_then(|code| u16::try_from(code).ok()).filter(|code| *code >= 400) {
+        return code;
+    }
+    match error["type"].as_str().or(error["status"].as_str()).unwrap_or_default() {
+        "authentication_error" => 401,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "invalid_request_error" | "INVALID_ARGUMENT" | "BadRequestError" => 400,
+        "rate_limit_error" | "RESOURCE_EXHAUSTED" => 429,
+        "overloaded_error" => 529,
+        _ => 500,
+    }
+}
+
+/// The pause that Gemini asks for, in the details of its error.
+fn retry_delay(body: &[u8]) -> Option<Duration> {
+    let json: Value = serde_json::from_slice(body).ok()?;
+    let json = if json.is_array() { &json[0] } else { &json };
+    let details = json["error"]["details"].as_array()?;
+    let delay = details.iter().find_map(|detail| detail["retryDelay"].as_str())?;
+    Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }
 
 /// When the server wants to be asked again: in seconds, or as a date, which is told by its own clock.

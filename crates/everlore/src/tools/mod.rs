@@ -164,6 +164,7 @@ fn sentence(error: &Error) -> String {
         | Error::Damaged { .. }
         | Error::Store(_)
         | Error::Remote { .. }
+        | Error::TooLong { .. }
         | Error::Io { .. } => {
             "this is not about the input: nothing was changed; tell the user, and go on without it"
         }

@@ -28,6 +28,8 @@ mod tools;
 #[cfg(feature = "remote")]
 mod remote;
 #[cfg(feature = "remote")]
+mod chat_model;
+#[cfg(feature = "remote")]
 mod remote_engine;
 mod layers;
 mod spelling;

@@ -1,17 +1,22 @@
-//! Models on other servers that make vectors: everything that speaks OpenAI's protocol, and Ollama.
+//! Models on other servers. Those that talk are in `chat/`; here are those that make vectors: everything that speaks
+//! OpenAI's protocol, and Ollama.
 //!
 //! Texts go in batches, in order. A server that is busy or away is asked again after a pause, one that complains about
 //! the amount gets less at a time, and nothing of an answer is believed that was not checked.
 
 mod batch;
 mod wire;
+mod chat;
 
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
-pub use self::batch::Patience;
 use self::wire::Wire;
+pub use self::{
+    batch::Patience,
+    chat::{RemoteChat, chat_model, list_models},
+};
 use super::{
     Embedder,
     http::{Http, Proxies},

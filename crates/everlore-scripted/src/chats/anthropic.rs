@@ -1,0 +1,208 @@
+//! Anthropic's side of messages.
+
+use serde_json::{Value, json};
+
+use super::{
+    Asked, Chats, Said, Wire,
+    asked::Role,
+    said::{Event, Part, Stop, argument_pieces, text_pieces},
+};
+use crate::{Reply, Request};
+
+pub(super) struct Anthropic;
+
+impl Wire for Anthropic {
+    fn read(&self, chats: &Chats, request: &Request, body: &Value) -> Result<Asked, Reply> {
+        if request.header("anthropic-version") != Some("2023-06-01") {
+            return Err(self.error(400, "anthropic-version: header is required"));
+        }
+        let model = body["model"].as_str().unwrap_or_default();
+        if model != chats.model {
+            return Err(self.error(404, &format!("model: {model}")));
+        }
+        asked(body).map_err(|what| self.error(400, &what))
+    }
+
+    fn write(&self, chats: &Chats, _: &Value, said: &Said) -> Reply {
+        let events = events(chats, said);
+        said.reply("text/event-stream; charset=utf-8", events, |kind, message| {
+            let error = json!({ "type": "error", "error": { "type": kind, "message": message } });
+            event("error", &error, false).bytes
+        })
+    }
+
+    fn error(&self, status: u16, message: &str) -> Reply {
+        let kind = match status {
+            401 => "authentication_error",
+            403 => "permission_error",
+            404 => "not_found_error",
+            413 => "request_too_large",
+            429 => "rate_limit_error",
+            529 => "overloaded_error",
+            400..=499 => "invalid_request_error",
+            _ => "api_error",
+        };
+        let error = json!({ "type": kind, "message": message });
+        Reply::json(status, &json!({ "type": "error", "error": error, "request_id": "req_1" }))
+    }
+
+    fn list(&self, chats: &Chats) -> Reply {
+        let models = chats.models();
+        let data = models.iter().map(|id| json!({ "type": "model", "id": id, "display_name": id }));
+        Reply::json(200, &json!({ "data": data.collect::<Vec<_>>(), "has_more": false }))
+    }
+
+    fn admits(&self, request: &Request, key: &str) -> bool {
+        request.header("x-api-key") == Some(key)
+    }
+}
+
+/// What is asked; what is wrong with it in words.
+fn asked(body: &Value) -> Result<Asked, String> {
+    let max_tokens = body["max_tokens"].as_u64().filter(|most| *most > 0);
+    max_tokens.ok_or("max_tokens: Field required")?;
+    let mut asked = Asked { system: system(&body["system"])?, ..Asked::default() };
+    for tool in body["tools"].as_array().into_iter().flatten() {
+        let name = tool["name"].as_str().filter(|_| tool["input_schema"]["type"] == "object");
+        asked.tools.push(name.ok_or("tools: input_schema is required")?.to_owned());
+    }
+    let messages = body["messages"].as_array().filter(|all| !all.is_empty());
+    let mut waiting: Vec<&str> = Vec::new();
+    let mut before = "assistant";
+    for message in messages.ok_or("messages: at least one message is required")? {
+        let role = message["role"].as_str().unwrap_or_default();
+        if role == before || !matches!(role, "user" | "assistant") {
+            return Err(format!(
+                "messages: roles must alternate, found \"{role}\" after \"{before}\""
+            ));
+        }
+        before = role;
+        let blocks = message["content"].as_array().filter(|all| !all.is_empty());
+        for block in blocks.ok_or("messages: content must not be empty")? {
+            read_block(&mut asked, role, block, &mut waiting)?;
+        }
+        if role == "user" && !waiting.is_empty() {
+            return Err(format!("messages: `tool_use` ids without `tool_result`: {waiting:?}"));
+        }
+    }
+    Ok(asked)
+}
+
+fn read_block<'a>(
+    asked: &mut Asked,
+    role: &str,
+    block: &'a Value,
+    waiting: &mut Vec<&'a str>,
+) -> Result<(), String> {
+    match (block["type"].as_str(), role) {
+        (Some("text"), _) => {
+            let text = block["text"].as_str().filter(|text| !text.trim().is_empty());
+            let text = text.ok_or("messages: text content blocks must be non-empty")?.to_owned();
+            asked.messages.push((if role == "user" { Role::User } else { Role::Model }, text));
+        }
+        (Some("tool_use"), "assistant") => {
+            let id = block["id"].as_str().filter(|_| block["input"].is_object());
+            waiting.push(id.ok_or("messages: tool_use needs an id and an object as input")?);
+        }
+        (Some("tool_result"), "user") => {
+            let id = block["tool_use_id"].as_str().unwrap_or_default();
+            let place = waiting.iter().position(|known| *known == id);
+            waiting.remove(place.ok_or(format!("messages: unexpected `tool_use_id`: {id}"))?);
+            let text = block["content"].as_str().unwrap_or_default().to_owned();
+            asked.messages.push((Role::Tool, text));
+        }
+        (other, _) => return Err(format!("messages: unexpected block {other:?} of {role}")),
+    }
+    Ok(())
+}
+
+fn system(system: &Value) -> Result<String, String> {
+    match system {
+        Value::Null => Ok(String::new()),
+        Value::String(text) => Ok(text.clone()),
+        Value::Array(blocks) => {
+            let texts: Vec<&str> =
+                blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+            let empty = texts.len() != blocks.len() || texts.iter().any(|text| text.is_empty());
+            if empty {
+                Err("system: text content blocks must be non-empty".into())
+            } else {
+                Ok(texts.join("\n\n"))
+            }
+        }
+        _ => Err("system: must be a text or a list".into()),
+    }
+}
+
+fn events(chats: &Chats, said: &Said) -> Vec<Event> {
+    let tokens = said.tokens;
+    let start = json!({ "type": "message_start", "message": {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": chats.model, "content": [],
+        "stop_reason": null, "stop_sequence": null,
+        "usage": {
+            "input_tokens": tokens.read - tokens.cached, "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": tokens.cached, "output_tokens": 1, "service_tier": "standard",
+        },
+    } });
+    let mut events = vec![event("message_start", &start, false)];
+    events.push(event("ping", &json!({ "type": "ping" }), false));
+    for (index, part) in said.parts.iter().enumerate() {
+        events.extend(block(index, part));
+    }
+    let delta = json!({ "stop_reason": reason(said), "stop_sequence": null });
+    let last = json!({ "type": "message_delta", "delta": delta, "usage": { "output_tokens": tokens.written } });
+    // The last two are one event, so that what goes wrong before the end takes both away.
+    let mut end = event("message_delta", &last, false);
+    end.bytes.extend(event("message_stop", &json!({ "type": "message_stop" }), false).bytes);
+    events.push(end);
+    events
+}
+
+fn block(index: usize, part: &Part) -> Vec<Event> {
+    let (start, deltas): (Value, Vec<Value>) = match part {
+        Part::Text(text) => (
+            json!({ "type": "text", "text": "" }),
+            text_pieces(text)
+                .iter()
+                .map(|text| json!({ "type": "text_delta", "text": text }))
+                .collect(),
+        ),
+        Part::Thought(text) => (
+            json!({ "type": "thinking", "thinking": "", "signature": "" }),
+            text_pieces(text)
+                .iter()
+                .map(|text| json!({ "type": "thinking_delta", "thinking": text }))
+                .collect(),
+        ),
+        Part::Call { name, arguments } => (
+            json!({ "type": "tool_use", "id": format!("toolu_s{index}"), "name": name, "input": {} }),
+            argument_pieces(arguments)
+                .iter()
+                .map(|piece| json!({ "type": "input_json_delta", "partial_json": piece }))
+                .collect(),
+        ),
+    };
+    let start = json!({ "type": "content_block_start", "index": index, "content_block": start });
+    let mut events = vec![event("content_block_start", &start, false)];
+    events.extend(deltas.iter().map(|delta| {
+        let delta = json!({ "type": "content_block_delta", "index": index, "delta": delta });
+        event("content_block_delta", &delta, true)
+    }));
+    let stop = json!({ "type": "content_block_stop", "index": index });
+    events.push(event("content_block_stop", &stop, false));
+    events
+}
+
+fn event(name: &str, value: &Value, is_piece: bool) -> Event {
+    Event { bytes: format!("event: {name}\ndata: {value}\n\n").into_bytes(), is_piece }
+}
+
+fn reason(said: &Said) -> &'static str {
+    let calls = said.parts.iter().any(|part| matches!(part, Part::Call { .. }));
+    match said.stop {
+        Stop::Done if calls => "tool_use",
+        Stop::Done => "end_turn",
+        Stop::Length => "max_tokens",
+        Stop::Refused => "refusal",
+    }
+}

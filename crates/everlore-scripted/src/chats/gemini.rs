@@ -1,0 +1,149 @@
+//! Gemini's side of contents.
+
+use serde_json::{Value, json};
+
+use super::{
+    Asked, Chats, Said, Wire,
+    asked::Role,
+    said::{Event, Part, Stop, text_pieces},
+};
+use crate::{Reply, Request};
+
+pub(super) struct Gemini;
+
+/// The fields of a request; others are refused, as the real server does.
+const FIELDS: [&str; 4] = ["contents", "system_instruction", "generationConfig", "tools"];
+
+impl Wire for Gemini {
+    fn read(&self, chats: &Chats, request: &Request, body: &Value) -> Result<Asked, Reply> {
+        let expected = format!("/v1beta/models/{}:streamGenerateContent?alt=sse", chats.model);
+        if request.path != expected {
+            return Err(self.error(404, &format!("{} is not found", request.path)));
+        }
+        asked(body).map_err(|what| self.error(400, &what))
+    }
+
+    fn write(&self, chats: &Chats, _: &Value, said: &Said) -> Reply {
+        let parts: Vec<Value> = said.parts.iter().flat_map(parts).collect();
+        let mut events: Vec<Event> = parts
+            .iter()
+            .map(|part| event(&value(chats, said, std::slice::from_ref(part)), true))
+            .collect();
+        let mut last = value(chats, said, &[json!({ "text": "" })]);
+        last["candidates"][0]["finishReason"] = json!(match said.stop {
+            Stop::Done => "STOP",
+            Stop::Length => "MAX_TOKENS",
+            Stop::Refused => "SAFETY",
+        });
+        events.push(event(&last, false));
+        said.reply("text/event-stream", events, |kind, message| {
+            event(&json!({ "error": { "message": message, "status": kind } }), false).bytes
+        })
+    }
+
+    fn error(&self, status: u16, message: &str) -> Reply {
+        let (status, message, name) = match status {
+            401 => (400, "API key not valid. Please pass a valid API key.", "INVALID_ARGUMENT"),
+            403 => (403, message, "PERMISSION_DENIED"),
+            404 => (404, message, "NOT_FOUND"),
+            429 => (429, message, "RESOURCE_EXHAUSTED"),
+            400..=499 => (status, message, "INVALID_ARGUMENT"),
+            503 => (503, message, "UNAVAILABLE"),
+            _ => (status, message, "INTERNAL"),
+        };
+        let error = json!({ "code": status, "message": message, "status": name });
+        Reply::json(status, &json!({ "error": error }))
+    }
+
+    fn list(&self, chats: &Chats) -> Reply {
+        let talks = chats.models().map(|name| (name, "generateContent"));
+        let embeds = ("text-embedding".to_owned(), "embedContent");
+        let models = talks.into_iter().chain([embeds]).map(|(name, method)| {
+            json!({ "name": format!("models/{name}"), "supportedGenerationMethods": [method] })
+        });
+        Reply::json(200, &json!({ "models": models.collect::<Vec<_>>() }))
+    }
+
+    fn admits(&self, request: &Request, key: &str) -> bool {
+        request.header("x-goog-api-key") == Some(key)
+    }
+}
+
+/// What is asked; what is wrong with it in words.
+fn asked(body: &Value) -> Result<Asked, String> {
+    let fields = body.as_object().ok_or("Invalid JSON payload received")?;
+    if let Some(odd) = fields.keys().find(|field| !FIELDS.contains(&field.as_str())) {
+        return Err(format!("Unknown name \"{odd}\": Cannot find field."));
+    }
+    let system = body["system_instruction"]["parts"].as_array().into_iter().flatten();
+    let system: Vec<&str> = system.filter_map(|part| part["text"].as_str()).collect();
+    let json = body["generationConfig"]["responseMimeType"] == "application/json";
+    let mut asked = Asked { system: system.join("\n\n"), json, ..Asked::default() };
+    for tool in body["tools"][0]["functionDeclarations"].as_array().into_iter().flatten() {
+        let name =
+            tool["name"].as_str().filter(|_| tool["parametersJsonSchema"]["type"] == "object");
+        asked.tools.push(name.ok_or("functionDeclarations: parameters are required")?.to_owned());
+    }
+    let mut called = 0_usize;
+    for content in body["contents"].as_array().ok_or("contents is not specified")? {
+        let role = content["role"].as_str().unwrap_or_default();
+        let parts = content["parts"].as_array().filter(|parts| !parts.is_empty());
+        let parts = parts.ok_or("contents.parts must not be empty")?;
+        let answers = parts.iter().filter(|part| part["functionResponse"]["response"].is_object());
+        if answers.count() != called {
+            return Err(
+                "the number of function response parts is not that of the function call parts"
+                    .into(),
+            );
+        }
+        called = parts.iter().filter(|part| part["functionCall"]["args"].is_object()).count();
+        for part in parts {
+            asked.messages.push(read_part(role, part)?);
+        }
+    }
+    Ok(asked)
+}
+
+fn read_part(role: &str, part: &Value) -> Result<(Role, String), String> {
+    let text = part["text"].as_str().unwrap_or_default().to_owned();
+    match role {
+        "user" if part["functionResponse"].is_object() => {
+            Ok((Role::Tool, part["functionResponse"]["response"].to_string()))
+        }
+        "user" => Ok((Role::User, text)),
+        "model" if part["functionCall"].is_object() && part["thoughtSignature"] != "c2ln" => {
+            Err("Function call is missing a thought_signature".to_owned())
+        }
+        "model" => Ok((Role::Model, text)),
+        _ => Err(format!("Please use a valid role: user, model; found \"{role}\"")),
+    }
+}
+
+fn parts(part: &Part) -> Vec<Value> {
+    match part {
+        Part::Text(text) => text_pieces(text).iter().map(|text| json!({ "text": text })).collect(),
+        Part::Thought(text) => {
+            text_pieces(text).iter().map(|text| json!({ "text": text, "thought": true })).collect()
+        }
+        Part::Call { name, arguments } => {
+            let call = json!({ "name": name, "args": arguments });
+            vec![json!({ "functionCall": call, "thoughtSignature": "c2ln" })]
+        }
+    }
+}
+
+fn value(chats: &Chats, said: &Said, parts: &[Value]) -> Value {
+    let tokens = said.tokens;
+    json!({
+        "candidates": [{ "content": { "parts": parts, "role": "model" }, "index": 0, "safetyRatings": [] }],
+        "usageMetadata": {
+            "promptTokenCount": tokens.read, "cachedContentTokenCount": tokens.cached,
+            "candidatesTokenCount": tokens.written, "totalTokenCount": tokens.read + tokens.written,
+        },
+        "modelVersion": chats.model, "responseId": "r1",
+    })
+}
+
+fn event(value: &Value, is_piece: bool) -> Event {
+    Event { bytes: format!("data: {value}\r\n\r\n").into_bytes(), is_piece }
+}

@@ -1,0 +1,204 @@
+//! OpenAI's side of chat completions.
+
+use serde_json::{Value, json};
+
+use super::{
+    Asked, Chats, Said, Wire,
+    asked::Role,
+    said::{Event, Part, Stop, argument_pieces, text_pieces},
+};
+use crate::{Reply, Request};
+
+pub(super) struct Openai;
+
+impl Wire for Openai {
+    fn read(&self, chats: &Chats, _: &Request, body: &Value) -> Result<Asked, Reply> {
+        let model = body["model"].as_str().unwrap_or_default();
+        if model != chats.model {
+            return Err(self.error(404, &format!("The model `{model}` does not exist")));
+        }
+        let asked = asked(body).map_err(|what| self.error(400, &what))?;
+        let says_json = asked.messages.iter().any(|(_, text)| text.to_lowercase().contains("json"))
+            || asked.system.to_lowercase().contains("json");
+        if asked.json && !says_json {
+            return Err(self.error(400, "'messages' must contain the word 'json' in some form"));
+        }
+        Ok(asked)
+    }
+
+    fn write(&self, chats: &Chats, body: &Value, said: &Said) -> Reply {
+        if body["stream"] != true {
+            return Reply::json(200, &whole(chats, said));
+        }
+        let mut events =
+            vec![event(&chunk(chats, &json!({ "role": "assistant", "content": "" })), false)];
+        events.extend(pieces(said).iter().map(|delta| event(&chunk(chats, delta), true)));
+        let mut last = chunk(chats, &json!({}));
+        last["choices"][0]["finish_reason"] = json!(reason(said));
+        events.push(event(&last, false));
+        if body["stream_options"]["include_usage"] == true {
+            let mut usage = chunk(chats, &json!({}));
+            usage["choices"] = json!([]);
+            usage["usage"] = self::usage(said);
+            events.push(event(&usage, false));
+        }
+        // The last two are one event, so that what goes wrong before the end takes both away.
+        let end = events.pop().map(|event| [event.bytes, b"data: [DONE]\n\n".to_vec()].concat());
+        events.push(Event { bytes: end.unwrap_or_default(), is_piece: false });
+        said.reply("text/event-stream; charset=utf-8", events, |kind, message| {
+            event(&json!({ "error": { "message": message, "type": kind } }), false).bytes
+        })
+    }
+
+    fn error(&self, status: u16, message: &str) -> Reply {
+        let kind = if status < 500 { "invalid_request_error" } else { "server_error" };
+        let error = json!({ "message": message, "type": kind, "param": null, "code": null });
+        Reply::json(status, &json!({ "error": error }))
+    }
+
+    fn list(&self, chats: &Chats) -> Reply {
+        let models = chats.models();
+        let data = models.iter().map(|id| json!({ "id": id, "object": "model", "owned_by": "us" }));
+        Reply::json(200, &json!({ "object": "list", "data": data.collect::<Vec<_>>() }))
+    }
+
+    fn admits(&self, request: &Request, key: &str) -> bool {
+        request.header("authorization") == Some(format!("Bearer {key}").as_str())
+    }
+}
+
+/// What is asked; what is wrong with it in words.
+fn asked(body: &Value) -> Result<Asked, String> {
+    let messages = body["messages"].as_array().filter(|all| !all.is_empty());
+    let messages = messages.ok_or("'messages' must be a list that is not empty")?;
+    let mut asked = Asked {
+        json: body["response_format"]["type"] == "json_object",
+        tools: tools(body)?,
+        ..Asked::default()
+    };
+    let mut waiting: Vec<String> = Vec::new();
+    for message in messages {
+        let text = message["content"].as_str().unwrap_or_default().to_owned();
+        match message["role"].as_str() {
+            Some("system" | "developer") if asked.messages.is_empty() => asked.system += &text,
+            Some("user") if waiting.is_empty() => asked.messages.push((Role::User, text)),
+            Some("assistant") if waiting.is_empty() => {
+                waiting = call_ids(message)?;
+                asked.messages.push((Role::Model, text));
+            }
+            Some("tool") => {
+                let id = message["tool_call_id"].as_str().unwrap_or_default();
+                let place = waiting.iter().position(|known| known == id);
+                let place = place.ok_or("a message of role 'tool' must answer a call before it")?;
+                waiting.remove(place);
+                asked.messages.push((Role::Tool, text));
+            }
+            other => return Err(format!("a message of role {other:?} cannot stand here")),
+        }
+    }
+    if waiting.is_empty() { Ok(asked) } else { Err(format!("calls without answer: {waiting:?}")) }
+}
+
+fn call_ids(message: &Value) -> Result<Vec<String>, String> {
+    let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let id = |call: &Value| {
+        let good = call["type"] == "function"
+            && call["function"]["name"].is_string()
+            && call["function"]["arguments"].is_string();
+        let id = call["id"].as_str().filter(|id| good && !id.is_empty());
+        id.map(str::to_owned).ok_or_else(|| format!("not a call: {call}"))
+    };
+    calls.iter().map(id).collect()
+}
+
+fn tools(body: &Value) -> Result<Vec<String>, String> {
+    let tools = body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let name = |tool: &Value| {
+        let good = tool["type"] == "function" && tool["function"]["parameters"]["type"] == "object";
+        let name = tool["function"]["name"].as_str().filter(|_| good);
+        name.map(str::to_owned).ok_or_else(|| format!("not a tool: {tool}"))
+    };
+    tools.iter().map(name).collect()
+}
+
+fn chunk(chats: &Chats, delta: &Value) -> Value {
+    json!({
+        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": chats.model,
+        "system_fingerprint": "fp_1", "service_tier": "default", "obfuscation": "x",
+        "choices": [{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": null }],
+    })
+}
+
+fn event(value: &Value, is_piece: bool) -> Event {
+    Event { bytes: format!("data: {value}\n\n").into_bytes(), is_piece }
+}
+
+/// The deltas of an answer.
+fn pieces(said: &Said) -> Vec<Value> {
+    let mut deltas = Vec::new();
+    let mut calls = 0;
+    for part in &said.parts {
+        match part {
+            Part::Text(text) => {
+                deltas.extend(text_pieces(text).iter().map(|text| json!({ "content": text })));
+            }
+            Part::Thought(text) => deltas.extend(
+                text_pieces(text)
+                    .iter()
+                    .map(|text| json!({ "content": null, "reasoning_content": text })),
+            ),
+            Part::Call { name, arguments } => {
+                let id = format!("call_s{calls}");
+                let start = json!({ "name": name, "arguments": "" });
+                deltas.push(json!({ "tool_calls": [{ "index": calls, "id": id, "type": "function", "function": start }] }));
+                deltas.extend(argument_pieces(arguments).iter().map(|piece| {
+                    json!({ "tool_calls": [{ "index": calls, "function": { "arguments": piece } }] })
+                }));
+                calls += 1;
+            }
+        }
+    }
+    deltas
+}
+
+/// The same for those who do not stream.
+fn whole(chats: &Chats, said: &Said) -> Value {
+    let mut message = json!({ "role": "assistant", "content": "", "refusal": null });
+    let mut calls = Vec::new();
+    let mut content = String::new();
+    for part in &said.parts {
+        match part {
+            Part::Text(text) => content += text,
+            Part::Thought(text) => message["reasoning_content"] = json!(text),
+            Part::Call { name, arguments } => calls.push(json!({
+                "id": format!("call_s{}", calls.len()), "type": "function",
+                "function": { "name": name, "arguments": arguments.to_string() },
+            })),
+        }
+    }
+    message["content"] = json!(content);
+    if !calls.is_empty() {
+        message["tool_calls"] = json!(calls);
+    }
+    let choice = json!({ "index": 0, "message": message, "finish_reason": reason(said) });
+    json!({ "id": "chatcmpl-1", "object": "chat.completion", "model": chats.model, "choices": [choice], "usage": usage(said) })
+}
+
+fn reason(said: &Said) -> &'static str {
+    let calls = said.parts.iter().any(|part| matches!(part, Part::Call { .. }));
+    match said.stop {
+        Stop::Done if calls => "tool_calls",
+        Stop::Done => "stop",
+        Stop::Length => "length",
+        Stop::Refused => "content_filter",
+    }
+}
+
+fn usage(said: &Said) -> Value {
+    let tokens = said.tokens;
+    json!({
+        "prompt_tokens": tokens.read, "completion_tokens": tokens.written,
+        "total_tokens": tokens.read + tokens.written,
+        "prompt_tokens_details": { "cached_tokens": tokens.cached, "audio_tokens": 0 },
+    })
+}

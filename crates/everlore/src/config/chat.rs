@@ -1,0 +1,236 @@
+//! Settings of `[chat]`, the model that talks, and which model the sections together mean.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Config, MemoryAgentConfig,
+    check::{Problem, within},
+    memory_agent::Secret,
+    providers::{chat_provider, names},
+};
+
+/// The language model that talks in `everlore chat`. What is not set here is taken from `[memory_agent]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChatConfig {
+    /// Who serves the model, named as in `[memory_agent]`; empty for the same.
+    pub provider: String,
+    /// The model's name, as its provider spells it; empty for the same.
+    pub model: String,
+    /// The address of the provider; empty for the provider's own.
+    pub base_url: String,
+    /// The key that the provider asks for. Better kept in the provider's variable, such as OPENAI_API_KEY. It is
+    /// never shown.
+    pub api_key: Secret,
+    /// A command that prints the key, such as "pass show openai". It is used where no key is set.
+    pub key_command: String,
+    /// How long the model may be silent, before its answer and within it. From 1 second to 1 hour.
+    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+    pub timeout: Duration,
+    /// How freely the model chooses its words. From -1 to 2; below 0 it is left to the provider.
+    pub temperature: f64,
+    /// The most tokens of an answer. From 0 to 1000000; 0 leaves it to the provider.
+    pub max_tokens: u32,
+}
+
+/// A language model as the settings choose it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelSettings {
+    /// Who serves it.
+    pub provider: String,
+    /// Its name there.
+    pub model: String,
+    /// Where it is; empty for the provider's own address.
+    pub base_url: String,
+    /// The key; empty if the settings hold none.
+    pub api_key: Secret,
+    /// Where the key is, or should be put, as the user is told.
+    pub key_place: String,
+    /// The command that prints the key; empty for none.
+    pub key_command: String,
+    /// How long it may be silent.
+    pub timeout: Duration,
+    /// How freely it chooses its words.
+    pub temperature: Option<f32>,
+    /// The most tokens of an answer.
+    pub max_tokens: Option<u32>,
+    /// The section of the settings that chose it.
+    pub section: &'static str,
+}
+
+impl Config {
+    /// The model that reads conversations and writes memories; none unless `[memory_agent]` is enabled.
+    pub fn memory_model(&self) -> Option<ModelSettings> {
+        self.memory_agent.enabled.then(|| self.memory_agent.settings())
+    }
+
+    /// The model that talks: that of `[chat]`, or that of `[memory_agent]` where `[chat]` names none.
+    pub fn chat_model(&self) -> Option<ModelSettings> {
+        let chat = &self.chat;
+        if chat.provider.trim().is_empty() && chat.model.trim().is_empty() {
+            return self.memory_model().map(|settings| chat.tuned(settings));
+        }
+        Some(chat.over(self.memory_agent.settings()))
+    }
+}
+
+impl MemoryAgentConfig {
+    fn settings(&self) -> ModelSettings {
+        ModelSettings {
+            provider: self.provider.trim().to_owned(),
+            model: self.model.trim().to_owned(),
+            base_url: self.base_url.trim().to_owned(),
+            api_key: self.api_key.clone(),
+            key_place: key_place(&self.provider, "memory_agent"),
+            key_command: self.key_command.clone(),
+            timeout: self.timeout,
+            temperature: None,
+            max_tokens: None,
+            section: "memory_agent",
+        }
+    }
+}
+
+impl ChatConfig {
+    /// What is set here over another section's. Address and key belong to a provider, so another one starts without.
+    fn over(&self, mut base: ModelSettings) -> ModelSettings {
+        let provider = self.provider.trim();
+        if !provider.is_empty() && provider != base.provider {
+            base.provider = provider.to_owned();
+            (base.base_url, base.key_command) = (String::new(), String::new());
+            base.api_key = Secret::default();
+        }
+        let given = |own: &str, other: String| match own.trim() {
+            "" => other,
+            own => own.to_owned(),
+        };
+        base.section = "chat";
+        base.key_place = key_place(&base.provider, "chat");
+        base.model = given(&self.model, base.model);
+        base.base_url = given(&self.base_url, base.base_url);
+        base.key_command = given(&self.key_command, base.key_command);
+        if !self.api_key.reveal().is_empty() {
+            base.api_key = self.api_key.clone();
+        }
+        self.tuned(base)
+    }
+
+    fn tuned(&self, base: ModelSettings) -> ModelSettings {
+        ModelSettings {
+            timeout: self.timeout,
+            temperature: (self.temperature >= 0.0).then_some(self.temperature as f32),
+            max_tokens: (self.max_tokens > 0).then_some(self.max_tokens),
+            ..base
+        }
+    }
+
+    pub(super) fn check(&self) -> Vec<Problem> {
+        let checks = [
+            (!self.provider.trim().is_empty())
+                .then(|| check_provider("chat.provider", &self.provider))
+                .flatten(),
+            self.check_model(),
+            self.api_key.check("chat.api_key"),
+            within("chat.timeout", self.timeout.as_secs_f64(), 1.0..=3_600.0),
+            within("chat.temperature", self.temperature, -1.0..=2.0),
+            within("chat.max_tokens", self.max_tokens, 0..=1_000_000),
+        ];
+        checks.into_iter().flatten().collect()
+    }
+
+    fn check_model(&self) -> Option<Problem> {
+        let missing = !self.provider.trim().is_empty() && self.model.trim().is_empty();
+        missing.then(|| Problem::new("chat.model", "must be set when `provider` is"))
+    }
+}
+
+/// Complains about a provider that nobody knows.
+pub(super) fn check_provider(key: &'static str, name: &str) -> Option<Problem> {
+    let known = chat_provider(name).is_some();
+    (!known).then(|| Problem::new(key, format!("is \"{name}\", but must be one of {}", names())))
+}
+
+/// Where the key of a provider should be put.
+fn key_place(provider: &str, section: &str) -> String {
+    let variable = chat_provider(provider).and_then(|known| known.key_variables.first());
+    match variable {
+        Some(variable) => format!("the variable {variable}, or api_key of [{section}]"),
+        None => format!("api_key of [{section}]"),
+    }
+}
+
+impl Default for ChatConfig {
+    /// A model that thinks first may well say nothing for a minute.
+    fn default() -> Self {
+        Self {
+            provider: String::new(),
+            model: String::new(),
+            base_url: String::new(),
+            api_key: Secret::default(),
+            key_command: String::new(),
+            timeout: Duration::from_secs(120),
+            temperature: -1.0,
+            max_tokens: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Config {
+        let (config, warnings) = Config::parse(text).unwrap();
+        assert_eq!((config.check(), warnings), (vec![], vec![]), "{text}");
+        config
+    }
+
+    const AGENT: &str = "[memory_agent]\nenabled = true\nmodel = \"small\"\nbase_url = \"http://here/v1\"\napi_key = \"sk-1\"\n";
+
+    #[test]
+    fn without_settings_there_is_no_model() {
+        let config = Config::default();
+        assert_eq!((config.chat_model(), config.memory_model()), (None, None));
+    }
+
+    #[test]
+    fn the_model_that_talks_is_that_of_the_memory_agent_unless_chat_names_one() {
+        let model = read(AGENT).chat_model().unwrap();
+        assert_eq!((model.model.as_str(), model.section), ("small", "memory_agent"));
+        let model = read(&format!("{AGENT}[chat]\nmodel = \"large\"\n")).chat_model().unwrap();
+        assert_eq!((model.model.as_str(), model.section), ("large", "chat"));
+        assert_eq!((model.base_url.as_str(), model.api_key.reveal()), ("http://here/v1", "sk-1"));
+    }
+
+    #[test]
+    fn a_key_is_not_handed_to_another_provider() {
+        let chat = "[chat]\nprovider = \"anthropic\"\nmodel = \"claude\"\n";
+        let model = read(&format!("{AGENT}{chat}")).chat_model().unwrap();
+        assert_eq!((model.base_url.as_str(), model.api_key.reveal()), ("", ""));
+        assert_eq!(model.key_place, "the variable ANTHROPIC_API_KEY, or api_key of [chat]");
+    }
+
+    #[test]
+    fn limits_of_an_answer_are_set_only_where_they_are_given() {
+        let model = read(AGENT).chat_model().unwrap();
+        assert_eq!((model.temperature, model.max_tokens), (None, None));
+        let tuned =
+            format!("{AGENT}[chat]\ntemperature = 0.0\nmax_tokens = 500\ntimeout = \"5s\"\n");
+        let model = read(&tuned).chat_model().unwrap();
+        assert_eq!((model.temperature, model.max_tokens), (Some(0.0), Some(500)));
+        assert_eq!(model.timeout, Duration::from_secs(5));
+        assert_eq!(read(&tuned).memory_model().unwrap().timeout, Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_provider_that_nobody_knows_is_told_with_the_names_of_those_there_are() {
+        let (config, _) = Config::parse("[chat]\nprovider = \"opnai\"\n").unwrap();
+        let told: Vec<String> = config.check().iter().map(ToString::to_string).collect();
+        assert!(
+            told[0].contains("`chat.provider` is \"opnai\", but must be one of openai, anthropic")
+        );
+        assert!(told[1].contains("`chat.model` must be set"), "{told:?}");
+    }
+}

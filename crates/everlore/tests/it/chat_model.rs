@@ -1,0 +1,481 @@
+//! Language models on other servers, asked by a scripted one on every wire (C3, X3): answers in pieces, tools, costs,
+//! each kind of failure, cut and silent streams, and giving up.
+
+use std::{sync::Arc, time::Duration};
+
+use everlore::{
+    Error, Result,
+    config::{Config, ModelSettings, Secret},
+    llm::{
+        Answered, ChatModel, ChatRequest, ChatTool, Message, Piece, Proxies, Stop, Tokens,
+        ToolCall, ask,
+        remote::{Patience, RemoteChat, list_models},
+    },
+};
+use everlore_scripted::{Chats, Reply, Request, Said, Server};
+use serde_json::{Value, json};
+
+use crate::remote::HASTY;
+
+const PROVIDERS: [&str; 4] = ["openai", "anthropic", "ollama", "gemini"];
+
+const KEY: &str = "sk-very-secret";
+
+fn settings(server: &Server, provider: &str) -> ModelSettings {
+    let path = if provider == "openai" { "/v1" } else { "" };
+    let text = format!(
+        "[chat]\nprovider = \"{provider}\"\nmodel = \"scripted-chat\"\nbase_url = \"{}{path}\"\ntimeout = \"30s\"\n",
+        server.url()
+    );
+    Config::parse(&text).unwrap().0.chat_model().unwrap()
+}
+
+fn model(server: &Server, provider: &str) -> RemoteChat {
+    made(&settings(server, provider))
+}
+
+fn made(settings: &ModelSettings) -> RemoteChat {
+    RemoteChat::new(settings, &Proxies::default()).unwrap().with_patience(HASTY)
+}
+
+fn question(text: &str) -> ChatRequest {
+    ChatRequest {
+        messages: vec![Message::User { text: text.to_owned() }],
+        ..ChatRequest::default()
+    }
+}
+
+fn tool(name: &str) -> ChatTool {
+    let schema = json!({ "type": "object", "properties": { "content": { "type": "string" } } });
+    ChatTool { name: name.to_owned(), description: "keeps something".to_owned(), schema }
+}
+
+/// The answer of a script on one wire to a plain question.
+async fn answered(provider: &str, chats: Chats) -> (Result<Answered>, Vec<Request>) {
+    let server = Server::start(chats);
+    let answer = ask(&model(&server, provider), &question("喝什么茶? which tea?")).await;
+    (answer, server.requests())
+}
+
+/// Waits for the server while requests go on.
+async fn waits(server: &Arc<Server>, until: fn(&Server)) {
+    let server = Arc::clone(server);
+    tokio::task::spawn_blocking(move || until(&server)).await.unwrap();
+}
+
+/// The failure of a script, with how often it was asked.
+async fn failure(provider: &str, chats: Chats) -> (String, String, usize) {
+    let (answer, requests) = answered(provider, chats).await;
+    let error = answer.unwrap_err();
+    (error.to_string(), error.hint().to_owned(), requests.len())
+}
+
+#[tokio::test]
+async fn every_wire_gives_the_text_its_costs_and_why_it_stopped() {
+    for provider in PROVIDERS {
+        let said = "龙井 — green tea, naïve ☕ 你好";
+        let chats = Chats::new().then(Said::text(said).thinking("想一想").costing(120, 0, 9));
+        let whole = answered(provider, chats).await.0.unwrap();
+        assert_eq!((whole.text.as_str(), whole.stop), (said, Stop::Done), "{provider}");
+        assert_eq!(whole.tokens, Tokens { read: 120, cached: 0, written: 9 }, "{provider}");
+        let stops = [(Said::text("to be").too_long(), Stop::Length)];
+        for (said, stop) in stops {
+            assert_eq!(answered(provider, Chats::new().then(said)).await.0.unwrap().stop, stop);
+        }
+    }
+    for provider in ["openai", "anthropic", "gemini"] {
+        let chats = Chats::new().then(Said::text("I").refused().costing(120, 100, 9));
+        let whole = answered(provider, chats).await.0.unwrap();
+        assert_eq!((whole.stop, whole.tokens.read), (Stop::Refused, 120), "{provider}");
+        assert_eq!(whole.tokens.cached, 100, "{provider}");
+    }
+}
+
+#[tokio::test]
+async fn characters_that_the_network_cuts_in_two_come_whole() {
+    for provider in PROVIDERS {
+        for bytes in [1, 2, 3, 7] {
+            let said =
+                Said::text("茶很香,豆豆是一只小狗。🐶").and_call("save", json!({"甲": "乙丙"}));
+            let chats = Chats::new().then(said.in_chunks_of(bytes));
+            let whole = answered(provider, chats).await.0.unwrap();
+            assert_eq!(whole.text, "茶很香,豆豆是一只小狗。🐶", "{provider} {bytes}");
+            assert_eq!(whole.calls[0].arguments, json!({"甲": "乙丙"}), "{provider} {bytes}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn text_comes_piece_by_piece_and_calls_come_whole() {
+    for provider in PROVIDERS {
+        let arguments = json!({ "content": "住在里斯本", "tags": ["a", "b"], "n": 1.5 });
+        let said = Said::text("I keep that. 好的").and_call("memory_save", arguments.clone());
+        let server = Server::start(Chats::new().then(said.and_call("memory_recall", json!({}))));
+        let request = ChatRequest { tools: vec![tool("memory_save")], ..question("remember") };
+        let mut answer = model(&server, provider).chat(&request).await.unwrap();
+        let mut pieces = Vec::new();
+        while let Some(piece) = answer.next().await.unwrap() {
+            pieces.push(piece);
+        }
+        let texts = pieces.iter().filter(|piece| matches!(piece, Piece::Text(_))).count();
+        assert!(texts > 3, "{provider}: {pieces:?}");
+        let [Piece::Call(first), Piece::Call(second), Piece::End { stop, .. }] = &pieces[texts..]
+        else {
+            panic!("{provider}: {pieces:?}")
+        };
+        assert_eq!((first.name.as_str(), &first.arguments), ("memory_save", &arguments));
+        assert_eq!((second.name.as_str(), &second.arguments), ("memory_recall", &json!({})));
+        assert_eq!(*stop, Stop::Calls, "{provider}");
+        assert!(!first.id.is_empty() && first.id != second.id, "{provider}: {first:?} {second:?}");
+        assert_eq!(answer.next().await.unwrap(), None, "nothing comes after the end");
+    }
+}
+
+#[tokio::test]
+async fn the_results_of_tools_go_back_as_each_wire_wants_them() {
+    for provider in PROVIDERS {
+        let calls = Said::call("memory_save", json!({"content": "茶"}));
+        let calls = calls.and_call("memory_recall", json!({"query": "tea"}));
+        let server =
+            Server::start(Chats::new().then(calls).when_told("kept", Said::text("done 好")));
+        let model = model(&server, provider);
+        let mut request = ChatRequest {
+            system: "You are Ann.".into(),
+            context: "<memory-context>龙井</memory-context>".into(),
+            tools: vec![tool("memory_save"), tool("memory_recall")],
+            ..question("keep that")
+        };
+        let Answered { text, calls, .. } = ask(&model, &request).await.unwrap();
+        request.messages.push(Message::Assistant { text, calls: calls.clone() });
+        for (call, text) in calls.iter().zip(["nothing found", "kept"]) {
+            let (call, name, text) = (call.id.clone(), call.name.clone(), text.to_owned());
+            request.messages.push(Message::Tool { call, name, text, failed: false });
+        }
+        let last = ask(&model, &request).await.unwrap();
+        assert_eq!(last.text, "done 好", "{provider}");
+        request.messages.push(Message::Assistant { text: last.text, calls: Vec::new() });
+        request.messages.push(Message::User { text: "so it is kept?".into() });
+        let refused = ask(&model, &request).await.unwrap_err().to_string();
+        assert!(refused.contains("no more to say"), "{provider} takes the whole story: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn what_stays_the_same_comes_first_and_is_marked_for_the_cache() {
+    let server = Server::start(Chats::new().says("ok").says("ok").says("ok").says("ok"));
+    let request =
+        ChatRequest { system: "You are 安.".into(), context: "Now.".into(), ..question("hi") };
+    for provider in PROVIDERS {
+        ask(&model(&server, provider), &request).await.unwrap();
+    }
+    let sent: Vec<Value> = server.requests().iter().map(Request::json).collect();
+    assert_eq!(sent[0]["messages"][0]["content"], "You are 安.\n\nNow.");
+    let kept =
+        json!({ "type": "text", "text": "You are 安.", "cache_control": { "type": "ephemeral" } });
+    assert_eq!(sent[1]["system"], json!([kept, { "type": "text", "text": "Now." }]));
+    assert_eq!(sent[2]["messages"][0]["role"], "system");
+    assert_eq!(sent[3]["system_instruction"]["parts"][0]["text"], "You are 安.");
+}
+
+#[tokio::test]
+async fn limits_and_json_are_asked_for_in_the_words_of_each_wire() {
+    let server = Server::start(Chats::new().says("{}").says("{}").says("{}").says("{}"));
+    for provider in PROVIDERS {
+        let request = ChatRequest {
+            json: true,
+            max_tokens: Some(99),
+            temperature: Some(0.5),
+            ..question("Answer in JSON")
+        };
+        ask(&model(&server, provider), &request).await.unwrap();
+    }
+    let sent: Vec<Value> = server.requests().iter().map(Request::json).collect();
+    assert_eq!(sent[0]["response_format"], json!({ "type": "json_object" }));
+    assert_eq!((&sent[0]["max_tokens"], &sent[0]["temperature"]), (&json!(99), &json!(0.5)));
+    assert_eq!((&sent[1]["max_tokens"], &sent[1]["temperature"]), (&json!(99), &json!(0.5)));
+    assert_eq!(sent[2]["format"], "json");
+    assert_eq!(sent[2]["options"], json!({ "num_predict": 99, "temperature": 0.5 }));
+    let choices = json!({ "maxOutputTokens": 99, "temperature": 0.5, "responseMimeType": "application/json" });
+    assert_eq!(sent[3]["generationConfig"], choices);
+}
+
+#[tokio::test]
+async fn each_status_is_told_in_a_sentence_with_what_helps() {
+    let lasting = [
+        (403, "may use model `scripted-chat`", "403"),
+        (404, "scripted-chat", "does not know the model"),
+        (402, "no credit left", "402"),
+    ];
+    for provider in PROVIDERS {
+        for (status, hint, message) in lasting {
+            let told = failure(provider, Chats::new().fails(status)).await;
+            let joined = format!("{} / {}", told.0, told.1);
+            assert!(joined.contains(hint) && told.0.contains(message), "{provider} {joined}");
+            assert_eq!(told.2, 1, "{provider}: {status} is not asked again");
+        }
+        for status in [429, 500, 503, 529] {
+            let chats = (0..5).fold(Chats::new(), |chats, _| chats.fails(status));
+            let (message, hint, asked) = failure(provider, chats).await;
+            assert!(message.contains(&format!("status {status}")), "{provider} {message}");
+            assert!(hint.contains("ask again in a little while"), "{provider} {hint}");
+            assert_eq!(asked, 1 + HASTY.retries as usize, "{provider} {status}");
+        }
+        let quota = Said::fail_with(429, "You exceeded your current quota");
+        let (_, hint, asked) = failure(provider, Chats::new().then(quota)).await;
+        assert!(hint.contains("no credit left") && asked == 1, "{provider} {hint}");
+    }
+}
+
+#[tokio::test]
+async fn a_busy_server_is_asked_again_and_not_before_it_says() {
+    for provider in PROVIDERS {
+        let busy = Said::fail(429).with_header("retry-after", "0.3");
+        let started = std::time::Instant::now();
+        let (answer, requests) =
+            answered(provider, Chats::new().then(busy).fails(500).says("here 在")).await;
+        assert_eq!((answer.unwrap().text.as_str(), requests.len()), ("here 在", 3), "{provider}");
+        assert!(started.elapsed() >= Duration::from_millis(300), "{provider}");
+        let hour = Chats::new().then(Said::fail(429).with_header("retry-after", "3600"));
+        assert_eq!(failure(provider, hour).await.2, 1, "an hour is too long to wait");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_key_is_told_by_its_place_and_shown_nowhere() {
+    for provider in PROVIDERS {
+        let server = Server::start(Chats::new().with_key("sk-good").says("in"));
+        let wrong = ModelSettings { api_key: Secret::new(KEY), ..settings(&server, provider) };
+        let model = made(&wrong);
+        let error = ask(&model, &question("hi")).await.unwrap_err();
+        let told = format!("{error} {} {error:?} {model:?} {wrong:?}", error.hint());
+        assert!(error.to_string().contains("was refused by 127.0.0.1"), "{provider} {told}");
+        assert!(told.contains("api_key of [chat]") && !told.contains(KEY), "{provider} {told}");
+        assert!(server.requests().iter().all(|request| !request.path.contains(KEY)), "{provider}");
+
+        let none = ask(&made(&settings(&server, provider)), &question("hi")).await.unwrap_err();
+        assert!(none.to_string().contains("asks for a key, and there is none"), "{none}");
+        let right = ModelSettings { api_key: Secret::new("sk-good"), ..wrong };
+        assert_eq!(ask(&made(&right), &question("hi")).await.unwrap().text, "in", "{provider}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_repeats_the_key_does_not_make_us_show_it() {
+    let server = Server::start(|_: &Request| Reply::error(400, &format!("bad key {KEY} given")));
+    for provider in PROVIDERS {
+        let settings = ModelSettings { api_key: Secret::new(KEY), ..settings(&server, provider) };
+        let error = ask(&made(&settings), &question("hi")).await.unwrap_err();
+        assert!(error.to_string().contains("[hidden]"), "{error}");
+        assert!(!format!("{error:?}").contains(KEY), "{error:?}");
+    }
+    let streamed = Said::text("x").broken_after(0, "authentication_error", &format!("no {KEY}"));
+    for provider in PROVIDERS {
+        let server =
+            Server::start(Chats::new().then(streamed.clone()).otherwise(|_| Said::fail(500)));
+        let settings = ModelSettings { api_key: Secret::new(KEY), ..settings(&server, provider) };
+        let error = ask(&made(&settings), &question("hi")).await.unwrap_err();
+        assert!(!format!("{error:?} {error}").contains(KEY), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_is_too_long_can_be_told_from_other_failures() {
+    for provider in PROVIDERS {
+        let server = Server::start(Chats::new().reading_at_most(100));
+        let long = question(&"很长 ".repeat(100));
+        let error = ask(&model(&server, provider), &long).await.unwrap_err();
+        assert!(matches!(error, Error::TooLong { .. }), "{provider} {error:?}");
+        assert!(error.hint().contains("shorten the conversation"));
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_an_error_and_never_a_short_answer() {
+    let text = "a long answer, 很长的回答";
+    for provider in PROVIDERS {
+        for broken in [Said::text(text).cut_after(3), Said::text(text).ended_after(3)] {
+            let (message, hint, asked) = failure(provider, Chats::new().then(broken)).await;
+            assert!(message.contains("broke off"), "{provider} {message}");
+            assert!(hint.contains("not the whole answer") && asked == 1, "{provider} {hint}");
+        }
+        // All the text came, and only the end is missing.
+        let unended = Said::text(text).ended_after(99);
+        let (answer, _) = answered(provider, Chats::new().then(unended)).await;
+        match provider {
+            "openai" => assert_eq!(answer.unwrap().text, text, "it had said why it stopped"),
+            _ => assert!(answer.unwrap_err().to_string().contains("broke off"), "{provider}"),
+        }
+        // In the middle of a call.
+        let call = Said::call("save", json!({"content": "a text of some length"})).cut_after(1);
+        let (answer, _) = answered(provider, Chats::new().then(call)).await;
+        assert!(answer.is_err(), "{provider}");
+    }
+}
+
+#[tokio::test]
+async fn what_breaks_before_anything_was_given_out_is_asked_again() {
+    for provider in PROVIDERS {
+        let broken = [
+            Said::text("x").cut_after(0),
+            Said::text("x").ended_after(0),
+            Said::text("x").broken_after(0, "overloaded_error", "Overloaded"),
+        ];
+        for broken in broken {
+            let (answer, requests) = answered(provider, Chats::new().then(broken).says("好")).await;
+            assert_eq!((answer.unwrap().text.as_str(), requests.len()), ("好", 2), "{provider}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_the_middle_is_told_in_the_words_of_the_server() {
+    for provider in PROVIDERS {
+        let broken = Said::text("beginning").broken_after(2, "overloaded_error", "忙 Overloaded");
+        let (message, hint, asked) = failure(provider, Chats::new().then(broken)).await;
+        assert!(message.contains("忙 Overloaded"), "{provider} {message}");
+        assert!(hint.contains("not the whole answer") && asked == 1, "{provider} {hint}");
+    }
+}
+
+#[tokio::test]
+async fn a_silent_server_is_given_up_before_and_within_an_answer() {
+    for provider in PROVIDERS {
+        for held in [Said::text("never").held_after(0), Said::text("never comes").held_after(2)] {
+            let server = Server::start(Chats::new().then(held));
+            let timeout = Duration::from_millis(200);
+            let settings = ModelSettings { timeout, ..settings(&server, provider) };
+            let error = ask(&made(&settings), &question("hi")).await.unwrap_err();
+            assert!(error.to_string().contains("was silent for 200ms"), "{provider} {error}");
+            assert!(error.hint().contains("set timeout"), "{}", error.hint());
+            assert_eq!(server.requests().len(), 1, "who was silent so long is not asked again");
+        }
+    }
+}
+
+#[tokio::test]
+async fn dropping_an_answer_ends_the_request() {
+    for provider in PROVIDERS {
+        let slow = Said::text("slow answer").held_after(2);
+        let server = Arc::new(Server::start(Chats::new().then(slow)));
+        let mut answer = model(&server, provider).chat(&question("hi")).await.unwrap();
+        assert!(matches!(answer.next().await.unwrap(), Some(Piece::Text(_))), "{provider}");
+        waits(&server, Server::await_held).await;
+        drop(answer);
+        waits(&server, Server::await_gone).await;
+    }
+}
+
+#[tokio::test]
+async fn giving_up_the_question_itself_ends_the_request() {
+    for provider in PROVIDERS {
+        let server = Arc::new(Server::start(Chats::new().then(Said::text("slow").held_after(0))));
+        let model = model(&server, provider);
+        let request = question("hi");
+        let asking = tokio::spawn(async move { model.chat(&request).await.map(drop) });
+        waits(&server, Server::await_held).await;
+        asking.abort();
+        assert!(asking.await.unwrap_err().is_cancelled());
+        waits(&server, Server::await_gone).await;
+    }
+}
+
+#[tokio::test]
+async fn servers_that_are_not_there_are_told_apart() {
+    let closed = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap()
+    };
+    let at = |provider: &str, base: &str| {
+        let server = Server::start(Chats::new());
+        let settings = ModelSettings { base_url: base.into(), ..settings(&server, provider) };
+        made(&settings).with_patience(Patience { retries: 0, ..HASTY })
+    };
+    let error = ask(&at("ollama", &format!("http://{closed}")), &question("hi")).await.unwrap_err();
+    assert!(error.to_string().contains("nothing listens there"), "{error}");
+    assert!(error.hint().contains("start it with `ollama serve`"), "{}", error.hint());
+    let nowhere = at("openai", "http://no-such-host.invalid/v1");
+    let error = ask(&nowhere, &question("hi")).await.unwrap_err();
+    assert!(error.to_string().contains("no server has this name"), "{error}");
+    assert!(error.hint().contains("check base_url in [chat]"), "{}", error.hint());
+    let page = Server::start(|_: &Request| Reply::bytes(200, "text/html", b"<html>".to_vec()));
+    let error = ask(&at("openai", &page.url()), &question("hi")).await.unwrap_err();
+    assert!(error.to_string().contains("web page") && error.hint().contains("/v1"), "{error}");
+    let odd = Server::start(|_: &Request| {
+        Reply::bytes(200, "text/event-stream", b"data: no json\n\ndata: x\n\n".to_vec())
+    });
+    let error = ask(&at("gemini", &odd.url()), &question("hi")).await.unwrap_err();
+    assert!(error.to_string().contains("is no JSON"), "{error}");
+    let plain = page.url().replace("http://", "https://");
+    let error = ask(&at("anthropic", &plain), &question("hi")).await.unwrap_err();
+    assert!(error.to_string().contains("does not speak TLS"), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_is_asked_without_the_fields_it_does_not_know() {
+    let chats = Chats::new()
+        .not_knowing("stream_options")
+        .not_knowing("max_tokens")
+        .not_knowing("temperature")
+        .not_knowing("response_format")
+        .says("{}")
+        .says("again");
+    let server = Server::start(chats);
+    let model = model(&server, "openai");
+    let request = ChatRequest {
+        json: true,
+        max_tokens: Some(50),
+        temperature: Some(0.0),
+        ..question("JSON please")
+    };
+    let whole = ask(&model, &request).await.unwrap();
+    assert_eq!((whole.text.as_str(), whole.tokens), ("{}", Tokens::default()), "no costs are told");
+    assert_eq!(server.requests().len(), 5);
+    assert_eq!(server.requests()[4].json()["max_completion_tokens"], 50);
+    assert_eq!(ask(&model, &request).await.unwrap().text, "again");
+    assert_eq!(server.requests().len(), 6, "what was learned is kept");
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_stream_is_understood() {
+    let server = Server::start(|request: &Request| {
+        use everlore_scripted::Script;
+        let mut body = request.json();
+        body["stream"] = json!(false);
+        let request = Request { body: body.to_string().into_bytes(), ..request.clone() };
+        Chats::new()
+            .then(Said::text("整个 whole").and_call("save", json!({"a": 1})))
+            .answer(&request)
+    });
+    let whole = ask(&model(&server, "openai"), &question("hi")).await.unwrap();
+    let call = ToolCall { id: "call_s0".into(), name: "save".into(), arguments: json!({"a": 1}) };
+    assert_eq!((whole.text.as_str(), whole.calls), ("整个 whole", vec![call]));
+    assert_eq!((whole.stop, whole.tokens.written), (Stop::Calls, 7));
+}
+
+#[tokio::test]
+async fn every_provider_lists_its_models_that_talk() {
+    for provider in PROVIDERS {
+        let server = Server::start(Chats::new().with_key("sk-good"));
+        let settings = ModelSettings {
+            api_key: Secret::new("sk-good"),
+            model: String::new(),
+            ..settings(&server, provider)
+        };
+        let names = list_models(&settings, &Proxies::default()).await.unwrap();
+        assert_eq!(names, ["scripted-chat", "scripted-other"], "{provider}");
+        let wrong = ModelSettings { api_key: Secret::new(KEY), ..settings };
+        let error = list_models(&wrong, &Proxies::default()).await.unwrap_err();
+        assert!(error.to_string().contains("was refused"), "{provider} {error}");
+        assert!(!error.to_string().contains(KEY));
+    }
+}
+
+#[tokio::test]
+async fn a_model_says_who_it_is_and_one_without_a_name_is_refused() {
+    let server = Server::start(Chats::new());
+    assert_eq!(model(&server, "gemini").name(), "gemini/scripted-chat");
+    let nameless = ModelSettings { model: String::new(), ..settings(&server, "openai") };
+    let error = RemoteChat::new(&nameless, &Proxies::default()).unwrap_err();
+    assert!(error.hint().contains("set model in [chat]"), "{}", error.hint());
+}
