@@ -6,6 +6,7 @@
 mod cli;
 mod context;
 mod model;
+mod chat_model;
 mod input;
 mod editor;
 mod output;

@@ -77,7 +77,7 @@ fn key(config: &EmbeddingConfig) -> Option<everlore::config::Secret> {
 
 /// The proxies that the environment names, in either spelling.
 #[cfg(feature = "remote")]
-fn proxies() -> everlore::llm::Proxies {
+pub(crate) fn proxies() -> everlore::llm::Proxies {
     let named = |name: &str| {
         let spellings = [name.to_owned(), name.to_ascii_lowercase()];
         spellings

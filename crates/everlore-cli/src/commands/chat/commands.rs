@@ -2,11 +2,9 @@
 
 use everlore::{recall::BlockEntry, store::{Order, Page}};
 
-use super::{
-    model,
-    talk::{Next, Talk, interrupted},
-};
+use super::talk::{Next, Talk, interrupted};
 use crate::{
+    chat_model,
     failure::Result,
     ids::short,
     words::{cut, title, visible},
@@ -61,7 +59,7 @@ impl Talk<'_> {
         let found = match about {
             "" => {
                 let counts = engine.count(scope).await?;
-                for (kind, status, number) in &counts.kinds {
+                for (kind, status, number) in &counts.memories {
                     self.out.line(&format!("{number:>6} {kind} ({status})"))?;
                 }
                 let page = Page {
@@ -81,8 +79,8 @@ impl Talk<'_> {
             }
         };
         for memory in &found {
-            let line = cut(&title(memory), LINE_CELLS);
-            self.out.line(&format!("  {} [{}] {line}", short(memory.id), memory.kind))?;
+            let (id, line) = (short(engine, scope, memory.id).await?, cut(&title(memory), LINE_CELLS));
+            self.out.line(&format!("  {id} [{}] {line}", memory.kind))?;
         }
         if found.is_empty() {
             self.out.line(self.phrases.choose("nothing is stored", "没有记忆"))?;
@@ -108,10 +106,16 @@ impl Talk<'_> {
 
     async fn entry(&mut self, entry: &BlockEntry) -> Result<()> {
         let engine = self.cx.engine().await?;
-        let known = engine.get(&self.cx.scope, entry.id).await;
-        let name = known.map_or_else(|_| entry.uri.clone(), |memory| title(&memory));
+        // What was forgotten meanwhile is only named.
+        let line = match engine.get(&self.cx.scope, entry.id).await {
+            Ok(memory) => {
+                let id = short(engine, &self.cx.scope, entry.id).await?;
+                format!("  {id} [{}] {}", memory.kind, cut(&title(&memory), LINE_CELLS))
+            }
+            Err(_) => format!("  {}", entry.uri),
+        };
         let why = self.phrases.found_by(entry.score, &entry.terms);
-        self.out.line(&format!("  {} {}", short(entry.id), cut(&name, LINE_CELLS)))?;
+        self.out.line(&line)?;
         let why = self.out.faint(&format!("    {}", visible(&why)));
         self.out.line(&why)
     }
@@ -122,7 +126,7 @@ impl Talk<'_> {
             return self.out.line(self.phrases.no_model_here());
         }
         if !name.is_empty()
-            && let Some(model) = model::of(self.cx, Some(name)).await?
+            && let Some(model) = chat_model::of(&self.cx.settings.config, Some(name)).await?
         {
             self.use_model(model);
         }

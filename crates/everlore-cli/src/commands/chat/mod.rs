@@ -5,7 +5,6 @@ mod markdown;
 mod phrases;
 mod screen;
 mod partner;
-mod model;
 mod commands;
 mod talk;
 mod piped;
@@ -28,6 +27,7 @@ pub(crate) use phrases::Phrases;
 
 use self::{partner::Partner, piped::Piped, screen::Style, talk::Talk};
 use crate::{
+    chat_model,
     commands::{observe::new_session, onboard},
     context::Context,
     failure::{Exit, Failure, Result},
@@ -80,8 +80,7 @@ impl ChatArgs {
         };
         let style = self.style(out);
         if at_terminal {
-            let args = &self;
-            return Talk { cx, out, partner, phrases, style, session, args }.run().await;
+            return Talk { cx, out, partner, phrases, style, session }.run().await;
         }
         let piped = Piped { cx, out, partner, phrases, style, session };
         if once { piped.once(&message).await } else { piped.lines().await }
@@ -106,7 +105,7 @@ impl ChatArgs {
             let engine = cx.engine().await?;
             return Ok(Some(Partner::Memory(Offline::new(engine, &cx.scope, session))));
         }
-        let Some(model) = model::of(cx, self.model.as_deref()).await? else { return Ok(None) };
+        let Some(model) = chat_model::of(&cx.settings.config, self.model.as_deref()).await? else { return Ok(None) };
         let opening = Opening {
             scope: cx.scope.clone(),
             session: session.to_owned(),

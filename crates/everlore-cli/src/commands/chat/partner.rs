@@ -1,7 +1,7 @@
 //! Who answers: a model, or memory alone.
 
 use everlore::{
-    chat::{Conversation, Ended, Event, Injected, Offline, Quoted, Reply},
+    chat::{Conversation, Ended, Event, Injected, Offline, Quote, Quoted, Reply},
     engine::SessionEnd,
     llm::Tokens,
 };
@@ -32,7 +32,7 @@ pub(super) struct Answered<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) injected: Option<&'a Injected>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) quotes: Option<&'a Quoted>,
+    pub(super) quotes: Option<&'a [Quote]>,
 }
 
 impl Partner {

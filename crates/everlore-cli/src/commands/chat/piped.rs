@@ -59,10 +59,9 @@ impl Piped<'_> {
     }
 
     async fn answer(&mut self, text: &str) -> Result<Exit> {
-        let style = if self.out.is_json() { None } else { Some(self.style) };
-        let mut silent = Output::silent();
-        let out = if style.is_some() { &mut *self.out } else { &mut silent };
-        let mut screen = Screen::new(out, self.phrases, style.unwrap_or(Style::Raw));
+        let json = self.out.is_json();
+        let style = if json { Style::Silent } else { self.style };
+        let mut screen = Screen::new(self.out, self.phrases, style);
         let said = self.partner.say(text, &mut screen, interrupted()).await;
         let (reply, quoted) = match said {
             Ok(said) => said,
@@ -78,7 +77,7 @@ impl Piped<'_> {
         };
         let failed = error.is_some() || reply.not_stored.is_some();
         let nothing = quoted.as_ref().is_some_and(|quoted| quoted.quotes.is_empty());
-        if style.is_none() {
+        if json {
             self.out.json(&Answered {
                 session: &self.session,
                 text: &reply.text,

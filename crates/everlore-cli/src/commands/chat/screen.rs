@@ -24,6 +24,7 @@ pub(super) struct Screen<'a> {
     markdown: Option<Markdown>,
     /// Whether somebody looks at it.
     live: bool,
+    silent: bool,
     at_line_start: bool,
     failure: Option<Failure>,
     recalled: usize,
@@ -32,8 +33,18 @@ pub(super) struct Screen<'a> {
 impl<'a> Screen<'a> {
     pub(super) fn new(out: &'a mut Output, phrases: Phrases, style: Style) -> Self {
         let markdown = (style == Style::Rendered).then(Markdown::new);
-        let live = style != Style::Raw;
-        Self { out, phrases, markdown, live, at_line_start: true, failure: None, recalled: 0 }
+        let (live, silent) =
+            (matches!(style, Style::Rendered | Style::Plain), style == Style::Silent);
+        Self {
+            out,
+            phrases,
+            markdown,
+            live,
+            silent,
+            at_line_start: true,
+            failure: None,
+            recalled: 0,
+        }
     }
 
     /// Shows what happens. A reader that went away is noted and told at the end.
@@ -60,11 +71,6 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Whether nobody reads any more.
-    pub(super) fn is_closed(&self) -> bool {
-        self.failure.is_some()
-    }
-
     /// Ends the answer's last line, and says how it ended.
     pub(super) fn finish(mut self, reply: &Reply) -> Result<()> {
         self.end_text()?;
@@ -74,7 +80,7 @@ impl<'a> Screen<'a> {
         if reply.text.is_empty() && self.live {
             self.aside(self.phrases.no_answer())?;
         }
-        if let Some(told) = self.phrases.ended(&reply.ended) {
+        if let Some(told) = self.phrases.ended(&reply.ended).filter(|_| !self.silent) {
             self.out.note(&visible(&told));
         }
         if let Some(error) = &reply.not_stored {
@@ -95,6 +101,9 @@ impl<'a> Screen<'a> {
     }
 
     fn text(&mut self, text: &str) -> Result<()> {
+        if self.silent {
+            return Ok(());
+        }
         let shown = match &mut self.markdown {
             Some(markdown) => markdown.push(text),
             None if self.live => visible(text).into_owned(),
@@ -141,6 +150,8 @@ pub(super) enum Style {
     Plain,
     /// As it is, for a program.
     Raw,
+    /// Not at all: the answer is told as a whole.
+    Silent,
 }
 
 fn figures(memories: usize, tokens: Tokens, phrases: Phrases) -> String {

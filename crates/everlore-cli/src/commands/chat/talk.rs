@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use everlore::llm::ChatModel;
-use tokio::sync::Notify;
 
 use super::{
-    ChatArgs, commands,
+    commands,
     line::{HistoryFile, LineEditor, Read},
     partner::Partner,
     phrases::Phrases,
@@ -30,7 +29,6 @@ pub(super) struct Talk<'a> {
     pub(super) phrases: Phrases,
     pub(super) style: Style,
     pub(super) session: String,
-    pub(super) args: &'a ChatArgs,
 }
 
 /// What comes after a line.
