@@ -1,90 +1,125 @@
-//! The language model of the settings, with its key.
+//! The language models of the settings, with their keys: from the settings, a command, the environment, or `keys.toml`.
 
-use std::sync::Arc;
+use std::{
+    process::{Command, Stdio},
+    sync::Arc,
+};
 
 use everlore::{
-    Config,
     config::{ModelSettings, Secret, chat_provider},
     llm::ChatModel,
 };
 
-use crate::failure::{Failure, Result};
+use crate::{
+    context::Context,
+    failure::{Failure, Result},
+    keys,
+};
 
 /// The model that talks, or another one of the same provider; none if the settings name none.
-pub(crate) async fn of(config: &Config, name: Option<&str>) -> Result<Option<Arc<dyn ChatModel>>> {
-    let Some(mut settings) = config.chat_model() else { return Ok(None) };
-    if let Some(name) = name {
-        settings.model = name.to_owned();
-    }
-    made(&with_key(settings).await?).map(Some)
-}
-
-/// The same settings with the key that the environment or a command holds, unless they have one.
-pub(crate) async fn with_key(settings: ModelSettings) -> Result<ModelSettings> {
-    if !settings.api_key.reveal().is_empty() {
-        return Ok(settings);
-    }
-    let variables = chat_provider(&settings.provider).map_or(&[][..], |known| known.key_variables);
-    let set = |name: &&str| std::env::var(name).ok().filter(|key| !key.trim().is_empty());
-    let api_key = match variables.iter().find_map(set) {
-        Some(key) => Secret::new(key.trim()),
-        None => Secret::new(printed(settings.key_command.clone()).await?),
+pub(crate) fn for_chat(cx: &Context, model: Option<&str>) -> Result<Option<Arc<dyn ChatModel>>> {
+    let settings = cx.settings.config.chat_model();
+    let named = |settings: ModelSettings| match model {
+        Some(model) => ModelSettings { model: model.to_owned(), ..settings },
+        None => settings,
     };
-    Ok(ModelSettings { api_key, ..settings })
+    chosen(cx, settings.map(named))
 }
 
-/// What the command of the settings prints; it may ask for a passphrase on the terminal.
-async fn printed(command: String) -> Result<String> {
-    if command.trim().is_empty() {
-        return Ok(String::new());
+/// The model that reads conversations and writes memories; none if the settings name none.
+#[allow(dead_code, reason = "conversation and extraction by a model are the ones that ask")]
+pub(crate) fn for_memory(cx: &Context) -> Result<Option<Arc<dyn ChatModel>>> {
+    chosen(cx, cx.settings.config.memory_model())
+}
+
+/// The settings with the key filled in, wherever it is kept.
+pub(crate) fn with_key(cx: &Context, settings: ModelSettings) -> Result<ModelSettings> {
+    if !settings.api_key.reveal().trim().is_empty() {
+        let key_place = format!("api_key of [{}]", settings.section);
+        return Ok(ModelSettings { key_place, ..settings });
     }
+    let found = match settings.key_command.trim() {
+        "" => from_environment(&settings.provider).or(from_home(cx, &settings.provider)?),
+        command => {
+            let place = format!("key_command of [{}]", settings.section);
+            Some((printed(command, &place)?, place))
+        }
+    };
+    Ok(match found {
+        Some((api_key, key_place)) => ModelSettings { api_key, key_place, ..settings },
+        None => settings,
+    })
+}
+
+fn chosen(cx: &Context, settings: Option<ModelSettings>) -> Result<Option<Arc<dyn ChatModel>>> {
+    settings.map(|settings| made(&with_key(cx, settings)?)).transpose()
+}
+
+/// The key that the provider's usual variables hold, with the name of the one that does.
+fn from_environment(provider: &str) -> Option<(Secret, String)> {
+    let variables = chat_provider(provider)?.key_variables;
+    variables.iter().find_map(|name| {
+        let key = std::env::var(name).ok().map(|key| key.trim().to_owned());
+        let key = key.filter(|key| !key.is_empty())?;
+        Some((Secret::new(key), format!("the variable {name}")))
+    })
+}
+
+fn from_home(cx: &Context, provider: &str) -> Result<Option<(Secret, String)>> {
+    let key = keys::read(&cx.home, provider)?;
+    Ok(key.map(|key| (key, format!("{} of the home", keys::FILE))))
+}
+
+/// The first line that a command prints. It may ask the user for a password, so it gets the terminal.
+fn printed(command: &str, place: &str) -> Result<Secret> {
+    let failed = |what: String| {
+        Failure::invalid(
+            format!("{place} {what}"),
+            "run it by hand: it must print the key and nothing else",
+        )
+    };
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-    let failed = |why: String| {
-        let hint = "check key_command in the settings, or put the key into the provider's variable";
-        Failure::invalid(format!("the command that prints the key failed: {why}"), hint)
-    };
-    let run = move || {
-        let mut run = std::process::Command::new(shell);
-        run.args([flag, &command]).stdin(std::process::Stdio::inherit()).output()
-    };
-    let output = tokio::task::spawn_blocking(run)
-        .await
-        .map_err(|error| failed(error.to_string()))?
-        .map_err(|error| failed(error.to_string()))?;
-    if !output.status.success() {
-        return Err(failed(output.status.to_string()));
+    let ran = Command::new(shell).args([flag, command]).stderr(Stdio::inherit()).output();
+    let ran = ran.map_err(|error| failed(format!("cannot be run: {error}")))?;
+    if !ran.status.success() {
+        return Err(failed(format!("failed: {}", ran.status)));
     }
-    // Only the key: what else a tool prints stands below it.
-    let text = String::from_utf8_lossy(&output.stdout);
-    Ok(text.lines().next().unwrap_or_default().trim().to_owned())
+    let printed = String::from_utf8_lossy(&ran.stdout);
+    match printed.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
+        Some(key) => Ok(Secret::new(key)),
+        None => Err(failed("printed nothing".to_owned())),
+    }
 }
 
-/// A model by its settings; nothing is sent yet.
 #[cfg(feature = "remote")]
 pub(crate) fn made(settings: &ModelSettings) -> Result<Arc<dyn ChatModel>> {
     Ok(everlore::llm::remote::chat_model(settings, &crate::model::proxies())?)
 }
 
-/// The names of the models that a provider has.
+/// The names of the models that a provider has; the settings need not name one.
 #[cfg(feature = "remote")]
-pub(crate) async fn listed(settings: &ModelSettings) -> Result<Vec<String>> {
-    Ok(everlore::llm::remote::list_models(settings, &crate::model::proxies()).await?)
+pub(crate) async fn list(cx: &Context, settings: ModelSettings) -> Result<Vec<String>> {
+    let settings = with_key(cx, settings)?;
+    Ok(everlore::llm::remote::list_models(&settings, &crate::model::proxies()).await?)
 }
 
 #[cfg(not(feature = "remote"))]
-pub(crate) fn made(_: &ModelSettings) -> Result<Arc<dyn ChatModel>> {
-    Err(without_remote())
+pub(crate) fn made(settings: &ModelSettings) -> Result<Arc<dyn ChatModel>> {
+    Err(without(settings))
 }
 
 #[cfg(not(feature = "remote"))]
-pub(crate) async fn listed(_: &ModelSettings) -> Result<Vec<String>> {
-    Err(without_remote())
+pub(crate) async fn list(_: &Context, settings: ModelSettings) -> Result<Vec<String>> {
+    Err(without(&settings))
 }
 
 #[cfg(not(feature = "remote"))]
-fn without_remote() -> Failure {
+fn without(settings: &ModelSettings) -> Failure {
     Failure::invalid(
-        "this program was built without models on other servers",
-        "use `everlore chat --offline`, or build with the feature `remote`",
+        format!(
+            "this program was built without models on other servers, and [{}] names \"{}\"",
+            settings.section, settings.provider
+        ),
+        "build it with the feature `remote`, or take the model out of the settings",
     )
 }

@@ -7,6 +7,7 @@ mod cli;
 mod context;
 mod model;
 mod chat_model;
+mod keys;
 mod input;
 mod editor;
 mod output;

@@ -1,11 +1,13 @@
-//! `everlore config`: the settings in force, where they come from, and what is wrong with them.
+//! `everlore config`: the settings in force, where they come from, what is wrong with them, and keys kept apart from them.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+use everlore::config::Secret;
 use serde_json::json;
 
 use crate::{
     context::Context,
     failure::{Exit, Failure, Result},
+    input, keys,
     output::Output,
 };
 
@@ -18,6 +20,17 @@ pub(crate) enum ConfigCommand {
     Check,
     /// Print where the settings are read from
     Path,
+    /// Keep the key of a provider, read from standard input, in keys.toml, which only you can read
+    Key(KeyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeyArgs {
+    /// The provider as the settings name it, such as openai
+    provider: String,
+    /// Forget the key instead
+    #[arg(long)]
+    remove: bool,
 }
 
 impl ConfigCommand {
@@ -27,6 +40,7 @@ impl ConfigCommand {
             Self::Show => show(cx, out),
             Self::Check => check(cx, out),
             Self::Path => path(cx, out),
+            Self::Key(args) => key(args, cx, out),
         }
     }
 }
@@ -83,4 +97,31 @@ fn path(cx: &Context, out: &mut Output) -> Result<Exit> {
         out.line(&path.display().to_string())?;
     }
     Ok(Exit::Done)
+}
+
+/// The key comes from standard input: arguments stay in the history of the shell.
+fn key(args: &KeyArgs, cx: &Context, out: &mut Output) -> Result<Exit> {
+    keys::known(&args.provider)?;
+    let key = if args.remove { None } else { Some(given_key(out)?) };
+    keys::write(&cx.home, &args.provider, key.as_ref())?;
+    let path = cx.home.join(keys::FILE).display().to_string();
+    if out.is_json() {
+        out.json(&json!({ "provider": args.provider, "kept": !args.remove, "path": path }))?;
+    } else {
+        let done = if args.remove { "is no longer in" } else { "is kept in" };
+        out.line(&format!("the key of {} {done} {path}", args.provider))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn given_key(out: &mut Output) -> Result<Secret> {
+    let text = input::text(&[], out)?;
+    let key = text.trim();
+    if key.is_empty() || key.contains(char::is_whitespace) {
+        return Err(Failure::invalid(
+            "that is no key",
+            "give it on standard input, on one line: everlore config key PROVIDER < FILE",
+        ));
+    }
+    Ok(Secret::new(key))
 }

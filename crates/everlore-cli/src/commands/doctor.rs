@@ -4,21 +4,29 @@ use std::{
     fs,
     io::{self, Write},
     path::Path,
+    time::Duration,
 };
 
 use clap::Args;
-use everlore::store::{Store, sqlite::SCHEMA_VERSION};
+use everlore::{
+    config::ModelSettings,
+    store::{Store, sqlite::SCHEMA_VERSION},
+};
 use serde::Serialize;
 use serde_json::json;
 
 use super::{layer::findings, memory::copies};
 use crate::{
+    chat_model,
     context::Context,
     failure::{Exit, Failure, Result},
     output::Output,
     unsaved,
     words::{count, size, visible},
 };
+
+/// How long a language model may take to list what there is: a server that is there answers within a second.
+const ASKING: Duration = Duration::from_secs(5);
 
 /// Problems of one scope told one by one; more would say the same.
 const MAX_TOLD: usize = 5;
@@ -60,6 +68,7 @@ impl DoctorArgs {
             checks.extend(self.database(cx).await);
         }
         checks.extend(layers(cx));
+        checks.extend(language_models(cx).await);
         checks.extend(leftovers(cx));
         let well = checks.iter().all(|check| check.status != State::Problem);
         if out.is_json() {
@@ -268,6 +277,43 @@ fn layers(cx: &Context) -> Vec<Check> {
         checks.push(Check::ok("layers", format!("{files}, all within their budgets")));
     }
     checks
+}
+
+/// The language models of the settings: whether their servers are there, take the key and know the model.
+async fn language_models(cx: &Context) -> Vec<Check> {
+    let config = &cx.settings.config;
+    let mut chosen: Vec<ModelSettings> =
+        config.chat_model().into_iter().chain(config.memory_model()).collect();
+    chosen.dedup_by_key(|settings| (settings.provider.clone(), settings.model.clone()));
+    let mut checks = Vec::new();
+    for settings in chosen {
+        checks.push(language_model(cx, settings).await);
+    }
+    checks
+}
+
+async fn language_model(cx: &Context, settings: ModelSettings) -> Check {
+    let name = "language model";
+    let told = format!("{}/{} of [{}]", settings.provider, settings.model, settings.section);
+    let model = settings.model.clone();
+    let timeout = settings.timeout.min(ASKING);
+    match chat_model::list(cx, ModelSettings { timeout, ..settings }).await {
+        Err(failure) => Check::failed(name, failure),
+        Ok(models) if models.is_empty() || lists(&models, &model) => {
+            Check::ok(name, format!("{told} can be asked"))
+        }
+        Ok(models) => Check::note(
+            name,
+            format!("{told}: its provider does not list this model among {}", models.len()),
+            "check the name; some providers serve models that they do not list",
+        ),
+    }
+}
+
+/// Whether a model is listed, as it is or with the tag that is meant where none is given.
+fn lists(models: &[String], model: &str) -> bool {
+    let latest = format!("{model}:latest");
+    models.iter().any(|listed| listed == model || *listed == latest)
 }
 
 /// Files that hold texts outside the database.

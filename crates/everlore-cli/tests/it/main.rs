@@ -24,6 +24,8 @@ mod prompt;
 mod embed;
 #[cfg(feature = "remote")]
 mod remote;
+#[cfg(feature = "remote")]
+mod chat_model;
 mod domains;
 mod calibrate;
 #[cfg(feature = "local-model")]

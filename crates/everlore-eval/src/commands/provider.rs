@@ -1,9 +1,11 @@
-//! `provider`: a scripted provider of vectors on this machine, to try models on other servers without one.
+//! `provider`: a scripted provider of vectors and conversations on this machine, to try models on other servers without one.
+
+use std::time::Duration;
 
 use anyhow::Result;
-use everlore_scripted::{Embeddings, Server};
+use everlore_scripted::{Chats, Embeddings, Reply, Request, Script, Server, chats::persona};
 
-/// Play a provider of vectors for both protocols, until interrupted
+/// Play a provider of vectors and of a language model for all protocols, until interrupted
 #[derive(clap::Args)]
 pub(crate) struct ProviderArgs {
     /// The key that it asks for; without it, it takes everybody
@@ -12,19 +14,49 @@ pub(crate) struct ProviderArgs {
     /// How many numbers its vectors have
     #[arg(long, default_value_t = 64)]
     dimensions: usize,
+    /// How long it takes for each piece of an answer, in milliseconds
+    #[arg(long, default_value_t = 20)]
+    pause: u64,
+}
+
+/// Both models of the provider.
+struct Provider {
+    embeddings: Embeddings,
+    chats: Chats,
+}
+
+impl Script for Provider {
+    fn answer(&mut self, request: &Request) -> Reply {
+        match request.path.as_str() {
+            "/v1/embeddings" | "/api/embed" => self.embeddings.answer(request),
+            _ => self.chats.answer(request),
+        }
+    }
 }
 
 /// Prints settings to copy, then serves.
 pub(crate) fn run(args: &ProviderArgs) -> Result<()> {
     anyhow::ensure!(args.dimensions > 0, "--dimensions must be at least 1");
-    let script =
+    let embeddings =
         Embeddings { key: args.key.clone(), dimensions: args.dimensions, ..Embeddings::default() };
-    let model = script.model.clone();
-    let server = Server::start(script);
+    let pause = Duration::from_millis(args.pause);
+    let chats = Chats::new().otherwise(move |asked| persona(asked).slowly(pause));
+    let chats = args.key.iter().fold(chats, |chats, key| chats.with_key(key));
+    let (vectors, talks) = (embeddings.model.clone(), chats.models()[0].clone());
+    let server = Server::start(Provider { embeddings, chats });
+    let url = server.url();
     println!(
-        "[embedding]\nprovider = \"openai\"\nmodel = \"{model}\"\nbase_url = \"{}/v1\"",
-        server.url()
+        "[embedding]\nprovider = \"openai\"\nmodel = \"{vectors}\"\nbase_url = \"{url}/v1\"\n"
     );
+    println!(
+        "[memory_agent]\nenabled = true\nprovider = \"openai\"\nmodel = \"{talks}\"\nbase_url = \"{url}/v1\"\n"
+    );
+    println!(
+        "# The model speaks the other protocols too; choose one for [memory_agent] or [chat]:"
+    );
+    for other in ["anthropic", "ollama", "gemini"] {
+        println!("# provider = \"{other}\"   base_url = \"{url}\"");
+    }
     loop {
         std::thread::park();
     }

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// An answer beyond this is not read: a thousand vectors of 4,096 numbers written out are 50 MB.
-const MAX_ANSWER: usize = 64 << 20;
+pub(crate) const MAX_ANSWER: usize = 64 << 20;
 
 /// Connecting takes a round trip or two; longer means that nobody is there.
 const CONNECT: Duration = Duration::from_secs(10);

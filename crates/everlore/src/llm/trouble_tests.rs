@@ -80,3 +80,47 @@ fn a_long_complaint_is_cut() {
     };
     assert!(message.chars().count() < 300, "{message}");
 }
+
+#[test]
+fn failures_of_language_models_are_told_by_what_helps() {
+    let told = |status: u16, body: &str| match trouble(status, "", body) {
+        Trouble::Passing { message, after } => format!("wait {after:?}: {message}"),
+        Trouble::TooMuch { message } => format!("less: {message}"),
+        Trouble::Lasting { message, hint } => format!("change: {message} / {hint}"),
+    };
+    let gemini_key =
+        r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}]"#;
+    assert!(told(400, gemini_key).contains("the key in OPENAI_API_KEY was refused"));
+    let credit = said("Your credit balance is too low to access the API");
+    assert!(told(400, &credit).contains("no credit left"));
+    assert!(told(402, &said("Insufficient Balance")).contains("no credit left"));
+    let minute = r#"{"error":{"code":429,"message":"You exceeded your current quota","details":[{"retryDelay":"34s"}]}}"#;
+    assert!(told(429, minute).starts_with("wait Some(34s)"), "a limit by the minute passes");
+    assert!(
+        told(400, &said("prompt is too long: 208310 tokens > 200000 maximum")).starts_with("less")
+    );
+    let count =
+        said("The input token count (1200000) exceeds the maximum number of tokens allowed");
+    assert!(told(400, &count).starts_with("less"));
+}
+
+#[test]
+fn an_error_in_the_middle_of_an_answer_is_told_by_its_number_or_name() {
+    let told = |error: Value| match Trouble::told(&asked("sk-1"), &error) {
+        Trouble::Passing { message, .. } => format!("wait: {message}"),
+        Trouble::TooMuch { message } => format!("less: {message}"),
+        Trouble::Lasting { message, .. } => format!("change: {message}"),
+    };
+    let named =
+        |kind: &str| told(serde_json::json!({ "error": { "type": kind, "message": "忙" } }));
+    assert_eq!(named("overloaded_error"), "wait: api.example answered with status 529: 忙");
+    assert_eq!(named("rate_limit_error"), "wait: api.example answered with status 429: 忙");
+    assert_eq!(named("invalid_request_error"), "change: api.example answered with status 400: 忙");
+    assert_eq!(named("anything"), "wait: api.example answered with status 500: 忙");
+    assert!(named("authentication_error").contains("was refused"));
+    let numbered =
+        |code: Value| told(serde_json::json!({ "error": { "code": code, "message": "x" } }));
+    assert!(numbered(serde_json::json!(502)).contains("502"));
+    assert!(numbered(serde_json::json!("503")).contains("503"));
+    assert!(told(serde_json::json!({ "error": "runner stopped" })).contains("500: runner stopped"));
+}

@@ -291,6 +291,20 @@ async fn a_question_that_is_too_long_can_be_told_from_other_failures() {
 }
 
 #[tokio::test]
+async fn a_limit_that_the_model_cannot_reach_is_no_question_that_is_too_long() {
+    for complaint in [
+        "max_tokens is too large: 100000. This model supports at most 16384 completion tokens",
+        "max_tokens: 8192 > 4096, which is too many output tokens for this model",
+    ] {
+        for provider in PROVIDERS {
+            let chats = Chats::new().then(Said::fail_with(400, complaint));
+            let (_, hint, asked) = failure(provider, chats).await;
+            assert!(hint.contains("set max_tokens") && asked == 1, "{provider} {hint}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_breaks_off_is_an_error_and_never_a_short_answer() {
     let text = "a long answer, 很长的回答";
     for provider in PROVIDERS {
@@ -478,4 +492,19 @@ async fn a_model_says_who_it_is_and_one_without_a_name_is_refused() {
     let nameless = ModelSettings { model: String::new(), ..settings(&server, "openai") };
     let error = RemoteChat::new(&nameless, &Proxies::default()).unwrap_err();
     assert!(error.hint().contains("set model in [chat]"), "{}", error.hint());
+}
+
+#[test]
+fn the_settings_of_the_documentation_name_models() {
+    let docs = include_str!("../../../../docs/providers.md");
+    let blocks: Vec<&str> =
+        docs.split("```toml\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+    assert!(blocks.len() >= 9, "{} blocks", blocks.len());
+    for block in blocks {
+        let (config, warnings) = Config::parse(block).unwrap();
+        assert_eq!((config.check(), warnings), (vec![], vec![]), "{block}");
+        for settings in [config.chat_model().unwrap(), config.memory_model().unwrap()] {
+            RemoteChat::new(&settings, &Proxies::default()).unwrap();
+        }
+    }
 }

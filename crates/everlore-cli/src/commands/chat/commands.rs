@@ -31,7 +31,7 @@ impl Talk<'_> {
             "clear" => self.clear(),
             "memory" => self.memory(rest).await,
             "why" => self.why().await,
-            "model" => self.model(rest).await,
+            "model" => self.model(rest),
             "compact" => self.compact().await,
             "cost" => self.cost(),
             _ => {
@@ -121,12 +121,12 @@ impl Talk<'_> {
     }
 
     /// Who answers, or lets another model answer.
-    async fn model(&mut self, name: &str) -> Result<()> {
+    fn model(&mut self, name: &str) -> Result<()> {
         if self.partner.model().is_none() {
             return self.out.line(self.phrases.no_model_here());
         }
         if !name.is_empty()
-            && let Some(model) = chat_model::of(&self.cx.settings.config, Some(name)).await?
+            && let Some(model) = chat_model::for_chat(self.cx, Some(name))?
         {
             self.use_model(model);
         }

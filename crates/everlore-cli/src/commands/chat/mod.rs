@@ -105,7 +105,7 @@ impl ChatArgs {
             let engine = cx.engine().await?;
             return Ok(Some(Partner::Memory(Offline::new(engine, &cx.scope, session))));
         }
-        let Some(model) = chat_model::of(&cx.settings.config, self.model.as_deref()).await? else { return Ok(None) };
+        let Some(model) = chat_model::for_chat(cx, self.model.as_deref())? else { return Ok(None) };
         let opening = Opening {
             scope: cx.scope.clone(),
             session: session.to_owned(),

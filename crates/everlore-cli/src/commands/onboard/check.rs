@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use everlore::{
     Config,
-    config::ModelSettings,
     llm::{ChatRequest, Message, ask},
 };
 use serde::Serialize;
@@ -41,10 +40,10 @@ pub(super) fn config_with(cx: &Context, chosen: &Chosen) -> Config {
 }
 
 /// Asks the model of the settings for a word.
-pub(super) async fn live(config: &Config) -> Live {
+pub(super) async fn live(cx: &Context, config: &Config) -> Live {
     let started = Instant::now();
     let name = config.chat_model().map(|settings| format!("{}/{}", settings.provider, settings.model));
-    let outcome = match tokio::time::timeout(LONGEST, word(config)).await {
+    let outcome = match tokio::time::timeout(LONGEST, word(cx, config)).await {
         Ok(outcome) => outcome,
         Err(_) => Err(Failure::told(
             "remote",
@@ -61,21 +60,19 @@ pub(super) async fn live(config: &Config) -> Live {
 }
 
 /// The models that the provider lists.
-pub(super) async fn models(config: &Config) -> Result<Vec<String>> {
+pub(super) async fn models(cx: &Context, config: &Config) -> Result<Vec<String>> {
     let Some(settings) = config.chat_model() else { return Ok(Vec::new()) };
-    let settings = chat_model::with_key(settings).await?;
-    match tokio::time::timeout(LONGEST, chat_model::listed(&settings)).await {
+    match tokio::time::timeout(LONGEST, chat_model::list(cx, settings)).await {
         Ok(listed) => listed,
         Err(_) => Ok(Vec::new()),
     }
 }
 
-async fn word(config: &Config) -> Result<()> {
+async fn word(cx: &Context, config: &Config) -> Result<()> {
     let Some(settings) = config.chat_model() else {
         return Err(Failure::invalid("no model is named", "give --provider and --model"));
     };
-    let settings: ModelSettings = chat_model::with_key(settings).await?;
-    let model = chat_model::made(&settings)?;
+    let model = chat_model::made(&chat_model::with_key(cx, settings)?)?;
     let request = ChatRequest {
         messages: vec![Message::User { text: "Answer with the word: ready".to_owned() }],
         max_tokens: Some(MAX_TOKENS),

@@ -145,7 +145,7 @@ async fn unasked(cx: &Context, out: &mut Output, chosen: &Chosen, replace: bool)
         ));
     }
     let check = match chosen.has_model() && !chosen.no_check {
-        true => Some(check::live(&check::config_with(cx, chosen)).await),
+        true => Some(check::live(cx, &check::config_with(cx, chosen)).await),
         false => None,
     };
     let (changes, sections) = (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());

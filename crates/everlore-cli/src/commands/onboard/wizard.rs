@@ -10,6 +10,7 @@ use crate::{
     commands::chat::{LineEditor, Phrases, Read},
     context::Context,
     failure::Result,
+    keys,
     output::Output,
     words::visible,
 };
@@ -108,13 +109,16 @@ impl<'a> Wizard<'a> {
             let question = format!("{address} [{}]: ", known.base_url);
             chosen.base_url = self.question(&question).await?;
         }
-        let set = |name: &&&str| std::env::var(name).is_ok_and(|key| !key.trim().is_empty());
-        if let (Some(first), None) =
-            (known.key_variables.first(), known.key_variables.iter().find(set))
-        {
+        let set = |name: &&str| std::env::var(name).is_ok_and(|key| !key.trim().is_empty());
+        let has_key = known.key_variables.iter().any(set)
+            || keys::read(&self.cx.home, known.name)?.is_some();
+        if let Some(first) = known.key_variables.first().filter(|_| !has_key) {
             let told = match self.phrases.choose("en", "zh") {
-                "zh" => format!("请把密钥放进环境变量 {first}；它不会写进任何文件。"),
-                _ => format!("Put your key into the variable {first}; it is written to no file."),
+                "zh" => format!("密钥请放进环境变量 {first}，或用 `everlore config key {}` 保存。", known.name),
+                _ => format!(
+                    "The key belongs into the variable {first}, or keep it with `everlore config key {}`.",
+                    known.name
+                ),
             };
             self.say(&told)?;
         }
@@ -125,7 +129,7 @@ impl<'a> Wizard<'a> {
     async fn model(&mut self, chosen: &mut Chosen) -> Step {
         let config = check::config_with(self.cx, chosen);
         if chosen.model.is_none() {
-            let listed = check::models(&config).await.unwrap_or_default();
+            let listed = check::models(self.cx, &config).await.unwrap_or_default();
             for (at, name) in listed.iter().take(LISTED).enumerate() {
                 self.say(&format!("  {}) {}", at + 1, visible(name)))?;
             }
@@ -139,7 +143,7 @@ impl<'a> Wizard<'a> {
         let config = check::config_with(self.cx, chosen);
         if !chosen.no_check && config.chat_model().is_some_and(|model| !model.model.is_empty()) {
             self.say(self.phrases.choose("Asking the model…", "正在询问模型……"))?;
-            let told = check::live(&config).await.told(self.phrases);
+            let told = check::live(self.cx, &config).await.told(self.phrases);
             self.say(&told)?;
             chosen.no_check = true;
         }

@@ -29,7 +29,7 @@ use self::{
 };
 use super::{FIRST_PAUSE, LONGEST_PAUSE, Patience, chance};
 use crate::{
-    config::{ChatProvider, ModelSettings, chat_provider},
+    config::{ChatProvider, ModelSettings, Secret, chat_provider},
     error::{Error, Result},
     llm::{
         chat::{Answer, ChatModel, ChatRequest},
@@ -94,7 +94,7 @@ impl RemoteChat {
         let asked = Asked {
             host: http.host().to_owned(),
             model: settings.model.clone(),
-            key: settings.api_key.clone(),
+            key: Secret::new(settings.api_key.reveal().trim()),
             key_place: settings.key_place.clone(),
             get_model: get_model(provider, settings),
         };
@@ -200,10 +200,11 @@ impl RemoteChat {
     fn told(&self, trouble: Trouble) -> Error {
         let section = self.section;
         match trouble {
-            Trouble::TooMuch { message } => Error::TooLong {
+            Trouble::TooMuch { message } if is_about_the_answer(&message) => Error::Remote {
                 message,
-                hint: "shorten the conversation, or choose a model that reads more".to_owned(),
+                hint: "the model cannot write so much: set max_tokens in [chat] to less".to_owned(),
             },
+            Trouble::TooMuch { message } => too_long(message),
             Trouble::Lasting { message, hint } => Error::Remote { message, hint },
             Trouble::Passing { message, .. } => {
                 let hint = match message.contains("cannot be reached") {
@@ -267,6 +268,19 @@ fn get_model(provider: &ChatProvider, settings: &ModelSettings) -> String {
             format!("check model and base_url in [{section}]; `everlore onboard` lists the models")
         }
     }
+}
+
+/// Whether a server complains about the limit of the answer and not about the length of the question.
+fn is_about_the_answer(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let question = ["context", "prompt", "input", "messages"];
+    message.contains("max_") && !question.iter().any(|sign| message.contains(sign))
+}
+
+/// A question that the model cannot read as a whole.
+fn too_long(message: String) -> Error {
+    let hint = "shorten the conversation, or choose a model that reads more".to_owned();
+    Error::TooLong { message, hint }
 }
 
 /// Whether a field limits the answer: complaints about its value are not about the field.

@@ -1,1 +1,72 @@
-//! Tests.
+//! Lines as Ollama sends them.
+
+use super::*;
+use crate::llm::chat::{Tokens, ToolCall};
+
+fn read(values: &[Value]) -> Result<Vec<Piece>, Fault> {
+    let mut reader = Ollama.reader();
+    let mut pieces = Vec::new();
+    for value in values {
+        pieces.extend(reader.read(value)?);
+    }
+    if !pieces.iter().any(|piece| matches!(piece, Piece::End { .. })) {
+        pieces.extend(reader.end(false)?);
+    }
+    Ok(pieces)
+}
+
+fn part(message: &Value) -> Value {
+    json!({ "model": "m", "message": message, "done": false })
+}
+
+#[test]
+fn texts_calls_and_costs_are_read() {
+    let calls = json!([
+        { "function": { "name": "save", "arguments": { "t": "茶" } } },
+        { "id": "given", "function": { "name": "find", "arguments": "{\"q\":1}" } },
+    ]);
+    let values = [
+        part(&json!({ "role": "assistant", "content": "", "thinking": "想" })),
+        part(&json!({ "role": "assistant", "content": "<think>hm</think>" })),
+        part(&json!({ "role": "assistant", "content": "好的" })),
+        part(&json!({ "role": "assistant", "content": "", "tool_calls": calls })),
+        json!({ "message": { "content": "" }, "done": true, "done_reason": "stop", "prompt_eval_count": 26, "eval_count": 9, "load_duration": 1 }),
+    ];
+    let call = |id: &str, name: &str, arguments| {
+        Piece::Call(ToolCall { id: id.into(), name: name.into(), arguments })
+    };
+    let tokens = Tokens { read: 26, cached: 0, written: 9 };
+    let expected = [
+        Piece::Text("好的".into()),
+        call("call_1", "save", json!({"t": "茶"})),
+        call("given", "find", json!({"q": 1})),
+        Piece::End { stop: Stop::Calls, tokens },
+    ];
+    assert_eq!(read(&values).unwrap(), expected);
+}
+
+#[test]
+fn an_error_and_a_missing_end_are_faults() {
+    let error = json!({ "error": "model runner has unexpectedly stopped" });
+    assert_eq!(read(&[error.clone()]), Err(Fault::Told(error)));
+    assert_eq!(read(&[part(&json!({ "content": "half" }))]), Err(Fault::Cut));
+}
+
+#[test]
+fn messages_name_the_tool_and_give_objects() {
+    let calls = vec![ToolCall { id: "x".into(), name: "f".into(), arguments: Value::Null }];
+    assert_eq!(
+        message(&Message::Assistant { text: String::new(), calls }),
+        json!({ "role": "assistant", "content": "", "tool_calls": [{ "function": { "name": "f", "arguments": {} } }] })
+    );
+    let result =
+        Message::Tool { call: "x".into(), name: "f".into(), text: "r".into(), failed: false };
+    assert_eq!(message(&result), json!({ "role": "tool", "tool_name": "f", "content": "r" }));
+}
+
+#[test]
+fn the_address_may_be_that_of_its_paths() {
+    for given in ["http://h:11434", "http://h:11434/", "http://h:11434/v1", "http://h:11434/api/"] {
+        assert_eq!(Ollama.base(given), "http://h:11434");
+    }
+}

@@ -229,6 +229,8 @@ impl Chunks {
     fn note_stop(&mut self, reason: Option<&str>) -> Result<(), Fault> {
         self.progress.stop = match reason {
             None => return Ok(()),
+            // A refusal in words ends like any answer.
+            Some(_) if self.progress.stop == Some(Stop::Refused) => return Ok(()),
             Some("length" | "max_tokens") => Some(Stop::Length),
             Some("tool_calls" | "function_call") => Some(Stop::Calls),
             Some("content_filter") => Some(Stop::Refused),

@@ -1,1 +1,216 @@
-//! Tests.
+//! Chat completions as servers really send them: in the pieces, with the gaps and in the dialects that there are.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::llm::chat::{ChatRequest, ChatTool, Tokens};
+
+/// What a reader makes of values, up to the end of the stream.
+fn read(values: &[Value], said: bool) -> Result<Vec<Piece>, Fault> {
+    let mut reader = Openai.reader();
+    let mut pieces = Vec::new();
+    for value in values {
+        pieces.extend(reader.read(value)?);
+    }
+    pieces.extend(reader.end(said)?);
+    Ok(pieces)
+}
+
+fn delta(delta: &Value) -> Value {
+    json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] })
+}
+
+fn finish(reason: &str) -> Value {
+    json!({ "choices": [{ "delta": {}, "finish_reason": reason }] })
+}
+
+fn calls(pieces: &[Piece]) -> Vec<(String, String, Value)> {
+    let call = |piece: &Piece| match piece {
+        Piece::Call(call) => Some((call.id.clone(), call.name.clone(), call.arguments.clone())),
+        _ => None,
+    };
+    pieces.iter().filter_map(call).collect()
+}
+
+fn part(index: &Value, id: &Value, name: &Value, arguments: &Value) -> Value {
+    let function = json!({ "name": name, "arguments": arguments });
+    delta(&json!({ "tool_calls": [{ "index": index, "id": id, "function": function }] }))
+}
+
+const NO: Value = Value::Null;
+
+#[test]
+fn pieces_of_two_calls_are_put_together_by_their_number() {
+    let values = [
+        part(&json!(0), &json!("a"), &json!("save"), &json!("")),
+        part(&json!(1), &json!("b"), &json!("find"), &json!("{\"q\"")),
+        part(&json!(0), &NO, &NO, &json!("{\"t\":\"茶")),
+        part(&json!(1), &NO, &NO, &json!(":1}")),
+        part(&json!(0), &NO, &NO, &json!("\"}")),
+        finish("tool_calls"),
+    ];
+    let pieces = read(&values, true).unwrap();
+    let expected = [
+        ("a".into(), "save".into(), json!({"t": "茶"})),
+        ("b".into(), "find".into(), json!({"q": 1})),
+    ];
+    assert_eq!(calls(&pieces), expected);
+    assert!(matches!(pieces[2], Piece::End { stop: Stop::Calls, .. }));
+}
+
+#[test]
+fn calls_without_numbers_or_ids_are_told_apart_all_the_same() {
+    // Whole calls without a number, the name repeated, an empty id, arguments as an object.
+    let values = [
+        part(&NO, &json!(""), &json!("save"), &json!({"t": 1})),
+        part(&NO, &NO, &json!("find"), &json!("{}")),
+        finish("stop"),
+    ];
+    let pieces = read(&values, true).unwrap();
+    let expected = [
+        ("call_1".into(), "save".into(), json!({"t": 1})),
+        ("call_2".into(), "find".into(), json!({})),
+    ];
+    assert_eq!(calls(&pieces), expected);
+    assert!(matches!(pieces[2], Piece::End { stop: Stop::Calls, .. }), "whatever its reason says");
+
+    // Every call numbered 0, and each with an id of its own.
+    let values = [
+        part(&json!(0), &json!("a"), &json!("save"), &json!("{}")),
+        part(&json!(0), &json!("b"), &json!("save"), &json!("{\"x\":2}")),
+        finish("tool_calls"),
+    ];
+    assert_eq!(calls(&read(&values, true).unwrap()).len(), 2);
+
+    // The name with every piece.
+    let values = [
+        part(&json!(0), &json!("a"), &json!("save"), &json!("{\"x\"")),
+        part(&json!(0), &json!("a"), &json!("save"), &json!(":2}")),
+        finish("tool_calls"),
+    ];
+    let expected = [("a".into(), "save".into(), json!({"x": 2}))];
+    assert_eq!(calls(&read(&values, true).unwrap()), expected);
+}
+
+#[test]
+fn arguments_that_are_no_object_are_passed_on_as_written() {
+    let values = [part(&json!(0), &json!("a"), &json!("f"), &json!("{broken")), finish("stop")];
+    assert_eq!(calls(&read(&values, true).unwrap())[0].2, json!("{broken"));
+    let twice = json!("{\"a\":1}").to_string();
+    let values = [part(&json!(0), &json!("a"), &json!("f"), &json!(twice)), finish("stop")];
+    assert_eq!(calls(&read(&values, true).unwrap())[0].2, json!({"a": 1}));
+}
+
+#[test]
+fn thoughts_gaps_and_unknown_fields_are_passed_over() {
+    let values = [
+        json!({ "id": "x", "choices": [], "prompt_filter_results": [{}] }),
+        json!({ "choices": [{ "delta": { "role": "assistant", "content": null, "reasoning_content": "想" } }] }),
+        delta(&json!({ "reasoning": "hm", "content": "" })),
+        json!({ "choices": [{ "delta": { "content": "好" }, "finish_reason": "" }] }),
+        delta(&json!({ "content": [{ "type": "thinking" }, { "type": "text", "text": "的" }] })),
+        finish("stop"),
+        json!({ "choices": [], "usage": null }),
+    ];
+    let pieces = read(&values, false).unwrap();
+    let said = [Piece::Text("好".into()), Piece::Text("的".into())];
+    assert_eq!(pieces[..2], said);
+    assert_eq!(pieces[2], Piece::End { stop: Stop::Done, tokens: Tokens::default() });
+}
+
+#[test]
+fn costs_are_read_in_both_dialects_and_the_last_ones_hold() {
+    let cost = |usage: Value| {
+        let values = [
+            finish("stop"),
+            json!({ "usage": { "prompt_tokens": 1 } }),
+            json!({ "choices": [], "usage": usage }),
+        ];
+        match read(&values, true).unwrap().pop() {
+            Some(Piece::End { tokens, .. }) => tokens,
+            other => panic!("{other:?}"),
+        }
+    };
+    let usage = json!({ "prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": { "cached_tokens": 3 } });
+    assert_eq!(cost(usage), Tokens { read: 9, cached: 3, written: 4 });
+    let usage = json!({ "prompt_tokens": 9, "completion_tokens": 4, "prompt_cache_hit_tokens": 5 });
+    assert_eq!(cost(usage), Tokens { read: 9, cached: 5, written: 4 });
+}
+
+#[test]
+fn each_reason_to_stop_is_understood() {
+    let stop = |reason: &str| match read(&[finish(reason)], false).map(|mut pieces| pieces.pop()) {
+        Ok(Some(Piece::End { stop, .. })) => Ok(stop),
+        Ok(other) => panic!("{other:?}"),
+        Err(fault) => Err(fault),
+    };
+    assert_eq!(stop("stop"), Ok(Stop::Done));
+    assert_eq!(stop("eos"), Ok(Stop::Done));
+    assert_eq!(stop("length"), Ok(Stop::Length));
+    assert_eq!(stop("content_filter"), Ok(Stop::Refused));
+    assert_eq!(stop("insufficient_system_resource"), Err(Fault::Cut));
+    let refusal = [delta(&json!({ "refusal": "no" })), finish("stop")];
+    let pieces = read(&refusal, true).unwrap();
+    assert_eq!(pieces[0], Piece::Text("no".into()));
+    assert!(matches!(pieces[1], Piece::End { stop: Stop::Refused, .. }));
+}
+
+#[test]
+fn a_stream_that_never_said_why_it_stopped_was_cut_unless_it_said_that_it_ended() {
+    let values = [delta(&json!({ "content": "half" }))];
+    assert_eq!(read(&values, false), Err(Fault::Cut));
+    assert_eq!(read(&values, true).unwrap().len(), 2);
+    let error = json!({ "error": { "message": "upstream", "code": 502 }, "choices": [] });
+    assert_eq!(read(&[error.clone()], true), Err(Fault::Told(error)));
+}
+
+#[test]
+fn a_question_is_written_as_the_protocol_wants_it() {
+    let (text, calls) = (
+        String::new(),
+        vec![ToolCall { id: "a".into(), name: "f".into(), arguments: json!({"x": "茶"}) }],
+    );
+    let request = ChatRequest {
+        system: "S".into(),
+        messages: vec![
+            Message::User { text: "q".into() },
+            Message::Assistant { text, calls },
+            Message::Tool { call: "a".into(), name: "f".into(), text: "r".into(), failed: false },
+        ],
+        tools: vec![ChatTool {
+            name: "f".into(),
+            description: "d".into(),
+            schema: json!({"type": "object"}),
+        }],
+        ..ChatRequest::default()
+    };
+    let without = BTreeSet::new();
+    let question = Question {
+        model: "m",
+        request: &request,
+        temperature: None,
+        max_tokens: None,
+        without: &without,
+    };
+    let expected = json!({
+        "model": "m",
+        "stream": true,
+        "stream_options": { "include_usage": true },
+        "messages": [
+            { "role": "system", "content": "S" },
+            { "role": "user", "content": "q" },
+            { "role": "assistant", "content": null, "tool_calls": [
+                { "id": "a", "type": "function", "function": { "name": "f", "arguments": "{\"x\":\"茶\"}" } },
+            ] },
+            { "role": "tool", "tool_call_id": "a", "content": "r" },
+        ],
+        "tools": [{ "type": "function", "function": { "name": "f", "description": "d", "parameters": { "type": "object" } } }],
+    });
+    assert_eq!(Openai.body(&question), expected);
+}
+
+#[test]
+fn the_address_may_be_that_of_the_path() {
+    assert_eq!(Openai.base("http://h/v1/chat/completions/"), "http://h/v1");
+    assert_eq!(Openai.base("http://h/v1"), "http://h/v1");
+}

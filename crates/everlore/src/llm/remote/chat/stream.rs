@@ -6,14 +6,15 @@ use async_trait::async_trait;
 use hyper::header::CONTENT_TYPE;
 
 use super::{
-    lines::{Framing, Splitter},
+    lines::{Endless, Framing, Splitter},
+    too_long,
     wire::{Fault, Reader},
 };
 use crate::{
     error::{Error, Result},
     llm::{
         chat::{Answer, Piece},
-        http::Reply,
+        http::{MAX_ANSWER, Reply},
         trouble::{Asked, Trouble},
     },
 };
@@ -25,6 +26,8 @@ pub(super) struct Streamed {
     reader: Box<dyn Reader>,
     pieces: VecDeque<Piece>,
     ended: bool,
+    /// How many bytes came so far.
+    bytes: usize,
     asked: Arc<Asked>,
     /// How long the server may be silent.
     limit: Duration,
@@ -50,7 +53,7 @@ impl Streamed {
         let whole = framing == Framing::Events && kind.starts_with("application/json");
         let splitter = Splitter::new(if whole { Framing::Whole } else { framing });
         let pieces = VecDeque::new();
-        Ok(Self { reply, splitter, reader, pieces, ended: false, asked, limit })
+        Ok(Self { reply, splitter, reader, pieces, ended: false, bytes: 0, asked, limit })
     }
 
     /// Waits for the first piece.
@@ -72,6 +75,10 @@ impl Streamed {
         };
         let host = &self.asked.host;
         let endless = |_| Trouble::lasting(format!("the answer of {host} has no end"), CHECK);
+        self.bytes += bytes.len();
+        if self.bytes > MAX_ANSWER {
+            return Err(endless(Endless));
+        }
         for data in self.splitter.feed(&bytes).map_err(endless)? {
             if !self.ended {
                 self.take(&data, false)?;
@@ -141,10 +148,7 @@ fn broken(trouble: Trouble) -> Error {
             message,
             hint: "ask again: what came so far is not the whole answer".to_owned(),
         },
-        Trouble::TooMuch { message } => Error::TooLong {
-            message,
-            hint: "shorten the conversation, or choose a model that reads more".to_owned(),
-        },
+        Trouble::TooMuch { message } => too_long(message),
         Trouble::Lasting { message, hint } => Error::Remote { message, hint },
     }
 }

@@ -163,3 +163,61 @@ impl Progress {
         Piece::End { stop, tokens: self.tokens }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PROTOCOLS: [Protocol; 4] =
+        [Protocol::Openai, Protocol::Anthropic, Protocol::Gemini, Protocol::Ollama];
+
+    /// Names that mean something on some wire, and words that do.
+    const NAMES: &str = "choices delta message content tool_calls function arguments name index id finish_reason usage type \
+        content_block partial_json text stop_reason done candidates parts functionCall args finishReason error";
+    const WORDS: &str =
+        "tool_use text message_stop STOP stop content_block_start content_block_stop {\"a\": 茶";
+
+    /// Values of any shape under those names.
+    fn value() -> impl Strategy<Value = Value> {
+        let pick = |words: &'static str| {
+            prop::sample::select(words.split_whitespace().collect::<Vec<_>>())
+        };
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            pick(WORDS).prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 40, 4, move |inner| {
+            let field = (pick(NAMES).prop_map(str::to_owned), inner.clone());
+            prop_oneof![
+                prop::collection::vec(inner, 0..3).prop_map(Value::from),
+                prop::collection::vec(field, 0..5).prop_map(|fields| fields.into_iter().collect()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_makes_a_reader_fall_over(
+            values in prop::collection::vec(value(), 0..5), said: bool,
+        ) {
+            for protocol in PROTOCOLS {
+                let mut reader = wire(protocol).reader();
+                let read = values.iter().try_for_each(|value| reader.read(value).map(drop));
+                let ended = read.and_then(|()| reader.end(said));
+                let good = matches!(ended.as_deref(), Err(_) | Ok([.., Piece::End { .. }]));
+                prop_assert!(good);
+            }
+        }
+    }
+
+    #[test]
+    fn no_model_is_listed_by_what_is_no_list() {
+        for protocol in PROTOCOLS {
+            assert!(wire(protocol).models(&json!({"data": 3, "models": [{}]})).is_empty());
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Language models of the settings: where their keys come from, and what the doctor says of them (C3, X8).
+
+use std::fs;
+
+use everlore_scripted::{Chats, Said, Server};
+
+use crate::home::{Home, Ran};
+
+const KEY: &str = "sk-very-secret";
+
+/// A home whose settings name a language model of a server.
+fn home(server: &Server, more: &str) -> Home {
+    let home = Home::new();
+    let settings = format!(
+        "[chat]\nprovider = \"openai\"\nmodel = \"scripted-chat\"\nbase_url = \"{}/v1\"\n{more}",
+        server.url()
+    );
+    fs::create_dir_all(home.path()).unwrap();
+    fs::write(home.path().join("config.toml"), settings).unwrap();
+    home.run(&["doctor", "--repair"]);
+    home
+}
+
+fn doctor(home: &Home, variables: &[(&str, &str)]) -> Ran {
+    home.command(&["doctor"]).envs(variables.iter().copied()).output().unwrap().into()
+}
+
+fn server() -> Server {
+    Server::start(Chats::new().with_key(KEY))
+}
+
+#[test]
+fn a_key_is_found_in_each_of_its_places_and_never_shown() {
+    let server = server();
+    let set = format!("api_key = \"{KEY}\"\n");
+    let printed = format!("key_command = \"printf '%s\\\\nmore' {KEY}\"\n");
+    for (more, variables) in [
+        (set.as_str(), &[][..]),
+        (&printed, &[]),
+        ("", &[("OPENAI_API_KEY", KEY)][..]),
+        ("", &[("EVERLORE_CHAT__API_KEY", KEY)]),
+        (&set, &[("OPENAI_API_KEY", "sk-another")]),
+    ] {
+        let ran = doctor(&home(&server, more), variables);
+        assert_eq!(ran.code, 0, "{more} {variables:?} {ran:?}");
+        let told = "language model: openai/scripted-chat of [chat] can be asked";
+        assert!(ran.out.contains(told) && !ran.out.contains(KEY), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_key_can_be_kept_in_the_home_apart_from_the_settings() {
+    let server = server();
+    let home = home(&server, "");
+    let refused = doctor(&home, &[]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.out.contains("asks for a key, and there is none"), "{refused:?}");
+    assert!(refused.out.contains("put the key into the variable OPENAI_API_KEY"), "{refused:?}");
+
+    let kept = home.run_with(&["config", "key", "openai"], format!("{KEY}\n").as_bytes());
+    assert_eq!(kept.code, 0, "{kept:?}");
+    assert!(kept.out.contains("keys.toml") && !kept.out.contains(KEY), "{kept:?}");
+    assert_eq!(doctor(&home, &[]).code, 0);
+    assert!(!home.run(&["config", "show"]).out.contains(KEY));
+    let wrong = doctor(&home, &[("OPENAI_API_KEY", "sk-wrong")]);
+    assert!(wrong.out.contains("the key in the variable OPENAI_API_KEY was refused"), "{wrong:?}");
+    assert!(!wrong.out.contains("sk-wrong"), "{wrong:?}");
+
+    home.run(&["config", "key", "openai", "--remove"]);
+    assert_eq!(doctor(&home, &[]).code, 2);
+    let unknown = home.run_with(&["config", "key", "opnai"], KEY.as_bytes());
+    assert!(unknown.code == 2 && unknown.err.contains("name one of openai"), "{unknown:?}");
+    let empty = home.run_with(&["config", "key", "openai"], b"two words");
+    assert!(empty.code == 2 && empty.err.contains("that is no key"), "{empty:?}");
+}
+
+#[test]
+fn a_command_for_the_key_that_fails_is_told() {
+    let server = server();
+    let failed = doctor(&home(&server, "key_command = \"exit 3\"\n"), &[]);
+    assert!(failed.out.contains("key_command of [chat] failed"), "{failed:?}");
+    let nothing = doctor(&home(&server, "key_command = \"true\"\n"), &[]);
+    assert!(nothing.out.contains("printed nothing"), "{nothing:?}");
+    assert_eq!(server.requests().len(), 0, "without a key nobody is asked");
+}
+
+#[test]
+fn the_doctor_tells_of_a_model_that_is_not_there() {
+    let server = Server::start(Chats::new().called("another").otherwise(|_| Said::text("好")));
+    let unlisted = doctor(&home(&server, ""), &[]);
+    assert_eq!(unlisted.code, 0);
+    assert!(unlisted.out.contains("does not list this model"), "{unlisted:?}");
+    let home = home(&server, "");
+    drop(server);
+    let away = doctor(&home, &[]);
+    assert_eq!(away.code, 2);
+    assert!(away.out.contains("nothing listens there"), "{away:?}");
+    let none = Home::new();
+    none.run(&["remember", "tea"]);
+    assert!(!none.run(&["doctor"]).out.contains("language model"), "none is set");
+}
+
+#[test]
+fn nothing_that_is_logged_holds_the_key() {
+    let server = server();
+    let home = home(&server, &format!("api_key = \"{KEY}\"\n"));
+    let ran: Ran = home.command(&["-vvv", "doctor"]).output().unwrap().into();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(!format!("{ran:?}").contains(KEY));
+}
