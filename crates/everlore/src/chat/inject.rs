@@ -50,19 +50,31 @@ struct SoFar {
 }
 
 impl Conversation {
-    /// What the question that was just asked gets. Nothing of it is kept in the history.
-    pub(super) async fn inject(&mut self, question: &str) -> Result<Injected> {
+    /// What memory knows about a question; none if the settings keep it from being asked.
+    ///
+    /// It is asked before the question is stored: a question is no answer to itself, and in a small memory its own words
+    /// would change which words are rare.
+    pub(super) async fn recall(&mut self, question: &str) -> Result<Option<Block>> {
         let memory = &self.engine.config().memory;
         let (enabled, inject) = (memory.enabled, memory.inject.clone());
-        let first_round = inject.first_round_empty && self.rounds == 1;
-        if !enabled || first_round {
-            return Ok(Injected { first_round, ..Injected::default() });
+        if !enabled || inject.first_round_empty && self.rounds == 0 {
+            return Ok(None);
         }
-        let language = self.language(question);
-        let so_far = self.so_far(&inject, language).await;
-        let left = inject.token_budget.saturating_sub(so_far.tokens);
-        let block = self.engine.context(&self.recall_request(question), left).await?;
-        Ok(injected(so_far, !self.summary.is_empty(), block))
+        let spoken_for = self.so_far(&inject, inject.token_budget, question).await.tokens;
+        let left = inject.token_budget.saturating_sub(spoken_for);
+        self.engine.context(&self.recall_request(question), left).await.map(Some)
+    }
+
+    /// What is added to the prompt for a question. Nothing of it is kept in the history.
+    pub(super) async fn inject(&mut self, question: &str, recalled: Option<Block>) -> Injected {
+        let Some(block) = recalled else {
+            let first_round = self.engine.config().memory.enabled;
+            return Injected { first_round, ..Injected::default() };
+        };
+        let inject = self.engine.config().memory.inject.clone();
+        let room = inject.token_budget.saturating_sub(block.tokens);
+        let so_far = self.so_far(&inject, room, question).await;
+        injected(so_far, !self.summary.is_empty(), block)
     }
 
     /// The language of what is written around recollections.
@@ -81,9 +93,9 @@ impl Conversation {
         RecallRequest { filter, ..self.engine.context_request(&self.scope, question) }
     }
 
-    async fn so_far(&mut self, inject: &InjectConfig, language: Language) -> SoFar {
+    async fn so_far(&mut self, inject: &InjectConfig, room: usize, question: &str) -> SoFar {
         let first = self.history.all().first().map_or(usize::MAX, |exchange| exchange.number);
-        let mut room = inject.token_budget / SHORT_TERM_SHARE;
+        let mut room = room.min(inject.token_budget / SHORT_TERM_SHARE);
         let mut told = Vec::new();
         for item in self.short_term.before(first, inject.short_term_count).into_iter().rev() {
             self.cost.summaries += item.settle().await;
@@ -96,7 +108,7 @@ impl Conversation {
             told.push(text);
         }
         told.reverse();
-        fenced(&self.summary, &told, language)
+        fenced(&self.summary, &told, self.language(question))
     }
 }
 

@@ -188,12 +188,14 @@ impl Conversation {
     ) -> Result<Reply> {
         let mut interrupt = pin!(interrupt);
         let asked_at = self.moments.next(&self.engine).timestamp();
+        let recalled = self.recall(text).await;
         let question = self.store(Role::User, text, asked_at).await?;
+        let recalled = recalled?;
         self.make_room(hear, interrupt.as_mut()).await;
         self.history.ask(asked_at, text.to_owned());
         self.rounds += 1;
         self.history.keep(self.engine.config().memory.max_history);
-        self.injected = self.inject(text).await?;
+        self.injected = self.inject(text, recalled).await;
         hear(Event::Injected(&self.injected));
         let context = self.injected.text.clone();
         let mut reply = match self.answer(&context, hear, interrupt).await {

@@ -10,7 +10,6 @@ use crate::{
     error::Result,
     ingest::Turn,
     recall::{Hit, RecallRequest},
-    store::Filter,
     text::{
         age::Age,
         language::{Language, language_of},
@@ -65,14 +64,17 @@ impl Offline {
     /// Stores a message and answers with what is stored about it. The answer itself is not stored: it is nothing new.
     pub async fn say(&mut self, text: &str) -> Result<Quoted> {
         let now = self.moments.next(&self.engine);
-        let stored = self.engine.config().memory.enabled;
-        if stored {
+        let remembers = self.engine.config().memory.enabled;
+        // A question is no answer to itself, so memory is asked first.
+        let hits = match remembers {
+            true => self.engine.recall(&self.request(text)).await.map(|found| found.hits),
+            false => Ok(Vec::new()),
+        };
+        if remembers {
             self.engine.observe(&self.scope, vec![self.turn(text, &now)]).await?;
         }
-        let language = self.language(text);
-        let request = self.request(text, &now);
+        let (hits, language) = (hits?, self.language(text));
         let limit = self.engine.config().memory.inject.limit;
-        let hits = if stored { self.engine.recall(&request).await?.hits } else { Vec::new() };
         let answers = hits.iter().filter(|hit| !is_question(hit)).take(limit);
         let quotes: Vec<Quote> = answers.map(|hit| quote(hit, &now, language)).collect();
         Ok(Quoted { text: in_words(&quotes, language), quotes })
@@ -93,10 +95,10 @@ impl Offline {
         }
     }
 
-    fn request(&self, text: &str, now: &Zoned) -> RecallRequest {
-        let filter = Filter { turns_until: Some(now.timestamp()), ..Filter::default() };
+    /// Hits that are far behind the best are kept: that one may be an earlier question.
+    fn request(&self, text: &str) -> RecallRequest {
         let request = self.engine.context_request(&self.scope, text);
-        RecallRequest { filter, limit: request.limit + MORE_HITS, ..request }
+        RecallRequest { limit: request.limit + MORE_HITS, floor: 0.0, ..request }
     }
 
     fn language(&self, text: &str) -> Language {

@@ -34,7 +34,7 @@ pub(super) struct Live {
 /// The settings as they will be; as they are, if they cannot be read.
 pub(super) fn config_with(cx: &Context, chosen: &Chosen) -> Config {
     let written = settings::read(&cx.settings.path)
-        .and_then(|text| settings::with_chosen(&text, chosen));
+        .and_then(|text| settings::laid(&text, chosen));
     let read = written.ok().and_then(|written| Config::parse(&written.text).ok());
     read.map_or_else(|| cx.settings.config.clone(), |(config, _)| config)
 }

@@ -20,8 +20,15 @@ pub(super) struct Written {
     pub(super) changes: Vec<String>,
 }
 
-/// The text of a file with what was chosen in it.
+/// The text of a file with what was chosen in it, which can be used as it is.
 pub(super) fn with_chosen(text: &str, chosen: &Chosen) -> Result<Written> {
+    let written = laid(text, chosen)?;
+    check(&written.text)?;
+    Ok(written)
+}
+
+/// The same while choosing: what belongs together may not be complete yet.
+pub(super) fn laid(text: &str, chosen: &Chosen) -> Result<Written> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
         Failure::invalid(
             format!("the settings cannot be read: {}", error.message()),
@@ -34,9 +41,7 @@ pub(super) fn with_chosen(text: &str, chosen: &Chosen) -> Result<Written> {
             changes.push(format!("{section}.{name} = {}", chosen.to_string().trim()));
         }
     }
-    let text = document.to_string();
-    check(&text)?;
-    Ok(Written { text, changes })
+    Ok(Written { text: document.to_string(), changes })
 }
 
 /// Sets one value; says whether it is new.
