@@ -6,11 +6,12 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     commands::{
-        chat::ChatArgs, completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
-        doctor::DoctorArgs, embed::EmbedCommand, import::ImportArgs, ingest::IngestArgs,
-        layer::LayerCommand, memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs, onboard::OnboardArgs,
-        prompt::PromptCommand, recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs,
-        session::SessionCommand, tool::ToolCommand, vault::VaultCommand,
+        chat::ChatArgs, completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs,
+        demo::DemoArgs, doctor::DoctorArgs, embed::EmbedCommand, import::ImportArgs,
+        ingest::IngestArgs, layer::LayerCommand, memory::MemoryCommand, model::ModelCommand,
+        observe::ObserveArgs, onboard::OnboardArgs, prompt::PromptCommand, recall::RecallArgs,
+        remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand,
+        vault::VaultCommand,
     },
     output::Color,
 };
@@ -110,7 +111,14 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it works even if the settings cannot be read.
     pub(crate) fn needs_no_settings(&self) -> bool {
-        matches!(self, Self::Onboard(_) | Self::Doctor(_) | Self::Config(_) | Self::Completions(_) | Self::Demo(_))
+        matches!(
+            self,
+            Self::Onboard(_)
+                | Self::Doctor(_)
+                | Self::Config(_)
+                | Self::Completions(_)
+                | Self::Demo(_)
+        )
     }
 
     /// Whether it only looks, so that a home which is not there need not be made.

@@ -96,7 +96,11 @@ fn each_line_of_a_pipe_is_a_message_and_the_end_is_summed_up_by_the_model() {
     assert_eq!((ran.code, ran.out.as_str()), (0, "好的。\n龙井。\n"), "{ran:?}");
     assert_eq!(server.requests().len(), 3);
     assert_eq!(messages(&server, 1).len(), 3);
-    assert!(log(&home).contains("会话 茶（4 条）\n\n- 用户喜欢喝龙井茶，每天早上一杯"), "{}", log(&home));
+    assert!(
+        log(&home).contains("会话 茶（4 条）\n\n- 用户喜欢喝龙井茶，每天早上一杯"),
+        "{}",
+        log(&home)
+    );
 }
 
 #[test]
@@ -152,24 +156,45 @@ fn an_answer_that_breaks_off_is_stored_as_far_as_it_came() {
 }
 
 #[test]
+fn a_process_that_is_killed_in_the_middle_of_an_answer_has_stored_the_question() {
+    let (server, home) = talking(Chats::new().then(Said::text("One two three").held_after(2)));
+    let mut child = home.start(&["chat", "My cat is called Momo."]);
+    server.await_held();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(turns(&home), ["My cat is called Momo."]);
+    home.assert_well();
+}
+
+#[test]
 fn from_memory_alone_it_quotes_what_is_stored_in_both_languages() {
     let home = Home::new();
     let said = "{\"session\":\"monday\",\"speaker\":\"Ana\",\"text\":\"We moved the staging server to port 9443.\"}\n{\"session\":\"周二\",\"speaker\":\"小本\",\"text\":\"支付模块周三上线。\"}\n";
     home.run_with(&["observe"], said.as_bytes());
     let ran = home.run(&["chat", "--offline", "Which port does the staging server use?"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.out.starts_with("This is stored:\n\n> We moved the staging server to port 9443.\n\n— Ana, "));
+    assert!(
+        ran.out.starts_with(
+            "This is stored:\n\n> We moved the staging server to port 9443.\n\n— Ana, "
+        )
+    );
     assert!(ran.out.contains("(today), conversation monday"), "{ran:?}");
     let ran = home.run(&["chat", "--offline", "支付模块什么时候上线？"]);
     assert!(ran.out.contains("> 支付模块周三上线。\n\n— 小本，"), "{ran:?}");
-    assert!(ran.out.starts_with("记忆中有这些：") && ran.out.contains("（今天），会话 周二"), "{ran:?}");
+    assert!(
+        ran.out.starts_with("记忆中有这些：") && ran.out.contains("（今天），会话 周二"),
+        "{ran:?}"
+    );
 }
 
 #[test]
 fn from_memory_alone_it_says_that_nothing_is_stored_and_keeps_what_is_said() {
     let home = Home::new();
     let ran = home.run(&["chat", "--offline", "What is my cat called?"]);
-    assert_eq!((ran.code, ran.out.as_str()), (1, "Nothing is stored about that. What you said is kept.\n"));
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (1, "Nothing is stored about that. What you said is kept.\n")
+    );
     home.run(&["chat", "--offline", "My cat is called Momo."]);
     let ran = home.run(&["--json", "chat", "--offline", "What is my cat called?"]);
     let answer = ran.json();

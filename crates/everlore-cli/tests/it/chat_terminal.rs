@@ -47,7 +47,8 @@ fn an_answer_is_seen_while_it_comes_rendered_and_the_end_is_summed_up() {
 
 #[test]
 fn tools_are_seen_and_their_failures_too() {
-    let save = json!({ "action": "create", "type": "user", "name": "房东", "content": "房东叫王先生" });
+    let save =
+        json!({ "action": "create", "type": "user", "name": "房东", "content": "房东叫王先生" });
     let chats = Chats::new()
         .calls("memory_save", save)
         .says("记下了。")
@@ -85,7 +86,11 @@ fn ctrl_c_interrupts_an_answer_keeps_what_came_and_again_ends_the_conversation()
     server.await_gone();
     terminal.says("go on");
     terminal.sees("Where was I?");
-    assert_eq!(messages(&server, 1)[1]["content"], "The first half ", "the model knows how far it came");
+    assert_eq!(
+        messages(&server, 1)[1]["content"],
+        "The first half ",
+        "the model knows how far it came"
+    );
     terminal.says("again");
     server.await_held();
     terminal.sees("Once more");
@@ -117,8 +122,10 @@ fn ctrl_c_at_the_prompt_asks_once_and_nothing_said_leaves_no_log() {
 #[test]
 fn a_new_size_in_the_middle_of_an_answer_changes_nothing_of_what_is_said() {
     let text = "A rather long line that is wider than a narrow terminal, in English and 中文，直到最后一个字。";
-    let chats =
-        Chats::new().then(Said::text(text).held_after(8)).says("wide").otherwise(|_| Said::text("- x"));
+    let chats = Chats::new()
+        .then(Said::text(text).held_after(8))
+        .says("wide")
+        .otherwise(|_| Said::text("- x"));
     let (server, home) = talking(chats);
     let terminal = chat(&home);
     terminal.says("Say something long");
@@ -233,7 +240,8 @@ fn the_commands_tell_what_is_remembered_recalled_and_spent() {
 
 #[test]
 fn a_provider_that_is_away_is_told_and_the_conversation_goes_on() {
-    let (_server, home) = talking(Chats::new().fails(401).says("Here again.").otherwise(|_| Said::text("- x")));
+    let (_server, home) =
+        talking(Chats::new().fails(401).says("Here again.").otherwise(|_| Said::text("- x")));
     let terminal = chat(&home);
     terminal.says("hello");
     terminal.sees("error: ");

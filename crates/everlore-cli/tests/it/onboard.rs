@@ -51,7 +51,10 @@ fn the_wizard_leads_from_nothing_to_a_conversation_and_runs_again_without_harm()
     terminal.sees("next: everlore chat");
     assert_eq!(terminal.ends(), 0);
     let (written, persona) = (settings(&home), soul(&home));
-    assert!(written.starts_with("[memory_agent]\nenabled = true\nprovider = \"openai\"\n"), "{written}");
+    assert!(
+        written.starts_with("[memory_agent]\nenabled = true\nprovider = \"openai\"\n"),
+        "{written}"
+    );
     assert!(!written.contains("sk-1"), "{written}");
     assert!(persona.contains("## Name\n\nMy name is Aria."), "{persona}");
     assert!(persona.contains("## Way of speaking\n\nshort and plain"), "{persona}");
@@ -104,7 +107,23 @@ fn options_alone_do_the_same_and_keep_comments() {
     let before = "# my settings\n[recall]\nlimit = 7 # enough\n";
     fs::write(home.path().join("config.toml"), before).unwrap();
     let url = format!("{}/v1", server.url());
-    let args = ["--json", "onboard", "--yes", "--language", "zh", "--provider", "openai", "--model", "scripted-chat", "--base-url", &url, "--name", "小爱", "--personality", "耐心、细致"];
+    let args = [
+        "--json",
+        "onboard",
+        "--yes",
+        "--language",
+        "zh",
+        "--provider",
+        "openai",
+        "--model",
+        "scripted-chat",
+        "--base-url",
+        &url,
+        "--name",
+        "小爱",
+        "--personality",
+        "耐心、细致",
+    ];
     let ran = home.run(&args);
     let told = ran.json();
     assert_eq!((ran.code, &told["check"]["ok"]), (0, &json!(true)), "{ran:?}");
@@ -130,7 +149,16 @@ fn what_cannot_work_is_told_and_a_check_that_fails_still_writes() {
     assert_eq!(settings(&home), "");
     let server = Server::start(Chats::new().with_key("sk-right"));
     let url = format!("{}/v1", server.url());
-    let args = ["onboard", "--yes", "--provider", "openai", "--model", "scripted-chat", "--base-url", &url];
+    let args = [
+        "onboard",
+        "--yes",
+        "--provider",
+        "openai",
+        "--model",
+        "scripted-chat",
+        "--base-url",
+        &url,
+    ];
     let ran = home.run(&args);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.out.contains("✗ openai/scripted-chat"), "{ran:?}");

@@ -51,6 +51,16 @@ impl Conversation {
         }
     }
 
+    /// Sums up everything but the question, for a model that cannot read so much; says whether that made room.
+    pub(super) async fn make_all_room(&mut self, hear: Hear<'_>, interrupt: Interrupt<'_>) -> bool {
+        let model = Arc::clone(&self.model);
+        let done = self.compact_by(&*model, 0, interrupt).await;
+        if done.exchanges > 0 {
+            hear(Event::Compacted(&done));
+        }
+        done.exchanges > 0
+    }
+
     /// Sums up all but the latest exchange now.
     pub async fn compact(&mut self, interrupt: impl Future<Output = ()> + Send) -> Compacted {
         let model = Arc::clone(&self.model);

@@ -26,17 +26,18 @@ pub use inject::Injected;
 pub use offline::{Offline, Quote, Quoted};
 
 use self::{
-    answer::sum,
+    answer::{Hear, Interrupt, sum},
     compact::KEPT_SHARE,
     history::History,
     short_term::ShortTerm,
 };
 use crate::{
     engine::{Engine, MAX_SUMMARY_CHARS, PromptRequest, SessionEnd},
-    error::Result,
+    error::{Error, Result},
     files::memory_folder::MemoryFolder,
     ingest::{Saved, Turn},
     llm::{ChatModel, Tokens},
+    recall::Block,
     text::language::Language,
     tools::Tools,
     types::{MemoryId, Role, Scope, Timestamp},
@@ -195,10 +196,13 @@ impl Conversation {
         self.history.ask(asked_at, text.to_owned());
         self.rounds += 1;
         self.history.keep(self.engine.config().memory.max_history);
-        self.injected = self.inject(text, recalled).await;
-        hear(Event::Injected(&self.injected));
-        let context = self.injected.text.clone();
-        let mut reply = match self.answer(&context, hear, interrupt).await {
+        let mut answered = self.ask(text, recalled.clone(), hear, interrupt.as_mut()).await;
+        if matches!(answered, Err(Error::TooLong { .. }))
+            && self.make_all_room(hear, interrupt.as_mut()).await
+        {
+            answered = self.ask(text, recalled, hear, interrupt).await;
+        }
+        let mut reply = match answered {
             Ok(reply) => reply,
             Err(error) => {
                 self.history.take_back();
@@ -208,6 +212,20 @@ impl Conversation {
         self.cost.add(&reply, &self.injected);
         self.complete(&mut reply, question).await;
         Ok(reply)
+    }
+
+    /// Asks the model, with what is recalled and what it no longer sees.
+    async fn ask(
+        &mut self,
+        question: &str,
+        recalled: Option<Block>,
+        hear: Hear<'_>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<Reply> {
+        self.injected = self.inject(question, recalled).await;
+        hear(Event::Injected(&self.injected));
+        let context = self.injected.text.clone();
+        self.answer(&context, hear, interrupt).await
     }
 
     /// Stores the answer and keeps the exchange.
@@ -348,7 +366,6 @@ impl Cost {
 
 /// Logs a conversation, if anything of it is stored.
 async fn end_of(engine: &Engine, scope: &Scope, session: &str) -> Result<Option<SessionEnd>> {
-    use crate::error::Error;
     if !engine.config().memory.enabled {
         return Ok(None);
     }

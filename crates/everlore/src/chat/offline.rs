@@ -136,7 +136,9 @@ fn source(hit: &Hit, now: &Zoned, language: Language) -> String {
     let by = match (&memory.source.speaker, memory.source.role) {
         (Some(speaker), _) => Some(speaker.clone()),
         (None, Some(Role::User)) => Some(if chinese { "你" } else { "you" }.to_owned()),
-        (None, Some(Role::Assistant)) => Some(if chinese { "助手" } else { "assistant" }.to_owned()),
+        (None, Some(Role::Assistant)) => {
+            Some(if chinese { "助手" } else { "assistant" }.to_owned())
+        }
         _ if memory.kind == Kind::Turn || memory.name == memory.content.trim() => None,
         _ => Some(memory.name.clone()),
     };
@@ -157,8 +159,7 @@ fn source(hit: &Hit, now: &Zoned, language: Language) -> String {
         false => "a newer memory says otherwise".to_owned(),
         true => "已有更新的说法".to_owned(),
     });
-    let parts: Vec<String> =
-        [by, Some(when), session, outdated].into_iter().flatten().collect();
+    let parts: Vec<String> = [by, Some(when), session, outdated].into_iter().flatten().collect();
     parts.join(if chinese { "，" } else { ", " })
 }
 

@@ -120,13 +120,7 @@ pub(super) fn condensed(exchange: &Exchange, max_tokens: usize) -> String {
 pub(super) fn transcript(before: &str, exchanges: &[Exchange]) -> String {
     let lines = exchanges.iter().map(|exchange| {
         let by = Speakers::of(language_of(exchange.question()));
-        format!(
-            "{}: {}\n\n{}: {}",
-            by.user,
-            exchange.question(),
-            by.assistant,
-            exchange.answer()
-        )
+        format!("{}: {}\n\n{}: {}", by.user, exchange.question(), by.assistant, exchange.answer())
     });
     let text = lines.collect::<Vec<_>>().join("\n\n");
     let text = if before.is_empty() { text } else { format!("{before}\n\n{text}") };

@@ -25,11 +25,12 @@ enum Step {
     Say(&'static str),
     Call(&'static str, Value),
     Fail(&'static str),
+    TooLong,
     /// Tells that it was reached, and says nothing more.
     Wait,
 }
 
-use Step::{Call, Fail, Say, Wait};
+use Step::{Call, Fail, Say, TooLong, Wait};
 
 /// Answers by a script, notes what it is asked, and what was stored by then.
 struct Scripted {
@@ -58,8 +59,10 @@ impl ChatModel for Scripted {
         self.stored.lock().unwrap().push(turns);
         self.asked.lock().unwrap().push(request.clone());
         let steps = self.rounds.lock().unwrap().pop_front().unwrap_or_else(|| vec![Say("ok")]);
-        if let [Fail(message)] = steps[..] {
-            return Err(failure(message));
+        match steps[..] {
+            [Fail(message)] => return Err(failure(message)),
+            [TooLong] => return Err(too_long()),
+            _ => {}
         }
         let reached = Arc::clone(&self.reached);
         Ok(Box::new(ScriptedAnswer { steps: steps.into(), reached, calls: 0, ended: false }))
@@ -77,6 +80,7 @@ impl Answer for ScriptedAnswer {
                 Ok(Some(Piece::Call(ToolCall { id, name: name.to_owned(), arguments })))
             }
             Some(Fail(message)) => Err(failure(message)),
+            Some(TooLong) => Err(too_long()),
             Some(Wait) => {
                 self.reached.notify_one();
                 pending().await
@@ -94,6 +98,10 @@ impl Answer for ScriptedAnswer {
 
 fn failure(message: &str) -> Error {
     Error::Remote { message: message.to_owned(), hint: "try again".to_owned() }
+}
+
+fn too_long() -> Error {
+    Error::TooLong { message: "it is too long".to_owned(), hint: "shorten it".to_owned() }
 }
 
 /// A conversation, its model, and its home.
@@ -335,7 +343,10 @@ async fn a_model_that_fails_loses_nothing_and_half_an_answer_is_kept() {
     assert_eq!(failed.to_string(), "the key is wrong");
     let reply = stage.say("second").await;
     let Ended::Failed(error) = &reply.ended else { panic!("{reply:?}") };
-    assert_eq!((error.to_string().as_str(), reply.text.as_str()), ("the stream was cut", "half of it"));
+    assert_eq!(
+        (error.to_string().as_str(), reply.text.as_str()),
+        ("the stream was cut", "half of it")
+    );
     stage.say("third").await;
     assert_eq!(stage.turns().await, ["first", "second", "half of it", "third", "fine"]);
     let messages = stage.last_asked().messages;
@@ -359,7 +370,8 @@ async fn short_term_items_tell_what_left_the_messages_and_only_that() {
         config.memory.inject.long_term_trigger = Trigger::Never;
     });
     let mut stage = stage(config, vec![]).await;
-    for text in ["My cat is Momo.", "我的狗叫旺财。", "My bird is Kiki.", "我的鱼叫小红。"] {
+    for text in ["My cat is Momo.", "我的狗叫旺财。", "My bird is Kiki.", "我的鱼叫小红。"]
+    {
         stage.say(text).await;
     }
     let asked = stage.last_asked();
@@ -468,7 +480,10 @@ async fn a_long_conversation_is_summed_up_by_the_model_and_no_turn_is_lost() {
 async fn a_model_that_cannot_sum_up_is_stood_in_for_by_sentences_in_both_languages() {
     for (said, kept) in [
         (LONG, "April 1"),
-        ("我们在杭州的新房子四月一日之前要装好厨房，预算是四万元。房东王先生希望三月底之前看到方案，他喜欢收邮件，不喜欢打电话。新房子在西湖区，厨房朝南，还需要买冰箱、烤箱和洗碗机，三月十四日搬家。", "厨房"),
+        (
+            "我们在杭州的新房子四月一日之前要装好厨房，预算是四万元。房东王先生希望三月底之前看到方案，他喜欢收邮件，不喜欢打电话。新房子在西湖区，厨房朝南，还需要买冰箱、烤箱和洗碗机，三月十四日搬家。",
+            "厨房",
+        ),
     ] {
         let rounds = vec![vec![Say("ok")], vec![Say("ok")], vec![Fail("too busy")]];
         let mut stage = stage(long_talk(), rounds).await;
@@ -483,6 +498,28 @@ async fn a_model_that_cannot_sum_up_is_stood_in_for_by_sentences_in_both_languag
         assert_eq!(again.exchanges, 1, "interrupted, it is done without the model");
         assert!(!again.by_model);
     }
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_read_so_much_is_asked_again_with_a_summary() {
+    let rounds = vec![
+        vec![Say("ok")],
+        vec![TooLong],
+        vec![Say("- kitchen by April 1")],
+        vec![Say("The kitchen.")],
+        vec![TooLong],
+        vec![Say("- the kitchen was asked for")],
+        vec![TooLong],
+    ];
+    let mut stage = stage(Config::default(), rounds).await;
+    stage.say(LONG).await;
+    assert_eq!(stage.say("What must be ready?").await.text, "The kitchen.");
+    let asked = stage.last_asked();
+    assert_eq!(asked.messages.len(), 1, "only the question is left");
+    assert!(asked.context.contains("  - kitchen by April 1"), "{}", asked.context);
+    let failed = stage.talk.say("And then?", &mut |_| {}, pending()).await.unwrap_err();
+    assert_eq!(failed.to_string(), "it is too long", "a second time it is told");
+    assert_eq!(stage.turns().await.len(), 5, "and everything is stored");
 }
 
 #[tokio::test]
@@ -502,7 +539,11 @@ async fn a_conversation_is_taken_up_again_with_what_was_said() {
     assert_paired(&asked.messages);
     let messages = format!("{:?}", asked.messages);
     assert!(messages.contains("Note 5") && !messages.contains("Lisbon"), "{messages}");
-    assert!(asked.context.contains("Note 0") || asked.context.contains("Note 1"), "{}", asked.context);
+    assert!(
+        asked.context.contains("Note 0") || asked.context.contains("Note 1"),
+        "{}",
+        asked.context
+    );
     let mut other = open(&stage.engine, &stage.model, "tuesday").await;
     other.say("Where were we?", &mut |_| {}, pending()).await.unwrap();
     assert_eq!(stage.last_asked().messages.len(), 1, "another conversation is another");

@@ -1,6 +1,9 @@
 //! What can be asked for within a conversation: the lines that begin with a slash.
 
-use everlore::{recall::BlockEntry, store::{Order, Page}};
+use everlore::{
+    recall::BlockEntry,
+    store::{Order, Page},
+};
 
 use super::talk::{Next, Talk, interrupted};
 use crate::{
@@ -71,15 +74,14 @@ impl Talk<'_> {
                 engine.list(scope, &page).await?
             }
             about => {
-                let request = everlore::RecallRequest {
-                    limit: LISTED,
-                    ..engine.request(scope, about)
-                };
+                let request =
+                    everlore::RecallRequest { limit: LISTED, ..engine.request(scope, about) };
                 engine.recall(&request).await?.hits.into_iter().map(|hit| hit.memory).collect()
             }
         };
         for memory in &found {
-            let (id, line) = (short(engine, scope, memory.id).await?, cut(&title(memory), LINE_CELLS));
+            let (id, line) =
+                (short(engine, scope, memory.id).await?, cut(&title(memory), LINE_CELLS));
             self.out.line(&format!("  {id} [{}] {line}", memory.kind))?;
         }
         if found.is_empty() {

@@ -155,7 +155,11 @@ impl Markdown {
                 self.fence = None;
                 return Some(format!("{FAINT}{held}{RESET}"));
             }
-            return Some(if held.is_empty() { String::new() } else { format!("{CODE}{held}{RESET}") });
+            return Some(if held.is_empty() {
+                String::new()
+            } else {
+                format!("{CODE}{held}{RESET}")
+            });
         }
         if text.starts_with("```") || text.starts_with("~~~") {
             let mark = text.chars().next()?;
@@ -163,7 +167,9 @@ impl Markdown {
             return Some(format!("{FAINT}{held}{RESET}"));
         }
         let is_rule = text.len() >= 3
-            && ["-", "*", "_"].iter().any(|mark| text.replace([' '], "").replace(mark, "").is_empty());
+            && ["-", "*", "_"]
+                .iter()
+                .any(|mark| text.replace([' '], "").replace(mark, "").is_empty());
         is_rule.then(|| format!("{FAINT}────────────────────{RESET}"))
     }
 
@@ -210,8 +216,7 @@ impl Markdown {
         change(self);
         out.push_str(RESET);
         let heading = self.line == Line::Heading;
-        for (on, style) in
-            [(self.bold || heading, BOLD), (self.italic, ITALIC), (self.code, CODE)]
+        for (on, style) in [(self.bold || heading, BOLD), (self.italic, ITALIC), (self.code, CODE)]
         {
             out.push_str(if on { style } else { "" });
         }
@@ -294,7 +299,8 @@ mod tests {
 
     #[test]
     fn pieces_of_any_size_show_the_same() {
-        let text = "# 标题\n\nSome **bold**, *it* and `code`.\n\n```sh\nls -la\n```\n1. one\n- 茶 *\n";
+        let text =
+            "# 标题\n\nSome **bold**, *it* and `code`.\n\n```sh\nls -la\n```\n1. one\n- 茶 *\n";
         let whole = shown(text);
         let mut markdown = Markdown::new();
         let single: String =

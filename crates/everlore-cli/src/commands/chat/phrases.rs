@@ -25,7 +25,9 @@ impl Phrases {
 
     pub(super) fn welcome(self, who: &str, session: &str) -> String {
         match self.chinese {
-            false => format!("{who} · conversation {session} · /help lists the commands, Ctrl+D ends"),
+            false => {
+                format!("{who} · conversation {session} · /help lists the commands, Ctrl+D ends")
+            }
             true => format!("{who} · 会话 {session} · 输入 /help 查看命令，Ctrl+D 结束"),
         }
     }
@@ -84,14 +86,14 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
     }
 
     pub(super) fn no_model_here(self) -> &'static str {
-        self.choose(
-            "no model takes part in this conversation",
-            "这次对话没有模型参与",
-        )
+        self.choose("no model takes part in this conversation", "这次对话没有模型参与")
     }
 
     pub(super) fn summing_up(self) -> &'static str {
-        self.choose("summing up the conversation… (Ctrl+C skips the model)", "正在总结对话……（Ctrl+C 跳过模型）")
+        self.choose(
+            "summing up the conversation… (Ctrl+C skips the model)",
+            "正在总结对话……（Ctrl+C 跳过模型）",
+        )
     }
 
     pub(super) fn model_now(self, name: &str) -> String {
@@ -123,7 +125,9 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
             _ => "",
         };
         match self.chinese {
-            false => format!("{memories} memories, {items} short-term items{summary}, {tokens} tokens"),
+            false => {
+                format!("{memories} memories, {items} short-term items{summary}, {tokens} tokens")
+            }
             true => format!("{memories} 条记忆，{items} 条短期记忆{summary}，{tokens} 个 token"),
         }
     }
@@ -170,8 +174,12 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
         let failed = done.failed.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
         let Compacted { exchanges, before, after, .. } = done;
         match self.chinese {
-            false => format!("summed up {exchanges} exchanges {by}{failed}: {before} tokens are now {after}"),
-            true => format!("已压缩 {exchanges} 轮对话，{by}{failed}：{before} 个 token 减为 {after}"),
+            false => format!(
+                "summed up {exchanges} exchanges {by}{failed}: {before} tokens are now {after}"
+            ),
+            true => {
+                format!("已压缩 {exchanges} 轮对话，{by}{failed}：{before} 个 token 减为 {after}")
+            }
         }
     }
 
@@ -209,7 +217,9 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
             }
             (Some(_), false) => "it is in the log already".to_owned(),
             (Some(_), true) => "日志里已经有了".to_owned(),
-            (None, false) => "stored; the log of the day is full, or nothing was worth a line".to_owned(),
+            (None, false) => {
+                "stored; the log of the day is full, or nothing was worth a line".to_owned()
+            }
             (None, true) => "已保存；当天的日志已满，或没有值得记的内容".to_owned(),
         }
     }

@@ -158,7 +158,9 @@ fn figures(memories: usize, tokens: Tokens, phrases: Phrases) -> String {
     let Tokens { read, cached, written } = tokens;
     let chinese = phrases.choose("", "zh") == "zh";
     match chinese {
-        false => format!("  {memories} memories · {read} tokens read, {cached} cached, {written} written"),
+        false => format!(
+            "  {memories} memories · {read} tokens read, {cached} cached, {written} written"
+        ),
         true => format!("  {memories} 条记忆 · 读入 {read} token，缓存 {cached}，写出 {written}"),
     }
 }

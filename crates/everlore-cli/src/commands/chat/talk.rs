@@ -154,4 +154,3 @@ pub(super) fn keep_unsaved(cx: &Context, text: &str, session: &str, failure: Fai
     };
     unsaved::keep(cx, vec![everlore::ingest::Line::Turn(turn)], failure)
 }
-

@@ -9,7 +9,12 @@ use everlore::{
 use serde::Serialize;
 
 use super::{Chosen, settings};
-use crate::{chat_model, commands::chat::Phrases, context::Context, failure::{Failure, Result, Told}};
+use crate::{
+    chat_model,
+    commands::chat::Phrases,
+    context::Context,
+    failure::{Failure, Result, Told},
+};
 
 /// Nobody waits longer at a wizard.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -33,8 +38,7 @@ pub(super) struct Live {
 
 /// The settings as they will be; as they are, if they cannot be read.
 pub(super) fn config_with(cx: &Context, chosen: &Chosen) -> Config {
-    let written = settings::read(&cx.settings.path)
-        .and_then(|text| settings::laid(&text, chosen));
+    let written = settings::read(&cx.settings.path).and_then(|text| settings::laid(&text, chosen));
     let read = written.ok().and_then(|written| Config::parse(&written.text).ok());
     read.map_or_else(|| cx.settings.config.clone(), |(config, _)| config)
 }
@@ -42,7 +46,8 @@ pub(super) fn config_with(cx: &Context, chosen: &Chosen) -> Config {
 /// Asks the model of the settings for a word.
 pub(super) async fn live(cx: &Context, config: &Config) -> Live {
     let started = Instant::now();
-    let name = config.chat_model().map(|settings| format!("{}/{}", settings.provider, settings.model));
+    let name =
+        config.chat_model().map(|settings| format!("{}/{}", settings.provider, settings.model));
     let outcome = match tokio::time::timeout(LONGEST, word(cx, config)).await {
         Ok(outcome) => outcome,
         Err(_) => Err(Failure::told(
@@ -56,7 +61,12 @@ pub(super) async fn live(cx: &Context, config: &Config) -> Live {
         Err(Failure::Told(told)) => Some(*told),
         Err(Failure::BrokenPipe) => None,
     };
-    Live { ok: error.is_none(), model: name.unwrap_or_default(), millis: started.elapsed().as_millis(), error }
+    Live {
+        ok: error.is_none(),
+        model: name.unwrap_or_default(),
+        millis: started.elapsed().as_millis(),
+        error,
+    }
 }
 
 /// The models that the provider lists.

@@ -148,7 +148,8 @@ async fn unasked(cx: &Context, out: &mut Output, chosen: &Chosen, replace: bool)
         true => Some(check::live(cx, &check::config_with(cx, chosen)).await),
         false => None,
     };
-    let (changes, sections) = (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
+    let (changes, sections) =
+        (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
     write(cx, written, soul)?;
     let failed = check.as_ref().is_some_and(|live| !live.ok);
     if out.is_json() {
@@ -181,14 +182,20 @@ async fn asked(cx: &Context, out: &mut Output, chosen: Chosen, replace: bool) ->
     let mut soul = Soul::with_chosen(cx, &chosen, phrases)?;
     if !soul.replaced.is_empty() && !replace {
         let question = match phrases.choose("en", "zh") {
-            "zh" => format!("SOUL.md 中已有不同的内容（{}），替换吗？[y/N]: ", soul.replaced.join("、")),
-            _ => format!("SOUL.md says something else in {}. Replace it? [y/N]: ", soul.replaced.join(", ")),
+            "zh" => {
+                format!("SOUL.md 中已有不同的内容（{}），替换吗？[y/N]: ", soul.replaced.join("、"))
+            }
+            _ => format!(
+                "SOUL.md says something else in {}. Replace it? [y/N]: ",
+                soul.replaced.join(", ")
+            ),
         };
         if !wizard.confirm(&question, false).await? {
             soul = Soul::with_chosen(cx, &Chosen::default(), phrases)?;
         }
     }
-    let (changes, sections) = (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
+    let (changes, sections) =
+        (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
     if !changes.is_empty() || soul.changes() {
         for change in &changes {
             wizard.out.line(&format!("  {change}"))?;

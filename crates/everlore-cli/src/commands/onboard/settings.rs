@@ -45,7 +45,12 @@ pub(super) fn laid(text: &str, chosen: &Chosen) -> Result<Written> {
 }
 
 /// Sets one value; says whether it is new.
-fn set(document: &mut DocumentMut, section: &str, name: &str, new: toml_edit::Value) -> Result<bool> {
+fn set(
+    document: &mut DocumentMut,
+    section: &str,
+    name: &str,
+    new: toml_edit::Value,
+) -> Result<bool> {
     let item = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
     let table = item.as_table_like_mut().ok_or_else(|| {
         Failure::invalid(
@@ -134,7 +139,11 @@ mod tests {
         );
         assert_eq!(after.changes.len(), 3, "{:?}", after.changes);
         let again = with_chosen(&after.text, &chosen("ollama", "qwen3")).unwrap();
-        assert_eq!((again.text, again.changes), (after.text, vec![]), "the second time changes nothing");
+        assert_eq!(
+            (again.text, again.changes),
+            (after.text, vec![]),
+            "the second time changes nothing"
+        );
     }
 
     #[test]
@@ -148,7 +157,8 @@ mod tests {
     #[test]
     fn a_new_file_holds_what_was_chosen_and_nothing_else() {
         let written = with_chosen("", &chosen("deepseek", "deepseek-chat")).unwrap();
-        let expected = "[memory_agent]\nenabled = true\nprovider = \"deepseek\"\nmodel = \"deepseek-chat\"\n";
+        let expected =
+            "[memory_agent]\nenabled = true\nprovider = \"deepseek\"\nmodel = \"deepseek-chat\"\n";
         assert_eq!(written.text, expected);
         assert_eq!(with_chosen("", &Chosen::default()).unwrap().text, "");
     }

@@ -96,7 +96,10 @@ impl<'a> Wizard<'a> {
                 chosen.provider = Some(known.name.to_owned());
                 return self.address(chosen).await;
             }
-            self.say(self.phrases.choose("give a number or a name of the list", "请输入列表中的编号或名称"))?;
+            self.say(
+                self.phrases
+                    .choose("give a number or a name of the list", "请输入列表中的编号或名称"),
+            )?;
         }
         Ok(())
     }
@@ -110,11 +113,14 @@ impl<'a> Wizard<'a> {
             chosen.base_url = self.question(&question).await?;
         }
         let set = |name: &&str| std::env::var(name).is_ok_and(|key| !key.trim().is_empty());
-        let has_key = known.key_variables.iter().any(set)
-            || keys::read(&self.cx.home, known.name)?.is_some();
+        let has_key =
+            known.key_variables.iter().any(set) || keys::read(&self.cx.home, known.name)?.is_some();
         if let Some(first) = known.key_variables.first().filter(|_| !has_key) {
             let told = match self.phrases.choose("en", "zh") {
-                "zh" => format!("密钥请放进环境变量 {first}，或用 `everlore config key {}` 保存。", known.name),
+                "zh" => format!(
+                    "密钥请放进环境变量 {first}，或用 `everlore config key {}` 保存。",
+                    known.name
+                ),
                 _ => format!(
                     "The key belongs into the variable {first}, or keep it with `everlore config key {}`.",
                     known.name
