@@ -150,7 +150,7 @@ impl Markdown {
     fn whole_line(&mut self, held: &str) -> Option<String> {
         let text = held.trim();
         if let Some(fence) = &self.fence {
-            let ends = text.starts_with(fence.as_str()) && text.trim_end_matches(['`', '~']) == "";
+            let ends = text.starts_with(fence.as_str()) && text.trim_matches(['`', '~']).is_empty();
             if ends {
                 self.fence = None;
                 return Some(format!("{FAINT}{held}{RESET}"));
@@ -207,8 +207,8 @@ impl Markdown {
     fn is_emphasis(&self, on: bool, held: &str, next: char) -> bool {
         let word = held.starts_with('_');
         match on {
-            true => !self.before.is_whitespace() && !(word && next.is_alphanumeric()),
-            false => !next.is_whitespace() && !(word && self.before.is_alphanumeric()),
+            true => !(self.before.is_whitespace() || word && next.is_alphanumeric()),
+            false => !(next.is_whitespace() || word && self.before.is_alphanumeric()),
         }
     }
 

@@ -103,7 +103,7 @@ impl ChatArgs {
     async fn partner(&self, cx: &Context, session: &str, message: &str) -> Result<Option<Partner>> {
         if self.offline {
             let engine = cx.engine().await?;
-            return Ok(Some(Partner::Memory(Offline::new(engine, &cx.scope, session))));
+            return Ok(Some(Partner::Memory(Box::new(Offline::new(engine, &cx.scope, session)))));
         }
         let Some(model) = chat_model::for_chat(cx, self.model.as_deref())? else { return Ok(None) };
         let opening = Opening {

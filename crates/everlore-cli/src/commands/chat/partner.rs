@@ -15,7 +15,7 @@ pub(super) enum Partner {
     /// A model with memory.
     Model(Box<Conversation>),
     /// Memory alone.
-    Memory(Offline),
+    Memory(Box<Offline>),
 }
 
 /// An answer for programs.

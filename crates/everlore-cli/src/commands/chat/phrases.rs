@@ -32,7 +32,7 @@ impl Phrases {
         }
     }
 
-    pub(super) fn from_memory(self) -> &'static str {
+    pub(super) fn memory_answers(self) -> &'static str {
         self.choose("answers from memory alone", "只凭记忆回答")
     }
 

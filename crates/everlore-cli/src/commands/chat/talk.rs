@@ -47,7 +47,7 @@ impl Talk<'_> {
     pub(super) async fn run(mut self) -> Result<Exit> {
         let who = match self.partner.model() {
             Some(talk) => talk.model().name().to_owned(),
-            None => self.phrases.from_memory().to_owned(),
+            None => self.phrases.memory_answers().to_owned(),
         };
         let welcome = self.phrases.welcome(&who, &self.session);
         let welcome = self.out.faint(&welcome);

@@ -150,7 +150,7 @@ async fn unasked(cx: &Context, out: &mut Output, chosen: &Chosen, replace: bool)
     };
     let (changes, sections) =
         (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
-    write(cx, written, soul)?;
+    write(cx, &written, soul)?;
     let failed = check.as_ref().is_some_and(|live| !live.ok);
     if out.is_json() {
         out.json(&json!({
@@ -209,12 +209,12 @@ async fn asked(cx: &Context, out: &mut Output, chosen: Chosen, replace: bool) ->
             return Ok(Exit::Done);
         }
     }
-    write(cx, written, soul)?;
+    write(cx, &written, soul)?;
     told(cx, out, &changes, &sections, phrases)?;
     Ok(Exit::Done)
 }
 
-fn write(cx: &Context, written: Written, soul: Soul) -> Result<()> {
+fn write(cx: &Context, written: &Written, soul: Soul) -> Result<()> {
     if soul.changes() {
         soul.write(cx)?;
     }
