@@ -11,6 +11,9 @@ use crate::{Reply, Request};
 
 pub(super) struct Gemini;
 
+/// What the first call of an answer is signed with, and wanted back.
+const SIGNATURE: &str = "c2ln";
+
 /// The fields of a request; others are refused, as the real server does.
 const FIELDS: [&str; 4] = ["contents", "system_instruction", "generationConfig", "tools"];
 
@@ -24,7 +27,11 @@ impl Wire for Gemini {
     }
 
     fn write(&self, chats: &Chats, _: &Value, said: &Said) -> Reply {
-        let parts: Vec<Value> = said.parts.iter().flat_map(parts).collect();
+        let mut parts: Vec<Value> = said.parts.iter().flat_map(parts).collect();
+        // Of calls at once only the first is signed.
+        if let Some(first) = parts.iter_mut().find(|part| part["functionCall"].is_object()) {
+            first["thoughtSignature"] = json!(SIGNATURE);
+        }
         let mut events: Vec<Event> = parts
             .iter()
             .map(|part| event(&value(chats, said, std::slice::from_ref(part)), true))
@@ -96,6 +103,10 @@ fn asked(body: &Value) -> Result<Asked, String> {
                     .into(),
             );
         }
+        let first = parts.iter().find(|part| part["functionCall"].is_object());
+        if first.is_some_and(|call| call["thoughtSignature"] != SIGNATURE) {
+            return Err("Function call is missing a thought_signature".into());
+        }
         called = parts.iter().filter(|part| part["functionCall"]["args"].is_object()).count();
         for part in parts {
             asked.messages.push(read_part(role, part)?);
@@ -111,9 +122,6 @@ fn read_part(role: &str, part: &Value) -> Result<(Role, String), String> {
             Ok((Role::Tool, part["functionResponse"]["response"].to_string()))
         }
         "user" => Ok((Role::User, text)),
-        "model" if part["functionCall"].is_object() && part["thoughtSignature"] != "c2ln" => {
-            Err("Function call is missing a thought_signature".to_owned())
-        }
         "model" => Ok((Role::Model, text)),
         _ => Err(format!("Please use a valid role: user, model; found \"{role}\"")),
     }
@@ -127,7 +135,7 @@ fn parts(part: &Part) -> Vec<Value> {
         }
         Part::Call { name, arguments } => {
             let call = json!({ "name": name, "args": arguments });
-            vec![json!({ "functionCall": call, "thoughtSignature": "c2ln" })]
+            vec![json!({ "functionCall": call })]
         }
     }
 }

@@ -27,6 +27,7 @@ pub struct Chats {
     key: Option<String>,
     max_chars: usize,
     unknown: Vec<String>,
+    wants_thoughts: bool,
     by_words: Vec<(Whose, String, Said)>,
     queue: VecDeque<Said>,
     otherwise: Option<Otherwise>,
@@ -66,6 +67,7 @@ impl Default for Chats {
             key: None,
             max_chars: usize::MAX,
             unknown: Vec::new(),
+            wants_thoughts: false,
             by_words: Vec::new(),
             queue: VecDeque::new(),
             otherwise: None,
@@ -102,6 +104,12 @@ impl Chats {
     pub fn not_knowing(mut self, field: &str) -> Self {
         self.unknown.push(field.to_owned());
         self
+    }
+
+    /// Wants its thoughts back with each of its messages, as DeepSeek does on OpenAI's wire.
+    #[must_use]
+    pub fn wanting_thoughts(self) -> Self {
+        Self { wants_thoughts: true, ..self }
     }
 
     /// Answers the next request with a text.

@@ -17,6 +17,17 @@ impl Wire for Openai {
         if model != chats.model {
             return Err(self.error(404, &format!("The model `{model}` does not exist")));
         }
+        let messages = body["messages"].as_array().into_iter().flatten();
+        let thoughtless =
+            messages.filter(|message| message["role"] == "assistant").any(|message| {
+                message["reasoning_content"].as_str().is_none_or(str::is_empty)
+                    || !message["content"].is_string()
+            });
+        if chats.wants_thoughts && thoughtless {
+            return Err(
+                self.error(400, "Missing `reasoning_content` field in the assistant message")
+            );
+        }
         let asked = asked(body).map_err(|what| self.error(400, &what))?;
         let says_json = asked.messages.iter().any(|(_, text)| text.to_lowercase().contains("json"))
             || asked.system.to_lowercase().contains("json");

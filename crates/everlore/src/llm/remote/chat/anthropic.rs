@@ -69,6 +69,10 @@ impl Wire for Anthropic {
         &["temperature"]
     }
 
+    fn wanted(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn framing(&self) -> Framing {
         Framing::Events
     }

@@ -86,7 +86,7 @@ fn each_reason_to_stop_is_understood() {
 #[test]
 fn an_error_in_the_middle_and_a_missing_end_are_faults() {
     let error = json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } });
-    assert_eq!(read(&[error.clone()]), Err(Fault::Told(error)));
+    assert_eq!(read(std::slice::from_ref(&error)), Err(Fault::Told(error)));
     let half = delta(&json!({ "type": "text_delta", "text": "half" }));
     assert_eq!(read(&[half]), Err(Fault::Cut));
 }
@@ -124,13 +124,13 @@ fn messages_of_one_side_are_joined_and_empty_ones_left_out() {
 #[test]
 fn only_what_stays_the_same_is_marked_for_the_cache() {
     let request = ChatRequest { context: "only now".into(), ..ChatRequest::default() };
-    let without = BTreeSet::new();
+    let learned = BTreeSet::new();
     let question = Question {
         model: "m",
         request: &request,
         temperature: None,
         max_tokens: None,
-        without: &without,
+        learned: &learned,
     };
     let body = Anthropic.body(&question);
     assert_eq!(body["system"], json!([{ "type": "text", "text": "only now" }]));

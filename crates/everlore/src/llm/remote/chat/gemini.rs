@@ -71,6 +71,10 @@ impl Wire for Gemini {
         &[]
     }
 
+    fn wanted(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn framing(&self) -> Framing {
         Framing::Events
     }

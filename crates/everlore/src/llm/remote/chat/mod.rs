@@ -63,8 +63,8 @@ pub struct RemoteChat {
     max_tokens: Option<u32>,
     section: &'static str,
     patience: Patience,
-    /// Fields that the server turned out not to know.
-    unknown: Mutex<BTreeSet<&'static str>>,
+    /// Fields that the server turned out not to know, or to miss.
+    learned: Mutex<BTreeSet<&'static str>>,
 }
 
 impl RemoteChat {
@@ -109,7 +109,7 @@ impl RemoteChat {
             max_tokens: settings.max_tokens,
             section,
             patience: Patience { retries: RETRIES, first: FIRST_PAUSE, longest: LONGEST_PAUSE },
-            unknown: Mutex::default(),
+            learned: Mutex::default(),
         })
     }
 
@@ -163,13 +163,13 @@ impl RemoteChat {
     }
 
     fn body(&self, request: &ChatRequest) -> Value {
-        let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         self.wire.body(&Question {
             model: &self.asked.model,
             request,
             temperature: request.temperature.or(self.temperature),
             max_tokens: request.max_tokens.or(self.max_tokens),
-            without: &unknown,
+            learned: &learned,
         })
     }
 
@@ -179,7 +179,7 @@ impl RemoteChat {
         in_time(self.timeout, &self.asked.host, sent).await
     }
 
-    /// Whether the server complains about a field that it can be asked without; from now on it is.
+    /// Whether the server complains about a field that it can be asked without, or with; from now on it is.
     fn learns(&self, status: StatusCode, said: &[u8], body: &Value) -> bool {
         if !matches!(status.as_u16(), 400 | 422) {
             return false;
@@ -189,10 +189,11 @@ impl RemoteChat {
             let sent = body.get(**name).is_some();
             sent && said.contains(**name) && (!is_limit(name) || is_unknown(&said))
         });
-        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.is_some_and(|name| {
-            tracing::debug!("{} does not know `{name}`; asked without", self.asked.host);
-            unknown.insert(name)
+        let missed = self.wire.wanted().iter().find(|name| said.contains(**name));
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.or(missed).is_some_and(|name| {
+            tracing::debug!("{} does not know or misses `{name}`; asked again", self.asked.host);
+            learned.insert(name)
         })
     }
 

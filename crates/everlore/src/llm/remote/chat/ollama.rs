@@ -62,6 +62,10 @@ impl Wire for Ollama {
         &["format"]
     }
 
+    fn wanted(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn framing(&self) -> Framing {
         Framing::Lines
     }

@@ -48,7 +48,7 @@ fn texts_calls_and_costs_are_read() {
 #[test]
 fn an_error_and_a_missing_end_are_faults() {
     let error = json!({ "error": "model runner has unexpectedly stopped" });
-    assert_eq!(read(&[error.clone()]), Err(Fault::Told(error)));
+    assert_eq!(read(std::slice::from_ref(&error)), Err(Fault::Told(error)));
     assert_eq!(read(&[part(&json!({ "content": "half" }))]), Err(Fault::Cut));
 }
 

@@ -16,6 +16,9 @@ use crate::{
     },
 };
 
+/// Where some servers tell what a model thought; a few want it back with every message.
+const THOUGHTS: &str = "reasoning_content";
+
 pub(super) struct Openai;
 
 impl Wire for Openai {
@@ -40,7 +43,7 @@ impl Wire for Openai {
         question.set(&mut body, "stream_options", Some(json!({ "include_usage": true })));
         question.set(&mut body, "temperature", question.temperature.map(|given| json!(given)));
         // The older name is the one that all servers knew first; OpenAI's newer models know the other one only.
-        let limit = if question.without.contains("max_tokens") {
+        let limit = if question.learned.contains("max_tokens") {
             "max_completion_tokens"
         } else {
             "max_tokens"
@@ -65,6 +68,10 @@ impl Wire for Openai {
         &["stream_options", "max_completion_tokens", "max_tokens", "temperature", "response_format"]
     }
 
+    fn wanted(&self) -> &'static [&'static str] {
+        &[THOUGHTS]
+    }
+
     fn framing(&self) -> Framing {
         Framing::Events
     }
@@ -85,7 +92,22 @@ impl Wire for Openai {
 fn messages(question: &Question<'_>) -> Vec<Value> {
     let system = question.system();
     let system = (!system.is_empty()).then(|| json!({ "role": "system", "content": system }));
-    system.into_iter().chain(question.request.messages.iter().map(message)).collect()
+    let said = question.request.messages.iter().map(|said| {
+        let mut sent = message(said);
+        if sent["role"] == "assistant" && question.learned.contains(THOUGHTS) {
+            with_thoughts(&mut sent);
+        }
+        sent
+    });
+    system.into_iter().chain(said).collect()
+}
+
+/// Thoughts are not kept, so it is said that there were some. A server that wants them wants a text too.
+fn with_thoughts(message: &mut Value) {
+    message[THOUGHTS] = json!("(left out)");
+    if message["content"].is_null() {
+        message["content"] = json!("");
+    }
 }
 
 fn message(message: &Message) -> Value {

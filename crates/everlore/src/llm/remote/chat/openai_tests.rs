@@ -161,7 +161,7 @@ fn a_stream_that_never_said_why_it_stopped_was_cut_unless_it_said_that_it_ended(
     assert_eq!(read(&values, false), Err(Fault::Cut));
     assert_eq!(read(&values, true).unwrap().len(), 2);
     let error = json!({ "error": { "message": "upstream", "code": 502 }, "choices": [] });
-    assert_eq!(read(&[error.clone()], true), Err(Fault::Told(error)));
+    assert_eq!(read(std::slice::from_ref(&error), true), Err(Fault::Told(error)));
 }
 
 #[test]
@@ -184,13 +184,13 @@ fn a_question_is_written_as_the_protocol_wants_it() {
         }],
         ..ChatRequest::default()
     };
-    let without = BTreeSet::new();
+    let learned = BTreeSet::new();
     let question = Question {
         model: "m",
         request: &request,
         temperature: None,
         max_tokens: None,
-        without: &without,
+        learned: &learned,
     };
     let expected = json!({
         "model": "m",

@@ -31,6 +31,9 @@ pub(super) trait Wire: Send + Sync {
     /// Fields of the body that a server may not know: it is asked again without those it complains about.
     fn optional(&self) -> &'static [&'static str];
 
+    /// Fields of a message that a server may ask for, though the protocol does not have them.
+    fn wanted(&self) -> &'static [&'static str];
+
     /// How an answer is put together.
     fn framing(&self) -> Framing;
 
@@ -59,8 +62,8 @@ pub(super) struct Question<'a> {
     pub(super) request: &'a ChatRequest,
     pub(super) temperature: Option<f32>,
     pub(super) max_tokens: Option<u32>,
-    /// The fields that the server does not know.
-    pub(super) without: &'a BTreeSet<&'static str>,
+    /// The fields that the server turned out not to know, or to miss.
+    pub(super) learned: &'a BTreeSet<&'static str>,
 }
 
 /// Why an answer cannot be read on.
@@ -87,7 +90,7 @@ pub(super) fn wire(protocol: Protocol) -> &'static dyn Wire {
 impl Question<'_> {
     /// Sets a field unless there is nothing to set or the server does not know it.
     pub(super) fn set(&self, body: &mut Value, name: &'static str, value: Option<Value>) {
-        if let Some(value) = value.filter(|_| !self.without.contains(name)) {
+        if let Some(value) = value.filter(|_| !self.learned.contains(name)) {
             body[name] = value;
         }
     }
