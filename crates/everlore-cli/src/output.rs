@@ -72,6 +72,11 @@ impl Output {
         written(self.out.flush())
     }
 
+    /// Whether somebody looks at the answer.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.out.get_ref().is_terminal()
+    }
+
     /// Whether colours are used.
     pub(crate) fn is_styled(&self) -> bool {
         self.styled

@@ -106,6 +106,25 @@ fn ctrl_c_interrupts_an_answer_keeps_what_came_and_again_ends_the_conversation()
 }
 
 #[test]
+fn lines_that_are_typed_while_an_answer_comes_are_not_lost() {
+    let chats = Chats::new()
+        .then(Said::text("A slow answer.").held_after(2))
+        .otherwise(|_| Said::text("ok"));
+    let (server, home) = talking(chats);
+    let terminal = chat(&home);
+    terminal.says("first");
+    server.await_held();
+    terminal.types("second\r第三行\r");
+    server.release();
+    server.await_requests(3);
+    assert_eq!(last_question(&server, 1), "second");
+    assert_eq!(last_question(&server, 2), "第三行");
+    terminal.prompts();
+    terminal.types(CTRL_D);
+    assert_eq!(terminal.ends(), 0);
+}
+
+#[test]
 fn ctrl_c_at_the_prompt_asks_once_and_nothing_said_leaves_no_log() {
     let (_server, home) = talking(Chats::new());
     let terminal = chat(&home);

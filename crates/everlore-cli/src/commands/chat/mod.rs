@@ -92,7 +92,7 @@ impl ChatArgs {
     }
 
     fn style(&self, out: &Output) -> Style {
-        match (io::stdout().is_terminal(), out.is_styled() && !self.plain) {
+        match (out.is_terminal(), out.is_styled() && !self.plain) {
             (true, true) => Style::Rendered,
             (true, false) => Style::Plain,
             (false, _) => Style::Raw,
