@@ -191,7 +191,7 @@ fn tell(out: &mut Output, outcome: Outcome) -> Result<bool> {
 }
 
 /// Reads standard input on a thread of its own.
-fn read_lines() -> mpsc::Receiver<Result<Numbered>> {
+pub(crate) fn read_lines() -> mpsc::Receiver<Result<Numbered>> {
     let (sender, lines) = mpsc::channel(MAX_BATCH);
     thread::spawn(move || {
         let mut source = Lines::new(io::stdin().lock());

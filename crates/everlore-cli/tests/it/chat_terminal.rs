@@ -227,15 +227,15 @@ fn the_commands_tell_what_is_remembered_recalled_and_spent() {
     terminal.says("/why");
     terminal.sees("nothing was recalled for the last message");
     terminal.says("What is my cat called?");
-    terminal.sees("1 memories · 20 tokens read");
+    terminal.sees("1 memory · 20 tokens read");
     assert!(system(&server, 0).contains("My cat is called Momo"), "{}", system(&server, 0));
     terminal.says("/why");
-    terminal.sees("1 memories, 0 short-term items, ");
+    terminal.sees("1 memory, 0 short-term items, ");
     terminal.sees("[user] My cat is called Momo");
     terminal.sees("by the words: cat");
     terminal.says("/memory cat");
     terminal.says("/cost");
-    terminal.sees("1 answers: 20 tokens read (0 from the cache), 7 written");
+    terminal.sees("1 answer: 20 tokens read (0 from the cache), 7 written");
     terminal.sees("in 2 messages again");
     terminal.says("/model scripted-other");
     terminal.sees("openai/scripted-other answers");

@@ -14,7 +14,7 @@ use crate::{
         age::Age,
         language::{Language, language_of},
     },
-    types::{Kind, MemoryId, Role, Scope},
+    types::{Kind, Memory, MemoryId, Role, Scope},
 };
 
 /// Hits that are looked at beside those that are quoted: earlier questions are found as well and are no answers.
@@ -139,7 +139,7 @@ fn source(hit: &Hit, now: &Zoned, language: Language) -> String {
         (None, Some(Role::Assistant)) => {
             Some(if chinese { "助手" } else { "assistant" }.to_owned())
         }
-        _ if memory.kind == Kind::Turn || memory.name == memory.content.trim() => None,
+        _ if memory.kind == Kind::Turn || is_beginning(memory) => None,
         _ => Some(memory.name.clone()),
     };
     let age = match (days, chinese) {
@@ -161,6 +161,11 @@ fn source(hit: &Hit, now: &Zoned, language: Language) -> String {
     });
     let parts: Vec<String> = [by, Some(when), session, outdated].into_iter().flatten().collect();
     parts.join(if chinese { "，" } else { ", " })
+}
+
+/// Whether a memory is called by the beginning of what it says, which tells nothing more.
+fn is_beginning(memory: &Memory) -> bool {
+    memory.content.trim().starts_with(memory.name.trim_end_matches('…').trim_end())
 }
 
 fn in_words(quotes: &[Quote], language: Language) -> String {

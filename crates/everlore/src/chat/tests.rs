@@ -632,9 +632,14 @@ async fn offline_says_plainly_that_nothing_is_stored_and_keeps_what_was_said() {
     assert_eq!(answer.text, "Nothing is stored about that. What you said is kept.");
     let answer = talk.say("我的猫叫什么名字？").await.unwrap();
     assert_eq!(answer.text, "没有存过与此有关的内容。你说的话已经记下。");
+    let long = "The kitchen in Lisbon must be ready by April 1, because the landlord wants to see it then, as he wrote in his last letter.";
+    let kitchen = crate::Remember { content: long.into(), ..Default::default() };
+    engine.remember(&scope(), kitchen).await.unwrap();
+    let answer = talk.say("When must the kitchen in Lisbon be ready?").await.unwrap();
+    assert!(answer.quotes[0].source.starts_with(char::is_numeric), "{answer:?}");
     talk.say("My cat is called Momo.").await.unwrap();
     let answer = talk.say("What is my cat called?").await.unwrap();
     assert_eq!(answer.quotes[0].text, "My cat is called Momo.", "{answer:?}");
-    assert_eq!(turns_of(&engine).await.len(), 4, "answers are no turns");
+    assert_eq!(turns_of(&engine).await.len(), 5, "answers are no turns");
     assert!(talk.end().await.unwrap().is_some());
 }

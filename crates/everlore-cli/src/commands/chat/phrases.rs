@@ -6,6 +6,8 @@ use everlore::{
     text::language::Language,
 };
 
+use crate::words::count;
+
 /// The words of one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Phrases {
@@ -126,7 +128,9 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
         };
         match self.chinese {
             false => {
-                format!("{memories} memories, {items} short-term items{summary}, {tokens} tokens")
+                let memories = count(memories, "memory", "memories");
+                let items = count(items, "short-term item", "short-term items");
+                format!("{memories}, {items}{summary}, {tokens} tokens")
             }
             true => format!("{memories} 条记忆，{items} 条短期记忆{summary}，{tokens} 个 token"),
         }
@@ -147,9 +151,13 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
         let spare = summaries.read + summaries.written;
         match self.chinese {
             false => format!(
-                "{} answers: {} tokens read ({} from the cache), {} written; {} recalled; {spare} for summaries\n\
+                "{}: {} tokens read ({} from the cache), {} written; {} recalled; {spare} for summaries\n\
                  the next message sends {tokens} tokens in {messages} messages again",
-                cost.answers, answered.read, answered.cached, answered.written, cost.injected
+                count(cost.answers, "answer", "answers"),
+                answered.read,
+                answered.cached,
+                answered.written,
+                cost.injected
             ),
             true => format!(
                 "{} 次回答：读入 {} 个 token（其中缓存 {}），写出 {}；回忆 {}；摘要 {spare}\n\
@@ -174,9 +182,10 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
         let failed = done.failed.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
         let Compacted { exchanges, before, after, .. } = done;
         match self.chinese {
-            false => format!(
-                "summed up {exchanges} exchanges {by}{failed}: {before} tokens are now {after}"
-            ),
+            false => {
+                let exchanges = count(*exchanges, "exchange", "exchanges");
+                format!("summed up {exchanges} {by}{failed}: {before} tokens are now {after}")
+            }
             true => {
                 format!("已压缩 {exchanges} 轮对话，{by}{failed}：{before} 个 token 减为 {after}")
             }
@@ -210,7 +219,8 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
         let turns = ended.turns;
         match (&ended.log, self.chinese) {
             (Some(log), false) if log.change.is_some() => {
-                format!("logged: {turns} turns in {}", log.layer.path.display())
+                let turns = count(turns, "turn", "turns");
+                format!("logged: {turns} in {}", log.layer.path.display())
             }
             (Some(log), true) if log.change.is_some() => {
                 format!("已记入日志：{turns} 条，{}", log.layer.path.display())

@@ -1,6 +1,6 @@
 //! Answers without a terminal: one message, or one for each line of standard input.
 
-use std::io;
+use tokio::sync::mpsc;
 
 use super::{
     partner::{Answered, Partner},
@@ -9,9 +9,10 @@ use super::{
     talk::{interrupted, keep_unsaved},
 };
 use crate::{
+    commands::observe::read_lines,
     context::Context,
     failure::{Exit, Failure, Result},
-    input::Lines,
+    input::Numbered,
     output::Output,
 };
 
@@ -41,9 +42,9 @@ impl Piped<'_> {
 
     /// Answers each line; at the end the conversation is summed up.
     pub(super) async fn lines(mut self) -> Result<Exit> {
-        let mut lines = Lines::new(io::stdin().lock());
+        let mut lines = read_lines();
         let mut exit = Exit::Done;
-        while let Some(line) = lines.next()? {
+        while let Some(line) = next(&mut lines).await.transpose()? {
             let text = String::from_utf8(line.bytes?).map_err(|_| {
                 Failure::invalid(
                     format!("line {} is not valid UTF-8", line.number),
@@ -95,5 +96,14 @@ impl Piped<'_> {
             (false, true) => Exit::Nothing,
             (false, false) => Exit::Done,
         })
+    }
+}
+
+/// The next line; none at the end, or when the user presses Ctrl+C.
+async fn next(lines: &mut mpsc::Receiver<Result<Numbered>>) -> Option<Result<Numbered>> {
+    tokio::select! {
+        biased;
+        () = interrupted() => None,
+        line = lines.recv() => line,
     }
 }

@@ -10,7 +10,7 @@ use super::{markdown::Markdown, phrases::Phrases};
 use crate::{
     failure::{Failure, Result},
     output::Output,
-    words::{cut, visible},
+    words::{count, cut, visible},
 };
 
 /// The cells of a tool's input and answer that are shown.
@@ -159,7 +159,8 @@ fn figures(memories: usize, tokens: Tokens, phrases: Phrases) -> String {
     let chinese = phrases.choose("", "zh") == "zh";
     match chinese {
         false => format!(
-            "  {memories} memories · {read} tokens read, {cached} cached, {written} written"
+            "  {} · {read} tokens read, {cached} cached, {written} written",
+            count(memories, "memory", "memories")
         ),
         true => format!("  {memories} 条记忆 · 读入 {read} token，缓存 {cached}，写出 {written}"),
     }
