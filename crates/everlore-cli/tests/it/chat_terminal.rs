@@ -258,6 +258,17 @@ fn the_commands_tell_what_is_remembered_recalled_and_spent() {
 }
 
 #[test]
+fn ctrl_c_ends_a_conversation_of_lines_for_programs() {
+    let (_server, home) = talking(Chats::new().otherwise(|_| Said::text("ok")));
+    let terminal = Terminal::start(&home, &["--json", "chat", "--session", "monday"], &[]);
+    terminal.types("hello\r");
+    terminal.sees("\"text\":\"ok\"");
+    terminal.types(CTRL_C);
+    assert_eq!(terminal.ends(), 0);
+    assert!(log(&home).contains("Session monday (2 turns)"), "{}", log(&home));
+}
+
+#[test]
 fn a_provider_that_is_away_is_told_and_the_conversation_goes_on() {
     let (_server, home) =
         talking(Chats::new().fails(401).says("Here again.").otherwise(|_| Said::text("- x")));

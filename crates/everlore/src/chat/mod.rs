@@ -32,7 +32,7 @@ use self::{
     short_term::ShortTerm,
 };
 use crate::{
-    engine::{Engine, MAX_SUMMARY_CHARS, PromptRequest, SessionEnd},
+    engine::{Engine, PromptRequest, SessionEnd},
     error::{Error, Result},
     files::memory_folder::MemoryFolder,
     ingest::{Saved, Turn},
@@ -293,7 +293,7 @@ impl Conversation {
         let told = tokio::select! {
             biased;
             () = interrupt => None,
-            (lines, told) = summary::by_model(&*self.model, &text, MAX_SUMMARY_CHARS) => {
+            (lines, told) = summary::by_model(&*self.model, &text, Engine::MAX_SUMMARY_CHARS) => {
                 self.cost.summaries += told.tokens;
                 lines
             }

@@ -19,9 +19,6 @@ use crate::{
     types::{Actor, Kind, Memory, MemoryId, Role, Scope},
 };
 
-/// The most characters of a summary: a few conversations fit into a day.
-pub(crate) const MAX_SUMMARY_CHARS: usize = 300;
-
 /// What the end of a conversation left in the daily log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SessionEnd {
@@ -43,6 +40,9 @@ pub struct ArchivedDay {
 }
 
 impl Engine {
+    /// The most characters of a summary in the daily log: a few conversations fit into a day.
+    pub const MAX_SUMMARY_CHARS: usize = 300;
+
     /// The same with a home folder, in which the layers are.
     #[must_use]
     pub fn with_home(self, home: impl AsRef<Path>) -> Self {
@@ -115,7 +115,7 @@ impl Engine {
         let log = aside(move || {
             let chinese = is_chinese(&turns);
             let day = Day { date, session: &session, turns: count, chinese };
-            layers.log_session(&day, MAX_SUMMARY_CHARS, &by, |room| {
+            layers.log_session(&day, Self::MAX_SUMMARY_CHARS, &by, |room| {
                 match lines_within(&told, room) {
                     lines if lines.is_empty() => summarize(&said(&turns, chinese), room),
                     lines => lines,

@@ -23,7 +23,6 @@ pub use calibration::{Calibration, MIN_MEMORIES, Told};
 pub use clean::Cleaned;
 pub use embedding::EmbedStatus;
 pub use foreign::{ForeignImport, ForeignRequest, LayerFilled};
-pub(crate) use layers::MAX_SUMMARY_CHARS;
 pub use layers::{ArchivedDay, SessionEnd};
 pub use prompt::PromptRequest;
 pub use transfer::Exported;
