@@ -28,6 +28,7 @@ use commands::{
     gate::{EverydayArgs, GateArgs},
     layouts::LayoutsArgs,
     official::{LocomoArgs, LongmemevalArgs},
+    prompt::PromptArgs,
     provider::ProviderArgs,
     quality::{AbstainArgs, TmdArgs, UpdatesArgs},
     retrieval::RetrievalArgs,
@@ -59,6 +60,7 @@ enum Command {
     Scale(ScaleArgs),
     Layouts(LayoutsArgs),
     Vault(VaultArgs),
+    Prompt(PromptArgs),
     Corpus(CorpusArgs),
     Provider(ProviderArgs),
 }
@@ -80,6 +82,7 @@ fn main() -> Result<()> {
         Command::Layouts(args) => commands::layouts::run(&args),
         Command::Provider(args) => commands::provider::run(&args),
         Command::Vault(args) => commands::vault::run(&args),
+        Command::Prompt(args) => commands::prompt::run(&args),
         Command::Corpus(args) => commands::corpus::run(&args),
     }
 }

@@ -48,6 +48,15 @@ pub(crate) fn cpu_seconds() -> Option<f64> {
     Some(nanoseconds / 1e9)
 }
 
+/// The same for all threads of this process that are still there.
+pub(crate) fn process_cpu_seconds() -> Option<f64> {
+    let threads = fs::read_dir("/proc/self/task").ok()?.flatten();
+    let texts =
+        threads.filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok());
+    let nanoseconds = texts.filter_map(|text| text.split(' ').next()?.parse::<f64>().ok());
+    Some(nanoseconds.sum::<f64>() / 1e9)
+}
+
 /// Milliseconds of making a 4 KB append durable in `folder`: the floor of any durable save there.
 pub(crate) fn sync_ms(folder: &Path) -> Result<Spread> {
     let mut file = tempfile::tempfile_in(folder)?;

@@ -75,7 +75,7 @@ impl ShowArgs {
                 .map_err(|error| Failure::io(file.display().to_string(), error))?,
             None => self.base,
         };
-        let prompt = engine.begin_prompt(&cx.scope, &PromptRequest { base, language }).await?;
+        let prompt = engine.preview_prompt(&cx.scope, &PromptRequest { base, language }).await?;
         let budget = self.budget.unwrap_or(engine.config().memory.inject.token_budget);
         let (turn, block) = match language {
             Some(_) => {
@@ -114,7 +114,8 @@ fn tell(prompt: &Prompt, turn: &TurnPrompt, block: &Block, out: &mut Output) -> 
 fn figures(prompt: &Prompt, block: &Block, (chars, tokens): (usize, usize)) -> String {
     let mut rows: Vec<_> = prompt.parts.iter().map(row).collect();
     if !block.text.is_empty() {
-        let memories = format!("{} memories, recalled for the message", block.entries.len());
+        let memories = words::count(block.entries.len(), "memory", "memories");
+        let memories = format!("{memories}, recalled for the message");
         let block_chars = block.text.chars().count().to_string();
         rows.push(["recalled".to_owned(), block_chars, block.tokens.to_string(), memories]);
     }

@@ -297,6 +297,13 @@ fn from_memory_alone_works_at_a_terminal() {
     terminal.says("/quit");
     terminal.sees("logged: 2 turns");
     assert_eq!(terminal.ends(), 0);
+    let typed = || fs::read_to_string(home.path().join("chat_history.jsonl")).unwrap();
+    assert!(typed().contains("My cat is called Momo."), "{}", typed());
+    let listed = home.json(&["memory", "list", "--kind", "turn"]);
+    let momo = |turn: &&serde_json::Value| turn["content"] == "My cat is called Momo.";
+    let id = listed["memories"].as_array().unwrap().iter().find(momo).unwrap()["id"].clone();
+    home.json(&["memory", "forget", "--yes", id.as_str().unwrap()]);
+    assert!(!typed().contains("Momo") && typed().contains("/cost"), "{}", typed());
 }
 
 #[test]

@@ -60,6 +60,35 @@ fn what_was_forgotten_leaves_no_trace_even_if_edited_deleted_or_sealed() {
 }
 
 #[test]
+fn a_forgotten_turn_leaves_no_trace_in_the_daily_log_of_any_day() {
+    for (secret, text, other) in [
+        (SECRET, "The key of the archive is xylocarpquokka for now.", "The archive moves in May."),
+        (CHINESE, "档案室的钥匙叫魑魅魍魉饕餮。", "档案室五月搬家。"),
+    ] {
+        let home = Home::new();
+        let observe = |session: &str, days: u32, text: &str| {
+            let time = format!("2026-03-{:02}T12:00:00Z", 10 - days);
+            let turn = serde_json::json!({ "session": session, "text": text, "role": "user", "time": time });
+            let ran = home.run_with(&["observe"], format!("{turn}\n").as_bytes());
+            ran.json()["id"].as_str().unwrap().to_owned()
+        };
+        let turn = observe("old", 5, text);
+        observe("old", 5, other);
+        home.json(&["session", "end", "old"]);
+        let logged = home.run(&["layer", "show", "daily", "--day", "2026-03-05", "--json"]).json();
+        assert_eq!(logged["text"], "", "the day is put away at once: {logged}");
+        assert!(traces(&home, &[secret]).iter().any(|file| file.contains("archive/2026-03-05.md")));
+        let ran = home.run(&["memory", "forget", &turn, "--yes"]);
+        assert!(ran.out.contains("the daily log of 2026-03-05 quoted it"), "{ran:?}");
+        assert!(ran.err.contains("everlore layer forget daily --day 2026-03-05"), "{ran:?}");
+        assert_eq!(traces(&home, &[secret]), [""; 0]);
+        assert!(home.recall(secret).is_empty());
+        assert!(traces(&home, &[other]).iter().any(|file| file.contains("archive/2026-03-05.md")));
+        home.assert_well();
+    }
+}
+
+#[test]
 fn what_was_forgotten_does_not_come_back_by_import_or_undo() {
     let home = Home::new();
     let id = home.remember(SECRET);

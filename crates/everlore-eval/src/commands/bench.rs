@@ -202,7 +202,8 @@ fn opening() -> String {
     let model = model.and_then(|line| line.split_once(':')).map_or("unknown processor", |it| it.1);
     format!(
         "## Quality\n\n`everlore-eval bench`, version {}, {cores} cores of {}. In percent, ± the standard error; questions \
-         that are adversarial are in no overall figure. `bm25` is plain BM25, `source` the design that Everlore began from.\n",
+         that are adversarial are in no overall figure. `bm25` is plain BM25, `dense` the \
+         vectors of the built-in model alone, `source` the design that Everlore began from.\n",
         env!("CARGO_PKG_VERSION"),
         model.trim()
     )

@@ -90,7 +90,7 @@ async fn syncing(files: usize) -> Result<String> {
     Ok(format!("{files} files\n\n{}", render(&["sync", "changes", "ms"], &rows)))
 }
 
-fn fill(folder: &Path, files: usize) -> Result<()> {
+pub(super) fn fill(folder: &Path, files: usize) -> Result<()> {
     for number in 0..files {
         fs::write(
             folder.join(format!("user_note_{number}.md")),
@@ -111,7 +111,7 @@ fn page(number: usize, how: &str) -> String {
     )
 }
 
-fn read_all(folder: &Path) -> Result<usize> {
+pub(super) fn read_all(folder: &Path) -> Result<usize> {
     let mut bytes = 0;
     for found in fs::read_dir(folder)? {
         let found = found?;

@@ -1,8 +1,9 @@
-//! What the engine is compared with: plain BM25, and the source design's trigram search.
+//! What the engine is compared with: plain BM25, vectors alone, and the source design's trigram search.
 
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
+use everlore::llm::Builtin;
 use tempfile::TempDir;
 
 use super::{
@@ -18,6 +19,7 @@ use crate::{
 /// All baselines.
 pub(crate) const CANDIDATES: &[Candidate] = &[
     Candidate { name: "bm25", make: || Ok(Box::<Bm25>::default()) },
+    Candidate { name: "dense", make: || Ok(Box::<Dense>::default()) },
     Candidate { name: "source", make: || Ok(Box::new(Source::new()?)) },
 ];
 
@@ -72,6 +74,38 @@ impl ScopeIndex {
             }
         }
     }
+}
+
+/// The cosine of the built-in model's vectors alone, the speaker's name counted as text, as most memory systems search.
+#[derive(Default)]
+struct Dense {
+    model: Builtin,
+    scopes: HashMap<String, Vec<(String, Vec<f32>)>>,
+}
+
+impl Retriever for Dense {
+    fn load(&mut self, rows: &[Row]) -> Result<()> {
+        for row in rows {
+            let speaker = row.speaker.as_deref().unwrap_or_default();
+            let vector = self.model.vector(&format!("{speaker}: {}", row.text));
+            self.scopes.entry(row.scope.clone()).or_default().push((row.id.clone(), vector));
+        }
+        Ok(())
+    }
+
+    fn search(&mut self, query: &Query, limit: usize) -> Result<Vec<String>> {
+        let asked = self.model.vector(&query.text);
+        let rows = self.scopes.get(&query.scope).map_or(&[][..], Vec::as_slice);
+        let mut near: Vec<(f32, &String)> =
+            rows.iter().map(|(id, vector)| (cosine(&asked, vector), id)).collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(near.into_iter().take(limit).map(|(_, id)| id.clone()).collect())
+    }
+}
+
+/// Of vectors of length 1.
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The source design on disk, the speaker as the entry's name; a scope is a user.

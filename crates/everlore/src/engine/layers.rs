@@ -10,13 +10,13 @@ use crate::{
     error::{Error, Result},
     files::layers::{By, Day, Layer, LayerChange, LayerEdit, LayerText, Layers, Snapshot},
     ingest::{self, KeptDay},
-    store::{Filter, JournalQuery, Order, Page},
+    store::{Filter, Order, Page},
     text::{
         language::{Language, language_of},
         secrets::mask_all,
         summary::{Said, lines_within, summarize},
     },
-    types::{Actor, Kind, Memory, MemoryId, Role, Scope},
+    types::{Actor, Kind, Memory, Role, Scope},
 };
 
 /// What the end of a conversation left in the daily log.
@@ -128,8 +128,9 @@ impl Engine {
     /// Puts the days of the log away that no longer reach the prompt; they stay searchable as memories.
     pub async fn archive_days(&self, scope: &Scope) -> Result<Vec<ArchivedDay>> {
         let (layers, now) = (self.layers(scope)?, self.now());
+        let (log, today) = (layers.clone(), now.date());
         let mut archived = Vec::new();
-        for day in layers.old_days(now.date())? {
+        for day in aside(move || log.old_days(today)).await? {
             let mut said = day.clone();
             if self.masks() {
                 mask_all([&mut said.text]);
@@ -144,18 +145,17 @@ impl Engine {
         Ok(archived)
     }
 
-    /// The day of the log that a memory was made from, even if the memory was deleted.
-    pub(super) async fn archived_day(&self, scope: &Scope, id: MemoryId) -> Result<Option<Date>> {
-        if self.home.is_none() {
-            return Ok(None);
+    /// The same where something else is being done, which must not fail for it: what cannot be put away now stays where it
+    /// is. Most of the time there is nothing to do; to find that out, one small folder is listed, which takes less than
+    /// handing it to another thread.
+    pub(super) async fn put_days_away(&self, scope: &Scope) {
+        let today = self.now().date();
+        if !self.layers(scope).is_ok_and(|layers| layers.has_old_days(today)) {
+            return;
         }
-        let stored = self.store.get(scope, &[id]).await?.pop().flatten();
-        if let Some(memory) = stored {
-            return Ok(ingest::day_of(&memory));
+        if let Err(error) = self.archive_days(scope).await {
+            tracing::warn!(%scope, %error, "days of the log could not be put away");
         }
-        let last = JournalQuery { id: Some(id), limit: Some(1), ..JournalQuery::default() };
-        let before = self.store.journal(scope, &last).await?.pop().and_then(|entry| entry.before);
-        Ok(before.as_deref().and_then(ingest::day_of))
     }
 
     /// Every turn of a conversation, in the order in which they were stored.

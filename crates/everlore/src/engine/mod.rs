@@ -10,19 +10,20 @@ mod layers;
 mod vault;
 mod prompt;
 mod lookup;
+mod forget;
 mod calibration;
 mod clean;
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use jiff::{Zoned, tz::TimeZone};
-use serde::Serialize;
 
 use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use calibration::{Calibration, MIN_MEMORIES, Told};
 pub use clean::Cleaned;
 pub use embedding::EmbedStatus;
 pub use foreign::{ForeignImport, ForeignRequest, LayerFilled};
+pub use forget::{Forgotten, UnquotedDay};
 pub use layers::{ArchivedDay, SessionEnd};
 pub use prompt::PromptRequest;
 pub use transfer::Exported;
@@ -36,8 +37,7 @@ use crate::{
     store::{JournalQuery, RamStore, Store, VectorCache},
     text::language::Language,
     types::{
-        Actor, Author, Change, Entry, Erased, Memory, MemoryId, Scope, Status, Timestamp, Write,
-        to_millisecond,
+        Author, Change, Entry, Memory, MemoryId, Scope, Status, Timestamp, Write, to_millisecond,
     },
 };
 
@@ -75,17 +75,6 @@ pub struct Engine {
     home: Option<PathBuf>,
     /// How sure recall should be in scopes that were calibrated.
     tunings: HashMap<Scope, Tuning>,
-}
-
-/// What an erasure did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Forgotten {
-    /// The memory that is gone.
-    pub id: MemoryId,
-    /// The journal's number of the erasure.
-    pub seq: u64,
-    /// What was removed from where.
-    pub removed: Erased,
 }
 
 impl Engine {
@@ -203,6 +192,7 @@ impl Engine {
             .map(|turn| if self.masks() { turn.mask_secrets() } else { Vec::new() })
             .collect();
         let saved = ingest::observe(&*self.store, scope, turns, self.now().timestamp()).await?;
+        self.put_days_away(scope).await;
         let with = |(saved, masked)| Saved { masked, ..saved };
         Ok(saved.into_iter().zip(masked).map(with).collect())
     }
@@ -361,25 +351,6 @@ impl Engine {
             vec![Change::Delete(id)],
         );
         Ok(self.store.apply(write).await?[0].seq)
-    }
-
-    /// Removes a memory and every trace of what it said, for good.
-    ///
-    /// A day of the daily log that was put away goes with the memory that was made from it.
-    pub async fn forget(&self, scope: &Scope, id: MemoryId) -> Result<Forgotten> {
-        let day = self.archived_day(scope, id).await?;
-        let write = Write::new(
-            scope,
-            Actor::Person,
-            "forget",
-            self.now().timestamp(),
-            vec![Change::Erase(id)],
-        );
-        let applied = self.store.apply(write).await?.remove(0);
-        if let Some(day) = day {
-            self.layers(scope)?.forget_day(day)?;
-        }
-        Ok(Forgotten { id, seq: applied.seq, removed: applied.erased.unwrap_or_default() })
     }
 
     /// What happened, newest first.

@@ -33,25 +33,50 @@ pub struct PromptRequest {
 impl Engine {
     /// The part of the prompt that stays the same for a conversation that begins now. Keep it and ask no more: what is
     /// saved meanwhile reaches the next conversation, and the provider's cache of the prompt holds (A8).
+    ///
+    /// Days of the log that no longer reach it are put away now.
     pub async fn begin_prompt(&self, scope: &Scope, request: &PromptRequest) -> Result<Prompt> {
+        let (prompt, has_old_days) = self.made(scope, request).await?;
+        if has_old_days {
+            self.put_days_away(scope).await;
+        }
+        Ok(prompt)
+    }
+
+    /// The prompt that a conversation would begin with. Nothing is changed.
+    pub async fn preview_prompt(&self, scope: &Scope, request: &PromptRequest) -> Result<Prompt> {
+        Ok(self.made(scope, request).await?.0)
+    }
+
+    /// The prompt, and whether the log has days that no longer reach it. All files are read in one go, so that it waits for
+    /// another thread once.
+    async fn made(&self, scope: &Scope, request: &PromptRequest) -> Result<(Prompt, bool)> {
         let base = request.base.clone();
         if !self.config.memory.enabled {
-            return Ok(Prompt::assemble(&Sources { base, ..Sources::default() }));
+            return Ok((Prompt::assemble(&Sources { base, ..Sources::default() }), false));
         }
-        let layers = match self.home {
-            Some(_) => self.layer_snapshot(scope).await?,
-            None => Snapshot::default(),
-        };
-        let language = self.prompt_language(request, &layers);
-        let guide = match self.config.prompt.guide {
-            true => Some(self.guide(language).await?),
-            false => None,
-        };
-        let index = match self.config.prompt.index {
-            true => self.vault_index(scope, language).await?,
-            false => None,
-        };
-        Ok(Prompt::assemble(&Sources { layers, guide, index, base }))
+        let (engine, scope, language) = (self.clone(), scope.clone(), request.language);
+        aside(move || {
+            let (layers, has_old_days) = engine.layers_now(&scope)?;
+            let language = engine.prompt_language(language, &layers);
+            let guide = engine.config.prompt.guide.then(|| engine.guide(language)).transpose()?;
+            let index = match engine.config.prompt.index {
+                true => engine.vault_index(&scope, language)?,
+                false => None,
+            };
+            let sources = Sources { layers, guide, index, base };
+            Ok((Prompt::assemble(&sources), has_old_days))
+        })
+        .await
+    }
+
+    /// The layers as a prompt shows them, and whether the log has days that it no longer does.
+    fn layers_now(&self, scope: &Scope) -> Result<(Snapshot, bool)> {
+        if self.home.is_none() {
+            return Ok((Snapshot::default(), false));
+        }
+        let (layers, today) = (self.layers(scope)?, self.now().date());
+        Ok((layers.snapshot(today)?, layers.has_old_days(today)))
     }
 
     /// The prompt of one turn: what was made at the beginning, then what is recalled for the message.
@@ -65,11 +90,11 @@ impl Engine {
         Ok((prompt.turn(&block), block))
     }
 
-    fn prompt_language(&self, request: &PromptRequest, layers: &Snapshot) -> Language {
+    fn prompt_language(&self, asked: Option<Language>, layers: &Snapshot) -> Language {
         match self.config.general.language {
             LanguageChoice::En => Language::English,
             LanguageChoice::Zh => Language::Chinese,
-            LanguageChoice::Auto => request.language.unwrap_or_else(|| {
+            LanguageChoice::Auto => asked.unwrap_or_else(|| {
                 let known = [&layers.user, &layers.memory, &layers.soul];
                 let said = known.into_iter().find(|view| !view.text.is_empty());
                 said.map_or(Language::English, |view| language_of(&view.text))
@@ -78,19 +103,20 @@ impl Engine {
     }
 
     /// The guide as the home has it, or as it comes with the engine.
-    async fn guide(&self, language: Language) -> Result<String> {
-        let builtin = guide(language);
-        let Some(home) = &self.home else { return Ok(builtin.to_owned()) };
+    fn guide(&self, language: Language) -> Result<String> {
         let own = GUIDES[usize::from(language == Language::Chinese)];
-        let files = [own, ANY_GUIDE].map(|name| home.join("prompts").join(name));
-        aside(move || Ok(first_of(&files)?.unwrap_or_else(|| builtin.to_owned()))).await
+        let folder = self.home.as_ref().map(|home| home.join("prompts"));
+        let files: Vec<PathBuf> = folder
+            .iter()
+            .flat_map(|folder| [own, ANY_GUIDE].map(|name| folder.join(name)))
+            .collect();
+        Ok(first_of(&files)?.unwrap_or_else(|| guide(language).to_owned()))
     }
 
     /// What a prompt shows of the vault's index; nothing if the scope has no vault.
-    async fn vault_index(&self, scope: &Scope, language: Language) -> Result<Option<IndexView>> {
+    fn vault_index(&self, scope: &Scope, language: Language) -> Result<Option<IndexView>> {
         let Some(home) = &self.home else { return Ok(None) };
-        let file = vault_folder(home, scope).join(INDEX);
-        let text = aside(move || first_of(&[file])).await?;
+        let text = first_of(&[vault_folder(home, scope).join(INDEX)])?;
         Ok(text.map(|text| Index::view(&text, language)))
     }
 }

@@ -61,6 +61,19 @@ pub async fn keep_day(
     }
 }
 
+/// The changes that make the memory of a day say only `rest`, and forget what it said before. Nothing is left of it if
+/// nothing is left to say.
+pub fn day_without(memory: Memory, rest: &str, now: Timestamp) -> Vec<Change> {
+    let erase = Change::Erase(memory.id);
+    if rest.is_empty() {
+        return vec![erase];
+    }
+    let (id, content) = (MemoryId::new(now), rest.to_owned());
+    let version = 1;
+    let anew = Memory { id, content, version, created_at: now, updated_at: now, ..memory };
+    vec![erase, Change::Add(Box::new(anew))]
+}
+
 /// The day a memory was made from, if it was.
 pub fn day_of(memory: &Memory) -> Option<Date> {
     let date = memory.uri.rsplit('/').next()?.parse().ok()?;

@@ -1,9 +1,13 @@
 //! Importing lines: what is new goes in, what is known stays, what was erased does not come back.
 
+mod replay;
+mod ahead;
+
 use std::io::{BufRead, Read};
 
 use serde::Serialize;
 
+use self::ahead::Ahead;
 use super::{
     draft::{check_content, checked_name, checked_share, checked_tags},
     edit::checked_weight,
@@ -11,10 +15,9 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    store::{JournalQuery, Key, Store},
+    store::{Key, Store},
     types::{
-        Actor, Change, Entry, Fingerprint, Kind, Memory, Op, Scope, Timestamp, Via, Write,
-        to_millisecond,
+        Actor, Change, Fingerprint, Kind, Memory, Scope, Timestamp, Via, Write, to_millisecond,
     },
 };
 
@@ -166,7 +169,7 @@ impl Importing<'_> {
     }
 
     async fn batch(&mut self, lines: Vec<(usize, Line)>) -> Result<()> {
-        let mut memories = Vec::new();
+        let (mut memories, mut replayed) = (Vec::new(), Vec::new());
         for (number, mut line) in lines {
             if !self.options.keep_secrets {
                 self.report.masked += line.mask_secrets().len();
@@ -174,7 +177,7 @@ impl Importing<'_> {
             match line {
                 Line::Header(_) => {}
                 Line::Tombstone(text) => self.erased_texts.push(text),
-                Line::Change(entry) => self.replay(number, *entry).await?,
+                Line::Change(entry) => replayed.push((number, *entry)),
                 Line::Memory(memory) => memories.push((number, *memory)),
                 Line::Draft(draft) => match draft.into_memory(self.scope, self.now) {
                     Ok(memory) => memories.push((number, memory)),
@@ -186,6 +189,7 @@ impl Importing<'_> {
                 },
             }
         }
+        self.replay(replayed).await?;
         self.store_memories(memories).await
     }
 
@@ -201,14 +205,17 @@ impl Importing<'_> {
         let erased = self.store.erased(self.scope, &prints).await?;
         let ids: Vec<_> = memories.iter().map(|(_, memory)| memory.id).collect();
         let known = self.store.get(self.scope, &ids).await?;
-        let mut changes: Vec<Change> = Vec::new();
+        let (mut changes, mut ahead) = (Vec::new(), Ahead::default());
         for (((number, memory), erased), known) in memories.into_iter().zip(erased).zip(known) {
             if erased {
                 self.report.erased += 1;
                 continue;
             }
-            match self.change(self.adopt(memory), known, &changes).await {
-                Ok(Some(change)) => changes.push(change),
+            match self.change(self.adopt(memory), known, &ahead).await {
+                Ok(Some(change)) => {
+                    ahead.note(&change);
+                    changes.push(change);
+                }
                 Ok(None) => self.report.unchanged += 1,
                 Err(error) => self.reject(number, &error)?,
             }
@@ -261,7 +268,7 @@ impl Importing<'_> {
         &self,
         memory: Memory,
         known: Option<Memory>,
-        ahead: &[Change],
+        ahead: &Ahead,
     ) -> Result<Option<Change>> {
         check(&memory)?;
         match known {
@@ -269,7 +276,7 @@ impl Importing<'_> {
             Some(known) => {
                 Ok(Some(Change::Update(Box::new(Memory { version: known.version + 1, ..memory }))))
             }
-            None if ahead.iter().any(|change| change.id() == memory.id) => Ok(None),
+            None if ahead.has(memory.id) => Ok(None),
             None if memory.kind == Kind::Turn => Ok(Some(Change::Add(Box::new(memory)))),
             None => {
                 Ok(self.addition(memory, ahead).await?.map(|memory| Change::Add(Box::new(memory))))
@@ -278,94 +285,22 @@ impl Importing<'_> {
     }
 
     /// The memory with a uri of its own, or nothing if the same is stored under another id.
-    async fn addition(&self, mut memory: Memory, ahead: &[Change]) -> Result<Option<Memory>> {
+    async fn addition(&self, mut memory: Memory, ahead: &Ahead) -> Result<Option<Memory>> {
+        let mut others = self.store.find(self.scope, &Key::Text(memory.fingerprint()), 100).await?;
+        others.extend(self.store.find(self.scope, &Key::Uri(memory.uri.clone()), 1).await?);
         let says_same = |other: &Memory| {
             (other.kind, &other.name, &other.content)
                 == (memory.kind, &memory.name, &memory.content)
         };
-        let coming = |change: &Change| match change {
-            Change::Add(other) => Some((**other).clone()),
-            _ => None,
-        };
-        let mut others = self.store.find(self.scope, &Key::Text(memory.fingerprint()), 100).await?;
-        others.extend(self.store.find(self.scope, &Key::Uri(memory.uri.clone()), 1).await?);
-        others.extend(ahead.iter().filter_map(coming));
-        if memory.source.via == Via::Remember && others.iter().any(says_same) {
+        let is_known = others.iter().any(says_same) || ahead.says(&memory);
+        if memory.source.via == Via::Remember && is_known {
             return Ok(None);
         }
-        if others.iter().any(|other| other.uri == memory.uri) {
+        if others.iter().any(|other| other.uri == memory.uri) || ahead.has_uri(&memory.uri) {
             memory.uri = format!("{}-{}", memory.uri, memory.id);
         }
         Ok(Some(memory))
     }
-
-    /// Makes a change of another journal again, with its own time, actor and cause.
-    async fn replay(&mut self, number: usize, entry: Entry) -> Result<()> {
-        let Some(change) = self.replayed(&entry).await? else {
-            self.report.unchanged += 1;
-            return Ok(());
-        };
-        if self.options.dry_run {
-            self.report.added += 1;
-            return Ok(());
-        }
-        let write = Write::new(
-            self.scope,
-            entry.actor,
-            entry.cause,
-            to_millisecond(entry.at),
-            vec![change],
-        );
-        match self.store.apply(Write { run: entry.run, cost: entry.cost, ..write }).await {
-            Ok(_) if entry.op == Op::Add => self.report.added += 1,
-            Ok(_) => self.report.updated += 1,
-            Err(
-                error @ (Error::Conflict { .. } | Error::NotFound { .. } | Error::Invalid { .. }),
-            ) => self.reject(number, &error)?,
-            Err(error) => return Err(error),
-        }
-        Ok(())
-    }
-
-    /// The change to make, or nothing if it was made already or its text is gone.
-    async fn replayed(&self, entry: &Entry) -> Result<Option<Change>> {
-        let own = JournalQuery { id: Some(entry.id), ..JournalQuery::default() };
-        let done = |own: &Entry| {
-            (own.op, own.at, &own.cause) == (entry.op, to_millisecond(entry.at), &entry.cause)
-                && version(own) == version(entry)
-        };
-        if self.store.journal(self.scope, &own).await?.iter().any(done) {
-            return Ok(None);
-        }
-        let current = self.store.get(self.scope, &[entry.id]).await?.pop().flatten();
-        let after = entry.after.as_ref().map(|after| Box::new(self.adopt((**after).clone())));
-        Ok(match (entry.op, after, current) {
-            (Op::Add, Some(after), None) if !self.is_erased(&after).await? => {
-                Some(Change::Add(after))
-            }
-            (Op::Update, Some(after), Some(current)) if current.version < after.version => {
-                Some(Change::Update(after))
-            }
-            (Op::Delete, _, Some(current))
-                if entry
-                    .before
-                    .as_ref()
-                    .is_some_and(|before| before.version == current.version) =>
-            {
-                Some(Change::Delete(entry.id))
-            }
-            _ => None,
-        })
-    }
-
-    async fn is_erased(&self, memory: &Memory) -> Result<bool> {
-        Ok(self.store.erased(self.scope, &[memory.fingerprint()]).await?.contains(&true))
-    }
-}
-
-/// The version that a line of the journal left or removed; none once its text was erased.
-fn version(entry: &Entry) -> Option<u32> {
-    entry.after.as_ref().or(entry.before.as_ref()).map(|memory| memory.version)
 }
 
 /// A memory in a file must be one that could have been saved here.

@@ -18,7 +18,7 @@ mod notes;
 mod daily;
 
 pub use commit::{Receipt, Saved, observe, remember};
-pub use daily::{KeptDay, day_of, keep_day};
+pub use daily::{KeptDay, day_of, day_without, keep_day};
 pub use documents::{
     Document, IngestOptions, IngestReport, documents, ingest_document, ingest_run, remove_document,
 };
@@ -30,6 +30,7 @@ pub use gate::{GateContext, Reason, Verdict, judge, trust_of};
 pub use import::{ImportOptions, ImportReport, Rejected, import};
 pub use likeness::Likeness;
 pub use lines::{Header, Line};
+pub use naming::day_uri;
 pub use notes::{Note, keep_notes, note_of};
 pub use reconcile::{Resolution, Skipped, VALID_FROM_KEY, VALID_UNTIL_KEY, changes, reconcile};
 pub use undo::{Undo, undo};

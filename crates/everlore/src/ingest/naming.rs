@@ -72,7 +72,7 @@ pub(super) fn uri(
 }
 
 /// `agent://{agent}/session/daily/{date}`.
-pub(super) fn day_uri(scope: &Scope, date: jiff::civil::Date) -> String {
+pub fn day_uri(scope: &Scope, date: jiff::civil::Date) -> String {
     format!("agent://{}/{}/daily/{date}", slug_of_agent(scope), Kind::Session)
 }
 

@@ -48,10 +48,7 @@ impl Builtin {
 
     /// The vector of a text: of length 1, or zero for a text without known words.
     pub fn vector(&self, text: &str) -> Vec<f32> {
-        let mut sums = [0.0; DIMENSIONS];
-        each_piece(text, |id| add_row(&mut sums, &TABLE[usize::from(id)]));
-        normalize(&mut sums);
-        sums.to_vec()
+        understood(text).0
     }
 }
 
@@ -78,8 +75,9 @@ impl Embedder for Builtin {
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let known = |text: &str| {
-            if coverage(text) < LEAST_COVERAGE { vec![0.0; DIMENSIONS] } else { self.vector(text) }
+        let known = |text: &str| match understood(text) {
+            (vector, coverage) if coverage >= LEAST_COVERAGE => vector,
+            _ => vec![0.0; DIMENSIONS],
         };
         Ok(texts.iter().map(|text| known(text)).collect())
     }
@@ -89,14 +87,24 @@ impl Embedder for Builtin {
 /// letters and digits among all but punctuation. Chinese and other foreign characters, emoji and unknown words count
 /// against it; a text without words has 0.
 pub fn coverage(text: &str) -> f64 {
+    understood(text).1
+}
+
+/// The vector of a text, and how much of the text it stands for.
+fn understood(text: &str) -> (Vec<f32>, f64) {
+    let mut sums = [0.0; DIMENSIONS];
     let (mut known, mut all) = (0_u32, 0_u32);
-    each_piece(text, |id| match wordpiece::piece(id)[0] {
-        _ if id == UNKNOWN => all += 1,
-        first if first.is_ascii_alphanumeric() => (known, all) = (known + 1, all + 1),
-        first if first.is_ascii() => {}
-        _ => all += 1,
+    each_piece(text, |id| {
+        add_row(&mut sums, &TABLE[usize::from(id)]);
+        match wordpiece::piece(id)[0] {
+            _ if id == UNKNOWN => all += 1,
+            first if first.is_ascii_alphanumeric() => (known, all) = (known + 1, all + 1),
+            first if first.is_ascii() => {}
+            _ => all += 1,
+        }
     });
-    f64::from(known) / f64::from(all.max(1))
+    normalize(&mut sums);
+    (sums.to_vec(), f64::from(known) / f64::from(all.max(1)))
 }
 
 /// Calls `each` with the pieces of a text as far as it is embedded.

@@ -19,7 +19,7 @@ pub trait ChatModel: Send + Sync {
 /// An answer that is still coming.
 #[async_trait]
 pub trait Answer: Send {
-    /// Its next piece; none after [`Piece::End`].
+    /// Its next piece; none after [`Piece::End`]. Who stops waiting and asks again loses nothing.
     async fn next(&mut self) -> Result<Option<Piece>>;
 }
 

@@ -38,8 +38,13 @@ const MAX_WORDS: usize = 100;
 /// A word as it is compared: the hash of its letters in lower case, or of two Chinese characters.
 type Word = u64;
 
-/// The words of the anchors, sorted, each with the anchors that have it.
-struct Words(Vec<(Word, [bool; ANCHORS])>);
+/// The words of the anchors.
+struct Words {
+    /// Sorted, each with the anchors that have it.
+    words: Vec<(Word, [bool; ANCHORS])>,
+    /// A bit for some of the bits of each: most words of other texts need not be looked for.
+    some: [u64; 16],
+}
 
 /// Lifts the candidates that the best of them lead to.
 pub(super) fn bridge(
@@ -81,7 +86,7 @@ fn shares(texts: &[&str], intent: &Intent) -> Vec<[f64; ANCHORS]> {
     let found: Vec<Vec<usize>> = texts.iter().map(|text| words.in_text(text)).collect();
     let worths = words.worths(&found);
     let sum = |numbers: &mut dyn Iterator<Item = usize>, anchor: usize| {
-        numbers.filter(|number| words.0[*number].1[anchor]).map(|number| worths[number]).sum()
+        numbers.filter(|number| words.words[*number].1[anchor]).map(|number| worths[number]).sum()
     };
     let totals: [f64; ANCHORS] = std::array::from_fn(|anchor| sum(&mut (0..worths.len()), anchor));
     let share = |found: &[usize], anchor: usize| match totals[anchor] {
@@ -110,15 +115,23 @@ impl Words {
             }
             same
         });
-        Self(words)
+        let mut some = [0; 16];
+        for (word, _) in &words {
+            some[(word >> 6) as usize % some.len()] |= 1 << (word % 64);
+        }
+        Self { words, some }
+    }
+
+    /// The number of a word.
+    fn find(&self, word: Word) -> Option<usize> {
+        let may = self.some[(word >> 6) as usize % self.some.len()] & 1 << (word % 64) != 0;
+        may.then(|| self.words.binary_search_by_key(&word, |(word, _)| *word).ok()).flatten()
     }
 
     /// Which of the words a text has, each once.
     fn in_text(&self, text: &str) -> Vec<usize> {
         let mut found = Vec::new();
-        each_word(text, |_, word| {
-            found.extend(self.0.binary_search_by_key(&word, |(word, _)| *word).ok());
-        });
+        each_word(text, |_, word| found.extend(self.find(word)));
         found.sort_unstable();
         found.dedup();
         found
@@ -126,7 +139,7 @@ impl Words {
 
     /// How rare each word is among the texts.
     fn worths(&self, found: &[Vec<usize>]) -> Vec<f64> {
-        let mut known = vec![0_usize; self.0.len()];
+        let mut known = vec![0_usize; self.words.len()];
         found.iter().flatten().for_each(|number| known[*number] += 1);
         known.iter().map(|known| f64::from(rarity(found.len(), *known))).collect()
     }
@@ -135,17 +148,17 @@ impl Words {
 /// The terms that a query asks by.
 struct Asked {
     terms: HashSet<Term>,
-    /// What they begin with: other words need not be cut to their stems.
-    firsts: Vec<char>,
+    /// The two letters that they begin with: other words need not be cut to their stems.
+    begins: Vec<[u8; 2]>,
 }
 
 impl Asked {
     fn of(intent: &Intent) -> Self {
-        let mut asked = Self { terms: HashSet::new(), firsts: Vec::new() };
+        let mut asked = Self { terms: HashSet::new(), begins: Vec::new() };
         for term in &intent.terms {
             asked.terms.extend(term.variants().map(|(term, _)| term));
             let texts = term.synonyms.iter().map(|(text, _)| text).chain([&term.text]);
-            asked.firsts.extend(texts.filter_map(|text| text.chars().next()));
+            asked.begins.extend(texts.map(|text| beginning(text)));
         }
         asked
     }
@@ -168,9 +181,8 @@ impl Asked {
 
     /// Whether it asks by a word in lower case.
     fn has(&self, word: &str) -> bool {
-        let first = word.chars().next();
         // An accent is lost on the way to a term.
-        let may = first.is_some_and(|first| !first.is_ascii() || self.firsts.contains(&first));
+        let may = !word.is_ascii() || self.begins.contains(&beginning(word));
         let mut has = false;
         if may {
             for_each_term(word, &mut |term| has |= self.terms.contains(&Term::of(term)));
@@ -179,28 +191,59 @@ impl Asked {
     }
 }
 
+/// The two letters that a word keeps when it is cut to its stem: "dying" becomes "die".
+fn beginning(word: &str) -> [u8; 2] {
+    let byte = |at: usize| word.as_bytes().get(at).copied().unwrap_or_default();
+    [byte(0), if byte(1) == b'y' { b'i' } else { byte(1) }]
+}
+
 /// Calls `each` with the words of a text and their hashes: runs of letters and figures, and pairs of Chinese characters
 /// that say something.
 fn each_word(text: &str, mut each: impl FnMut(&str, Word)) {
     let (mut left, mut rest) = (MAX_WORDS, text);
-    while left > 0
-        && let Some(first) = rest.chars().next()
-    {
-        let is_pair = !first.is_ascii() && is_cjk(first);
-        let belongs = |c: char| match c.is_ascii() {
-            true => !is_pair && c.is_ascii_alphanumeric(),
-            false => c.is_alphanumeric() && is_cjk(c) == is_pair,
-        };
-        let end = rest.find(|c| !belongs(c)).unwrap_or(rest.len());
-        let (run, after) = rest.split_at(end.max(first.len_utf8()));
-        rest = after;
-        if is_pair {
-            left = left.saturating_sub(each_pair(run, &mut each));
-        } else if end > 0 {
-            each(run, hash_word(run));
-            left -= 1;
+    while left > 0 && !rest.is_empty() {
+        if let Some((word, hash, after)) = ascii_word(rest) {
+            rest = after;
+            if !word.is_empty() {
+                each(word, hash);
+                left -= 1;
+            }
+        } else {
+            let (run, after) = foreign_run(rest);
+            rest = after;
+            if run.starts_with(is_cjk) {
+                left = left.saturating_sub(each_pair(run, &mut each));
+            } else if run.starts_with(char::is_alphanumeric) {
+                each(run, hash_word(run));
+                left -= 1;
+            }
         }
     }
+}
+
+/// The word that a text begins with, its hash and what follows, if all that is plain ASCII; the word is empty before a mark.
+fn ascii_word(text: &str) -> Option<(&str, Word, &str)> {
+    let bytes = text.as_bytes();
+    let (mut end, mut hash) = (0, HASH_BASIS);
+    while let Some(byte) = bytes.get(end).filter(|byte| byte.is_ascii_alphanumeric()) {
+        hash = hashed(hash, byte.to_ascii_lowercase().into());
+        end += 1;
+    }
+    let next = bytes.get(end);
+    if next.is_some_and(|byte| !byte.is_ascii()) {
+        return None;
+    }
+    let mark = usize::from(next.is_some());
+    Some((&text[..end], hash, &text[end + mark..]))
+}
+
+/// The run of like characters that a text begins with, and what follows.
+fn foreign_run(text: &str) -> (&str, &str) {
+    let first = text.chars().next().unwrap_or_default();
+    let is_pair = is_cjk(first);
+    let belongs = |c: char| c.is_alphanumeric() && is_cjk(c) == is_pair;
+    let end = text.find(|c| !belongs(c)).unwrap_or(text.len());
+    text.split_at(end.max(first.len_utf8()))
 }
 
 /// The same for a run of Chinese characters; returns how many pairs it has.
@@ -220,16 +263,18 @@ fn each_pair(run: &str, each: &mut impl FnMut(&str, Word)) -> usize {
 
 /// The hash of a word in lower case.
 fn hash_word(word: &str) -> Word {
-    if word.is_ascii() {
-        return hash(word.bytes().map(|byte| byte.to_ascii_lowercase().into()));
-    }
     hash(word.chars().flat_map(char::to_lowercase).map(u32::from))
 }
 
 /// FNV-1a over characters: short words are hashed faster than by anything stronger, and nothing is stored.
 fn hash(characters: impl Iterator<Item = u32>) -> Word {
-    characters
-        .fold(0xcbf2_9ce4_8422_2325, |hash, c| (hash ^ u64::from(c)).wrapping_mul(0x100_0000_01b3))
+    characters.fold(HASH_BASIS, hashed)
+}
+
+const HASH_BASIS: Word = 0xcbf2_9ce4_8422_2325;
+
+fn hashed(hash: Word, character: u32) -> Word {
+    (hash ^ u64::from(character)).wrapping_mul(0x100_0000_01b3)
 }
 
 #[cfg(test)]
@@ -274,6 +319,25 @@ mod tests {
         assert_eq!(shares_for("tea", &["green tea"]), [1.0]);
         assert_eq!(shares_for("tea", &["", "。", "🎉"]), [0.0, 0.0, 0.0]);
         assert!(shares_for("tea", &[]).is_empty());
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_pairs_whatever_they_stand_beside() {
+        let words = |text: &str| {
+            let mut words = Vec::new();
+            each_word(text, |word, _| words.push(word.to_owned()));
+            words
+        };
+        assert_eq!(words("A café-Bar, 3x naïve!"), ["A", "café", "Bar", "3x", "naïve"]);
+        assert_eq!(words("喝Rust茶叶é店铺"), ["Rust", "茶叶", "é", "店铺"]);
+        let hash_of = |text: &str| {
+            let mut found = 0;
+            each_word(text, |_, word| found = word);
+            found
+        };
+        assert_eq!(hash_of("CAFÉ"), hash_of("café"));
+        assert_eq!(hash_of("Tea!"), hash_of("tea"));
+        assert_eq!(hash_of("茶葉"), hash_of("茶叶"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::phrases::{has, plain};
+use super::phrases::{Phrases, plain};
 
 /// A longer message is about something, whatever else it asks; it also bounds the work on a pasted document.
 const MAX_BYTES: usize = 1_000;
@@ -26,9 +26,10 @@ pub(crate) fn identity_of(query: &str) -> Identity {
     }
     // "We" and "our" are not "I" and "my"; in Chinese one contains the other.
     let plain = plain(query).replace("我们", "咱");
-    if STRONG_PARTS.iter().any(|phrase| has(&plain, phrase)) || asks_whole(&plain) {
+    let text = Phrases::of(&plain);
+    if STRONG_PARTS.iter().any(|phrase| text.has(phrase)) || asks_whole(&plain) {
         Identity::Strong
-    } else if WEAK_PARTS.iter().any(|phrase| has(&plain, phrase)) {
+    } else if WEAK_PARTS.iter().any(|phrase| text.has(phrase)) {
         Identity::Weak
     } else {
         Identity::None

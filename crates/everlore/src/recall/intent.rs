@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::phrases::{has, is_han, plain};
+use super::phrases::{Phrases, is_han, plain};
 use crate::types::Kind;
 
 /// What a query is after.
@@ -60,7 +60,8 @@ impl Aim {
 /// the experience although it speaks of code.
 pub fn aim_of(query: &str) -> Aim {
     let plain = plain(query);
-    let speaks_of = |phrases: &[&str]| phrases.iter().any(|phrase| has(&plain, phrase));
+    let text = Phrases::of(&plain);
+    let speaks_of = |phrases: &[&str]| phrases.iter().any(|phrase| text.has(phrase));
     if speaks_of(EXPERIENCE) {
         Aim::Experience
     } else if speaks_of(PREFERENCE) {

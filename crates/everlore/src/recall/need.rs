@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use self::words::*;
-use super::phrases::{has, is_han, plain};
+use super::phrases::{Phrases, has, is_han, plain};
 
 /// A longer instruction says something in particular, whatever its form; it also bounds the work on a pasted document.
 const MAX_BYTES: usize = 2_000;
@@ -63,11 +63,10 @@ pub(crate) fn need_of(message: &str) -> Need {
     if general { Need::General } else { Need::Open }
 }
 
-/// Whether a text has one of these phrases. Those of the other script are not looked for.
+/// Whether a text has one of these phrases.
 fn mentions(text: &str, phrases: &[&str]) -> bool {
-    let has_han = text.contains(is_han);
-    let of_script = phrases.iter().filter(|phrase| has_han || !phrase.starts_with(is_han));
-    of_script.into_iter().any(|phrase| has(text, phrase))
+    let text = Phrases::of(text);
+    phrases.iter().any(|phrase| text.has(phrase))
 }
 
 /// What a message brings along to work on.

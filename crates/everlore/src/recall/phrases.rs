@@ -66,6 +66,46 @@ pub(super) fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
+/// A plain text that is asked for many phrases.
+pub(super) struct Phrases<'a> {
+    text: &'a str,
+    /// A bit for the hash of every two bytes that follow each other: few phrases get past their first and last two.
+    pairs: [u64; 4],
+}
+
+impl<'a> Phrases<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        let mut pairs = [0; 4];
+        for pair in text.as_bytes().windows(2) {
+            let bit = pair_bit(pair[0], pair[1]);
+            pairs[bit / 64] |= 1 << (bit % 64);
+        }
+        Self { text, pairs }
+    }
+
+    /// Whether the text has this phrase: at word borders in English, anywhere in Chinese.
+    pub(super) fn has(&self, phrase: &str) -> bool {
+        let may = match phrase.as_bytes() {
+            [first, second, .., before, last] => {
+                self.has_pair(*first, *second) && self.has_pair(*before, *last)
+            }
+            [first, second, ..] => self.has_pair(*first, *second),
+            _ => true,
+        };
+        may && has(self.text, phrase)
+    }
+
+    fn has_pair(&self, first: u8, second: u8) -> bool {
+        let bit = pair_bit(first, second);
+        self.pairs[bit / 64] & 1 << (bit % 64) != 0
+    }
+}
+
+/// Letters differ in their lower five bits, and the bytes of Chinese characters in their lower six.
+fn pair_bit(first: u8, second: u8) -> usize {
+    usize::from(first.wrapping_mul(37) ^ second.wrapping_mul(11))
+}
+
 /// Whether plain text has this phrase: at word borders in English, anywhere in Chinese.
 pub(super) fn has(plain: &str, phrase: &str) -> bool {
     if phrase.starts_with(is_han) {
@@ -102,6 +142,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn many_phrases_are_found_like_one(text in "[ab 茶我]{0,12}", phrase in "[ab 茶我]{1,4}") {
+            prop_assert_eq!(Phrases::of(&text).has(&phrase), has(&text, &phrase));
+        }
+
         #[test]
         fn any_text_can_be_made_plain(text in "\\PC*") {
             let plain = plain(&text);

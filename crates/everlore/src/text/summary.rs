@@ -80,10 +80,20 @@ pub fn lines_within(text: &str, max_chars: usize) -> String {
     text.lines().take_while(fits).collect::<Vec<_>>().join("\n")
 }
 
+/// The sentences of a text as a summary would quote them.
+pub fn quotable(text: &str) -> impl Iterator<Item = String> {
+    let fitting = sentences(text).map(str::trim).filter(|text| fits(text));
+    fitting.filter(|text| words(text).len() >= MIN_WORDS).map(quoted)
+}
+
+fn fits(sentence: &str) -> bool {
+    sentence.chars().count() <= MAX_SENTENCE_CHARS
+}
+
 fn candidates<'a>(said: &[Said<'a>]) -> Vec<Sentence<'a>> {
     let mut seen = HashSet::new();
     let all = said.iter().flat_map(|said| sentences(said.text).map(|text| (*said, text.trim())));
-    let fitting = all.filter(|(_, text)| text.chars().count() <= MAX_SENTENCE_CHARS);
+    let fitting = all.filter(|(_, text)| fits(text));
     let sentences = fitting.enumerate().map(|(place, (said, text))| {
         let words: HashSet<String> = words(text).into_iter().collect();
         Sentence { place, said, text, words, worth: bonus(&said, text) }
@@ -130,10 +140,14 @@ fn rounded(worth: f64) -> f64 {
     (worth * 1e9).round()
 }
 
+/// A sentence on one line. A mark of its own at the beginning would make it something else than a line of a list.
+fn quoted(sentence: &str) -> String {
+    let text = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.trim_start_matches(['#', '-', '*', '>', '`', '~', ' ']).to_owned()
+}
+
 fn line(sentence: &Sentence<'_>) -> String {
-    let text = sentence.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // A mark of its own at the beginning would make it something else than a line of a list.
-    let text = text.trim_start_matches(['#', '-', '*', '>', '`', '~', ' ']);
+    let text = quoted(sentence.text);
     if sentence.said.by.is_empty() {
         format!("- {text}")
     } else {
@@ -191,6 +205,20 @@ mod tests {
     fn whole_lines_are_kept_as_far_as_they_fit() {
         assert_eq!(lines_within("- tea\n- 茶叶\n- more", 10), "- tea\n- 茶叶");
         assert_eq!(lines_within("- tea", 4), "");
+    }
+
+    #[test]
+    fn every_line_of_a_summary_ends_with_a_sentence_that_can_be_told_again() {
+        let texts =
+            ["## The   move is on March 14.\nIt rains!", "我们下个月搬家到杭州。房租每月 6500 元"];
+        let quotes: Vec<String> = texts.into_iter().flat_map(quotable).collect();
+        assert_eq!(quotes[0], "The move is on March 14.");
+        for text in texts {
+            let summary = summarize(&[Said { by: "anna", text, by_user: true }], 200);
+            let quoted =
+                |line: &str| quotes.iter().any(|quote| *line == format!("- anna: {quote}"));
+            assert!(!summary.is_empty() && summary.lines().all(quoted), "{summary}");
+        }
     }
 
     #[test]

@@ -79,53 +79,60 @@ fn file() -> Value {
     json!({ "type": "string", "enum": Layer::ALL.map(Layer::as_str), "description": "soul: who you are; user: who the user is; memory: your notes; daily: today's log" })
 }
 
-fn spec(name: &'static str, title: &'static str, description: &'static str) -> Spec {
-    let section =
-        json!({ "type": "string", "description": "The title of the section, without ##" });
+/// A field of the input that is a text.
+fn text(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
+}
+
+fn section() -> Value {
+    text("The title of the section, without ##")
+}
+
+/// What goes in: the file, and a tool's own fields, all of which it needs.
+fn input(own: &[(&str, Value)]) -> Value {
     let mut properties = Map::from_iter([("file".to_owned(), file())]);
-    let own: &[(&str, Value)] = match name {
-        "memory_add" => &[
-            ("section", section),
-            ("content", json!({ "type": "string", "description": "What to append, in markdown" })),
-        ],
-        "memory_replace" => &[
-            ("section", section),
-            (
-                "old_text",
-                json!({ "type": "string", "description": "The text to replace, exactly as it stands there" }),
-            ),
-            ("new_text", json!({ "type": "string", "description": "What takes its place" })),
-        ],
-        "memory_remove" => &[("section", section)],
-        _ => &[],
-    };
     properties.extend(own.iter().map(|(field, schema)| ((*field).to_owned(), schema.clone())));
     let required: Vec<String> = properties.keys().cloned().collect();
+    json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties })
+}
+
+/// What comes out: the file in figures.
+fn output() -> Value {
+    json!({
+        "type": "object",
+        "required": ["file", "chars", "budget", "sections"],
+        "properties": {
+            "file": file(),
+            "chars": { "type": "integer", "description": "The characters of the file" },
+            "budget": { "type": "integer", "description": "The most it may have" },
+            "sections": { "type": "array", "description": "Its sections, in their order", "items": {
+                "type": "object",
+                "required": ["title", "chars"],
+                "properties": {
+                    "title": text("The title"),
+                    "chars": { "type": "integer", "description": "The characters, heading included" }
+                }
+            } },
+            "text": text("What the file says, if it was read")
+        }
+    })
+}
+
+/// What every tool of layers is; each adds its name, its words and its fields.
+fn spec(
+    (name, title): (&'static str, &'static str),
+    description: &'static str,
+    own: &[(&str, Value)],
+    annotations: Annotations,
+) -> Spec {
     Spec {
         name,
         title,
         description,
         set: ToolSet::Layers,
-        input_schema: json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties }),
-        output_schema: json!({
-            "type": "object",
-            "required": ["file", "chars", "budget", "sections"],
-            "properties": {
-                "file": file(),
-                "chars": { "type": "integer", "description": "The characters of the file" },
-                "budget": { "type": "integer", "description": "The most it may have" },
-                "sections": { "type": "array", "description": "Its sections, in their order", "items": {
-                    "type": "object",
-                    "required": ["title", "chars"],
-                    "properties": {
-                        "title": { "type": "string", "description": "The title" },
-                        "chars": { "type": "integer", "description": "The characters, heading included" }
-                    }
-                } },
-                "text": { "type": "string", "description": "What the file says, if it was read" }
-            }
-        }),
-        annotations: if name == "memory_read" { Annotations::READS } else { Annotations::CHANGES },
+        input_schema: input(own),
+        output_schema: output(),
+        annotations,
         aliases: &[],
     }
 }
@@ -133,7 +140,8 @@ fn spec(name: &'static str, title: &'static str, description: &'static str) -> S
 #[async_trait]
 impl Tool for Add {
     fn spec(&self) -> Spec {
-        spec("memory_add", "Add to a layered file", ADD)
+        let own = [("section", section()), ("content", text("What to append, in markdown"))];
+        spec(("memory_add", "Add to a layered file"), ADD, &own, Annotations::CHANGES)
     }
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
@@ -146,7 +154,12 @@ impl Tool for Add {
 #[async_trait]
 impl Tool for Replace {
     fn spec(&self) -> Spec {
-        spec("memory_replace", "Change a layered file", REPLACE)
+        let own = [
+            ("section", section()),
+            ("old_text", text("The text to replace, exactly as it stands there")),
+            ("new_text", text("What takes its place")),
+        ];
+        spec(("memory_replace", "Change a layered file"), REPLACE, &own, Annotations::CHANGES)
     }
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
@@ -159,7 +172,8 @@ impl Tool for Replace {
 #[async_trait]
 impl Tool for Remove {
     fn spec(&self) -> Spec {
-        spec("memory_remove", "Remove from a layered file", REMOVE)
+        let own = [("section", section())];
+        spec(("memory_remove", "Remove from a layered file"), REMOVE, &own, Annotations::CHANGES)
     }
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
@@ -172,7 +186,7 @@ impl Tool for Remove {
 #[async_trait]
 impl Tool for Read {
     fn spec(&self) -> Spec {
-        spec("memory_read", "Read a layered file", READ)
+        spec(("memory_read", "Read a layered file"), READ, &[], Annotations::READS)
     }
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {

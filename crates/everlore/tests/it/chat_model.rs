@@ -451,6 +451,18 @@ async fn a_server_is_asked_without_the_fields_it_does_not_know() {
 }
 
 #[tokio::test]
+async fn two_questions_at_once_learn_the_same() {
+    let chats = Chats::new().not_knowing("stream_options").otherwise(|_| Said::text("好"));
+    let server = Server::start(chats);
+    let model = model(&server, "openai");
+    let request = question("hi");
+    let answers = tokio::join!(ask(&model, &request), ask(&model, &request), ask(&model, &request));
+    for answer in [answers.0, answers.1, answers.2] {
+        assert_eq!(answer.unwrap().text, "好");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_wants_thoughts_back_gets_a_stand_in() {
     let chats = Chats::new()
         .wanting_thoughts()

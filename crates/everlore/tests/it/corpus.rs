@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use proptest::prelude::*;
+
 #[path = "../../../../fuzz/checks.rs"]
 mod checks;
 
@@ -67,6 +69,28 @@ fn seeds_of_pack() {
 #[test]
 fn seeds_of_sections() {
     run_on_text("sections", checks::check_sections);
+}
+
+/// Lines that files of both sorts are made of, whole and broken.
+fn lines() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        "(---|name: |type: user|tags: \\[a, 茶\\]|- x|  key: 'v|# 注释|id: |: |\\||>|&a |\\*a|\\{\\})",
+        "(## 标题|# One|## A|### b|```|~~~|<!--|-->|    code|> quote|- item|---|===|<pre>|</pre>)",
+        "[ a-z茶\u{feff}\\r\\t\"'#:`~<>-]{0,12}",
+    ];
+    prop::collection::vec((line, "(\\n|\\r\\n|\\r| )"), 0..16)
+        .prop_map(|lines| lines.into_iter().map(|(line, end)| line + &end).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn any_lines_pass_the_checks_of_sections_and_front_matter(text in lines()) {
+        checks::check_sections(&text);
+        checks::check_front_matter(&text);
+        checks::check_front_matter(&format!("---\n{text}\n---\n{text}"));
+    }
 }
 
 #[test]

@@ -317,6 +317,34 @@ async fn a_journal_that_does_not_fit_is_reported_line_by_line() {
     assert_eq!((report.added, report.updated, report.rejected), (0, 0, 1));
 }
 
+#[tokio::test]
+async fn one_line_of_a_write_that_does_not_fit_keeps_no_other_out() {
+    let (from, to, owner) = (engine().await, engine().await, scope("ann"));
+    let memories: Vec<_> = (0..5).map(|n| memory(&owner, n, "龙井茶")).collect();
+    from.store().apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
+    let mut taken = memory(&owner, 9, "something else");
+    taken.uri.clone_from(&memories[2].uri);
+    to.store().apply(write(&owner, vec![add(&taken)])).await.unwrap();
+    let file = exported(&from, &owner, true).await;
+    let report = import(&to, &owner, &file, KEEP_GOING).await.unwrap();
+    assert_eq!((report.added, report.rejected), (4, 1));
+    assert_eq!(report.rejections[0].line, 4);
+    let again = import(&to, &owner, &file, KEEP_GOING).await.unwrap();
+    assert_eq!((again.added, again.unchanged, again.rejected), (0, 4, 1));
+}
+
+#[tokio::test]
+async fn a_dry_run_of_a_journal_tells_what_the_import_does() {
+    let (from, to, owner) = (engine().await, engine().await, scope("ann"));
+    lived_in(&from, &owner).await;
+    let file = exported(&from, &owner, true).await;
+    let dry = ImportOptions { dry_run: true, ..STOP };
+    let told = import(&to, &owner, &file, dry).await.unwrap();
+    assert_eq!(journal(&to, &owner).await, []);
+    let done = import(&to, &owner, &file, STOP).await.unwrap();
+    assert_eq!((told.added, told.updated, told.unchanged), (done.added, done.updated, 0));
+}
+
 /// A writer that fails as a full disk does.
 struct Full;
 

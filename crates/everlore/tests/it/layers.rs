@@ -4,9 +4,10 @@ use std::{fs, sync::Arc};
 
 use everlore::{
     Engine, Kind, Scope, Turn,
+    engine::PromptRequest,
     files::layers::{Layer, LayerEdit},
     ingest::KeptDay,
-    store::{RamStore, Store},
+    store::{Filter, JournalQuery, Order, Page, RamStore, Store},
     types::{Actor, Role},
 };
 use tempfile::TempDir;
@@ -141,4 +142,127 @@ async fn layers_of_two_users_never_meet_and_need_a_home() {
     let homeless = Engine::new(Arc::new(RamStore::default())).with_clock(noon);
     let refused = homeless.edit_layer(&Scope::default(), Layer::User, add, Actor::Agent).await;
     assert_eq!(refused.unwrap_err().to_string(), "there is no home folder");
+}
+
+/// A log that tells of a conversation three days ago, and what it said.
+async fn logged(engine: &Engine, scope: &Scope, texts: &[&str]) -> std::path::PathBuf {
+    engine.observe(scope, turns("s", texts, days_ago(3).as_second())).await.unwrap();
+    let ended = engine.end_session(scope, "s").await.unwrap();
+    ended.log.expect("it is worth a line").layer.path
+}
+
+#[tokio::test]
+async fn old_days_are_put_away_when_a_conversation_begins_and_not_when_a_prompt_is_only_shown() {
+    let home = TempDir::new().unwrap();
+    for engine in engines(&home).await {
+        for (user, texts) in [("anna", ENGLISH), ("小王", CHINESE)] {
+            let scope = scope(user);
+            let path = logged(&engine, &scope, &texts).await;
+            let request = PromptRequest::default();
+            let shown = engine.preview_prompt(&scope, &request).await.unwrap();
+            assert!(path.exists(), "showing changes nothing");
+            assert_eq!(engine.begin_prompt(&scope, &request).await.unwrap(), shown);
+            assert!(!path.exists(), "the day is put away");
+            assert_eq!(engine.count(&scope).await.unwrap().changes, 5, "once, as a memory");
+            engine.begin_prompt(&scope, &request).await.unwrap();
+            assert_eq!(engine.count(&scope).await.unwrap().changes, 5);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_new_turn_puts_old_days_away_and_is_saved_even_if_that_fails() {
+    let home = TempDir::new().unwrap();
+    for engine in engines(&home).await {
+        let scope = scope("anna");
+        let path = logged(&engine, &scope, &CHINESE).await;
+        let broken = path.with_file_name("2026-01-02.md");
+        fs::write(&broken, b"\xff\xfe not utf-8").unwrap();
+        let saved = engine.observe(&scope, turns("t", &ENGLISH[1..2], NOON)).await.unwrap();
+        assert!(saved[0].receipt.verified && path.exists());
+        assert!(engine.archive_days(&scope).await.unwrap_err().to_string().contains("2026-01-02"));
+        fs::remove_file(&broken).unwrap();
+        engine.observe(&scope, turns("t", &ENGLISH[2..3], NOON + 1)).await.unwrap();
+        assert!(!path.exists());
+        let found = engine.recall(&engine.request(&scope, "极光项目 日志")).await.unwrap().hits;
+        assert!(found.iter().any(|hit| hit.memory.kind == Kind::Session));
+    }
+}
+
+#[tokio::test]
+async fn forgetting_a_turn_reaches_the_days_that_quote_it() {
+    for put_away in [false, true] {
+        let home = TempDir::new().unwrap();
+        for engine in engines(&home).await {
+            for (user, texts, gone) in
+                [("anna", ENGLISH, "Borealis moved"), ("小王", CHINESE, "推迟到")]
+            {
+                let scope = scope(user);
+                let saved = turns("s", &texts, days_ago(3).as_second());
+                let saved = engine.observe(&scope, saved).await.unwrap();
+                let other = turns("other", &texts[2..3], days_ago(3).as_second() + 9);
+                engine.observe(&scope, other).await.unwrap();
+                engine.end_session(&scope, "s").await.unwrap();
+                engine.end_session(&scope, "other").await.unwrap();
+                if put_away {
+                    engine.archive_days(&scope).await.unwrap();
+                }
+                let forgotten = engine.forget(&scope, saved[1].id).await.unwrap();
+                let [day] = &forgotten.daily[..] else { panic!("{forgotten:?}") };
+                assert_eq!(day.memory, put_away);
+                assert_eq!((day.removed.file, day.removed.archived), (!put_away, put_away));
+                assert!(day.removed.images > 0, "{day:?}");
+                assert_eq!(forgotten.summaries.len(), 1, "what is left of it is named");
+                assert_eq!(holding(home.path(), gone), [""; 0]);
+                assert!(!holding(home.path(), texts[2]).is_empty(), "the rest stays");
+                assert_eq!(
+                    engine.archive_days(&scope).await.unwrap().len(),
+                    usize::from(!put_away)
+                );
+                let days = engine.list(&scope, &days_only()).await.unwrap();
+                assert!(days.len() == 1 && !days[0].content.contains(gone), "{days:?}");
+                assert!(days[0].content.contains(texts[2]), "{days:?}");
+                assert_eq!(engine.store().check(&scope).await.unwrap(), [""; 0]);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn forgetting_reaches_a_day_that_was_deleted_and_leaves_nothing_of_an_emptied_one() {
+    let home = TempDir::new().unwrap();
+    for engine in engines(&home).await {
+        let scope = scope("小王");
+        let saved = turns("s", &CHINESE[1..2], days_ago(3).as_second());
+        let saved = engine.observe(&scope, saved).await.unwrap();
+        engine.end_session(&scope, "s").await.unwrap();
+        engine.archive_days(&scope).await.unwrap();
+        let day = engine.list(&scope, &days_only()).await.unwrap().remove(0);
+        engine.delete(&scope, day.id).await.unwrap();
+        let forgotten = engine.forget(&scope, saved[0].id).await.unwrap();
+        assert!(forgotten.daily[0].removed.archived && forgotten.summaries.is_empty());
+        assert_eq!(holding(home.path(), "极光"), [""; 0], "also the empty section goes");
+        let lines = engine.history(&scope, &JournalQuery::default()).await.unwrap();
+        let images = lines.iter().filter_map(|line| line.before.as_deref());
+        assert!(images.into_iter().all(|image| !image.content.contains("极光")), "{lines:?}");
+    }
+}
+
+fn days_only() -> Page {
+    let filter = Filter { kinds: vec![Kind::Session], ..Filter::default() };
+    Page { filter, after: None, order: Order::OldestFirst, limit: 10 }
+}
+
+/// The files below a folder that hold a text.
+fn holding(folder: &std::path::Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(holding(&path, text));
+        } else if String::from_utf8_lossy(&fs::read(&path).unwrap()).contains(text) {
+            found.push(path.display().to_string());
+        }
+    }
+    found
 }

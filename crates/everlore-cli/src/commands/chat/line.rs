@@ -52,12 +52,15 @@ struct Request {
     answer: oneshot::Sender<Result<Read>>,
 }
 
+/// The file in a home that keeps what was typed.
+const HISTORY: &str = "chat_history.jsonl";
+
 /// Where lines are kept.
 pub(crate) struct HistoryFile {
     /// The file; only the user may read it.
-    pub(crate) path: PathBuf,
+    path: PathBuf,
     /// Whether secrets are masked in it.
-    pub(crate) masks: bool,
+    masks: bool,
 }
 
 impl LineEditor {
@@ -143,6 +146,11 @@ fn read_line(
 }
 
 impl HistoryFile {
+    /// That of a home.
+    pub(crate) fn of(home: &Path, masks: bool) -> Self {
+        Self { path: home.join(HISTORY), masks }
+    }
+
     /// The lines that were kept, the oldest first.
     fn lines(&self) -> Vec<String> {
         let text = fs::read_to_string(&self.path).unwrap_or_default();
@@ -155,6 +163,18 @@ impl HistoryFile {
             }
         }
         lines
+    }
+
+    /// Removes the lines that said what was forgotten.
+    pub(crate) fn forget(&self, said: &[String]) -> Result<()> {
+        let mut lines = self.lines();
+        let before = lines.len();
+        lines.retain(|line| !said.iter().any(|said| said.trim() == line.trim()));
+        match lines.len() == before {
+            true => Ok(()),
+            false => replace(&self.path, &lines)
+                .map_err(|error| Failure::io(self.path.display().to_string(), error)),
+        }
     }
 
     /// Adds a line, without the secrets in it.

@@ -22,7 +22,7 @@ use everlore::{
     tools::ToolSet,
 };
 
-pub(crate) use line::{LineEditor, Read};
+pub(crate) use line::{HistoryFile, LineEditor, Read};
 pub(crate) use phrases::Phrases;
 
 use self::{partner::Partner, piped::Piped, screen::Style, talk::Talk};

@@ -18,9 +18,6 @@ use crate::{
     unsaved,
 };
 
-/// The file in a home that keeps what was typed.
-const HISTORY: &str = "chat_history.jsonl";
-
 /// What the loop works with.
 pub(super) struct Talk<'a> {
     pub(super) cx: &'a Context,
@@ -121,7 +118,7 @@ impl Talk<'_> {
 
     fn history(&self) -> HistoryFile {
         let masks = self.cx.settings.config.memory.mask_secrets;
-        HistoryFile { path: self.cx.home.join(HISTORY), masks }
+        HistoryFile::of(&self.cx.home, masks)
     }
 
     /// Lets another model answer.

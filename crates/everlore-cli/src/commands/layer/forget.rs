@@ -3,7 +3,10 @@
 use std::io::{self, IsTerminal};
 
 use clap::Args;
-use everlore::files::layers::{Forget, ForgottenText};
+use everlore::{
+    files::layers::{Forget, ForgottenText},
+    ingest::day_uri,
+};
 use serde_json::json;
 
 use super::{Which, person};
@@ -54,9 +57,15 @@ impl ForgetArgs {
         } else if found == Exit::Nothing {
             out.note("it is nowhere in the file or its history");
         } else {
-            let file = if receipt.file { "the file and " } else { "" };
+            let file = if receipt.file || receipt.archived { "the file and " } else { "" };
             let images = count(receipt.images, "earlier state", "earlier states");
             out.line(&format!("forgotten: gone from {file}{images} of it"))?;
+        }
+        if receipt.archived {
+            let uri = day_uri(&cx.scope, day);
+            out.note(&format!(
+                "the day was put away and is a memory, which still says it: everlore memory forget {uri}"
+            ));
         }
         Ok(found)
     }

@@ -1,6 +1,7 @@
 //! `everlore memory forget`: removes memories and every trace of what they said, with a receipt (H2).
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{self, IsTerminal},
     path::Path,
@@ -9,25 +10,30 @@ use std::{
 use clap::Args;
 use everlore::{
     MemoryId,
-    engine::Forgotten,
+    engine::{Forgotten, UnquotedDay},
     files::memory_folder as files,
     ingest::{Note, note_of},
+    store::JournalQuery,
 };
+use jiff::civil::Date;
 use serde_json::json;
 
 use crate::{
-    commands::vault::{Reached, reach_vaults},
+    commands::{
+        chat::HistoryFile,
+        vault::{Reached, reach_vaults},
+    },
     context::Context,
     failure::{Exit, Failure, Result},
     ids,
     output::Output,
-    words::{count, rendered, table},
+    words::{count, quoted, rendered, table},
 };
 
 /// Remove memories and every trace of what they said, for good
 ///
-/// Rows, index, vectors, every image in the journal and files in vaults go; a mark without content stays, so that an
-/// import cannot bring the same text back. This cannot be undone.
+/// Rows, index, vectors, every image in the journal, files in vaults, lines typed in `chat` and sentences that the daily log quotes go; a mark
+/// without content stays, so that an import cannot bring the same text back. This cannot be undone.
 #[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
     /// The memories; deleted ones too, as long as the journal still holds them
@@ -41,46 +47,105 @@ pub(crate) struct ForgetArgs {
 impl ForgetArgs {
     /// Erases each memory and prints the receipts.
     pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let engine = cx.engine().await?;
-        let mut ids = Vec::new();
-        for name in &self.ids {
-            ids.push(ids::resolve_ever(engine, &cx.scope, name).await?);
-        }
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = self.resolved(cx).await?;
         if !self.yes && !confirmed(ids.len(), out)? {
             out.note("nothing was forgotten");
             return Ok(Exit::Failed);
         }
-        let mut forgotten = Vec::new();
-        let mut warnings = Vec::new();
-        for id in ids {
-            let (earlier, left) = remove_file(cx, id).await?;
-            warnings.extend(left);
-            forgotten.push(engine.forget(&cx.scope, id).await?);
-            for id in earlier {
-                match engine.forget(&cx.scope, id).await {
-                    // It was forgotten before.
-                    Err(everlore::Error::NotFound { .. }) => {}
-                    receipt => forgotten.push(receipt?),
-                }
-            }
-        }
+        let (forgotten, mut warnings) = forget_all(cx, ids).await?;
         let vaults = reach_vaults(cx).await?;
+        warnings.extend(summaries(&forgotten));
         warnings.extend(self::warnings(cx));
-        if out.is_json() {
-            out.json(&json!({ "forgotten": forgotten, "vaults": vaults, "warnings": warnings }))?;
-            return Ok(Exit::Done);
-        }
-        out.text(&receipt(&forgotten))?;
-        for told in vaults.iter().filter_map(Reached::told) {
-            out.note(&told);
-        }
-        for warning in warnings {
-            out.note(&format!("warning: {warning}"));
-        }
+        tell(&forgotten, &vaults, &warnings, out)?;
         Ok(Exit::Done)
     }
+
+    /// The memories, each once.
+    async fn resolved(&self, cx: &Context) -> Result<BTreeSet<MemoryId>> {
+        let mut ids = BTreeSet::new();
+        for name in &self.ids {
+            ids.insert(ids::resolve_ever(cx.engine().await?, &cx.scope, name).await?);
+        }
+        Ok(ids)
+    }
+}
+
+/// Erases memories with their files; returns the receipts, and what could not be removed.
+async fn forget_all(
+    cx: &Context,
+    ids: BTreeSet<MemoryId>,
+) -> Result<(Vec<Forgotten>, Vec<String>)> {
+    let engine = cx.engine().await?;
+    let (mut forgotten, mut warnings) = (Vec::new(), Vec::new());
+    for id in ids {
+        let (earlier, left) = remove_file(cx, id).await?;
+        warnings.extend(left);
+        let said = said(cx, id).await?;
+        forgotten.push(engine.forget(&cx.scope, id).await?);
+        HistoryFile::of(&cx.home, cx.settings.config.memory.mask_secrets).forget(&said)?;
+        for id in earlier {
+            match engine.forget(&cx.scope, id).await {
+                // It was forgotten before.
+                Err(everlore::Error::NotFound { .. }) => {}
+                receipt => forgotten.push(receipt?),
+            }
+        }
+    }
+    Ok((forgotten, warnings))
+}
+
+/// All that a memory ever said, which may have been typed in a conversation.
+async fn said(cx: &Context, id: MemoryId) -> Result<Vec<String>> {
+    let engine = cx.engine().await?;
+    let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
+    let before = engine.history(&cx.scope, &own).await?.into_iter().filter_map(|line| line.before);
+    let now = engine.get(&cx.scope, id).await.ok();
+    Ok(before.map(|memory| memory.content).chain(now.map(|memory| memory.content)).collect())
+}
+
+fn tell(
+    forgotten: &[Forgotten],
+    vaults: &[Reached],
+    warnings: &[String],
+    out: &mut Output,
+) -> Result<()> {
+    if out.is_json() {
+        return out
+            .json(&json!({ "forgotten": forgotten, "vaults": vaults, "warnings": warnings }));
+    }
+    out.text(&receipt(forgotten))?;
+    for day in forgotten.iter().flat_map(|one| &one.daily) {
+        out.line(&unquoted(day))?;
+    }
+    vaults.iter().filter_map(Reached::told).for_each(|told| out.note(&told));
+    warnings.iter().for_each(|warning| out.note(&format!("warning: {warning}")));
+    Ok(())
+}
+
+/// From where sentences of it were removed, in words.
+fn unquoted(day: &UnquotedDay) -> String {
+    let removed = day.removed;
+    let images = count(removed.images, "earlier state", "earlier states");
+    let places = [
+        (removed.file || removed.archived, "its file".to_owned()),
+        (removed.images > 0, format!("{images} of it")),
+        (day.memory, "the memory of that day".to_owned()),
+    ];
+    let places: Vec<String> =
+        places.into_iter().filter(|(had, _)| *had).map(|(_, place)| place).collect();
+    format!("the daily log of {} quoted it: removed from {}", day.day, places.join(" and "))
+}
+
+/// Summaries may say in other words what was forgotten.
+fn summaries(forgotten: &[Forgotten]) -> BTreeSet<String> {
+    let told = |(day, title): &(Date, String)| {
+        format!(
+            "the daily log of {day} still sums up that conversation; read it, and remove it with: everlore layer forget \
+             daily --day {day} --section {}",
+            quoted(title)
+        )
+    };
+    forgotten.iter().flat_map(|one| &one.summaries).map(told).collect()
 }
 
 /// Removes the file that a memory is, if it is one of the tool `memory`. Returns what else remembers its text under older

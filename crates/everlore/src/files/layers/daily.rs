@@ -1,6 +1,10 @@
 //! The daily log: a file a day, of which the latest reach the prompt and older ones are put away (F7).
 
-use std::{fs, io};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use jiff::civil::Date;
 use serde::Serialize;
@@ -8,7 +12,7 @@ use serde::Serialize;
 use super::{By, Layer, LayerChange, LayerEdit, Layers, View, chars, disk, view};
 use crate::{
     error::{Error, Result},
-    files::sections::{Edited, Sections},
+    files::sections::{Edited, Section, Sections},
 };
 
 /// Less room than this is not worth a summary.
@@ -48,12 +52,31 @@ impl Day<'_> {
     }
 
     /// Whether a section is about the same conversation.
-    fn is_title(&self, title: &str) -> bool {
+    pub(super) fn is_title(&self, title: &str) -> bool {
         let count = |rest: &str| rest.trim_matches(|c: char| c.is_ascii_digit()).to_owned();
         let english = title.strip_prefix(&format!("Session {} (", self.session));
         let chinese = title.strip_prefix(&format!("会话 {}（", self.session));
         english.is_some_and(|rest| count(rest) == " turns)")
             || chinese.is_some_and(|rest| count(rest) == " 条）")
+    }
+
+    /// What a text says of the conversation.
+    fn section_of<'s>(&self, sections: &'s Sections<'_>) -> Option<Section<'s>> {
+        sections.iter().find(|section| self.is_title(section.title))
+    }
+
+    /// The text with what the conversation was about, in place of what it was about before.
+    fn logged(&self, text: &str, content: &str) -> Result<Edited> {
+        let (title, sections) = (self.title(), Sections::of(text));
+        match self.section_of(&sections) {
+            // Another process was faster.
+            Some(known) if known.title == title => Ok(Edited { text: text.to_owned(), note: None }),
+            Some(known) => {
+                let removed = sections.remove(known.title)?.text;
+                Sections::of(&removed).add(&title, content)
+            }
+            None => sections.add(&title, content),
+        }
     }
 }
 
@@ -68,41 +91,28 @@ impl Layers {
         by: &By,
         summary: impl Fn(usize) -> String,
     ) -> Result<Option<LayerChange>> {
-        let title = day.title();
-        let text = self.read(Layer::Daily, day.date)?.text;
-        let sections = Sections::of(&text);
-        let known = sections.iter().find(|section| day.is_title(section.title));
-        if known.is_some_and(|known| known.title == title) {
-            return Ok(Some(LayerChange {
-                layer: self.read(Layer::Daily, day.date)?,
-                change: None,
-                note: None,
-            }));
+        let layer = self.read(Layer::Daily, day.date)?;
+        let sections = Sections::of(&layer.text);
+        let known = day.section_of(&sections);
+        if known.is_some_and(|known| known.title == day.title()) {
+            return Ok(Some(LayerChange { layer: layer.clone(), change: None, note: None }));
         }
         let freed = known.map_or(0, |known| chars(known.text));
-        // The heading, and the blank lines around it.
-        let taken = chars(&text) - freed + title.chars().count() + 8;
-        let room = self.budget(Layer::Daily).saturating_sub(taken).min(max_chars);
+        let room = self.room_for(day, chars(&layer.text) - freed).min(max_chars);
         let content = if room < MIN_SUMMARY_CHARS { String::new() } else { summary(room) };
         if content.is_empty() {
             return Ok(None);
         }
         let cause = format!("session {} ended", day.session);
-        let change = self.change(Layer::Daily, day.date, by, &cause, |text| {
-            let sections = Sections::of(text);
-            match sections.iter().find(|section| day.is_title(section.title)) {
-                // Another process was faster.
-                Some(known) if known.title == title => {
-                    Ok(Edited { text: text.to_owned(), note: None })
-                }
-                Some(known) => {
-                    let removed = sections.remove(known.title)?.text;
-                    Sections::of(&removed).add(&title, &content)
-                }
-                None => sections.add(&title, &content),
-            }
-        });
-        change.map(Some)
+        let logged = |text: &str| day.logged(text, &content);
+        self.change(Layer::Daily, day.date, by, &cause, logged).map(Some)
+    }
+
+    /// The characters that a day has left for what a conversation was about, beside those of others.
+    fn room_for(&self, day: &Day<'_>, others: usize) -> usize {
+        // The heading, and the blank lines around it.
+        let taken = others + day.title().chars().count() + 8;
+        self.budget(Layer::Daily).saturating_sub(taken)
     }
 
     /// Appends to today's file.
@@ -142,16 +152,28 @@ impl Layers {
     /// The days that no longer reach the prompt and are not put away yet, with all that is known of them.
     pub fn old_days(&self, today: Date) -> Result<Vec<OldDay>> {
         let first = self.loaded_days(today)[0];
-        let folder = self.place.days();
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(|error| Error::io(folder.display().to_string(), error))?,
-        };
-        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let dates = names.filter_map(|name| name.strip_suffix(".md")?.parse::<Date>().ok());
-        let mut dates: Vec<Date> = dates.filter(|date| *date < first).collect();
-        dates.sort_unstable();
-        dates.into_iter().map(|date| Ok(OldDay { date, text: self.whole_day(date)? })).collect()
+        let old = dates_in(&self.place.days(), "", ".md")?.into_iter().filter(|date| *date < first);
+        old.map(|date| Ok(OldDay { date, text: self.whole_day(date)? })).collect()
+    }
+
+    /// Whether there are any; a folder that cannot be listed tells of none.
+    pub fn has_old_days(&self, today: Date) -> bool {
+        let first = self.loaded_days(today)[0];
+        let days = dates_in(&self.place.days(), "", ".md").unwrap_or_default();
+        days.first().is_some_and(|date| *date < first)
+    }
+
+    /// Every day of which anything is left: its file, the one that was put away, or what it said before.
+    pub(super) fn every_day(&self) -> Result<BTreeSet<Date>> {
+        let mut days = dates_in(&self.place.days(), "", ".md")?;
+        days.extend(dates_in(&self.place.archive(), "", ".md")?);
+        days.extend(dates_in(&self.place.histories(), "daily-", ".jsonl")?);
+        Ok(days)
+    }
+
+    /// The file of a day that was put away.
+    pub(super) fn archived(&self, date: Date) -> PathBuf {
+        self.place.archive().join(format!("{date}.md"))
     }
 
     /// Moves a day to the archive, if it still says what it did. Says whether it was moved.
@@ -160,7 +182,7 @@ impl Layers {
         if self.whole_day(day.date)? != day.text {
             return Ok(false);
         }
-        let archived = self.place.archive().join(format!("{}.md", day.date));
+        let archived = self.archived(day.date);
         if disk::read(&archived)?.as_deref() != Some(&day.text) {
             disk::write(&archived, &day.text)?;
         }
@@ -170,7 +192,7 @@ impl Layers {
 
     /// What the archive and the log have of a day; what was written after it was put away stands at the end.
     fn whole_day(&self, date: Date) -> Result<String> {
-        let archived = disk::read(&self.place.archive().join(format!("{date}.md")))?;
+        let archived = disk::read(&self.archived(date))?;
         let fresh = disk::read(&self.path(Layer::Daily, date))?.unwrap_or_default();
         Ok(match archived {
             None => fresh,
@@ -182,7 +204,7 @@ impl Layers {
     /// Removes a day that was put away, with what it said before. Says whether there was anything.
     pub fn forget_day(&self, date: Date) -> Result<bool> {
         let _lock = self.lock(Layer::Daily, date)?;
-        let archived = self.place.archive().join(format!("{date}.md"));
+        let archived = self.archived(date);
         let there = archived.exists();
         disk::remove(&archived)?;
         if !self.path(Layer::Daily, date).exists() {
@@ -190,4 +212,15 @@ impl Layers {
         }
         Ok(there)
     }
+}
+
+/// The days that files of a folder are named after.
+fn dates_in(folder: &Path, prefix: &str, end: &str) -> Result<BTreeSet<Date>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        entries => entries.map_err(|error| Error::io(folder.display().to_string(), error))?,
+    };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let date = |name: String| name.strip_prefix(prefix)?.strip_suffix(end)?.parse().ok();
+    Ok(names.filter_map(date).collect())
 }

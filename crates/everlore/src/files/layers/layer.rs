@@ -49,7 +49,10 @@ impl FromStr for Layer {
         let name = text.trim().to_lowercase();
         let name = name.strip_suffix(".md").unwrap_or(&name);
         Self::ALL.into_iter().find(|layer| layer.as_str() == name).ok_or_else(|| {
-            Error::invalid(format!("unknown file `{text}`"), "use soul, user, memory or daily")
+            Error::invalid(
+                format!("there is no layer `{text}`, only soul, user, memory and daily"),
+                "use one of them, or the name of its file, such as USER.md",
+            )
         })
     }
 }

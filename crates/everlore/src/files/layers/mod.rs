@@ -12,6 +12,7 @@ mod disk;
 mod history;
 mod daily;
 mod forget;
+mod quotes;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,7 @@ pub use daily::{Day, OldDay};
 pub use forget::{Forget, ForgottenText};
 pub use history::Past;
 pub use layer::Layer;
+pub use quotes::{ForgottenDay, unquoted};
 
 use self::{history::History, place::Place};
 use super::sections::{Edited, Sections};

@@ -45,10 +45,15 @@ impl Place {
     pub(super) fn history(&self, layer: Layer, day: Date) -> PathBuf {
         match layer {
             Layer::Soul => self.agent.join(".history").join("SOUL"),
-            Layer::User => self.memories.join(".history").join("USER"),
-            Layer::Memory => self.memories.join(".history").join("MEMORY"),
-            Layer::Daily => self.memories.join(".history").join(format!("daily-{day}")),
+            Layer::User => self.histories().join("USER"),
+            Layer::Memory => self.histories().join("MEMORY"),
+            Layer::Daily => self.histories().join(format!("daily-{day}")),
         }
+    }
+
+    /// Where it is kept what the files of the user said before.
+    pub(super) fn histories(&self) -> PathBuf {
+        self.memories.join(".history")
     }
 
     /// Where days are that are still in the prompt.

@@ -86,9 +86,7 @@ pub fn list(folder: &Path, limit: Option<usize>) -> Result<Listing> {
         }
         match entry(folder, file, *modified_at) {
             Ok(entry) => listing.entries.push(entry),
-            Err(error) => {
-                listing.skipped.push(Skipped { file: file.clone(), reason: error.to_string() });
-            }
+            Err(reason) => listing.skipped.push(Skipped { file: file.clone(), reason }),
         }
     }
     listing.skipped.sort();
@@ -128,8 +126,12 @@ pub fn is_memory_file(name: &str) -> bool {
     !name.starts_with('.') && name.to_lowercase().ends_with(".md") && !is_index(name)
 }
 
-fn entry(folder: &Path, file: &str, modified_at: Timestamp) -> Result<Entry> {
-    let page = Page::parse(&head(&folder.join(file)).map_err(|error| Error::io(file, error))?)?;
+/// What a file says in its head, or why it is no memory.
+fn entry(folder: &Path, file: &str, modified_at: Timestamp) -> std::result::Result<Entry, String> {
+    let head = head(&folder.join(file)).map_err(|error| error.to_string())?;
+    let is_whole = head.len() < HEAD_BYTES as usize;
+    let page = if is_whole { Page::taken(&head) } else { Page::headed(&head) };
+    let page = page.map_err(|error| error.to_string())?;
     Ok(Entry {
         file: file.to_owned(),
         kind: page.kind,
@@ -182,21 +184,28 @@ mod tests {
         put(folder.path(), "plain.md", "no front matter", 1);
         put(folder.path(), "MEMORY.md", "- [x](x.md)", 1);
         put(folder.path(), "notes.txt", "x", 1);
+        put(folder.path(), "crlf.md", &page("old").replace('\n', "\r\n"), 1);
+        put(folder.path(), "empty.md", "---\ntype: user\n---\n", 1);
+        fs::write(folder.path().join("bytes.md"), b"\xff\xfe").unwrap();
         put(folder.path(), "long.md", &format!("---\nname: {}\n", "x".repeat(9_000)), 2);
         #[cfg(unix)]
         std::os::unix::fs::symlink("user_old.md", folder.path().join("link.md")).unwrap();
         let listing = list(folder.path(), None).unwrap();
         let files: Vec<_> = listing.entries.iter().map(|entry| entry.file.as_str()).collect();
         assert_eq!(files, ["user_新.md", "user_old.md"]);
-        let skipped: Vec<_> = listing.skipped.iter().map(|skipped| skipped.file.as_str()).collect();
-        assert_eq!(
-            skipped,
-            if cfg!(unix) {
-                vec!["link.md", "long.md", "plain.md"]
-            } else {
-                vec!["long.md", "plain.md"]
-            }
-        );
+        let told = |skipped: &Skipped| format!("{}: {}", skipped.file, skipped.reason);
+        let skipped: Vec<String> = listing.skipped.iter().map(told).collect();
+        let expected = [
+            "bytes.md: it is not UTF-8",
+            "crlf.md: its lines end in CRLF; save it with LF",
+            "empty.md: it has no text",
+            "link.md: it is a link to another file",
+            "plain.md: it has no front matter",
+        ];
+        for expected in expected.into_iter().filter(|line| cfg!(unix) || !line.contains("link")) {
+            assert!(skipped.iter().any(|line| line == expected), "{expected} in {skipped:?}");
+        }
+        assert!(skipped.iter().any(|line| line.starts_with("long.md: ")), "{skipped:?}");
         assert_eq!(
             listing.entries[0].manifest_line(&TimeZone::UTC),
             "- [user] user_新.md (2026-03-02 12:00): about 新"
@@ -207,6 +216,6 @@ mod tests {
             (0, true)
         );
         let one = list(folder.path(), Some(1)).unwrap();
-        assert_eq!((one.entries.len(), one.left_out), (1, 3));
+        assert_eq!((one.entries.len(), one.left_out), (1, 5));
     }
 }

@@ -57,12 +57,17 @@ impl Page {
         })
     }
 
+    /// Reads the beginning of a file as a sync does, which leaves out what other programs spoiled.
+    pub fn headed(text: &str) -> Result<Self> {
+        match crlf_or_bom(text) {
+            Some(reason) => Err(Error::invalid(reason, "save it again in an editor")),
+            None => Self::parse(text),
+        }
+    }
+
     /// Reads a whole file as a sync does: only what can be a memory is one.
     pub fn taken(text: &str) -> Result<Self> {
-        if let Some(reason) = crlf_or_bom(text) {
-            return Err(Error::invalid(reason, "save it again in an editor"));
-        }
-        let page = Self::parse(text)?;
+        let page = Self::headed(text)?;
         if page.content.is_empty() {
             return Err(Error::invalid("it has no text", "write the text below the front matter"));
         }

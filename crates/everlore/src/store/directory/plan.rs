@@ -2,6 +2,7 @@
 
 mod parts;
 mod pairs;
+mod tracked;
 mod draft;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -19,7 +20,7 @@ use super::{
     sync::{Done, SyncRequest, What},
 };
 use crate::{
-    files::vault::{OnDisk, Page, Step, Stored, decide},
+    files::vault::Page,
     text::secrets::told,
     types::{Change, Memory, MemoryId, Status, Timestamp},
 };
@@ -117,106 +118,6 @@ impl Planner<'_> {
         self.work.records.insert(to.to_owned(), base.clone());
         self.work.index.push(IndexWork::Rename { from: from.to_owned(), to: to.to_owned() });
         self.tell(What::Renamed, to, Some(base.id), Some(format!("was {from}")));
-    }
-
-    fn tracked(&mut self, file: &String, base: &Base, seen: Option<&Seen>) {
-        let memory = self.known.memory(base.id);
-        let stored = match memory {
-            None if self.known.was_asked(base.id) => Stored::Gone,
-            None => Stored::Same,
-            Some(memory) if memory.status != Status::Active => Stored::PutAway,
-            Some(memory) if Digest::said(memory) == base.said => Stored::Same,
-            Some(_) => Stored::Edited,
-        };
-        let (disk, page) = match seen.map(|seen| (seen.hash == base.hash, &seen.found)) {
-            None => (OnDisk::Gone, None),
-            Some((true, _)) => (OnDisk::Same, None),
-            Some((false, Found::Page(page))) => (OnDisk::Edited, Some(&**page)),
-            Some((false, _)) => (OnDisk::Unreadable, None),
-        };
-        let forgotten = page.is_some_and(|page| self.known.is_erased(&page.content));
-        if let (true, Some(seen)) = (forgotten, seen) {
-            return self.forgotten(file, base, seen, stored);
-        }
-        let agree = page.zip(memory).is_some_and(|(page, memory)| page.agrees(memory));
-        let behind = stored == Stored::Edited
-            && page.is_some_and(|page| self.known.said_since(base.id, page));
-        let step = decide(disk, stored, agree || behind);
-        self.mend_index(file, base, memory, agree && stored == Stored::Edited);
-        self.take(step, file, base, seen, page, memory);
-    }
-
-    /// A sync that was ended early may have changed both sides and not yet the index.
-    fn mend_index(&mut self, file: &str, base: &Base, memory: Option<&Memory>, arrived: bool) {
-        let Some(memory) = memory.filter(|_| arrived || base.pending) else { return };
-        let (file, memory) = (file.to_owned(), Box::new(memory.clone()));
-        self.work.index.push(match arrived {
-            true => IndexWork::Set { file, memory },
-            false => IndexWork::Add { file, memory },
-        });
-    }
-
-    /// A file that says what was forgotten: it goes if its memory is gone, and stays away from memory otherwise.
-    fn forgotten(&mut self, file: &str, base: &Base, seen: &Seen, stored: Stored) {
-        if stored == Stored::Gone {
-            return self.remove_file(file, base.id, seen.hash);
-        }
-        self.work.waits = true;
-        self.tell(What::Skipped, file, Some(base.id), Some(FORGOTTEN.to_owned()));
-    }
-
-    fn take(
-        &mut self,
-        step: Step,
-        file: &String,
-        base: &Base,
-        seen: Option<&Seen>,
-        page: Option<&Page>,
-        memory: Option<&Memory>,
-    ) {
-        let hash = seen.map_or(base.hash, |seen| seen.hash);
-        match (step, seen, page, memory) {
-            (Step::Nothing, Some(seen), ..) => self.keep(file, base, seen),
-            (Step::WriteFile, Some(_), _, Some(memory)) => self.write_file(file, memory, hash),
-            (Step::MakeFile, _, _, Some(memory)) => {
-                self.work.drops.push(file.clone());
-                let note = "was deleted here, but edited in memory".to_owned();
-                self.make_file(memory.clone(), Some(file.clone()), Some(note));
-            }
-            (Step::RemoveFile, ..) => self.remove_file(file, base.id, hash),
-            (Step::UpdateMemory, Some(seen), Some(page), Some(memory)) => {
-                self.update(file, seen, page, memory, What::Updated, None);
-            }
-            (Step::BringBack, Some(seen), Some(page), Some(memory)) => {
-                let note = "was put away, but edited here".to_owned();
-                self.update(file, seen, page, memory, What::Updated, Some(note));
-            }
-            (Step::BringBack, Some(seen), Some(page), None) => {
-                let note = "was deleted, but edited here".to_owned();
-                self.bring_back(file, seen, page, base.id, Some(note));
-            }
-            (Step::DeleteMemory, ..) => {
-                self.work.changes.push(Change::Delete(base.id));
-                self.work.drops.push(file.clone());
-                self.work.index.push(IndexWork::Remove { file: file.clone() });
-                self.tell(What::Deleted, file, Some(base.id), None);
-            }
-            (Step::KeepBoth, Some(seen), Some(page), Some(memory)) => {
-                self.keep_both(file, seen, page, memory);
-            }
-            (Step::Drop, ..) => {
-                self.work.drops.push(file.clone());
-                self.work.index.push(IndexWork::Remove { file: file.clone() });
-            }
-            (Step::Wait, ..) => {
-                // That it was skipped is told already; what is more, it keeps a change from arriving.
-                self.work.waits = true;
-                let note =
-                    "its memory was changed meanwhile; mend the file, or delete it".to_owned();
-                self.tell(What::Skipped, file, Some(base.id), Some(note));
-            }
-            _ => {}
-        }
     }
 
     /// A file that nobody kept track of.

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::{check, failed};
 use crate::{
@@ -63,6 +63,8 @@ fn connect(path: &Path) -> Result<Connection> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(failed)?;
     db.busy_timeout(BUSY).map_err(failed)?;
+    // Otherwise a statement is compiled anew whenever a value is bound to it that the planner had looked at.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
     // More than all statements this store has, so that none is compiled twice.
     db.set_prepared_statement_cache_capacity(64);
     Ok(db)

@@ -146,18 +146,23 @@ pub(super) fn find(
     key: &Key,
     limit: usize,
 ) -> Result<Vec<Memory>> {
-    let (condition, values) = match key {
+    let (index, condition, values) = match key {
         Key::IdPrefix(prefix) => match id_range(prefix) {
             Some((low, high)) => {
-                ("id BETWEEN ?2 AND ?3", vec![Value::Blob(low), Value::Blob(high)])
+                let range = vec![Value::Blob(low), Value::Blob(high)];
+                ("memories_id", "id BETWEEN ?2 AND ?3", range)
             }
             None => return Ok(Vec::new()),
         },
-        Key::Uri(uri) => ("kind <> 7 AND uri = ?2", vec![Value::Text(uri.clone())]),
-        Key::Text(text) => ("kind <> 7 AND text = ?2", vec![Value::Blob(text.as_bytes().to_vec())]),
+        Key::Uri(uri) => ("memories_uri", "kind <> 7 AND uri = ?2", vec![Value::Text(uri.clone())]),
+        Key::Text(text) => {
+            let text = vec![Value::Blob(text.as_bytes().to_vec())];
+            ("memories_text", "kind <> 7 AND text = ?2", text)
+        }
     };
+    // SQLite expects few rows in a scope and would rather read all of them than look a text up.
     let sql = format!(
-        "SELECT {COLUMNS} FROM memories WHERE scope = ?1 AND {condition} ORDER BY id LIMIT {limit}"
+        "SELECT {COLUMNS} FROM memories INDEXED BY {index} WHERE scope = ?1 AND {condition} ORDER BY id LIMIT {limit}"
     );
     select(db, owner, &sql, std::iter::once(Value::Integer(scope)).chain(values), |_| true, limit)
 }

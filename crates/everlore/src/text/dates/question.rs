@@ -12,6 +12,9 @@ const ENGLISH: &[&str] = &[
     "what's the date", "what was the date", "the exact date", "the date of", "the date when",
 ];
 
+/// Each of these phrases has one of these words: most texts have none of them, and need not be asked for all.
+const QUESTION_WORDS: &[&str] = &["when", "how ", "what", "which", "date"];
+
 /// Chinese phrases that ask for a time.
 #[rustfmt::skip]
 const CHINESE: &[&str] = &[
@@ -25,16 +28,18 @@ const CHINESE: &[&str] = &[
 pub fn asks_when(text: &str) -> bool {
     let lower = text.to_ascii_lowercase().replace('’', "'");
     let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
-    bare == "when" || has_phrase(&lower) || CHINESE.iter().any(|phrase| lower.contains(phrase))
+    let chinese = || !lower.is_ascii() && CHINESE.iter().any(|phrase| lower.contains(phrase));
+    bare == "when" || has_phrase(&lower) || chinese()
 }
 
 fn has_phrase(lower: &str) -> bool {
-    ENGLISH.iter().any(|phrase| {
-        let mut found = lower.match_indices(phrase);
-        found.any(|(at, _)| {
-            is_border(&lower[..at], true) && is_border(&lower[at + phrase.len()..], false)
+    QUESTION_WORDS.iter().any(|word| lower.contains(word))
+        && ENGLISH.iter().any(|phrase| {
+            let mut found = lower.match_indices(phrase);
+            found.any(|(at, _)| {
+                is_border(&lower[..at], true) && is_border(&lower[at + phrase.len()..], false)
+            })
         })
-    })
 }
 
 /// Whether the side of a phrase that ends (or begins) `side` is not inside a word.
@@ -74,6 +79,12 @@ mod tests {
         for text in cases {
             assert!(asks_when(text), "{text}");
         }
+    }
+
+    #[test]
+    fn every_english_phrase_has_a_question_word() {
+        let has_one = |phrase: &&str| QUESTION_WORDS.iter().any(|word| phrase.contains(word));
+        assert!(ENGLISH.iter().all(has_one));
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod ollama;
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -143,7 +143,8 @@ impl RemoteChat {
     /// Asks until an answer begins, without the fields that the server turns out not to know.
     async fn begin(&self, request: &ChatRequest) -> Result<Streamed, Trouble> {
         loop {
-            let body = self.body(request);
+            let learned = self.learned().clone();
+            let body = self.body(request, &learned);
             let bytes = body.to_string().into_bytes();
             let path = self.wire.path(&self.asked.model);
             let reply = self.send(Method::POST, &path, bytes).await?;
@@ -156,20 +157,24 @@ impl RemoteChat {
             }
             let (status, headers) = (reply.status, reply.headers.clone());
             let said = in_time(self.timeout, &self.asked.host, reply.bytes()).await?;
-            if !self.learns(status, &said, &body) {
-                return Err(Trouble::of(&self.asked, status, &headers, &said));
-            }
+            match self.lesson(status, &said, &body, &learned) {
+                Some(name) => self.learned().insert(name),
+                None => return Err(Trouble::of(&self.asked, status, &headers, &said)),
+            };
         }
     }
 
-    fn body(&self, request: &ChatRequest) -> Value {
-        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+    fn learned(&self) -> MutexGuard<'_, BTreeSet<&'static str>> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn body(&self, request: &ChatRequest, learned: &BTreeSet<&'static str>) -> Value {
         self.wire.body(&Question {
             model: &self.asked.model,
             request,
             temperature: request.temperature.or(self.temperature),
             max_tokens: request.max_tokens.or(self.max_tokens),
-            learned: &learned,
+            learned,
         })
     }
 
@@ -179,10 +184,16 @@ impl RemoteChat {
         in_time(self.timeout, &self.asked.host, sent).await
     }
 
-    /// Whether the server complains about a field that it can be asked without, or with; from now on it is.
-    fn learns(&self, status: StatusCode, said: &[u8], body: &Value) -> bool {
+    /// The field that the server complains about, if it can be asked without it, or with it.
+    fn lesson(
+        &self,
+        status: StatusCode,
+        said: &[u8],
+        body: &Value,
+        learned: &BTreeSet<&'static str>,
+    ) -> Option<&'static str> {
         if !matches!(status.as_u16(), 400 | 422) {
-            return false;
+            return None;
         }
         let said = String::from_utf8_lossy(said).to_lowercase();
         let refused = self.wire.optional().iter().find(|name| {
@@ -190,11 +201,9 @@ impl RemoteChat {
             sent && said.contains(**name) && (!is_limit(name) || is_unknown(&said))
         });
         let missed = self.wire.wanted().iter().find(|name| said.contains(**name));
-        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.or(missed).is_some_and(|name| {
-            tracing::debug!("{} does not know or misses `{name}`; asked again", self.asked.host);
-            learned.insert(name)
-        })
+        let lesson = refused.or(missed).filter(|name| !learned.contains(**name))?;
+        tracing::debug!("{} does not know or misses `{lesson}`; asked again", self.asked.host);
+        Some(lesson)
     }
 
     /// A failure as the user is told.

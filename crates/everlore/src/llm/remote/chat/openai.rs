@@ -152,7 +152,7 @@ struct Growing {
 
 impl Reader for Chunks {
     fn read(&mut self, value: &Value) -> Result<Vec<Piece>, Fault> {
-        if !value["error"].is_null() {
+        if !value["error"].is_null() || value["object"] == "error" {
             return Err(Fault::Told(value.clone()));
         }
         self.note_usage(&value["usage"]);

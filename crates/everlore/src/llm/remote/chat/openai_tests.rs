@@ -160,6 +160,8 @@ fn a_stream_that_never_said_why_it_stopped_was_cut_unless_it_said_that_it_ended(
     let values = [delta(&json!({ "content": "half" }))];
     assert_eq!(read(&values, false), Err(Fault::Cut));
     assert_eq!(read(&values, true).unwrap().len(), 2);
+    let bare = json!({ "object": "error", "message": "too long", "code": 400 });
+    assert_eq!(read(std::slice::from_ref(&bare), true), Err(Fault::Told(bare)));
     let error = json!({ "error": { "message": "upstream", "code": 502 }, "choices": [] });
     assert_eq!(read(std::slice::from_ref(&error), true), Err(Fault::Told(error)));
 }

@@ -21,45 +21,55 @@ pub(super) fn sort_out<'a>(
     look: &'a Look,
     known: &Known,
 ) -> (HashMap<&'a String, &'a String>, Vec<Stranger<'a>>) {
-    let is_gone = |file: &String, base: &Base| {
-        let seen = look.files.get(file);
-        seen.is_none() || is_another(base, seen)
-    };
-    let gone = || live.iter().filter(|(file, base)| is_gone(file, base));
-    let mut by_id: HashMap<MemoryId, &String> =
-        gone().map(|(file, base)| (base.id, *file)).collect();
-    let by_hash: HashMap<Digest, (&String, MemoryId)> =
-        gone().map(|(file, base)| (base.hash, (*file, base.id))).collect();
-    // A sync that was ended early may have brought a newer text to the memory than the record tells of.
-    let arrived = |id| known.memory(id).map(|memory| Digest::text(&memory.content));
-    let by_text: HashMap<Digest, (&String, MemoryId)> = gone()
-        .flat_map(|(file, base)| {
-            let texts = [Some(base.text), arrived(base.id)].into_iter().flatten();
-            texts.map(move |text| (text, (*file, base.id)))
-        })
-        .collect();
+    let mut missing = Missing::of(live, look, known);
     let (mut renamed, mut strangers) = (HashMap::new(), Vec::new());
-    for (file, seen) in
-        look.files.iter().filter(|(file, _)| live.get(file).is_none_or(|base| is_gone(file, base)))
-    {
+    for (file, seen) in &look.files {
         let Found::Page(page) = &seen.found else { continue };
-        let text = Digest::text(&page.content);
-        let by_bytes =
-            by_hash.get(&seen.hash).or_else(|| by_text.get(&text).filter(|_| page.id.is_none()));
-        let old = match page.id.and_then(|id| by_id.get(&id).copied()) {
-            Some(old) => Some(old),
-            None => by_bytes.filter(|(_, id)| by_id.contains_key(id)).map(|(old, _)| *old),
-        };
-        match old {
-            Some(old) => {
-                let base = live[old];
-                by_id.remove(&base.id);
-                renamed.insert(old, file);
-            }
+        if live.get(file).is_some_and(|base| !is_gone(base, Some(seen))) {
+            continue;
+        }
+        match missing.take(seen, page) {
+            Some(old) => drop(renamed.insert(old, file)),
             None => strangers.push((file, seen, &**page)),
         }
     }
     (renamed, strangers)
+}
+
+/// The names under which files are no longer found, by what may tell that one has another name now.
+struct Missing<'a> {
+    /// Those whose new name is still looked for.
+    by_id: HashMap<MemoryId, &'a String>,
+    by_hash: HashMap<Digest, MemoryId>,
+    by_text: HashMap<Digest, MemoryId>,
+}
+
+impl<'a> Missing<'a> {
+    fn of(live: &BTreeMap<&'a String, &'a Base>, look: &Look, known: &Known) -> Self {
+        let gone = || live.iter().filter(|(file, base)| is_gone(base, look.files.get(**file)));
+        // A sync that was ended early may have brought a newer text to the memory than the record tells of.
+        let arrived = |id| known.memory(id).map(|memory| Digest::text(&memory.content));
+        let texts = |base: &Base| [Some(base.text), arrived(base.id)].into_iter().flatten();
+        Self {
+            by_id: gone().map(|(file, base)| (base.id, *file)).collect(),
+            by_hash: gone().map(|(_, base)| (base.hash, base.id)).collect(),
+            by_text: gone().flat_map(|(_, base)| texts(base).map(|text| (text, base.id))).collect(),
+        }
+    }
+
+    /// The name that a file had before, which no other can have had.
+    fn take(&mut self, seen: &Seen, page: &Page) -> Option<&'a String> {
+        let told = page.id.filter(|id| self.by_id.contains_key(id));
+        let by_text =
+            || self.by_text.get(&Digest::text(&page.content)).filter(|_| page.id.is_none());
+        let by_bytes = || self.by_hash.get(&seen.hash).or_else(by_text).copied();
+        self.by_id.remove(&told.or_else(by_bytes)?)
+    }
+}
+
+/// Whether a file is no longer found under its name, or is another by now.
+fn is_gone(base: &Base, seen: Option<&Seen>) -> bool {
+    seen.is_none() || is_another(base, seen)
 }
 
 /// Whether a file tells that it is another memory than the one that was under its name.

@@ -1,0 +1,226 @@
+//! `prompt`: how long it takes to assemble a full prompt, and to scan a vault for one, beside a plain read of the same files.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
+
+use anyhow::{Context, Result, ensure};
+use everlore::{
+    Engine, RecallRequest, Scope, Turn,
+    engine::PromptRequest,
+    files::{
+        home::vault_folder,
+        layers::{Layer, Layers},
+        vault::{INDEX, MAX_PROMPT_FILES, list},
+    },
+    llm::Builtin,
+    prompt::Prompt,
+    store::SqliteStore,
+};
+
+use super::vault::{fill, read_all};
+use crate::{
+    corpus::{Class, Corpus},
+    table::{number, render},
+    timing::{Spread, process_cpu_seconds},
+};
+
+/// How often each is measured.
+const ROUNDS: u32 = 100;
+
+/// A total at which the largest owner has a tenth.
+const CORPUS_SHARE: u32 = 10;
+
+/// Memories stored in one write.
+const BATCH: usize = 1_000;
+
+/// Time the assembly of a full prompt: layers at their budgets, an index, and what is recalled for a message
+#[derive(clap::Args)]
+pub(crate) struct PromptArgs {
+    /// Memories of the user
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    memories: u32,
+    /// Files of the vault
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
+    files: usize,
+}
+
+/// Measures all parts in turn and prints a table.
+pub(crate) fn run(args: &PromptArgs) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    println!("{}", runtime.block_on(measured(args))?);
+    Ok(())
+}
+
+/// An engine with everything that a prompt is made of, and the messages of the user.
+struct Full {
+    engine: Engine,
+    home: tempfile::TempDir,
+    corpus: Corpus,
+    owner: u32,
+}
+
+async fn measured(args: &PromptArgs) -> Result<String> {
+    let full = Full::new(args).await?;
+    let (stable, vault) = (full.begin().await?, full.vault());
+    let (text, recalled) = full.turn(&stable, 0).await?;
+    let head = format!(
+        "{} memories, {} files in the vault; a prompt of {} characters, {} tokens",
+        args.memories,
+        args.files,
+        text.chars().count(),
+        stable.tokens() + recalled
+    );
+    let mut rows = Rows::default();
+    rows.measure("what a conversation begins with: layers, guide, index", async |_| {
+        Ok(full.begin().await?.parts.len())
+    })
+    .await?;
+    rows.measure("what a turn adds: recall and packing", async |round| {
+        Ok(full.turn(&stable, round).await?.1)
+    })
+    .await?;
+    rows.measure("the whole prompt", async |round| {
+        Ok(full.turn(&full.begin().await?, round).await?.1)
+    })
+    .await?;
+    rows.measure("plain read of the layers and the index", async |_| full.read_files()).await?;
+    rows.measure("scan of the vault's files for a prompt", async |_| {
+        Ok(list(&vault, Some(MAX_PROMPT_FILES))?.entries.len())
+    })
+    .await?;
+    rows.measure("plain read of the vault's files", async |_| read_all(&vault)).await?;
+    let table = render(&["prompt", "p50 ms", "p95 ms", "processor, mean ms"], &rows.0);
+    Ok(format!("{head}\n\n{table}"))
+}
+
+/// The lines of the table.
+#[derive(Default)]
+struct Rows(Vec<Vec<String>>);
+
+impl Rows {
+    /// Does something often. The time on a processor does not grow while other programs run; the time on the wall does.
+    async fn measure(
+        &mut self,
+        name: &str,
+        work: impl AsyncFn(u32) -> Result<usize>,
+    ) -> Result<()> {
+        let (mut samples, before) = (Vec::new(), process_cpu_seconds());
+        for round in 0..ROUNDS {
+            let start = Instant::now();
+            std::hint::black_box(work(round).await?);
+            samples.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        let spent = process_cpu_seconds().zip(before).map(|(after, before)| after - before);
+        let spent = spent.map_or("–".to_owned(), |spent| number(spent * 1e3 / f64::from(ROUNDS)));
+        let spread = Spread::of(samples);
+        self.0.push(vec![name.to_owned(), number(spread.p50), number(spread.p95), spent]);
+        Ok(())
+    }
+}
+
+impl Full {
+    async fn new(args: &PromptArgs) -> Result<Self> {
+        let home = tempfile::tempdir()?;
+        let corpus = Corpus::new(args.memories * CORPUS_SHARE, 1);
+        let owner = *corpus.scopes_of(Class::Large).first().context("there is no such owner")?;
+        let store = Arc::new(SqliteStore::open(home.path().join("everlore.db")).await?);
+        let engine =
+            Engine::new(store).with_embedder(Arc::new(Builtin::new())).with_home(home.path());
+        let full = Self { engine, home, corpus, owner };
+        full.remember(args.memories).await?;
+        full.write_layers()?;
+        full.write_vault(args.files)?;
+        Ok(full)
+    }
+
+    async fn remember(&self, memories: u32) -> Result<()> {
+        let turn = |place| {
+            let memory = self.corpus.memory(i64::from(place), self.owner, place);
+            let session = Some(format!("session-{}", memory.session));
+            Turn { text: memory.text, session, ..Turn::default() }
+        };
+        let turns: Vec<Turn> = (0..memories).map(turn).collect();
+        for batch in turns.chunks(BATCH) {
+            self.engine.observe(&Scope::default(), batch.to_vec()).await?;
+        }
+        Ok(())
+    }
+
+    /// Every layer as long as it may be, in both languages.
+    fn write_layers(&self) -> Result<()> {
+        let layers = self.layers();
+        for (path, layer) in self.layer_files() {
+            let lines = (0..)
+                .map(|line| format!("- note {line}: 喜欢简短的回答, and prefers short answers\n"));
+            let mut text = "## Notes 笔记\n\n".to_owned();
+            for line in lines {
+                if text.chars().count() + line.chars().count() > layers.budget(layer) {
+                    break;
+                }
+                text += &line;
+            }
+            fs::create_dir_all(path.parent().context("a layer is in a folder")?)?;
+            fs::write(path, text)?;
+        }
+        Ok(())
+    }
+
+    fn write_vault(&self, files: usize) -> Result<()> {
+        let vault = self.vault();
+        fs::create_dir_all(&vault)?;
+        fill(&vault, files)?;
+        let line = |number| {
+            format!(
+                "- [Note {number}](user_note_{number}.md) — what note {number} is about, 第 {number} 件事\n"
+            )
+        };
+        Ok(fs::write(vault.join(INDEX), (0..files).map(line).collect::<String>())?)
+    }
+
+    fn layers(&self) -> Layers {
+        Layers::new(self.home.path(), &Scope::default(), &self.engine.config().layers)
+    }
+
+    fn layer_files(&self) -> Vec<(PathBuf, Layer)> {
+        let (layers, today) = (self.layers(), self.engine.now().date());
+        let days = [Some(today), today.yesterday().ok()].into_iter().flatten();
+        let daily = days.map(|day| (layers.path(Layer::Daily, day), Layer::Daily));
+        let other = [Layer::Soul, Layer::User, Layer::Memory];
+        other.map(|layer| (layers.path(layer, today), layer)).into_iter().chain(daily).collect()
+    }
+
+    fn vault(&self) -> PathBuf {
+        vault_folder(self.home.path(), &Scope::default())
+    }
+
+    async fn begin(&self) -> Result<Prompt> {
+        let request = PromptRequest { base: "You are a helpful assistant.".into(), language: None };
+        Ok(self.engine.begin_prompt(&Scope::default(), &request).await?)
+    }
+
+    /// A turn for which something is always recalled, so that the block is never left out.
+    async fn turn(&self, stable: &Prompt, round: u32) -> Result<(String, usize)> {
+        let query = self.corpus.query(self.owner, round);
+        let asked = self.engine.context_request(&Scope::default(), query);
+        let request = RecallRequest { min_confidence: 0.0, floor: 0.0, ..asked };
+        let budget = self.engine.config().memory.inject.token_budget;
+        let (turn, block) = self.engine.turn_prompt(stable, &request, budget).await?;
+        ensure!(!block.entries.is_empty(), "nothing was recalled");
+        Ok((turn.text, block.tokens))
+    }
+
+    /// The files that a prompt is made of, and nothing else.
+    fn read_files(&self) -> Result<usize> {
+        let index = self.vault().join(INDEX);
+        let files = self.layer_files().into_iter().map(|(path, _)| path).chain([index]);
+        files.map(|path: PathBuf| read(&path)).sum()
+    }
+}
+
+fn read(path: &Path) -> Result<usize> {
+    Ok(fs::read(path)?.len())
+}

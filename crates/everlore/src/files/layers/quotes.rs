@@ -1,0 +1,141 @@
+//! Sentences of what is forgotten that the daily log quotes: they go from every day, also from those put away (H2).
+
+use std::collections::HashSet;
+
+use jiff::civil::Date;
+use serde::Serialize;
+
+use super::{By, Day, Forget, ForgottenText, Layer, Layers, disk};
+use crate::{error::Result, files::sections::Sections, text::sentences::sentences};
+
+/// What was removed of a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ForgottenDay {
+    /// The day.
+    pub day: Date,
+    /// From where.
+    #[serde(flatten)]
+    pub removed: ForgottenText,
+}
+
+impl Layers {
+    /// Removes sentences from every day of the log and from all that it said before, for good.
+    pub fn forget_quotes(&self, quotes: &HashSet<String>, by: &By) -> Result<Vec<ForgottenDay>> {
+        let what = Forget::Quotes(quotes.clone());
+        let mut forgotten = Vec::new();
+        for day in self.every_day()? {
+            if self.said_on(day, &what)? {
+                let removed = self.forget(Layer::Daily, day, &what, by)?;
+                forgotten.push(ForgottenDay { day, removed });
+            }
+        }
+        Ok(forgotten)
+    }
+
+    /// The days that tell of a conversation, each with the title of the section that does.
+    pub fn days_of(&self, session: &str) -> Result<Vec<(Date, String)>> {
+        let mut found = Vec::new();
+        for date in self.every_day()? {
+            let day = Day { date, session, turns: 0, chinese: false };
+            for text in [self.path(Layer::Daily, date), self.archived(date)] {
+                let text = disk::read(&text)?.unwrap_or_default();
+                let sections = Sections::of(&text);
+                let titles = sections.iter().map(|section| section.title);
+                let own = titles.filter(|title| day.is_title(title));
+                found.extend(own.map(|title| (date, title.to_owned())));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether anything is left of a day that says it: most days do not, and are not touched.
+    fn said_on(&self, day: Date, what: &Forget) -> Result<bool> {
+        let files = [disk::read(&self.path(Layer::Daily, day))?, disk::read(&self.archived(day))?];
+        let past = self.history(Layer::Daily, day).all()?.into_iter().map(|past| past.text);
+        let mut texts = files.into_iter().chain(past).flatten();
+        Ok(texts.any(|text| what.taken_from(&text) != text))
+    }
+}
+
+/// The text without these sentences. A line of which nothing but its mark and its speaker is left goes, and so does a
+/// section without lines.
+pub fn unquoted(text: &str, quotes: &HashSet<String>) -> String {
+    let sections = Sections::of(text);
+    sections.pieces().filter_map(|(_, piece, _)| piece_without(piece, quotes)).collect()
+}
+
+fn piece_without(piece: &str, quotes: &HashSet<String>) -> Option<String> {
+    let lines = piece.split_inclusive('\n').filter_map(|line| line_without(line, quotes));
+    let kept: String = lines.collect();
+    let (heading, below) = kept.split_once('\n').unwrap_or((&kept, ""));
+    let is_emptied = kept != piece && heading.starts_with("##") && below.trim().is_empty();
+    (!is_emptied).then_some(kept)
+}
+
+fn line_without(line: &str, quotes: &HashSet<String>) -> Option<String> {
+    let mut kept = String::new();
+    for sentence in sentences(line) {
+        kept += quote_in(sentence, quotes).map_or(sentence, |at| &sentence[..at]);
+    }
+    let trimmed = line.trim();
+    if kept.trim_end() == trimmed {
+        return Some(line.to_owned());
+    }
+    let rest = kept.trim_start_matches(['-', '*', '>', ' ']).trim_end();
+    let blanks = &line[..line.len() - line.trim_start().len()];
+    let end = &line[line.trim_end().len()..];
+    (!rest.is_empty() && !rest.ends_with(':')).then(|| format!("{blanks}{}{end}", kept.trim_end()))
+}
+
+/// Where a quote begins in a sentence that ends with it: at its beginning, after the mark of a list, or after a speaker.
+fn quote_in(sentence: &str, quotes: &HashSet<String>) -> Option<usize> {
+    let bare = sentence.trim_start_matches(['-', '*', '>', ' ']);
+    let start = sentence.len() - bare.len();
+    let speakers = bare.match_indices(": ").map(|(at, colon)| start + at + colon.len());
+    [0, start].into_iter().chain(speakers).find(|at| quotes.contains(sentence[*at..].trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::summary::{Said, quotable, summarize};
+
+    fn quotes(text: &str) -> HashSet<String> {
+        quotable(text).collect()
+    }
+
+    #[test]
+    fn a_quoted_sentence_goes_with_its_line_and_others_stay() {
+        let log =
+            "## Session s (3 turns)\n\n- anna: The move is on March 14.\n- bot: Noted for March.\n";
+        let kept = unquoted(log, &quotes("Hi! The move is on March 14."));
+        assert_eq!(kept, "## Session s (3 turns)\n\n- bot: Noted for March.\n");
+        let log = "## 会话 s（2 条）\n\n- 小王: 我们下个月搬家到杭州。\n\n## 其他\n\n天气好\n";
+        assert_eq!(unquoted(log, &quotes("我们下个月搬家到杭州。")), "## 其他\n\n天气好\n");
+    }
+
+    #[test]
+    fn what_a_person_added_to_the_line_stays_and_a_part_of_a_sentence_is_none() {
+        let log = "- anna: The move is on March 14. Call Bob!\n- ben: She said the move is on March 14.\n";
+        let kept = unquoted(log, &quotes("the move is on March 14. Call Bob!"));
+        assert_eq!(
+            kept,
+            "- anna: The move is on March 14.\n- ben: She said the move is on March 14.\n"
+        );
+        assert_eq!(unquoted(log, &quotes("ok. March 14.")), log);
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_summary_when_all_its_turns_are_forgotten() {
+        let texts = [
+            "Dr. Who: the key: under the *mat*.  It is 3.5 cm long!",
+            "极光项目的发布推迟到 5 月 4 日，因为审计晚了。请订会议室",
+        ];
+        for text in texts {
+            for by in ["", "anna", "Dr. No", "用户"] {
+                let log = summarize(&[Said { by, text, by_user: true }], 300);
+                assert_eq!(unquoted(&log, &quotes(text)), "", "{log}");
+            }
+        }
+    }
+}
