@@ -8,10 +8,10 @@ use crate::{
     commands::{
         chat::ChatArgs, completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs,
         demo::DemoArgs, doctor::DoctorArgs, embed::EmbedCommand, import::ImportArgs,
-        ingest::IngestArgs, layer::LayerCommand, memory::MemoryCommand, model::ModelCommand,
-        observe::ObserveArgs, onboard::OnboardArgs, prompt::PromptCommand, recall::RecallArgs,
-        remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand,
-        vault::VaultCommand,
+        ingest::IngestArgs, layer::LayerCommand, ledger::LedgerArgs, memory::MemoryCommand,
+        model::ModelCommand, observe::ObserveArgs, onboard::OnboardArgs, prompt::PromptCommand,
+        recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand,
+        tool::ToolCommand, upkeep::UpkeepArgs, vault::VaultCommand,
     },
     output::Color,
 };
@@ -94,6 +94,8 @@ pub(crate) enum Command {
     Layer(LayerCommand),
     #[command(subcommand)]
     Session(SessionCommand),
+    Upkeep(UpkeepArgs),
+    Ledger(LedgerArgs),
     #[command(subcommand)]
     Vault(VaultCommand),
     Scopes(ScopesArgs),
@@ -124,7 +126,8 @@ impl Command {
     /// Whether it only looks, so that a home which is not there need not be made.
     pub(crate) fn only_reads(&self) -> bool {
         match self {
-            Self::Recall(_) | Self::Context(_) | Self::Prompt(_) | Self::Scopes(_) => true,
+            Self::Recall(_) | Self::Prompt(_) | Self::Scopes(_) | Self::Ledger(_) => true,
+            Self::Context(args) => args.only_reads(),
             Self::Memory(command) => command.only_reads(),
             Self::Import(args) => args.only_reads(),
             Self::Tool(command) => command.only_reads(),

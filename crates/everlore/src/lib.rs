@@ -13,6 +13,7 @@ pub mod files;
 pub mod store;
 pub mod ingest;
 pub mod recall;
+pub mod upkeep;
 pub mod prompt;
 pub mod engine;
 pub mod tools;

@@ -25,6 +25,9 @@ pub(crate) struct ContextArgs {
     /// The most memories to tell [default: from the settings]
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
+    /// The conversation: what is told in it is written down, so that `everlore session answered` can say what was of use
+    #[arg(long, value_name = "NAME", conflicts_with = "why_not")]
+    session: Option<String>,
     /// Say what kept this memory out of the block
     #[arg(long, value_name = "ID")]
     why_not: Option<String>,
@@ -40,6 +43,11 @@ struct Answer<'a> {
 }
 
 impl ContextArgs {
+    /// Whether nothing is written down.
+    pub(crate) fn only_reads(&self) -> bool {
+        self.session.is_none()
+    }
+
     /// Recalls, packs and prints.
     pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
@@ -50,7 +58,10 @@ impl ContextArgs {
         if let Some(name) = &self.why_not {
             return why_not::in_block(&request, budget, name, cx, out).await;
         }
-        let block = engine.context(&request, budget).await?;
+        let block = match &self.session {
+            Some(session) => engine.inject(&request, budget, session).await?,
+            None => engine.context(&request, budget).await?,
+        };
         if out.is_json() {
             out.json(&Answer { query: &request.query, budget, block: &block })?;
         } else if !block.text.is_empty() {

@@ -17,6 +17,8 @@ pub(crate) mod memory;
 pub(crate) mod tool;
 pub(crate) mod layer;
 pub(crate) mod session;
+pub(crate) mod upkeep;
+pub(crate) mod ledger;
 pub(crate) mod vault;
 pub(crate) mod scopes;
 pub(crate) mod embed;
@@ -49,6 +51,8 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Tool(command) => command.run(cx, out).await,
         Command::Layer(command) => command.run(cx, out),
         Command::Session(command) => command.run(cx, out).await,
+        Command::Upkeep(args) => args.run(cx, out).await,
+        Command::Ledger(args) => args.run(cx, out).await,
         Command::Vault(command) => command.run(cx, out).await,
         Command::Scopes(args) => args.run(cx, out).await,
         Command::Embed(command) => command.run(cx, out).await,

@@ -1,19 +1,33 @@
 //! `everlore session`: what a conversation leaves behind.
 
 use clap::{Args, Subcommand};
+use everlore::engine::UpkeepReport;
 use serde_json::json;
 
 use crate::{
     context::Context,
     failure::{Exit, Result},
+    input,
     output::Output,
     words::count,
 };
 
-/// Close conversations
+/// Close conversations, and say what was answered in them
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
+    Answered(AnsweredArgs),
     End(EndArgs),
+}
+
+/// Tell what was answered, so that memories that were of use weigh more
+///
+/// The answer is compared with what `everlore context --session` told last in the conversation; it is not stored.
+#[derive(Debug, Args)]
+pub(crate) struct AnsweredArgs {
+    /// The conversation, as given to `everlore context --session`
+    session: String,
+    /// The answer; without it, or with `-`, it is read from standard input
+    answer: Vec<String>,
 }
 
 /// Write what a conversation was about into the daily log
@@ -29,8 +43,28 @@ pub(crate) struct EndArgs {
 impl SessionCommand {
     /// Runs the command.
     pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let Self::End(args) = self;
-        args.run(cx, out).await
+        match self {
+            Self::Answered(args) => args.run(cx, out).await,
+            Self::End(args) => args.run(cx, out).await,
+        }
+    }
+}
+
+impl AnsweredArgs {
+    /// Compares and says what was used.
+    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        let answer = input::text(&self.answer, out)?;
+        let answered = engine.answered(&cx.scope, &self.session, &answer).await?;
+        if out.is_json() {
+            out.json(&answered)?;
+        } else if answered.told + answered.held_out == 0 {
+            out.note("nothing was told in this conversation that is still to be answered");
+        } else {
+            let told = count(answered.told, "memory", "memories");
+            out.line(&format!("used: {} of {told}", answered.used.len()))?;
+        }
+        Ok(Exit::found(answered.told + answered.held_out > 0))
     }
 }
 
@@ -40,8 +74,16 @@ impl EndArgs {
         let engine = cx.engine().await?;
         let ended = engine.end_session(&cx.scope, &self.session).await?;
         let archived = engine.archive_days(&cx.scope).await?;
+        // What needs a yes waits for `everlore upkeep`; a failure keeps nobody from ending a conversation.
+        let upkeep = match engine.upkeep_if_due(&cx.scope).await {
+            Ok(report) => report,
+            Err(error) => {
+                out.note(&format!("warning: upkeep failed: {error}"));
+                None
+            }
+        };
         if out.is_json() {
-            out.json(&json!({ "ended": ended, "archived": archived }))?;
+            out.json(&json!({ "ended": ended, "archived": archived, "upkeep": upkeep }))?;
             return Ok(Exit::Done);
         }
         let turns = count(ended.turns, "turn", "turns");
@@ -57,6 +99,12 @@ impl EndArgs {
         }
         if !archived.is_empty() {
             out.line(&format!("put away: {}", count(archived.len(), "day", "days")))?;
+        }
+        for job in upkeep.iter().flat_map(UpkeepReport::stopped) {
+            let reason = job.stopped.as_deref().unwrap_or_default();
+            out.note(&format!(
+                "note: upkeep waits for a yes: {reason}; see `everlore upkeep --dry-run`"
+            ));
         }
         Ok(Exit::Done)
     }

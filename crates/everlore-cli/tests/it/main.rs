@@ -19,6 +19,7 @@ mod streams;
 mod crowd;
 mod kill;
 mod layers;
+mod life;
 mod memory_vault;
 mod prompt;
 mod embed;

@@ -44,9 +44,12 @@ pub struct LongTermConfig {
     pub vector_index: bool,
     /// The most memories one recall returns, however many are asked for. From 1 to 1000.
     pub max_return: usize,
-    /// `memory clean` archives memories whose weight is below this: kept, but left out of recall. A fresh memory weighs
+    /// `upkeep` and `memory clean` archive memories whose weight is below this: kept, but left out of recall. A fresh memory weighs
     /// 1. From 0 to 1; 0 archives nothing.
     pub archive_threshold: f64,
+    /// From this weight on a memory is one of the core: listed by `memory list --core`. Use leads from 1 towards 2. From 0
+    /// to 10.
+    pub core_threshold: f64,
 }
 
 /// What is put into the prompt before the model answers, and when.
@@ -66,6 +69,9 @@ pub struct InjectConfig {
     pub token_budget: usize,
     /// The most long-term memories that are injected. From 0 to 1000.
     pub limit: usize,
+    /// The share of memories that are left out of prompts at random, a conversation at a time, to measure whether they are
+    /// of use: `memory stats` compares. From 0, for none, to 0.5.
+    pub holdout: f64,
 }
 
 /// When long-term memories are injected.
@@ -98,6 +104,8 @@ impl MemoryConfig {
             within("memory.inject.min_query_length", inject.min_query_length, 0..=1_000),
             within("memory.inject.token_budget", inject.token_budget, 50..=1_000_000),
             within("memory.inject.limit", inject.limit, 0..=1_000),
+            within("memory.inject.holdout", inject.holdout, 0.0..=0.5),
+            within("memory.long_term.core_threshold", long_term.core_threshold, 0.0..=10.0),
         ];
         checks.into_iter().flatten().collect()
     }
@@ -124,7 +132,13 @@ impl Default for ShortTermConfig {
 
 impl Default for LongTermConfig {
     fn default() -> Self {
-        Self { enabled: true, vector_index: true, max_return: 100, archive_threshold: 0.1 }
+        Self {
+            enabled: true,
+            vector_index: true,
+            max_return: 100,
+            archive_threshold: 0.1,
+            core_threshold: 1.5,
+        }
     }
 }
 
@@ -138,6 +152,7 @@ impl Default for InjectConfig {
             min_query_length: 1,
             token_budget: 2_000,
             limit: 5,
+            holdout: 0.0,
         }
     }
 }

@@ -39,6 +39,8 @@ pub struct MemoryAgentConfig {
     pub extract: ExtractConfig,
     /// How long conversations are shortened.
     pub summarize: SummarizeConfig,
+    /// What background work may cost.
+    pub budget: BudgetConfig,
 }
 
 /// How memories are drawn from a conversation.
@@ -63,6 +65,42 @@ pub struct SummarizeConfig {
     pub enabled: bool,
     /// How many tokens a conversation must have to be summarised. From 100 to 10000000.
     pub trigger_tokens: usize,
+}
+
+/// What background work may cost. Above a cap it goes on without a model, by rules, until the next day.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BudgetConfig {
+    /// The most tokens a day, read and written, for all agents and users together; 0 for no cap.
+    pub daily_tokens: u64,
+    /// The most a day may cost, in the currency of the prices; 0 for no cap.
+    pub daily_cost: f64,
+    /// The price of a million tokens that the model reads.
+    pub price_read: f64,
+    /// The price of a million tokens that the model writes.
+    pub price_written: f64,
+}
+
+impl BudgetConfig {
+    /// What so many tokens cost.
+    pub fn cost(&self, read: u64, written: u64) -> f64 {
+        (read as f64 * self.price_read + written as f64 * self.price_written) / 1e6
+    }
+
+    fn check(&self) -> Vec<Problem> {
+        let amount = |key, value: f64| within(key, value, 0.0..=1e9);
+        let priced = self.daily_cost == 0.0 || self.price_read + self.price_written > 0.0;
+        let prices = (!priced).then(|| {
+            Problem::new("memory_agent.budget.daily_cost", "needs `price_read` and `price_written`")
+        });
+        let checks = [
+            amount("memory_agent.budget.daily_cost", self.daily_cost),
+            amount("memory_agent.budget.price_read", self.price_read),
+            amount("memory_agent.budget.price_written", self.price_written),
+            prices,
+        ];
+        checks.into_iter().flatten().collect()
+    }
 }
 
 /// A text that is never shown: printing it or writing it out gives a stand-in.
@@ -121,7 +159,7 @@ impl MemoryAgentConfig {
                 100..=10_000_000,
             ),
         ];
-        checks.into_iter().flatten().collect()
+        checks.into_iter().flatten().chain(self.budget.check()).collect()
     }
 
     fn check_model(&self) -> Option<Problem> {
@@ -152,6 +190,7 @@ impl Default for MemoryAgentConfig {
             timeout: Duration::from_secs(30),
             extract: ExtractConfig::default(),
             summarize: SummarizeConfig::default(),
+            budget: BudgetConfig::default(),
         }
     }
 }

@@ -12,6 +12,7 @@ mod embedding;
 mod recall;
 mod layers;
 mod prompt;
+mod upkeep;
 mod check;
 mod read;
 #[cfg(test)]
@@ -29,11 +30,12 @@ pub use check::Problem;
 pub use embedding::{EmbeddingConfig, Encoding, Provider};
 pub use layers::LayersConfig;
 pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
-pub use memory_agent::{ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
+pub use memory_agent::{BudgetConfig, ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
 pub use prompt::PromptConfig;
 pub use providers::{CHAT_PROVIDERS, ChatProvider, Protocol, chat_provider};
 pub use read::{Place, Warning};
 pub use recall::RecallConfig;
+pub use upkeep::UpkeepConfig;
 
 use read::Reader;
 
@@ -57,6 +59,8 @@ pub struct Config {
     pub memory_agent: MemoryAgentConfig,
     /// The language model that talks.
     pub chat: ChatConfig,
+    /// The work between turns.
+    pub upkeep: UpkeepConfig,
 }
 
 /// Whose memory is used when a command names nobody, and the language of what Everlore writes itself.
@@ -117,6 +121,7 @@ impl Config {
         problems.extend(self.embedding.check());
         problems.extend(self.memory_agent.check());
         problems.extend(self.chat.check());
+        problems.extend(self.upkeep.check());
         problems
     }
 

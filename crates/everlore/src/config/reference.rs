@@ -9,7 +9,7 @@ use toml::Value;
 use super::{Config, Secret};
 
 /// The files whose structs are settings.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     include_str!("mod.rs"),
     include_str!("embedding.rs"),
     include_str!("memory.rs"),
@@ -18,6 +18,7 @@ const SOURCES: [&str; 8] = [
     include_str!("memory_agent.rs"),
     include_str!("chat.rs"),
     include_str!("recall.rs"),
+    include_str!("upkeep.rs"),
 ];
 
 const EXAMPLE_HEAD: &str = "\

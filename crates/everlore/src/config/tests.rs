@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Config, LanguageChoice, Place, Problem, RecallConfig, Secret, Trigger, Warning};
+use super::{
+    Config, LanguageChoice, Place, Problem, RecallConfig, Secret, Trigger, UpkeepConfig, Warning,
+};
 
 fn read(text: &str) -> Config {
     let (config, warnings) = Config::parse(text).unwrap();
@@ -295,4 +297,32 @@ fn a_number_too_large_for_toml_is_an_error_and_not_a_panic() {
     let mut config = Config::default();
     config.recall.limit = usize::MAX;
     assert!(config.with_env([]).is_err());
+}
+
+#[test]
+fn upkeep_keeps_to_its_hours_even_over_midnight() {
+    let at = |hours: &str| {
+        let config = UpkeepConfig { hours: hours.into(), ..UpkeepConfig::default() };
+        (0..24).filter(|hour| config.may_run_at(*hour)).collect::<Vec<i8>>()
+    };
+    assert_eq!(at("").len(), 24);
+    assert_eq!(at("2-5"), [2, 3, 4]);
+    assert_eq!(at("22 - 2"), [0, 1, 22, 23]);
+}
+
+#[test]
+fn hours_caps_and_shares_that_cannot_be_are_told() {
+    let mut config = Config::default();
+    config.upkeep.hours = "late".into();
+    config.upkeep.every = std::time::Duration::from_secs(1);
+    config.memory.inject.holdout = 0.9;
+    config.memory_agent.budget.daily_cost = 1.0;
+    let told: Vec<_> = config.check().into_iter().map(|problem| problem.key).collect();
+    assert_eq!(
+        told,
+        ["memory.inject.holdout", "memory_agent.budget.daily_cost", "upkeep.every", "upkeep.hours"]
+    );
+    config.memory_agent.budget.price_read = 0.25;
+    assert_eq!(config.memory_agent.budget.cost(2_000_000, 500), 0.5);
+    assert_eq!(config.check().len(), 3);
 }

@@ -10,7 +10,8 @@ use crate::{
     error::{Error, Result},
     llm::Embedder,
     store::{
-        CacheStatus, Counts, JournalQuery, Key, Made, MadeTokens, Page, Place, Segment, Store,
+        CacheStatus, Counts, JournalQuery, Key, Ledger, Made, MadeTokens, Page, Place, Segment,
+        Store, UsageLog,
     },
     text::terms::Term,
     types::{
@@ -123,6 +124,7 @@ impl Engine {
     /// Waits for vectors that are being made since a save, but not longer than this; what is not made then is made after
     /// the next save or by [`Engine::embed_rest`].
     pub async fn settle(&self, limit: Duration) {
+        self.settle_usage().await;
         if let Some(filler) = &self.filler {
             filler.settle(limit).await;
         }
@@ -292,6 +294,18 @@ impl Store for Embedding {
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
         self.store().reindex(scope).await
+    }
+
+    fn usage(&self) -> &dyn UsageLog {
+        self.store().usage()
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
+        self.store().ledger()
+    }
+
+    async fn vacuum(&self) -> Result<u64> {
+        self.store().vacuum().await
     }
 
     async fn close(&self) {

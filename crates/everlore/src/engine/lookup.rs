@@ -3,8 +3,8 @@
 use super::Engine;
 use crate::{
     error::{Error, Result},
-    store::{Counts, Key, Page},
-    types::{Memory, MemoryId, Scope},
+    store::{Counts, JournalQuery, Key, Page},
+    types::{Entry, Memory, MemoryId, Scope},
 };
 
 impl Engine {
@@ -57,6 +57,11 @@ impl Engine {
     /// The memories a filter lets through.
     pub async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>> {
         self.store.list(scope, page).await
+    }
+
+    /// What happened, newest first.
+    pub async fn history(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<Entry>> {
+        self.store.journal(scope, query).await
     }
 
     /// How many memories there are.

@@ -12,7 +12,7 @@ mod prompt;
 mod lookup;
 mod forget;
 mod calibration;
-mod clean;
+mod life;
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
@@ -20,11 +20,14 @@ use jiff::{Zoned, tz::TimeZone};
 
 use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use calibration::{Calibration, MIN_MEMORIES, Told};
-pub use clean::Cleaned;
 pub use embedding::EmbedStatus;
 pub use foreign::{ForeignImport, ForeignRequest, LayerFilled};
 pub use forget::{Forgotten, UnquotedDay};
 pub use layers::{ArchivedDay, SessionEnd};
+pub use life::{
+    Allowance, Answered, Cleaned, Job, JobReport, LedgerReport, Preview, Touched, UpkeepReport,
+    UpkeepRequest, UsageStats,
+};
 pub use prompt::PromptRequest;
 pub use transfer::Exported;
 
@@ -34,11 +37,9 @@ use crate::{
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::{Embedder, Reranker},
     recall::{self, Block, Domains, Means, Recall, RecallRequest, Tuning, WhyNot},
-    store::{JournalQuery, RamStore, Store, VectorCache},
+    store::{RamStore, Store, VectorCache},
     text::language::Language,
-    types::{
-        Author, Change, Entry, Memory, MemoryId, Scope, Status, Timestamp, Write, to_millisecond,
-    },
+    types::{Author, Change, Memory, MemoryId, Scope, Timestamp, Write, to_millisecond},
 };
 
 /// Memories read at a time when all are looked at: bounds what is held.
@@ -75,6 +76,7 @@ pub struct Engine {
     home: Option<PathBuf>,
     /// How sure recall should be in scopes that were calibrated.
     tunings: HashMap<Scope, Tuning>,
+    life: Arc<life::Pending>,
 }
 
 impl Engine {
@@ -92,6 +94,7 @@ impl Engine {
             zone: TimeZone::UTC,
             home: None,
             tunings: HashMap::new(),
+            life: Arc::default(),
         }
     }
 
@@ -273,16 +276,28 @@ impl Engine {
     /// Finds what is worth telling the model and packs it into at most `budget` tokens; empty if nothing is.
     pub async fn context(&self, request: &RecallRequest, budget: usize) -> Result<Block> {
         let now = self.now();
-        if !self.injects(&request.query, &now) {
-            return Ok(Block::default());
+        let told = self.worth_telling(request, &now).await?;
+        Ok(told.map_or_else(Block::default, |(found, language)| {
+            recall::pack(&found.hits, language, budget, &now)
+        }))
+    }
+
+    /// What a message gets, and in which language; none if the settings let it have nothing.
+    async fn worth_telling(
+        &self,
+        request: &RecallRequest,
+        now: &Zoned,
+    ) -> Result<Option<(Recall, Language)>> {
+        if !self.injects(&request.query, now) {
+            return Ok(None);
         }
-        let found = self.recall_at(request, &now).await?;
+        let found = self.recall_at(request, now).await?;
         let language = match self.config.general.language {
             LanguageChoice::Auto => found.intent.language,
             LanguageChoice::En => Language::English,
             LanguageChoice::Zh => Language::Chinese,
         };
-        Ok(recall::pack(&found.hits, language, budget, &now))
+        Ok(Some((found, language)))
     }
 
     /// Whether the settings let a message have memories at all.
@@ -326,16 +341,6 @@ impl Engine {
         ingest::edit(&*self.store, scope, id, &edit, &self.author, self.now().timestamp()).await
     }
 
-    /// Puts a memory away: kept, but left out of recall.
-    pub async fn archive(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
-        ingest::set_status(&*self.store, scope, id, Status::Archived, self.now().timestamp()).await
-    }
-
-    /// Brings an archived or superseded memory back.
-    pub async fn restore(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
-        ingest::set_status(&*self.store, scope, id, Status::Active, self.now().timestamp()).await
-    }
-
     /// Marks a memory as replaced by another.
     pub async fn supersede(&self, scope: &Scope, id: MemoryId, by: MemoryId) -> Result<Memory> {
         ingest::supersede(&*self.store, scope, id, by, self.now().timestamp()).await
@@ -351,11 +356,6 @@ impl Engine {
             vec![Change::Delete(id)],
         );
         Ok(self.store.apply(write).await?[0].seq)
-    }
-
-    /// What happened, newest first.
-    pub async fn history(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<Entry>> {
-        self.store.journal(scope, query).await
     }
 
     /// Takes changes back and returns their numbers.

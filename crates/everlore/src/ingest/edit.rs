@@ -9,7 +9,9 @@ use super::{
 use crate::{
     error::{Error, Result},
     store::Store,
-    types::{Actor, Author, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
+    types::{
+        Actor, Author, Change, Kind, Memory, MemoryId, PINNED_KEY, Scope, Status, Timestamp, Write,
+    },
 };
 
 /// Another writer may come first. Each new beginning means that one of them got through, so this is more than there
@@ -48,6 +50,26 @@ pub async fn edit(
     now: Timestamp,
 ) -> Result<Memory> {
     change(store, scope, id, author, "edit", now, |memory| edit.apply_to(memory)).await
+}
+
+/// Sets a weight that stays as it is, or with `None` lets the memory begin anew at 1; returns it as it is now.
+pub async fn set_weight(
+    store: &dyn Store,
+    scope: &Scope,
+    id: MemoryId,
+    weight: Option<f64>,
+    author: &Author,
+    now: Timestamp,
+) -> Result<Memory> {
+    change(store, scope, id, author, "weight", now, |memory| {
+        memory.weight = checked_weight(weight, 1.0)?;
+        match weight {
+            Some(_) => drop(memory.metadata.insert(PINNED_KEY.to_owned(), true.into())),
+            None => drop(memory.metadata.remove(PINNED_KEY)),
+        }
+        Ok(())
+    })
+    .await
 }
 
 /// Archives or restores a memory and returns it as it is now.

@@ -23,7 +23,7 @@ pub use documents::{
     Document, IngestOptions, IngestReport, documents, ingest_document, ingest_run, remove_document,
 };
 pub use draft::{Remember, Turn};
-pub use edit::{Edit, archive_all, edit, set_status, supersede};
+pub use edit::{Edit, archive_all, edit, set_status, set_weight, supersede};
 pub use extract::{Draft, Said, extract_by_rules};
 pub use foreign::{ForeignOptions, ForeignReport, Taken, import_foreign, import_run};
 pub use gate::{GateContext, Reason, Verdict, judge, trust_of};

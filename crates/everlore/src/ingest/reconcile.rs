@@ -182,12 +182,7 @@ fn by_words(draft: &Draft, memory: &Memory) -> Option<Relation> {
 }
 
 fn trust_of(memory: &Memory) -> Trust {
-    let by_way = match memory.source.via {
-        Via::Remember | Via::Observe => Trust::Said,
-        Via::Extract => Trust::Inferred,
-        Via::Import => Trust::Imported,
-    };
-    Trust::of(&memory.metadata).unwrap_or(by_way)
+    memory.trust()
 }
 
 fn plain(text: &str) -> String {

@@ -74,7 +74,12 @@ async fn inverse(
     match (&entry.before, current) {
         (None, _) => Ok(Change::Delete(entry.id)),
         (Some(before), Some(current)) => {
-            Ok(Change::Update(Box::new(brought_back(before, current.version, now))))
+            let mut back = brought_back(before, current.version, now);
+            if !only_weighs(entry) && !changed_weight(entry) {
+                // What use made of it since stays.
+                (back.weight, back.last_used_at) = (current.weight, current.last_used_at);
+            }
+            Ok(Change::Update(Box::new(back)))
         }
         (Some(before), None) => {
             Ok(Change::Add(Box::new(brought_back(before, before.version, now))))
@@ -95,7 +100,7 @@ async fn check_untouched(
         .journal(scope, &own)
         .await?
         .into_iter()
-        .find(|later| later.seq > entry.seq && !is_undone(later.seq));
+        .find(|later| later.seq > entry.seq && !is_undone(later.seq) && !only_weighs(later));
     match later {
         None => Ok(()),
         // Erasure is told by what it left of the entry.
@@ -108,6 +113,23 @@ async fn check_untouched(
             format!("undo the later one first: everlore memory undo {}", later.seq),
         )),
     }
+}
+
+/// Whether a change did nothing but let a weight follow use: it stands in the way of no undoing.
+fn only_weighs(entry: &Entry) -> bool {
+    let (Some(before), Some(after)) = (&entry.before, &entry.after) else { return false };
+    let used = Memory {
+        weight: after.weight,
+        last_used_at: after.last_used_at,
+        version: after.version,
+        ..(**before).clone()
+    };
+    used == **after
+}
+
+fn changed_weight(entry: &Entry) -> bool {
+    let weight = |memory: &Option<Box<Memory>>| memory.as_ref().map(|memory| memory.weight);
+    weight(&entry.before) != weight(&entry.after)
 }
 
 fn brought_back(before: &Memory, version: u32, now: Timestamp) -> Memory {

@@ -87,7 +87,7 @@ fn factors(
         relevance: softplus(candidate.signals.fused),
         recency: around_one(freshness(memory.at, now, half_life), config.recency_share),
         // A weight of 1 is where every memory begins; twice that is as good as it gets.
-        weight: around_one((memory.weight / 2.0).clamp(0.0, 1.0), config.weight_share),
+        weight: around_one((memory.weight_at(now) / 2.0).clamp(0.0, 1.0), config.weight_share),
         importance: around_one(memory.importance.clamp(0.0, 1.0), config.importance_share),
         kind: if strategy.kinds.contains(&candidate.kind) { strategy.kind_boost } else { 1.0 },
         update: 1.0,

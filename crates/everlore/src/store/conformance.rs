@@ -37,11 +37,26 @@ macro_rules! suite {
             words_of_two_models_never_mix,
             an_erased_memory_leaves_no_words,
         );
+        crate::store::conformance::suite!(@life $fresh:
+            what_prompts_were_given_is_kept_until_it_is_answered,
+            the_usage_log_is_bounded_by_count_and_age,
+            an_erased_memory_leaves_no_line_and_a_deleted_one_its_sketch,
+            the_ledger_adds_up_by_day_scope_and_job,
+            of_many_who_begin_a_job_one_does_it,
+            packing_loses_nothing,
+            what_a_tool_tells_belongs_to_the_prompt_before_it,
+        );
 
         #[test]
         fn random_changes_leave_the_same_as_in_ram() {
             crate::store::conformance::mirror(|| Box::pin($fresh()));
         }
+    };
+    (@life $fresh:ident: $($case:ident),* $(,)?) => {
+        $(#[tokio::test]
+        async fn $case() {
+            crate::store::life_conformance::$case($fresh().await).await;
+        })*
     };
     (@cases $fresh:ident: $($case:ident),* $(,)?) => {
         $(#[tokio::test]
@@ -54,16 +69,16 @@ pub(crate) use suite;
 
 type Shared = Arc<dyn Store>;
 
-fn scope(user: &str) -> Scope {
+pub(super) fn scope(user: &str) -> Scope {
     Scope::new("tester", user).unwrap()
 }
 
-fn time(second: i64) -> Timestamp {
+pub(super) fn time(second: i64) -> Timestamp {
     Timestamp::from_second(1_790_000_000 + second).unwrap()
 }
 
 /// A memory told apart by its number; ids rise with it.
-fn memory(owner: &Scope, number: u8, content: &str) -> Memory {
+pub(super) fn memory(owner: &Scope, number: u8, content: &str) -> Memory {
     let mut id = [7; 16];
     id[0] = number;
     Memory {
@@ -109,11 +124,11 @@ fn edited(memory: &Memory, content: &str) -> Memory {
     Memory { content: content.into(), version: memory.version + 1, ..memory.clone() }
 }
 
-fn write(owner: &Scope, second: i64, changes: Vec<Change>) -> Write {
+pub(super) fn write(owner: &Scope, second: i64, changes: Vec<Change>) -> Write {
     Write::new(owner, Actor::Person, "test", time(second), changes)
 }
 
-fn add(memory: &Memory) -> Change {
+pub(super) fn add(memory: &Memory) -> Change {
     Change::Add(Box::new(memory.clone()))
 }
 

@@ -7,20 +7,26 @@ mod entry;
 mod segment;
 mod block;
 mod vector_cache;
+pub mod usage;
+pub mod ledger;
 mod ram;
 pub mod sqlite;
 pub mod directory;
 #[cfg(test)]
 mod conformance;
+#[cfg(test)]
+mod life_conformance;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub use directory::DirectoryStore;
+pub use ledger::{Ledger, Spending, Spent};
 pub use place::Place;
 pub use ram::RamStore;
 pub use segment::{Docs, FIELDS, Field, Posting, Segment, Slots};
 pub use sqlite::SqliteStore;
+pub use usage::{Prompted, Shown, Told, Usage, UsageCounts, UsageLog};
 pub use vector_cache::{CacheStatus, Keep, Lookup, VectorCache};
 
 use crate::{
@@ -135,6 +141,15 @@ pub trait Store: Send + Sync {
 
     /// Builds the index of the scope again from its rows and returns how many memories it holds.
     async fn reindex(&self, scope: &Scope) -> Result<usize>;
+
+    /// What was put into prompts, and whether it was used.
+    fn usage(&self) -> &dyn UsageLog;
+
+    /// What background work costs, and when it was last done.
+    fn ledger(&self) -> &dyn Ledger;
+
+    /// Gives space that is no longer needed back, if it is worth the while, and returns how many bytes.
+    async fn vacuum(&self) -> Result<u64>;
 
     /// Waits for work under way and lets go of files and connections. Later calls fail.
     async fn close(&self);

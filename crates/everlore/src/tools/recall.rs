@@ -131,7 +131,12 @@ async fn search(
 ) -> Result<Recall> {
     let filter = Filter { kinds: kind.into_iter().collect(), ..Filter::default() };
     let request = cx.engine.context_request(cx.scope, query);
-    cx.engine.recall(&RecallRequest { filter, limit, ..request }).await
+    let request = RecallRequest { filter, limit, ..request };
+    let found = cx.engine.recall(&request).await?;
+    if let Some(session) = cx.session {
+        cx.engine.told(&request, session, &found.hits);
+    }
+    Ok(found)
 }
 
 /// The memory that the query names, if it is a name of one.

@@ -119,6 +119,9 @@ pub struct Erased {
     /// Vectors removed from the cache of models on other servers, those of questions included.
     #[serde(default)]
     pub cached_vectors: usize,
+    /// Lines of the usage log removed.
+    #[serde(default)]
+    pub usage_lines: usize,
     /// Journal images whose text was removed.
     pub journal_images: usize,
     /// Tombstones left, one for each different text the memory ever had.

@@ -2,6 +2,7 @@
 
 mod scope;
 mod memory;
+mod weight;
 mod slot;
 mod trust;
 mod vector;
@@ -16,6 +17,7 @@ pub use scope::Scope;
 pub use slot::{Attribute, SLOT_KEY, Slot, USER};
 pub use trust::{TRUST_KEY, Trust};
 pub use vector::{ModelId, Vector, Vectors};
+pub use weight::{PINNED_KEY, kept};
 
 /// A moment, kept to the millisecond so that every backend gives back what it was given.
 pub use jiff::Timestamp;

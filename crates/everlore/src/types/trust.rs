@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Memory, Via};
+
 /// Under this key a memory's metadata holds its trust.
 pub const TRUST_KEY: &str = "trust";
 
@@ -47,6 +49,18 @@ impl Trust {
     /// The trust that a memory's metadata tells, if any.
     pub fn of(metadata: &serde_json::Map<String, serde_json::Value>) -> Option<Self> {
         serde_json::from_value(metadata.get(TRUST_KEY)?.clone()).ok()
+    }
+}
+
+impl Memory {
+    /// How far it is trusted: as its metadata says, or by the way it came in.
+    pub fn trust(&self) -> Trust {
+        let by_way = match self.source.via {
+            Via::Remember | Via::Observe => Trust::Said,
+            Via::Extract => Trust::Inferred,
+            Via::Import => Trust::Imported,
+        };
+        Trust::of(&self.metadata).unwrap_or(by_way)
     }
 }
 

@@ -32,6 +32,7 @@ mod chat_model;
 #[cfg(feature = "remote")]
 mod remote_engine;
 mod layers;
+mod life;
 mod spelling;
 mod rerank;
 #[cfg(feature = "local-model")]

@@ -181,6 +181,7 @@ fn receipt(forgotten: &[Forgotten]) -> String {
         "vectors",
         "kept vectors",
         "journal images",
+        "usage lines",
         "tombstones",
     ]);
     for Forgotten { id, removed, .. } in forgotten {
@@ -190,6 +191,7 @@ fn receipt(forgotten: &[Forgotten]) -> String {
             removed.vectors,
             removed.cached_vectors,
             removed.journal_images,
+            removed.usage_lines,
             removed.tombstones,
         ];
         let counts = counts.map(|count| count.to_string());

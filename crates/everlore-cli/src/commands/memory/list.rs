@@ -2,8 +2,8 @@
 
 use clap::Args;
 use everlore::{
-    Memory, MemoryId,
-    store::{Order, Page},
+    Memory, MemoryId, Status,
+    store::{Filter, Order, Page},
 };
 use serde_json::json;
 
@@ -31,6 +31,12 @@ pub(crate) struct ListArgs {
     /// List all of them
     #[arg(long, conflicts_with = "limit")]
     all: bool,
+    /// List those that are worth most, the heaviest first
+    #[arg(long, conflicts_with_all = ["after", "kind", "tag", "status", "since", "until"])]
+    core: bool,
+    /// List those that were put away; the same as --status archived
+    #[arg(long, conflicts_with_all = ["core", "status"])]
+    archived: bool,
     /// Go on after this memory, the last one of the page before
     #[arg(long, value_name = "ID")]
     after: Option<String>,
@@ -54,17 +60,28 @@ impl ListArgs {
         Ok(Exit::found(!memories.is_empty()))
     }
 
+    fn wanted(&self) -> Filter {
+        let mut filter = self.filter.filter();
+        if self.archived {
+            filter.statuses = vec![Status::Archived];
+        }
+        filter
+    }
+
     /// The memories, and the last one if there may be more after it.
     async fn find(&self, cx: &Context) -> Result<(Vec<Memory>, Option<MemoryId>)> {
         let engine = cx.engine().await?;
+        if self.core {
+            let most = if self.all { usize::MAX } else { self.limit };
+            return Ok((engine.core(&cx.scope, most).await?, None));
+        }
         let after = match &self.after {
             Some(name) => Some(engine.resolve(&cx.scope, name).await?),
             None => None,
         };
         let limit = if self.all { usize::MAX } else { self.limit };
         let mut memories: Vec<Memory> = Vec::new();
-        let mut page =
-            Page { filter: self.filter.filter(), after, order: Order::NewestFirst, limit: 0 };
+        let mut page = Page { filter: self.wanted(), after, order: Order::NewestFirst, limit: 0 };
         // One more than asked for tells whether there is more.
         while memories.len() <= limit {
             page.limit = PAGE.min((limit - memories.len()).saturating_add(1));

@@ -3,6 +3,7 @@
 mod list;
 mod show;
 mod edit;
+mod weight;
 mod status;
 mod forget;
 mod history;
@@ -34,6 +35,7 @@ pub(crate) enum MemoryCommand {
     Search(RecallArgs),
     Show(show::ShowArgs),
     Edit(edit::EditArgs),
+    Weight(weight::WeightArgs),
     Archive(status::ArchiveArgs),
     Restore(status::RestoreArgs),
     Delete(status::DeleteArgs),
@@ -60,6 +62,7 @@ impl MemoryCommand {
             Self::Search(args) => args.run(cx, out).await,
             Self::Show(args) => args.run(cx, out).await,
             Self::Edit(args) => args.run(cx, out).await,
+            Self::Weight(args) => args.run(cx, out).await,
             Self::Archive(args) => args.run(cx, out).await,
             Self::Restore(args) => args.run(cx, out).await,
             Self::Delete(args) => args.run(cx, out).await,

@@ -3,24 +3,28 @@
 use std::fs;
 
 use clap::Args;
-use everlore::store::Counts;
+use everlore::{engine::UsageStats, store::Counts, upkeep::Finding};
 use serde_json::json;
 
 use crate::{
     context::Context,
     failure::{Exit, Result},
     output::Output,
+    times::age,
     words::{count, rendered, size, table},
 };
 
-/// Count memories by kind and status, and changes in the journal
+/// Count memories by kind and status, changes in the journal, and what was of use
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {}
 
 impl StatsArgs {
     /// Prints the counts.
     pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let counts = cx.engine().await?.count(&cx.scope).await?;
+        let engine = cx.engine().await?;
+        let counts = engine.count(&cx.scope).await?;
+        let usage = engine.usage_stats(&cx.scope).await?;
+        let upkept = engine.last_upkeep(&cx.scope).await?;
         let bytes = fs::metadata(cx.database()).map_or(0, |data| data.len());
         let total: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
         if out.is_json() {
@@ -35,14 +39,55 @@ impl StatsArgs {
                 "changes": counts.changes,
                 "tombstones": counts.tombstones,
                 "database_bytes": bytes,
+                "usage": usage,
+                "last_upkeep": upkept,
             }))?;
         } else {
             out.text(&counted(&counts, total))?;
             out.line(&format!("journal     {}", count(counts.changes, "change", "changes")))?;
             out.line(&format!("erased      {}", count(counts.tombstones, "text", "texts")))?;
             out.line(&format!("database    {} for all agents and users", size(bytes)))?;
+            out.text(&used(&usage))?;
+            let upkept = upkept.map_or("never".to_owned(), |at| age(at, &cx.now()));
+            out.line(&format!("upkeep      {upkept}"))?;
         }
         Ok(Exit::Done)
+    }
+}
+
+/// How much of what was told was of use.
+fn used(usage: &UsageStats) -> String {
+    let UsageStats { counts, comparison } = usage;
+    if counts.told + counts.held_out == 0 {
+        return "told        nothing yet, or in no named conversation\n".to_owned();
+    }
+    let share = |used: u64, of: u64| match of {
+        0 => "no answers yet".to_owned(),
+        of => format!("{used} of {of} used ({:.0}%)", 100.0 * used as f64 / of as f64),
+    };
+    let mut text = format!(
+        "told        {} to prompts; of those with an answer {}\n",
+        count(counts.memories as usize, "memory", "memories"),
+        share(counts.used, counts.answered)
+    );
+    if let Some(compared) = comparison {
+        text += &format!(
+            "held out    {}; difference {:+.1}% ± {:.1}%: {}\n",
+            share(counts.held_out_used, counts.held_out),
+            100.0 * compared.difference,
+            100.0 * compared.standard_error,
+            found(compared.finding)
+        );
+    }
+    text
+}
+
+fn found(finding: Finding) -> &'static str {
+    match finding {
+        Finding::TooLittle => "too few answers to tell",
+        Finding::NoDifference => "it may be chance",
+        Finding::Useful => "what is told is of use",
+        Finding::Harmful => "answers say more of what was held out",
     }
 }
 

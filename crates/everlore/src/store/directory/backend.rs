@@ -23,7 +23,8 @@ use crate::{
         vault::{HIDDEN, Lock, hidden},
     },
     store::{
-        Counts, JournalQuery, Key, Made, MadeTokens, Page, Place, Segment, SqliteStore, Store,
+        Counts, JournalQuery, Key, Ledger, Made, MadeTokens, Page, Place, Segment, SqliteStore,
+        Store, UsageLog,
     },
     text::terms::Term,
     types::{
@@ -273,6 +274,18 @@ impl Store for DirectoryStore {
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
         self.inner.reindex(scope).await
+    }
+
+    fn usage(&self) -> &dyn UsageLog {
+        self.inner.usage()
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
+        self.inner.ledger()
+    }
+
+    async fn vacuum(&self) -> Result<u64> {
+        self.inner.vacuum().await
     }
 
     async fn close(&self) {

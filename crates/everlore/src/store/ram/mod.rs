@@ -1,6 +1,7 @@
 //! Memories in RAM: the plainest store there is. Others are compared with it, and recall of a past day runs on it.
 
 mod shelf;
+mod life;
 
 use std::{
     collections::BTreeMap,
@@ -9,10 +10,13 @@ use std::{
 
 use async_trait::async_trait;
 
-use self::shelf::{MODEL, Shelf};
+use self::{
+    life::Life,
+    shelf::{MODEL, Shelf},
+};
 use super::{
-    Counts, EMBED_BATCH, JournalQuery, Key, Made, MadeTokens, Order, Page, Place, Segment, Store,
-    entry::segment_of,
+    Counts, EMBED_BATCH, JournalQuery, Key, Ledger, Made, MadeTokens, Order, Page, Place, Segment,
+    Store, UsageLog, entry::segment_of,
 };
 use crate::{
     error::Result,
@@ -29,6 +33,7 @@ pub struct RamStore {
     shelves: Mutex<BTreeMap<Scope, Shelf>>,
     /// The model in use.
     model: Mutex<Option<ModelId>>,
+    life: Mutex<Life>,
 }
 
 impl RamStore {
@@ -74,6 +79,10 @@ impl Store for RamStore {
             let made = vectors
                 .and_then(|made| Some((made.model.clone(), made.vectors.get(index)?.clone()?)));
             applied.push(shelf.apply(&write, change, made)?);
+        }
+        for erased in applied.iter_mut().filter(|applied| applied.erased.is_some()) {
+            let lines = self.life().forget(&write.scope, erased.id);
+            erased.erased.iter_mut().for_each(|receipt| receipt.usage_lines = lines);
         }
         shelf.tombstones.extend(&write.erased_texts);
         shelves.insert(write.scope, shelf);
@@ -311,6 +320,18 @@ impl Store for RamStore {
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
         Ok(self.read(scope, |shelf| shelf.rows.len()))
+    }
+
+    fn usage(&self) -> &dyn UsageLog {
+        self
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
+        self
+    }
+
+    async fn vacuum(&self) -> Result<u64> {
+        Ok(0)
     }
 
     async fn close(&self) {}

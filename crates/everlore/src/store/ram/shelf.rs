@@ -176,6 +176,7 @@ impl Shelf {
             index_terms: row.map_or(0, |row| IndexEntry::of(&row, place).terms.len()),
             vectors: usize::from(self.vectors.contains_key(&place)),
             cached_vectors: 0,
+            usage_lines: 0,
             journal_images,
             tombstones: texts.len(),
         };

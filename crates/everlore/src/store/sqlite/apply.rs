@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{erase, failed, index, rows, rows::Stored, tokens, vectors};
+use super::{erase, failed, index, rows, rows::Stored, tokens, usage, vectors};
 use crate::{
     error::{Error, Result},
     store::{Place, check_scope, check_successor, entry::IndexEntry, looks_different, taken},
@@ -174,6 +174,7 @@ impl<'a> Applying<'a> {
         };
         let mut receipt = erase::erase(self.db, self.scope, (place, seq), stored)?;
         receipt.vectors += tokens::remove(self.db, self.scope, place)?;
+        receipt.usage_lines = usage::forget(self.db, self.scope, id)?;
         self.leave_gone(id, place)?;
         Ok((seq, receipt))
     }

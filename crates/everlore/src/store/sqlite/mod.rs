@@ -12,6 +12,8 @@ mod vectors;
 mod cached;
 mod tokens;
 mod cache;
+mod usage;
+mod ledger;
 mod journal;
 mod erase;
 mod check;
@@ -26,8 +28,8 @@ use rusqlite::{Connection, OptionalExtension};
 
 use self::{cache::Cache, pool::Pool, writer::Writer};
 use super::{
-    CacheStatus, Counts, JournalQuery, Keep, Key, Lookup, Made, MadeTokens, Page, Place, Segment,
-    Store, VectorCache,
+    CacheStatus, Counts, JournalQuery, Keep, Key, Ledger, Lookup, Made, MadeTokens, Page, Place,
+    Segment, Store, UsageLog, VectorCache,
 };
 use crate::{
     error::{Error, Result},
@@ -302,6 +304,18 @@ impl Store for SqliteStore {
                 None => Ok(0),
             })
             .await
+    }
+
+    fn usage(&self) -> &dyn UsageLog {
+        self
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
+        self
+    }
+
+    async fn vacuum(&self) -> Result<u64> {
+        self.writer.vacuum().await
     }
 
     async fn close(&self) {

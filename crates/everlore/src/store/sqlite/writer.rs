@@ -24,6 +24,9 @@ const MAX_GROUP: usize = 4_096;
 /// Writes with more changes than this are analysed away from the async threads.
 const MAX_INLINE: usize = 8;
 
+/// A file is packed when one part in so many of it is empty: packing writes all of the rest anew.
+const WORTH_PACKING: i64 = 4;
+
 /// Sends writes to a thread that is started by the first one.
 pub(super) struct Writer {
     path: PathBuf,
@@ -89,6 +92,28 @@ impl Writer {
             Ok(busy == 0)
         })
         .await
+    }
+
+    /// Packs the file if a good part of it is empty, and returns how many bytes that gave back.
+    pub(super) async fn vacuum(&self) -> Result<u64> {
+        let path = self.path.clone();
+        let freed = super::blocking(move || {
+            let db = open::writer(&path)?;
+            let figure = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+            let (free, all) = (figure("freelist_count"), figure("page_count"));
+            let (free, all) = (free.map_err(failed)?, all.map_err(failed)?);
+            if free == 0 || free < all / WORTH_PACKING {
+                return Ok(0);
+            }
+            let page = figure("page_size").map_err(failed)?;
+            db.execute_batch("VACUUM").map_err(failed)?;
+            Ok((free * page) as u64)
+        });
+        let freed = freed.await?;
+        if freed > 0 {
+            self.empty_log().await?;
+        }
+        Ok(freed)
     }
 
     /// Ends the thread after the writes already sent.

@@ -1,0 +1,81 @@
+//! `everlore ledger`: what background work cost, and what it may cost.
+
+use clap::Args;
+use everlore::{engine::LedgerReport, store::Spent};
+
+use crate::{
+    context::Context,
+    failure::{Exit, Result},
+    output::Output,
+    words::{count, rendered, table},
+};
+
+/// Show what background work spent: tokens, time and cost by day and job
+///
+/// Costs follow the prices in the section [memory_agent.budget] of the settings. Above the cap of a day, background work goes
+/// on by rules, without a model.
+#[derive(Debug, Args)]
+pub(crate) struct LedgerArgs {
+    /// How many days to show, today included
+    #[arg(long, value_name = "NUMBER", default_value_t = 30)]
+    days: u32,
+}
+
+impl LedgerArgs {
+    /// Prints the ledger.
+    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let report = cx.engine().await?.ledger(&cx.scope, self.days).await?;
+        if out.is_json() {
+            out.json(&report)?;
+        } else {
+            out.text(&told(&report))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn told(report: &LedgerReport) -> String {
+    let mut text = String::new();
+    if report.spending.is_empty() {
+        text += "nothing was spent\n";
+    } else {
+        let mut rows = table(&["day", "job", "calls", "read", "written", "time", "cost"]);
+        for line in &report.spending {
+            rows.add_row(cells(&line.day.to_string(), &line.job, &line.spent));
+        }
+        rows.add_row(cells("all", "", &report.total));
+        text += &rendered(rows);
+    }
+    let (today, next, may) = (&report.today, &report.next, &report.allowance);
+    let left = |left: &Option<u64>| left.map_or("no cap".to_owned(), |left| format!("{left} left"));
+    text += &format!(
+        "today    {} and {:.4} by all agents and users ({}; {})\n",
+        count(today.tokens() as usize, "token", "tokens"),
+        today.cost,
+        left(&may.tokens_left),
+        may.cost_left.map_or("no cap of cost".to_owned(), |left| format!("{left:.4} left")),
+    );
+    if let Some(reason) = &may.reason {
+        text += &format!("         {reason}\n");
+    }
+    text += &format!(
+        "next     an extraction of {} would read about {} tokens, write up to {} and cost about {:.4}\n",
+        count(next.turns, "turn", "turns"),
+        next.read,
+        next.written,
+        next.cost
+    );
+    text
+}
+
+fn cells(day: &str, job: &str, spent: &Spent) -> [String; 7] {
+    [
+        day.to_owned(),
+        job.to_owned(),
+        spent.calls.to_string(),
+        spent.read.to_string(),
+        spent.written.to_string(),
+        format!("{:.1} s", spent.millis as f64 / 1_000.0),
+        format!("{:.4}", spent.cost),
+    ]
+}

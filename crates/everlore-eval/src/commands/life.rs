@@ -1,0 +1,159 @@
+//! `life`: what following the use of memories adds to a turn, and what upkeep takes.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use everlore::{
+    Engine, Kind, Memory, RecallRequest, Scope, Turn,
+    engine::UpkeepRequest,
+    llm::Builtin,
+    store::SqliteStore,
+    types::{Actor, Change, Source, Via, Write},
+};
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::{
+    corpus::Corpus,
+    table::{number, render},
+    timing::{Spread, sync_ms},
+};
+
+/// Memories of one write while loading.
+const BATCH: u32 = 2_000;
+
+/// One in so many memories is a statement, the others are turns.
+const STATEMENTS: u32 = 10;
+
+/// Measure what the usage log adds to a turn, and upkeep, in one scope
+#[derive(clap::Args)]
+pub(crate) struct LifeArgs {
+    /// How many memories the scope has
+    #[arg(long, default_value_t = 100_000)]
+    total: u32,
+    /// How many turns are measured
+    #[arg(long, default_value_t = 100)]
+    turns: u32,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Measures and prints.
+pub(crate) fn run(args: &LifeArgs) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let sync = sync_ms(folder.path())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let rows = runtime.block_on(async {
+        let store = Arc::new(SqliteStore::open(folder.path().join("everlore.db")).await?);
+        let engine = Engine::new(store).with_embedder(Arc::new(Builtin::new()));
+        let (corpus, owner) = (Corpus::new(args.total, 1), Scope::default());
+        load(&engine, &owner, &corpus, args.total).await?;
+        measure(&engine, &owner, &corpus, args).await
+    })?;
+    if args.json {
+        let rows: serde_json::Map<_, _> =
+            rows.into_iter().map(|(name, spread)| (name.to_owned(), json!(spread))).collect();
+        println!("{:#}", json!({ "total": args.total, "sync_ms": sync, "ms": rows }));
+        return Ok(());
+    }
+    println!("one sync of a 4 KB append: {} ms (median of {})\n", number(sync.p50), sync.n);
+    let row = |(name, spread): &(&str, Spread)| {
+        vec![(*name).to_owned(), number(spread.p50), number(spread.p95), spread.n.to_string()]
+    };
+    println!("{}", render(&["ms", "p50", "p95", "n"], &rows.iter().map(row).collect::<Vec<_>>()));
+    Ok(())
+}
+
+async fn load(engine: &Engine, owner: &Scope, corpus: &Corpus, total: u32) -> Result<()> {
+    let now = Timestamp::now();
+    for first in (0..total).step_by(BATCH as usize) {
+        let made = (first..total.min(first + BATCH)).map(|number| {
+            let said = corpus.memory(number.into(), 0, number);
+            let kind = if number % STATEMENTS == 0 { Kind::User } else { Kind::Turn };
+            let mut source = Source::of(Via::Observe);
+            if kind == Kind::Turn {
+                source.session = Some(format!("session-{}", said.session));
+            }
+            let at = Timestamp::from_second(said.at_seconds)?;
+            let mut memory = Memory::blank(owner, kind, said.text, source, at, now);
+            memory.uri = format!("agent://default/{kind}/{}", memory.id);
+            Ok(Change::Add(Box::new(memory)))
+        });
+        let changes = made.collect::<Result<Vec<_>>>()?;
+        engine.store().apply(Write::new(owner, Actor::Engine, "load", now, changes)).await?;
+    }
+    Ok(())
+}
+
+async fn measure(
+    engine: &Engine,
+    owner: &Scope,
+    corpus: &Corpus,
+    args: &LifeArgs,
+) -> Result<Vec<(&'static str, Spread)>> {
+    let mut times: [Vec<f64>; 6] = Default::default();
+    for number in 0..args.turns + args.turns / 5 {
+        let query = corpus.query(0, number);
+        // Everything that is found is told: the log is measured, not how sure recall is.
+        let request = RecallRequest {
+            min_confidence: 0.0,
+            floor: 0.0,
+            ..engine.context_request(owner, &query)
+        };
+        let session = format!("talk {}", number / 10);
+        let turn = Turn { text: query, session: Some(session.clone()), ..Turn::default() };
+        let (block, context) = timed(engine.context(&request, 2_000)).await?;
+        let ((), nothing) = timed(async { Ok(()) }).await?;
+        let (_, inject) = timed(engine.inject(&request, 2_000, &session)).await?;
+        let (_, observe) = timed(engine.observe(owner, vec![turn])).await?;
+        let ((), settle) = timed(async {
+            engine.settle_usage().await;
+            Ok(())
+        })
+        .await?;
+        let answer: String = block.text.chars().take(400).collect();
+        let (_, answered) = timed(engine.answered(owner, &session, &answer)).await?;
+        let weight = match block.entries.first() {
+            Some(entry) => timed(engine.set_weight(owner, entry.id, None)).await?.1,
+            None => nothing,
+        };
+        // The first of them warm the caches.
+        if number >= args.turns / 5 {
+            let measured = [context, inject, observe, settle, answered, weight];
+            times.iter_mut().zip(measured).for_each(|(times, ms)| times.push(ms));
+        }
+    }
+    let names = [
+        "context, without the log",
+        "inject, with the log",
+        "observe a turn, the log written meanwhile",
+        "what of the log is left after that",
+        "answered",
+        "a weight set by hand",
+    ];
+    let mut rows: Vec<_> = names.into_iter().zip(times.into_iter().map(Spread::of)).collect();
+    let yes = UpkeepRequest { dry_run: false, yes: true };
+    let (_, upkeep) = timed(engine.upkeep(owner, &yes, &mut |_| {})).await?;
+    rows.push(("upkeep, all of it", Spread::of(vec![upkeep])));
+    let (_, again) = timed(engine.upkeep(owner, &yes, &mut |_| {})).await?;
+    rows.push(("upkeep, nothing to do", Spread::of(vec![again])));
+    Ok(rows)
+}
+
+/// Waits for `work` and returns its result with the milliseconds it took.
+async fn timed<T>(work: impl Future<Output = everlore::Result<T>>) -> Result<(T, f64)> {
+    let start = std::time::Instant::now();
+    let result = work.await?;
+    Ok((result, start.elapsed().as_secs_f64() * 1e3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_scope_is_measured() {
+        run(&LifeArgs { total: 200, turns: 5, json: true }).unwrap();
+    }
+}

@@ -1,0 +1,141 @@
+//! What background work costs, and what it may cost (A6).
+
+use std::time::Duration;
+
+use jiff::{ToSpan, civil::Date};
+use serde::Serialize;
+
+use super::super::Engine;
+use crate::{
+    error::Result,
+    llm::Tokens,
+    store::{Filter, Order, Page, Spending, Spent},
+    text::tokens::estimate,
+    types::{Kind, Scope},
+};
+
+/// What an extraction asks for beside the conversation: the built-in instructions have about so many tokens.
+const PROMPT_TOKENS: u64 = 1_200;
+
+/// A memory that an extraction proposes takes about so many tokens, with its title, tags and confidence.
+const TOKENS_A_FACT: u64 = 80;
+
+/// Whether background work may ask a model now.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Allowance {
+    /// Whether it may.
+    pub allowed: bool,
+    /// If not, why, and what happens instead.
+    pub reason: Option<String>,
+    /// Tokens that are left today; none without a cap.
+    pub tokens_left: Option<u64>,
+    /// What may be spent today; none without a cap.
+    pub cost_left: Option<f64>,
+}
+
+/// What the next extraction would cost, as far as it can be told before.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Preview {
+    /// Turns that it would read.
+    pub turns: usize,
+    /// Tokens that a model would read.
+    pub read: u64,
+    /// Tokens that it would write at most.
+    pub written: u64,
+    /// What that costs by the prices in the settings.
+    pub cost: f64,
+}
+
+/// What a scope spent, what all of them spent today, and what comes next.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LedgerReport {
+    /// By day and job, the newest day first.
+    pub spending: Vec<Spending>,
+    /// All of it.
+    pub total: Spent,
+    /// What all agents and users together spent today.
+    pub today: Spent,
+    /// Whether more may be spent today.
+    pub allowance: Allowance,
+    /// The next extraction.
+    pub next: Preview,
+}
+
+impl Engine {
+    /// Whether background work may ask a model now. Above a daily cap it goes on by rules, and says why.
+    pub async fn may_spend(&self, scope: &Scope, job: &str) -> Result<Allowance> {
+        let today = self.store.ledger().spent_by_all(self.today()).await?;
+        let allowance = self.allowance(&today);
+        if let Some(reason) = &allowance.reason {
+            tracing::info!(%scope, job, "{reason}");
+        }
+        Ok(allowance)
+    }
+
+    /// Writes down what background work spent.
+    pub async fn spent(
+        &self,
+        scope: &Scope,
+        job: &str,
+        tokens: Tokens,
+        elapsed: Duration,
+    ) -> Result<()> {
+        let Tokens { read, cached, written } = tokens;
+        let cost = self.config.memory_agent.budget.cost(read, written);
+        let millis = elapsed.as_millis() as u64;
+        let spent = Spent { calls: 1, read, cached, written, millis, cost };
+        self.store.ledger().spend(scope, self.today(), job, spent).await
+    }
+
+    /// What was spent in the last days, today included.
+    pub async fn ledger(&self, scope: &Scope, days: u32) -> Result<LedgerReport> {
+        let today = self.today();
+        let back = i32::try_from(days.saturating_sub(1)).unwrap_or(i32::MAX);
+        let since = today.checked_sub(back.days()).unwrap_or(Date::MIN);
+        let spending = self.store.ledger().spent(scope, since).await?;
+        let total = spending.iter().fold(Spent::default(), |sum, line| sum.plus(line.spent));
+        let today = self.store.ledger().spent_by_all(today).await?;
+        let (allowance, next) = (self.allowance(&today), self.preview(scope).await?);
+        Ok(LedgerReport { spending, total, today, allowance, next })
+    }
+
+    /// What an extraction of the latest turns would cost, by our own count of tokens.
+    pub async fn preview(&self, scope: &Scope) -> Result<Preview> {
+        let extract = &self.config.memory_agent.extract;
+        let page = Page {
+            filter: Filter { kinds: vec![Kind::Turn], ..Filter::default() },
+            after: None,
+            order: Order::NewestFirst,
+            // An exchange is a turn of the user and one of the agent.
+            limit: extract.batch_size * 2,
+        };
+        let turns = self.store.list(scope, &page).await?;
+        let said: usize = turns.iter().map(|turn| estimate(&turn.content)).sum();
+        let (mut read, mut written) = (said as u64, extract.max_facts as u64 * TOKENS_A_FACT);
+        (read, written) = if turns.is_empty() { (0, 0) } else { (read + PROMPT_TOKENS, written) };
+        let cost = self.config.memory_agent.budget.cost(read, written);
+        Ok(Preview { turns: turns.len(), read, written, cost })
+    }
+
+    fn allowance(&self, today: &Spent) -> Allowance {
+        let budget = &self.config.memory_agent.budget;
+        let tokens_left =
+            (budget.daily_tokens > 0).then(|| budget.daily_tokens.saturating_sub(today.tokens()));
+        let cost_left =
+            (budget.daily_cost > 0.0).then(|| (budget.daily_cost - today.cost).max(0.0));
+        let over = |what: String| {
+            format!("the budget of the day is spent ({what}): rules do the work until tomorrow")
+        };
+        let reason = if tokens_left == Some(0) {
+            Some(over(format!("{} of {} tokens", today.tokens(), budget.daily_tokens)))
+        } else {
+            (cost_left == Some(0.0))
+                .then(|| over(format!("{:.4} of {:.4}", today.cost, budget.daily_cost)))
+        };
+        Allowance { allowed: reason.is_none(), reason, tokens_left, cost_left }
+    }
+
+    fn today(&self) -> Date {
+        self.now().date()
+    }
+}

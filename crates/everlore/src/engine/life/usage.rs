@@ -1,0 +1,241 @@
+//! What prompts were given and what answers made of it: the loop from recall to weights.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde::Serialize;
+
+use super::super::Engine;
+use crate::{
+    error::{Error, Result},
+    ingest::Likeness,
+    prompt::{Prompt, TurnPrompt},
+    recall::{self, Block, Hit, RecallRequest, Tier},
+    store::{Prompted, Shown, Told, Usage, UsageCounts},
+    text::sentences::sentences,
+    types::{Fingerprint, Memory, MemoryId, Scope},
+    upkeep::{Comparison, Rate, Seen, asked_of, compare, is_held_out, used},
+};
+
+/// The most sentences of an answer that are compared by meaning: what is used is seldom said later.
+const MAX_SENTENCES: usize = 32;
+
+/// What an answer made of the memories in its prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Answered {
+    /// Memories that the prompt was given.
+    pub told: usize,
+    /// Of these, those that the answer used.
+    pub used: Vec<MemoryId>,
+    /// Memories that were held out of the prompt.
+    pub held_out: usize,
+}
+
+/// How much of what was told was used.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct UsageStats {
+    /// The counts.
+    #[serde(flatten)]
+    pub counts: UsageCounts,
+    /// Answers with and without memories, if any were held out.
+    pub comparison: Option<Comparison>,
+}
+
+impl Engine {
+    /// What [`Engine::context`] does, for a turn of a conversation: what is told is written down while the model thinks, and
+    /// a share of memories is held out if the settings say so.
+    pub async fn inject(
+        &self,
+        request: &RecallRequest,
+        budget: usize,
+        session: &str,
+    ) -> Result<Block> {
+        if session.trim().is_empty() {
+            return Err(Error::invalid("the session has no name", "name the conversation"));
+        }
+        let now = self.now();
+        let Some((found, language)) = self.worth_telling(request, &now).await? else {
+            return Ok(Block::default());
+        };
+        let whole = recall::pack(&found.hits, language, budget, &now);
+        let share = self.config.memory.inject.holdout;
+        let is_held = |id: MemoryId| is_held_out(share, session, id);
+        let (held, told): (Vec<Hit>, Vec<Hit>) =
+            found.hits.into_iter().partition(|hit| is_held(hit.memory.id));
+        let block = match held.is_empty() {
+            true => whole.clone(),
+            false => recall::pack(&told, language, budget, &now),
+        };
+        let mut shown = shown(&block, told);
+        // Only what would have been told is held out.
+        shown.extend(self::shown(&whole, held).into_iter().map(|(hit, _)| (hit, Shown::HeldOut)));
+        self.write_down(request, session, shown, false);
+        Ok(block)
+    }
+
+    /// What [`Engine::turn_prompt`] does, for a turn of a conversation: see [`Engine::inject`].
+    pub async fn inject_prompt(
+        &self,
+        prompt: &Prompt,
+        request: &RecallRequest,
+        budget: usize,
+        session: &str,
+    ) -> Result<(TurnPrompt, Block)> {
+        let block = self.inject(request, budget, session).await?;
+        Ok((prompt.turn(&block), block))
+    }
+
+    /// Writes down what a tool told in a conversation, for the same ends as [`Engine::inject`] does.
+    pub fn told(&self, request: &RecallRequest, session: &str, hits: &[Hit]) {
+        let shown = hits.iter().map(|hit| (hit.memory.clone(), Shown::Full)).collect();
+        self.write_down(request, session, shown, true);
+    }
+
+    /// Writes down what a prompt was given, while others go on.
+    fn write_down(
+        &self,
+        request: &RecallRequest,
+        session: &str,
+        shown: Vec<(Memory, Shown)>,
+        joins: bool,
+    ) {
+        if shown.is_empty() || session.trim().is_empty() {
+            return;
+        }
+        let (store, scope) = (Arc::clone(&self.store), request.scope.clone());
+        let (query, session) = (request.query.clone(), session.to_owned());
+        let (most, at) = (self.config.upkeep.usage_lines, self.now().timestamp());
+        self.life.push(tokio::spawn(async move {
+            let memories =
+                shown.iter().map(|(memory, shown)| told(&query, memory, *shown)).collect();
+            let query = Fingerprint::of(&query);
+            let prompt = Prompted { session, query, at, memories, joins, most };
+            if let Err(error) = store.usage().log_usage(&scope, prompt).await {
+                tracing::warn!("{error}: what a prompt was given is not written down");
+            }
+        }));
+    }
+
+    /// Waits until everything that prompts were given is written down.
+    pub async fn settle_usage(&self) {
+        self.life.settle().await;
+    }
+
+    /// Compares the answer of a conversation with what its last prompt was given, and writes down what was used.
+    pub async fn answered(&self, scope: &Scope, session: &str, answer: &str) -> Result<Answered> {
+        self.life.settle().await;
+        let open = self.store.usage().unanswered(scope, session).await?;
+        let last = open.iter().map(|line| line.turn).max();
+        let lines: Vec<Usage> = open.into_iter().filter(|line| Some(line.turn) == last).collect();
+        let ids: Vec<_> = lines.iter().map(|line| line.told.id).collect();
+        let found = self.store.get(scope, &ids).await?;
+        // A memory that is gone cannot be compared; its line stays open.
+        let there = lines.into_iter().zip(found).filter_map(|(line, memory)| Some((line, memory?)));
+        let (held, told): (Vec<_>, Vec<_>) =
+            there.partition(|(line, _)| line.told.shown == Shown::HeldOut);
+        let mut verdicts = Vec::new();
+        for lines in [&told, &held] {
+            let judged = self.used_of(lines, answer).await;
+            verdicts.extend(lines.iter().map(|(line, _)| line.seq).zip(judged));
+        }
+        let by_seq: HashMap<u64, bool> = verdicts.iter().copied().collect();
+        let is_used = |line: &Usage| by_seq.get(&line.seq).copied().unwrap_or(false);
+        let used = told.iter().filter(|(line, _)| is_used(line)).map(|(line, _)| line.told.id);
+        let answered = Answered { told: told.len(), used: used.collect(), held_out: held.len() };
+        if !verdicts.is_empty() {
+            self.store.usage().set_used(scope, verdicts).await?;
+        }
+        Ok(answered)
+    }
+
+    async fn used_of(&self, lines: &[(Usage, Memory)], answer: &str) -> Vec<bool> {
+        let texts: Vec<String> =
+            lines.iter().map(|(line, memory)| seen_text(memory, line.told.shown)).collect();
+        let near = self.nearness(&texts, answer).await;
+        let seen: Vec<_> = lines
+            .iter()
+            .zip(texts.iter().zip(near))
+            .map(|((line, _), (text, similarity))| Seen {
+                text,
+                asked: &line.told.asked,
+                similarity,
+            })
+            .collect();
+        used(&seen, answer)
+    }
+
+    /// The cosine of each text with the nearest sentence of the answer; 0 where no model can tell. A model on another server
+    /// is not asked: it would cost with every answer, and what is kept of it would outlive what is erased.
+    async fn nearness(&self, texts: &[String], answer: &str) -> Vec<f32> {
+        let none = vec![0.0; texts.len()];
+        let near = self.filler.as_ref().filter(|filler| filler.cache.is_none());
+        let Some(embedder) = near.map(|filler| &filler.embedder) else { return none };
+        if texts.is_empty() || !embedder.understands(answer) {
+            return none;
+        }
+        let said: Vec<&str> = sentences(answer).take(MAX_SENTENCES).collect();
+        let all: Vec<&str> = said.iter().copied().chain(texts.iter().map(String::as_str)).collect();
+        let Ok(vectors) = embedder.embed(&all).await else { return none };
+        let (said, own) = vectors.split_at(said.len().min(vectors.len()));
+        own.iter()
+            .map(|own| said.iter().map(|said| cosine(said, own)).fold(0.0, f32::max))
+            .collect()
+    }
+
+    /// What was told in a conversation, by which an echo of it is known even if the memory is gone.
+    pub async fn injected(
+        &self,
+        scope: &Scope,
+        session: &str,
+    ) -> Result<Vec<(MemoryId, Likeness)>> {
+        self.life.settle().await;
+        let told = self.store.usage().injected(scope, session).await?;
+        Ok(told.into_iter().map(|(id, sketch)| (id, Likeness::from_sketch(&sketch))).collect())
+    }
+
+    /// How much of what was told was used, and what that says.
+    pub async fn usage_stats(&self, scope: &Scope) -> Result<UsageStats> {
+        let counts = self.store.usage().usage_counts(scope).await?;
+        let told = Rate::new(counts.used, counts.answered);
+        let held = Rate::new(counts.held_out_used, counts.held_out);
+        let comparison = (held.of > 0).then(|| compare(told, held));
+        Ok(UsageStats { counts, comparison })
+    }
+}
+
+/// Vectors have length one, or are all zeros.
+fn cosine(one: &[f32], other: &[f32]) -> f32 {
+    one.iter().zip(other).map(|(a, b)| a * b).sum()
+}
+
+/// Of these hits, those that a block tells, with how much it tells of them.
+fn shown(block: &Block, hits: Vec<Hit>) -> Vec<(Memory, Shown)> {
+    let tiers: HashMap<MemoryId, Tier> =
+        block.entries.iter().map(|entry| (entry.id, entry.tier)).collect();
+    let shown = |hit: Hit| {
+        let shown = match tiers.get(&hit.memory.id)? {
+            Tier::L0 => Shown::Line,
+            Tier::L1 => Shown::Overview,
+            Tier::L2 => Shown::Full,
+        };
+        Some((hit.memory, shown))
+    };
+    hits.into_iter().filter_map(shown).collect()
+}
+
+fn told(query: &str, memory: &Memory, shown: Shown) -> Told {
+    Told {
+        id: memory.id,
+        shown,
+        asked: asked_of(query, &seen_text(memory, shown)),
+        sketch: Likeness::of(&memory.content).to_sketch(),
+    }
+}
+
+/// What the model saw of a memory, or would have seen.
+fn seen_text(memory: &Memory, shown: Shown) -> String {
+    match shown {
+        Shown::Line => recall::one_line(memory),
+        Shown::Overview => recall::overview(memory),
+        Shown::Full | Shown::HeldOut => memory.content.clone(),
+    }
+}

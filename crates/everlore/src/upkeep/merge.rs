@@ -1,0 +1,241 @@
+//! Memories that say the same in other words of grammar: case, order of a clause, articles, inflection, characters.
+//!
+//! Two statements are one if the words that tell something are the same and stand in nearly the same order. That is narrow
+//! on purpose: a name or a number that differs makes another statement, and what is merged must not be lost. Each text is
+//! looked at once and compared only with those that have the same words.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::LazyLock,
+};
+
+use crate::{
+    text::{han::simplify, terms::terms},
+    types::{Kind, Memory, Status, Timestamp, Via},
+};
+
+/// Words with which extractors open or fill statements; with or without them a statement is the same.
+const FILLERS: [&str; 7] = ["user", "person", "still", "also", "currently", "really", "very"];
+
+/// The same in Chinese, where words are not set apart.
+const CHINESE_FILLERS: [&str; 6] = ["用户", "目前", "仍然", "一直", "现在", "非常"];
+
+/// Of the pairs of neighbouring words, so many must be the same: "Ann likes Bob" is not "Bob likes Ann".
+const SAME_ORDER: f64 = 0.6;
+
+/// Memories that say the same, and the one that stays.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merge {
+    /// The one that stays, with the evidence and the tags of all.
+    pub stays: Memory,
+    /// The others, as superseded by it.
+    pub superseded: Vec<Memory>,
+}
+
+/// Finds memories that say the same among those given, and puts each group together.
+pub fn merges(memories: &[Memory], now: Timestamp) -> Vec<Merge> {
+    let mut groups: HashMap<(Kind, u64), Vec<(&Memory, Words)>> = HashMap::new();
+    for memory in memories {
+        if let Some(key) = merge_key(memory) {
+            groups.entry(key).or_default().push((memory, Words::of(&memory.content)));
+        }
+    }
+    let mut merges: Vec<_> = groups
+        .into_values()
+        .flat_map(|group| alike(&group))
+        .map(|same| merge(&same, now))
+        .collect();
+    merges.sort_by_key(|merge| merge.stays.id);
+    merges
+}
+
+/// Equal for memories that may say the same; none for a memory that stands for itself.
+pub fn merge_key(memory: &Memory) -> Option<(Kind, u64)> {
+    let words = may_merge(memory).then(|| Words::of(&memory.content))?;
+    (!words.row.is_empty()).then(|| (memory.kind, words.key()))
+}
+
+/// Only statements that hold are put together: the same thing may happen twice, and files and turns stand for themselves.
+fn may_merge(memory: &Memory) -> bool {
+    let holds = matches!(
+        memory.kind,
+        Kind::User | Kind::Feedback | Kind::Project | Kind::Reference | Kind::Knowledge
+    );
+    let stands_for_a_file = memory.source.via == Via::Import
+        || ["file", "path", "hash"].iter().any(|key| memory.metadata.contains_key(*key));
+    holds && memory.status == Status::Active && !stands_for_a_file && !memory.is_pinned()
+}
+
+/// The words of a statement that tell something, in order.
+struct Words {
+    row: Vec<String>,
+    is_negative: bool,
+}
+
+impl Words {
+    fn of(text: &str) -> Self {
+        let lower = text.to_lowercase();
+        let is_negative = ["not ", "n't ", " no ", "never", "不", "没", "無", "无", "别", "非"]
+            .iter()
+            .any(|word| lower.contains(word));
+        let mut text = simplify(&lower).into_owned();
+        for filler in CHINESE_FILLERS {
+            text = text.replace(filler, "");
+        }
+        Self {
+            row: terms(&text).into_iter().filter(|term| !is_filler(term)).collect(),
+            is_negative,
+        }
+    }
+
+    /// Equal for texts with the same words, whatever their order.
+    fn key(&self) -> u64 {
+        let set: BTreeSet<&str> = self.row.iter().map(String::as_str).collect();
+        let joined = set.into_iter().collect::<Vec<_>>().join("\0");
+        xxhash_rust::xxh3::xxh3_64(joined.as_bytes()) ^ u64::from(self.is_negative)
+    }
+
+    fn has_order_of(&self, other: &Self) -> bool {
+        let pairs = |words: &Self| -> BTreeSet<(String, String)> {
+            words.row.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+        };
+        let (own, others) = (pairs(self), pairs(other));
+        let shared = own.intersection(&others).count();
+        self.row == other.row
+            || shared as f64 >= SAME_ORDER * own.len().max(others.len()) as f64 && shared > 0
+    }
+}
+
+/// Whether a term is the stem of a filler.
+fn is_filler(term: &str) -> bool {
+    static STEMS: LazyLock<Vec<String>> =
+        LazyLock::new(|| FILLERS.into_iter().flat_map(terms).collect());
+    STEMS.iter().any(|stem| stem == term)
+}
+
+/// The groups of one bucket whose words also stand in the same order.
+fn alike<'a>(bucket: &[(&'a Memory, Words)]) -> Vec<Vec<&'a Memory>> {
+    let mut groups: Vec<(usize, Vec<&Memory>)> = Vec::new();
+    for (index, (memory, words)) in bucket.iter().enumerate() {
+        let same = groups.iter_mut().find(|(first, _)| bucket[*first].1.has_order_of(words));
+        match same {
+            Some((_, group)) => group.push(memory),
+            None => groups.push((index, vec![memory])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).filter(|group| group.len() > 1).collect()
+}
+
+/// The most trusted stays, and of those the newest; it gets the evidence and the tags of all.
+fn merge(same: &[&Memory], now: Timestamp) -> Merge {
+    let mut order: BTreeMap<_, &Memory> = BTreeMap::new();
+    for memory in same {
+        order.insert((memory.trust(), memory.at, memory.id), memory);
+    }
+    let mut order: Vec<&Memory> = order.into_values().rev().collect();
+    let mut stays = order.remove(0).clone();
+    stays.weight = stays.weight_at(now);
+    for memory in &order {
+        unite(&mut stays.source.turns, &memory.source.turns);
+        unite(&mut stays.tags, &memory.tags);
+        stays.weight = stays.weight.max(memory.weight_at(now));
+        stays.importance = stays.importance.max(memory.importance);
+        stays.confidence = stays.confidence.max(memory.confidence);
+        stays.last_used_at = stays.last_used_at.max(memory.last_used_at);
+    }
+    (stays.updated_at, stays.version) = (now, stays.version + 1);
+    let replaced = |memory: &&Memory| Memory {
+        status: Status::Superseded,
+        superseded_by: Some(stays.id),
+        updated_at: now,
+        version: memory.version + 1,
+        ..(*memory).clone()
+    };
+    Merge { superseded: order.iter().map(replaced).collect(), stays }
+}
+
+fn unite<T: Clone + PartialEq>(own: &mut Vec<T>, others: &[T]) {
+    let new: Vec<T> = others.iter().filter(|other| !own.contains(other)).cloned().collect();
+    own.extend(new);
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::ToSpan;
+
+    use super::*;
+    use crate::types::{MemoryId, Scope, Source, TRUST_KEY};
+
+    fn at(day: i64) -> Timestamp {
+        "2026-01-01T00:00:00Z".parse::<Timestamp>().unwrap() + (24 * day).hours()
+    }
+
+    fn memory(text: &str, day: i64) -> Memory {
+        let source = Source::of(Via::Extract);
+        Memory::blank(&Scope::default(), Kind::User, text.into(), source, at(day), at(day))
+    }
+
+    #[test]
+    fn what_says_the_same_is_put_together_and_what_differs_is_not() {
+        let cases = [
+            ("The user likes green tea.", "User likes green tea", true),
+            ("The user is currently working at Nokia.", "The user works at Nokia.", true),
+            ("The user lives in Boston.", "The user lives in Denver.", false),
+            ("The user likes tea.", "The user does not like tea.", false),
+            ("Ann likes Bob.", "Bob likes Ann.", false),
+            ("The release is due on March 20.", "The release is due on March 27.", false),
+            ("The user likes tea.", "The user likes tea and coffee.", false),
+            ("用户喜欢喝龙井茶。", "用户喜欢喝龙井茶", true),
+            ("用户喜歡喝龍井茶。", "用户喜欢喝龙井茶！", true),
+            ("用户目前住在上海。", "用户住在上海。", true),
+            ("用户住在上海。", "用户住在北京。", false),
+            ("用户喜欢喝茶。", "用户不喜欢喝茶。", false),
+            ("张三喜欢李四", "李四喜欢张三", false),
+            ("发布日期是3月20日", "发布日期是3月27日", false),
+        ];
+        for (one, other, same) in cases {
+            let merged = merges(&[memory(one, 0), memory(other, 9)], at(10));
+            assert_eq!(merged.len(), usize::from(same), "{one} / {other}");
+        }
+    }
+
+    #[test]
+    fn the_newest_stays_with_the_evidence_and_the_tags_of_all() {
+        let (mut old, mut new) = (memory("用户喜欢喝龙井茶。", 0), memory("用户喜欢喝龙井茶", 9));
+        old.source.turns = vec![MemoryId::new(at(0))];
+        new.source.turns = vec![MemoryId::new(at(9))];
+        (old.tags, new.tags) = (vec!["茶".into(), "爱好".into()], vec!["茶".into()]);
+        old.weight = 1.8;
+        let merged = merges(&[old.clone(), new.clone()], at(10)).remove(0);
+        assert_eq!(merged.stays.id, new.id);
+        assert_eq!(merged.stays.source.turns, [new.source.turns[0], old.source.turns[0]]);
+        assert_eq!(merged.stays.tags, ["茶", "爱好"]);
+        assert!(merged.stays.weight > 1.7);
+        let [gone] = &merged.superseded[..] else { panic!("{merged:?}") };
+        assert_eq!((gone.id, gone.status), (old.id, Status::Superseded));
+        assert_eq!((gone.superseded_by, gone.version), (Some(new.id), 2));
+    }
+
+    #[test]
+    fn what_is_trusted_more_stays_even_if_it_is_older() {
+        let (mut old, mut new) = (memory("I like tea", 0), memory("I like tea!", 9));
+        old.metadata.insert(TRUST_KEY.into(), "said".into());
+        new.metadata.insert(TRUST_KEY.into(), "outside".into());
+        assert_eq!(merges(&[new, old.clone()], at(10))[0].stays.id, old.id);
+    }
+
+    #[test]
+    fn events_turns_files_and_pinned_memories_stand_for_themselves() {
+        let pair = |change: fn(&mut Memory)| {
+            let mut both = [memory("went to the dentist", 0), memory("Went to the dentist.", 9)];
+            both.iter_mut().for_each(change);
+            merges(&both, at(10)).len()
+        };
+        assert_eq!(pair(|_| {}), 1);
+        assert_eq!(pair(|memory| memory.kind = Kind::Experience), 0);
+        assert_eq!(pair(|memory| memory.kind = Kind::Turn), 0);
+        assert_eq!(pair(|memory| memory.source.via = Via::Import), 0);
+        assert_eq!(pair(|memory| memory.status = Status::Archived), 0);
+        assert_eq!(pair(|memory| drop(memory.metadata.insert("pinned".into(), true.into()))), 0);
+    }
+}

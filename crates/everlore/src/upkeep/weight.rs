@@ -1,0 +1,207 @@
+//! What use makes of a weight.
+//!
+//! A day's uses lead a fixed share of the way to the most there is, so that a weight never leaves its bounds and the first
+//! uses count most. What was told and not used costs a little, and never so much that it is put away for that alone.
+//! In between, time takes its share (`types/weight.rs`).
+
+use crate::types::{Memory, Timestamp, kept};
+
+/// The most that use can make of a weight: recall counts no more (`recall/score.rs`).
+const MOST: f64 = 2.0;
+
+/// Each use of a day leads so far towards the most. From 1, four days with a use make 1.6: a core memory.
+const GAIN: f64 = 0.2;
+
+/// Told and not used: a hundredth. Most of what is told is not used, for no fault of its own.
+const LOSS: f64 = 0.01;
+
+/// Not used does not bring a weight below this; a half of it is still well above what is put away.
+const LEAST_BY_DISUSE: f64 = 0.25;
+
+/// More uses of a day than these say nothing more: a long conversation about one thing is one occasion.
+const MOST_USES_A_DAY: u32 = 3;
+
+/// The same for what was not used.
+const MOST_MISSES_A_DAY: u32 = 5;
+
+/// A day in milliseconds.
+const DAY: i64 = 86_400_000;
+
+/// How often a memory was told on a day, and when last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Tally {
+    /// The last time.
+    at: Timestamp,
+    /// Told and used.
+    used: u32,
+    /// Told and not used.
+    unused: u32,
+}
+
+impl Tally {
+    /// Adds up what happened, by day, oldest day first. The order of what is given does not matter.
+    fn by_day(uses: impl IntoIterator<Item = (Timestamp, bool)>) -> Vec<Self> {
+        let mut uses: Vec<_> = uses.into_iter().collect();
+        uses.sort_unstable();
+        let mut days: Vec<Self> = Vec::new();
+        for (at, used) in uses {
+            let day = |at: Timestamp| at.as_millisecond().div_euclid(DAY);
+            if days.last().is_none_or(|last| day(last.at) != day(at)) {
+                days.push(Self { at, used: 0, unused: 0 });
+            }
+            if let Some(last) = days.last_mut() {
+                last.at = at;
+                last.used += u32::from(used);
+                last.unused += u32::from(!used);
+            }
+        }
+        days
+    }
+}
+
+/// The memory after it was told at these times, each with whether it was used; `None` if that changes nothing. What was
+/// weighed before does not count again, and a pinned weight stays.
+pub fn weigh(memory: &Memory, uses: &[(Timestamp, bool)]) -> Option<Memory> {
+    let is_new = |at: Timestamp| memory.last_used_at.is_none_or(|known| at > known);
+    let (mut weight, mut at) = (memory.weight, memory.weighed_at());
+    let mut last = None;
+    for day in Tally::by_day(uses.iter().copied().filter(|(at, _)| is_new(*at))) {
+        weight = after_day(weight * kept(memory.kind, at, day.at), &day);
+        (at, last) = (at.max(day.at), Some(day.at));
+    }
+    let last_used_at = Some(last?);
+    let weight = if memory.is_pinned() { memory.weight } else { weight };
+    Some(Memory { weight, last_used_at, version: memory.version + 1, ..memory.clone() })
+}
+
+fn after_day(weight: f64, day: &Tally) -> f64 {
+    // What was set above the most by hand and let go again keeps what it has.
+    let way = 1.0 - (1.0 - GAIN).powi(day.used.min(MOST_USES_A_DAY) as i32);
+    let risen = weight + (MOST - weight).max(0.0) * way;
+    let lost = (1.0 - LOSS).powi(day.unused.min(MOST_MISSES_A_DAY) as i32);
+    (risen * lost).max(LEAST_BY_DISUSE.min(risen))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::ToSpan;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::types::{Kind, PINNED_KEY, Scope, Source, Via};
+
+    fn start() -> Timestamp {
+        "2026-01-01T00:00:00Z".parse().unwrap()
+    }
+
+    fn memory(kind: Kind, weight: f64) -> Memory {
+        let source = Source::of(Via::Remember);
+        let blank = Memory::blank(&Scope::default(), kind, "茶".into(), source, start(), start());
+        Memory { weight, ..blank }
+    }
+
+    fn hours(hours: i64) -> Timestamp {
+        start() + hours.hours()
+    }
+
+    fn after(memory: &Memory, uses: &[(i64, bool)]) -> f64 {
+        let uses: Vec<_> = uses.iter().map(|(hour, used)| (hours(*hour), *used)).collect();
+        weigh(memory, &uses).map_or(memory.weight, |memory| memory.weight)
+    }
+
+    #[test]
+    fn a_use_on_each_of_four_days_makes_a_core_memory() {
+        let memory = memory(Kind::User, 1.0);
+        assert!((after(&memory, &[(0, true), (1, true)]) - 1.36).abs() < 1e-3);
+        let four = after(&memory, &[(1, true), (25, true), (49, true), (73, true)]);
+        assert!(four > 1.5 && four < 1.6, "{four}");
+    }
+
+    #[test]
+    fn what_was_not_told_earns_nothing() {
+        assert_eq!(weigh(&memory(Kind::User, 1.0), &[]), None);
+    }
+
+    #[test]
+    fn what_is_told_and_not_used_for_a_year_is_not_put_away_for_that() {
+        let told: Vec<_> = (0..3_650).map(|number| (number * 2, false)).collect();
+        let turn = memory(Kind::Turn, 1.0);
+        assert!((after(&turn, &told) - LEAST_BY_DISUSE).abs() < 1e-9);
+        assert_eq!(after(&memory(Kind::Turn, 0.15), &told[..5]), 0.15);
+    }
+
+    #[test]
+    fn the_same_uses_weigh_once() {
+        let memory = memory(Kind::User, 1.0);
+        let weighed = weigh(&memory, &[(hours(1), true)]).unwrap();
+        assert_eq!(weighed.last_used_at, Some(hours(1)));
+        assert_eq!(weigh(&weighed, &[(hours(1), true)]), None);
+        let both = weigh(&weighed, &[(hours(1), true), (hours(2), false)]).unwrap();
+        assert_eq!(Some(both.weight), weigh(&weighed, &[(hours(2), false)]).map(|one| one.weight));
+    }
+
+    #[test]
+    fn a_pinned_weight_stays_and_its_last_use_is_known() {
+        let mut memory = memory(Kind::User, 7.0);
+        memory.metadata.insert(PINNED_KEY.into(), true.into());
+        let weighed = weigh(&memory, &[(hours(1), true)]).unwrap();
+        assert_eq!((weighed.weight, weighed.last_used_at), (7.0, Some(hours(1))));
+    }
+
+    fn uses() -> impl Strategy<Value = Vec<(i64, bool)>> {
+        proptest::collection::vec((1_i64..24 * 400, any::<bool>()), 0..60)
+    }
+
+    fn any_kind() -> impl Strategy<Value = Kind> {
+        proptest::sample::select(Kind::ALL.to_vec())
+    }
+
+    proptest! {
+        #[test]
+        fn weights_stay_within_their_bounds(
+            kind in any_kind(), weight in 0.0..=2.0_f64, uses in uses()
+        ) {
+            let after = after(&memory(kind, weight), &uses);
+            prop_assert!((0.0..=MOST).contains(&after), "{}", after);
+        }
+
+        #[test]
+        fn one_more_use_never_makes_it_less(
+            kind in any_kind(), weight in 0.0..=2.0_f64, mut uses in uses(), hour in 1_i64..24 * 400
+        ) {
+            // The last use stands for the moment of comparison, so that both fade equally long.
+            uses.push((24 * 401, false));
+            let without = after(&memory(kind, weight), &uses);
+            uses.push((hour, true));
+            prop_assert!(after(&memory(kind, weight), &uses) >= without - 1e-12);
+        }
+
+        #[test]
+        fn the_order_within_a_day_does_not_matter(
+            kind in any_kind(), weight in 0.0..=2.0_f64, uses in uses(), seed in any::<u64>()
+        ) {
+            let mut shuffled = uses.clone();
+            shuffled.sort_by_key(|(hour, used)| (*hour as u64 ^ seed).wrapping_mul(31) ^ u64::from(*used));
+            prop_assert_eq!(after(&memory(kind, weight), &uses), after(&memory(kind, weight), &shuffled));
+        }
+
+        #[test]
+        fn being_told_and_not_used_costs_little(weight in 0.0..=2.0_f64, times in 1_u32..50) {
+            let day = Tally { at: hours(1), used: 0, unused: times };
+            let after = after_day(weight, &day);
+            prop_assert!(after <= weight && after >= weight * 0.95 - 1e-12, "{}", after);
+            let used = after_day(weight, &Tally { used: 1, ..day });
+            prop_assert!(used > after || weight == MOST, "{}", used);
+        }
+
+        #[test]
+        fn time_takes_its_share(kind in any_kind(), weight in 0.01..=2.0_f64, days in 1_i64..2_000) {
+            let memory = memory(kind, weight);
+            let (now, later) = (memory.weight_at(hours(24)), memory.weight_at(hours(24 + days * 24)));
+            match kind.half_life_days() {
+                Some(_) => prop_assert!(later < now),
+                None => prop_assert_eq!(later, now),
+            }
+        }
+    }
+}
