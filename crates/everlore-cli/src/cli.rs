@@ -6,13 +6,13 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     commands::{
-        completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
-        doctor::DoctorArgs, embed::EmbedCommand, extract::ExtractArgs, import::ImportArgs,
-        ingest::IngestArgs, layer::LayerCommand, ledger::LedgerArgs, memory::MemoryCommand,
-        model::ModelCommand, observe::ObserveArgs, prompt::PromptCommand,
-        quarantine::QuarantineCommand, recall::RecallArgs, remember::RememberArgs,
-        scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand, upkeep::UpkeepArgs,
-        vault::VaultCommand,
+        chat::ChatArgs, completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs,
+        demo::DemoArgs, doctor::DoctorArgs, embed::EmbedCommand, extract::ExtractArgs,
+        import::ImportArgs, ingest::IngestArgs, layer::LayerCommand, ledger::LedgerArgs,
+        memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs, onboard::OnboardArgs,
+        prompt::PromptCommand, quarantine::QuarantineCommand, recall::RecallArgs,
+        remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand,
+        upkeep::UpkeepArgs, vault::VaultCommand,
     },
     output::Color,
 };
@@ -77,6 +77,8 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Chat(ChatArgs),
+    Onboard(OnboardArgs),
     Remember(RememberArgs),
     Observe(ObserveArgs),
     Ingest(IngestArgs),
@@ -115,7 +117,14 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it works even if the settings cannot be read.
     pub(crate) fn needs_no_settings(&self) -> bool {
-        matches!(self, Self::Doctor(_) | Self::Config(_) | Self::Completions(_) | Self::Demo(_))
+        matches!(
+            self,
+            Self::Onboard(_)
+                | Self::Doctor(_)
+                | Self::Config(_)
+                | Self::Completions(_)
+                | Self::Demo(_)
+        )
     }
 
     /// Whether it only looks, so that a home which is not there need not be made.

@@ -40,7 +40,7 @@ impl ExtractArgs {
 
     /// Reads what waits and tells what became of it.
     pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let engine = cx.engine().await?;
+        let engine = cx.reading().await?;
         let scopes = match self.all {
             true => engine.store().scopes().await?,
             false => vec![cx.scope.clone()],

@@ -1,6 +1,8 @@
 //! One file a command: its arguments, whose comments are its help, and one `run`.
 
 pub(crate) mod filter;
+pub(crate) mod chat;
+pub(crate) mod onboard;
 pub(crate) mod remember;
 pub(crate) mod observe;
 pub(crate) mod ingest;
@@ -38,6 +40,8 @@ use crate::{
 /// Runs a command.
 pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Result<Exit> {
     match command {
+        Command::Chat(args) => Box::pin(args.run(cx, out)).await,
+        Command::Onboard(args) => Box::pin(args.run(cx, out)).await,
         Command::Remember(args) => args.run(cx, out).await,
         Command::Observe(args) => args.run(cx, out).await,
         Command::Ingest(args) => args.run(cx, out).await,

@@ -153,12 +153,13 @@ impl Outcome {
 
 /// Notes that conversations are over and draws memories from them where that takes no time.
 async fn end_all(cx: &Context, sessions: BTreeSet<String>) -> Result<()> {
-    let engine = cx.engine().await?;
+    let engine = cx.reading().await?;
     for session in &sessions {
         engine.announce_end(&cx.scope, session).await?;
     }
-    for session in &sessions {
-        read_ended(engine, &cx.scope, session).await?;
+    // A model takes its time: `everlore extract`, or whoever stays, asks it.
+    for session in sessions.iter().filter(|_| engine.reads_by_rules()) {
+        read_ended(&engine, &cx.scope, session).await?;
     }
     Ok(())
 }
@@ -220,7 +221,7 @@ fn tell(out: &mut Output, outcome: Outcome) -> Result<bool> {
 }
 
 /// Reads standard input on a thread of its own.
-fn read_lines() -> mpsc::Receiver<Result<Numbered>> {
+pub(crate) fn read_lines() -> mpsc::Receiver<Result<Numbered>> {
     let (sender, lines) = mpsc::channel(MAX_BATCH);
     thread::spawn(move || {
         let mut source = Lines::new(io::stdin().lock());
@@ -251,7 +252,7 @@ async fn next_batch(lines: &mut mpsc::Receiver<Result<Numbered>>) -> Option<Vec<
 }
 
 /// A name for a conversation that has none: when it began, and a few digits in case two begin at once.
-fn new_session(cx: &Context) -> String {
+pub(crate) fn new_session(cx: &Context) -> String {
     let now = cx.now();
     let id = MemoryId::new(now.timestamp()).to_string();
     format!("{}-{}", now.strftime("%Y-%m-%dT%H-%M-%S"), &id[id.len() - 4..])

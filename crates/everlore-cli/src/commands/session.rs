@@ -79,7 +79,7 @@ impl EndArgs {
         let engine = cx.engine().await?;
         let ended = engine.end_session(&cx.scope, &self.session).await?;
         let archived = engine.archive_days(&cx.scope).await?;
-        let read = read_ended(engine, &cx.scope, &self.session).await?;
+        let read = read_ended(&cx.reading().await?, &cx.scope, &self.session).await?;
         // What needs a yes waits for `everlore upkeep`; a failure keeps nobody from ending a conversation.
         let upkeep = match engine.upkeep_if_due(&cx.scope).await {
             Ok(report) => report,
@@ -125,9 +125,6 @@ pub(super) async fn read_ended(
     scope: &Scope,
     session: &str,
 ) -> Result<Vec<Extraction>> {
-    if !engine.reads_by_rules() {
-        return Ok(Vec::new());
-    }
     let request = ExtractRequest { session: Some(session.to_owned()), dry_run: false };
     Ok(engine.extract(scope, &request).await?)
 }

@@ -53,6 +53,13 @@ pub struct Planned {
     after: BTreeMap<MemoryId, Memory>,
 }
 
+impl Became {
+    /// Whether memories changed by it.
+    pub fn is_change(&self) -> bool {
+        matches!(self, Self::Added { .. } | Self::Updated { .. } | Self::Superseded { .. })
+    }
+}
+
 /// What became of a draft.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {

@@ -131,7 +131,11 @@ fn filtered(filter: &Filter, memory: &Memory) -> Option<WhyNot> {
         ),
         ("tags", only(Filter { tags: filter.tags.clone(), ..any() }), memory.tags.join(", ")),
         ("since", only(Filter { since: filter.since, ..any() }), memory.at.to_string()),
-        ("until", only(Filter { until: filter.until, ..any() }), memory.at.to_string()),
+        (
+            "until",
+            only(Filter { until: filter.until, turns_until: filter.turns_until, ..any() }),
+            memory.at.to_string(),
+        ),
         (
             "session",
             only(Filter { session: filter.session.clone(), ..any() }),

@@ -315,6 +315,7 @@ pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: Shared) {
     assert_eq!(list(Filter { tags: vec!["work".into(), "标签".into()], ..any() }).await, ["two"]);
     assert_eq!(list(Filter { since: Some(time(2)), until: Some(time(3)), ..any() }).await, ["two"]);
     assert_eq!(list(Filter { session: Some("monday".into()), ..any() }).await, ["three"]);
+    assert_eq!(list(Filter { turns_until: Some(time(1)), ..any() }).await, ["two", "one"]);
     let page =
         Page { filter: any(), after: Some(memories[2].id), order: Order::NewestFirst, limit: 1 };
     assert_eq!(store.list(&owner, &page).await.unwrap(), [memories[1].clone()]);

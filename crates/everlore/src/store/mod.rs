@@ -212,6 +212,8 @@ pub struct Filter {
     pub until: Option<Timestamp>,
     /// Of this conversation.
     pub session: Option<String>,
+    /// Turns only if they were said before this moment: a conversation need not be told what it still sees.
+    pub turns_until: Option<Timestamp>,
 }
 
 impl Filter {
@@ -238,6 +240,7 @@ impl Filter {
             && (self.statuses.is_empty() || self.statuses.contains(&status))
             && self.since.is_none_or(|since| at >= since)
             && self.until.is_none_or(|until| at < until)
+            && (kind != Kind::Turn || self.turns_until.is_none_or(|until| at < until))
     }
 }
 
