@@ -50,6 +50,7 @@ impl Slots {
     }
 
     /// The scale and the bytes of a document's vector; none if it has no meaning.
+    #[inline]
     pub fn get(&self, doc: usize) -> Option<(f32, &[u8])> {
         let slot = self.bytes.get(doc * self.slot_bytes..(doc + 1) * self.slot_bytes)?;
         let (scale, values) = slot.split_first_chunk()?;
@@ -142,16 +143,19 @@ impl Docs {
     }
 
     /// Where the memory stands.
+    #[inline]
     pub fn place(&self, doc: usize) -> Place {
         Place::from_bits(u64::from_le_bytes(self.bytes(doc, 0)))
     }
 
     /// When it was said.
+    #[inline]
     pub fn at(&self, doc: usize) -> Timestamp {
         Timestamp::from_millisecond(i64::from_le_bytes(self.bytes(doc, 8))).unwrap_or_default()
     }
 
     /// How many terms it has, by [`Field`].
+    #[inline]
     pub fn lengths(&self, doc: usize) -> [u32; FIELDS] {
         let [a, b, c, d, e, f, g, h, tags, speaker] = self.bytes(doc, 16);
         let (name, description) = (u16::from_le_bytes([e, f]), u16::from_le_bytes([g, h]));
@@ -160,16 +164,19 @@ impl Docs {
     }
 
     /// What sort of statement it is.
+    #[inline]
     pub fn kind(&self, doc: usize) -> Kind {
         Kind::ALL.get(usize::from(self.byte(doc, 26))).copied().unwrap_or(Kind::Turn)
     }
 
     /// Whether it takes part in recall.
+    #[inline]
     pub fn status(&self, doc: usize) -> Status {
         Status::ALL.get(usize::from(self.byte(doc, 27))).copied().unwrap_or(Status::Archived)
     }
 
     /// Whether the scope no longer has it.
+    #[inline]
     pub fn is_gone(&self, doc: usize) -> bool {
         !self.gone.is_empty() && self.gone.binary_search(&(doc as u32)).is_ok()
     }
@@ -213,10 +220,12 @@ impl Docs {
         }
     }
 
+    #[inline]
     fn byte(&self, doc: usize, offset: usize) -> u8 {
         self.packed[doc * RECORD_BYTES + offset]
     }
 
+    #[inline]
     fn bytes<const N: usize>(&self, doc: usize, offset: usize) -> [u8; N] {
         let start = doc * RECORD_BYTES + offset;
         let mut bytes = [0; N];
