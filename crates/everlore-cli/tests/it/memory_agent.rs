@@ -4,7 +4,7 @@
 use std::fs;
 
 use everlore::files::disk::make_private_folder;
-use everlore_scripted::{Chats, Said, Server};
+use everlore_scripted::{Chats, Said, Server, chats::persona};
 use serde_json::{Value, json};
 
 use crate::{chat::system, home::Home, terminal::Terminal};
@@ -266,7 +266,29 @@ fn a_chat_at_a_terminal_says_that_it_is_read_and_what_came_of_it() {
     terminal.sees("1 memory");
     assert_eq!(terminal.ends(), 0);
     assert_eq!(kept(&home), [("user".to_owned(), found.to_owned())]);
-    home.run(&["chat", "--session", "tuesday", "Which instrument do I play in the quartet?"]);
-    let prompt = last_talk(&server, "Which instrument do I play in the quartet?");
+    home.run(&["chat", "--session", "tuesday", "Do I play the cello in a quartet?"]);
+    let prompt = last_talk(&server, "Do I play the cello in a quartet?");
     assert!(prompt.contains(found), "{prompt}");
+}
+
+#[test]
+fn the_persona_for_demonstrations_shows_the_whole_loop() {
+    let cases = [
+        (
+            "My landlord is called Bento.",
+            "The user: \"My landlord is called Bento.\"",
+            "What is my landlord called?",
+        ),
+        ("我的房东叫王先生。", "用户说：“我的房东叫王先生。”", "我的房东叫什么？"),
+    ];
+    for (said, expected, question) in cases {
+        let (_server, home) = reading(Chats::new().otherwise(persona), "");
+        let ran = home.run_with(&["chat", "--session", "one"], format!("{said}\n").as_bytes());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(kept(&home), [("user".to_owned(), expected.to_owned())], "{ran:?}");
+        let later =
+            home.run_with(&["chat", "--session", "two"], format!("{question}\n").as_bytes());
+        assert!(later.out.contains(expected), "{later:?}");
+        assert_eq!(kept(&home).len(), 1, "a question teaches nothing, nor does its echo");
+    }
 }
