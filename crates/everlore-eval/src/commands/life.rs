@@ -8,7 +8,7 @@ use everlore::{
     engine::UpkeepRequest,
     llm::Builtin,
     store::SqliteStore,
-    types::{Actor, Change, Source, Via, Write},
+    types::{Actor, Change, Role, Source, Via, Write},
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -24,6 +24,10 @@ const BATCH: u32 = 2_000;
 
 /// One in so many memories is a statement, the others are turns.
 const STATEMENTS: u32 = 10;
+
+/// The row that a conversation feels.
+const WHOLE_TURN: &str =
+    "a whole turn beside the model (recall, turn stored, log, answer stored, use followed)";
 
 /// Measure what the usage log adds to a turn, and upkeep, in one scope
 #[derive(clap::Args)]
@@ -133,12 +137,53 @@ async fn measure(
         "a weight set by hand",
     ];
     let mut rows: Vec<_> = names.into_iter().zip(times.into_iter().map(Spread::of)).collect();
+    let whole = Spread::of(whole_turns(engine, owner, corpus, args).await?);
+    rows.push((WHOLE_TURN, whole));
     let yes = UpkeepRequest { dry_run: false, yes: true };
     let (_, upkeep) = timed(engine.upkeep(owner, &yes, &mut |_| {})).await?;
     rows.push(("upkeep, all of it", Spread::of(vec![upkeep])));
     let (_, again) = timed(engine.upkeep(owner, &yes, &mut |_| {})).await?;
     rows.push(("upkeep, nothing to do", Spread::of(vec![again])));
     Ok(rows)
+}
+
+/// Whole turns as a host has them: what is known is recalled and written down, the question is stored, the model answers in no
+/// time, its answer is stored, and what it used is followed.
+async fn whole_turns(
+    engine: &Engine,
+    owner: &Scope,
+    corpus: &Corpus,
+    args: &LifeArgs,
+) -> Result<Vec<f64>> {
+    let mut times = Vec::new();
+    let warming = args.turns / 5;
+    for number in 0..args.turns + warming {
+        // Other questions than those that warmed the caches before.
+        let query = corpus.query(0, args.turns * 2 + number);
+        let session = format!("whole {}", number / 10);
+        let said = |role, text: String| Turn {
+            text,
+            role: Some(role),
+            session: Some(session.clone()),
+            ..Turn::default()
+        };
+        let request = RecallRequest {
+            min_confidence: 0.0,
+            floor: 0.0,
+            ..engine.context_request(owner, &query)
+        };
+        let turn = async {
+            let block = engine.inject(&request, 2_000, &session).await?;
+            engine.observe(owner, vec![said(Role::User, query)]).await?;
+            let answer: String = block.text.chars().take(400).collect();
+            let answer = if answer.is_empty() { "I do not know.".to_owned() } else { answer };
+            engine.observe(owner, vec![said(Role::Assistant, answer.clone())]).await?;
+            engine.answered(owner, &session, &answer).await
+        };
+        let (_, ms) = timed(turn).await?;
+        times.extend((number >= warming).then_some(ms));
+    }
+    Ok(times)
 }
 
 /// Waits for `work` and returns its result with the milliseconds it took.
