@@ -29,6 +29,9 @@ const STATEMENTS: u32 = 10;
 const WHOLE_TURN: &str =
     "a whole turn beside the model (recall, turn stored, log, answer stored, use followed)";
 
+/// The same where recall is never unsure: the most that a turn can cost.
+const WHOLE_TURN_TELLING: &str = "the same, everything that is found is told";
+
 /// Measure what the usage log adds to a turn, and upkeep, in one scope
 #[derive(clap::Args)]
 pub(crate) struct LifeArgs {
@@ -137,8 +140,9 @@ async fn measure(
         "a weight set by hand",
     ];
     let mut rows: Vec<_> = names.into_iter().zip(times.into_iter().map(Spread::of)).collect();
-    let whole = Spread::of(whole_turns(engine, owner, corpus, args).await?);
-    rows.push((WHOLE_TURN, whole));
+    for (name, gated) in [(WHOLE_TURN, true), (WHOLE_TURN_TELLING, false)] {
+        rows.push((name, Spread::of(whole_turns(engine, owner, corpus, gated, args).await?)));
+    }
     let yes = UpkeepRequest { dry_run: false, yes: true };
     let (_, upkeep) = timed(engine.upkeep(owner, &yes, &mut |_| {})).await?;
     rows.push(("upkeep, all of it", Spread::of(vec![upkeep])));
@@ -153,24 +157,25 @@ async fn whole_turns(
     engine: &Engine,
     owner: &Scope,
     corpus: &Corpus,
+    gated: bool,
     args: &LifeArgs,
 ) -> Result<Vec<f64>> {
     let mut times = Vec::new();
     let warming = args.turns / 5;
     for number in 0..args.turns + warming {
         // Other questions than those that warmed the caches before.
-        let query = corpus.query(0, args.turns * 2 + number);
-        let session = format!("whole {}", number / 10);
+        let query = corpus.query(0, args.turns * (2 + 2 * u32::from(gated)) + number);
+        let session = format!("whole {gated} {}", number / 10);
         let said = |role, text: String| Turn {
             text,
             role: Some(role),
             session: Some(session.clone()),
             ..Turn::default()
         };
-        let request = RecallRequest {
-            min_confidence: 0.0,
-            floor: 0.0,
-            ..engine.context_request(owner, &query)
+        let usual = engine.context_request(owner, &query);
+        let request = match gated {
+            true => usual,
+            false => RecallRequest { min_confidence: 0.0, floor: 0.0, ..usual },
         };
         let turn = async {
             let block = engine.inject(&request, 2_000, &session).await?;
