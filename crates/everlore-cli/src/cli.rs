@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+#[cfg(feature = "server")]
+use crate::commands::serve::ServeArgs;
 use crate::{
     commands::{
         completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
@@ -101,6 +103,8 @@ pub(crate) enum Command {
     Embed(EmbedCommand),
     #[command(subcommand)]
     Model(ModelCommand),
+    #[cfg(feature = "server")]
+    Serve(ServeArgs),
     Doctor(DoctorArgs),
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -112,6 +116,15 @@ impl Command {
     /// Whether it works even if the settings cannot be read.
     pub(crate) fn needs_no_settings(&self) -> bool {
         matches!(self, Self::Doctor(_) | Self::Config(_) | Self::Completions(_) | Self::Demo(_))
+    }
+
+    /// Whether it answers many at once and tells what it does.
+    pub(crate) fn serves(&self) -> bool {
+        #[cfg(feature = "server")]
+        if let Self::Serve(args) = self {
+            return args.serves();
+        }
+        false
     }
 
     /// Whether it only looks, so that a home which is not there need not be made.

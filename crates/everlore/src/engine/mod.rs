@@ -194,7 +194,10 @@ impl Engine {
             .iter_mut()
             .map(|turn| if self.masks() { turn.mask_secrets() } else { Vec::new() })
             .collect();
-        let saved = ingest::observe(&*self.store, scope, turns, self.now().timestamp()).await?;
+        let saved = {
+            let now = self.now().timestamp();
+            ingest::observe(&*self.store, scope, turns, &self.author, now).await?
+        };
         self.put_days_away(scope).await;
         let with = |(saved, masked)| Saved { masked, ..saved };
         Ok(saved.into_iter().zip(masked).map(with).collect())
