@@ -24,6 +24,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         check_type(request.headers(), "application/json")?;
         let bytes = whole(request.into_body(), app.options.max_body_bytes).await?;
+        check_object(&bytes)?;
         let value = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
         Ok(Self(value, bytes))
     }
@@ -42,6 +43,14 @@ pub(crate) fn check_type(headers: &HeaderMap, wanted: &str) -> Result<(), Proble
         "the body has no type that is read here",
         format!("send it with Content-Type: {wanted}"),
     ))
+}
+
+/// An array would be read as the fields in their order.
+fn check_object(bytes: &[u8]) -> Result<(), Problem> {
+    match bytes.trim_ascii_start().first() {
+        Some(b'{') => Ok(()),
+        _ => Err(Problem::invalid("the body is no JSON object", "send {\"field\": value, …}")),
+    }
 }
 
 async fn whole(body: Body, limit: usize) -> Result<Bytes, Problem> {

@@ -21,6 +21,8 @@ mod lock;
 mod listen;
 mod page;
 mod api;
+#[cfg(test)]
+mod tree;
 
 use std::{net::SocketAddr, path::PathBuf};
 

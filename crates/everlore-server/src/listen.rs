@@ -20,7 +20,7 @@ const MAX_HEADER_TIME: Duration = Duration::from_secs(10);
 /// Connections at once: each costs some memory, and a machine has few clients.
 const MAX_CONNECTIONS: usize = 512;
 
-/// The most bytes of the headers of a request.
+/// The size of a buffer; the headers of a request may be twice as long at most.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
 /// The longest that requests under way are waited for when the server is to end.
