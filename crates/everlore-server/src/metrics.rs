@@ -29,14 +29,14 @@ struct Route {
 }
 
 impl Metrics {
-    /// Notes that a request began.
-    pub(crate) fn begin(&self) {
+    /// Notes that a request began; it is under way until what is returned is dropped.
+    pub(crate) fn begin(&self) -> UnderWay<'_> {
         self.under_way.fetch_add(1, Ordering::Relaxed);
+        UnderWay(&self.under_way)
     }
 
     /// Notes how a request ended.
     pub(crate) fn end(&self, method: &str, route: &str, status: u16, took: Duration) {
-        self.under_way.fetch_sub(1, Ordering::Relaxed);
         let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
         let route = routes.entry((route.to_owned(), method.to_owned())).or_default();
         let seconds = took.as_secs_f64();
@@ -73,6 +73,15 @@ impl Metrics {
     }
 }
 
+/// A request that is being answered.
+pub(crate) struct UnderWay<'a>(&'a AtomicI64);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 fn durations(text: &mut String, labels: &str, route: &Route) {
     let mut so_far = 0;
     let bounds = BOUNDS.iter().map(f64::to_string).chain(["+Inf".to_owned()]);
@@ -102,7 +111,7 @@ mod tests {
     fn requests_are_counted_by_route_and_status_and_sorted_into_classes() {
         let metrics = Metrics::default();
         for millis in [0, 3, 7_000] {
-            metrics.begin();
+            let _under_way = metrics.begin();
             metrics.end("GET", "/v1/stats", 200, Duration::from_millis(millis));
         }
         let text = metrics.text(Duration::from_secs(9));

@@ -10,29 +10,46 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// What went wrong, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// A uri that names the kind of problem: `urn:everlore:problem:` and the code.
-    #[serde(rename = "type")]
-    pub kind: String,
     /// The HTTP status.
-    pub status: u16,
+    pub status: StatusCode,
     /// A short, stable word for programs.
     pub code: &'static str,
     /// What went wrong, in a sentence.
     pub title: String,
     /// What to do about it.
     pub detail: String,
+    /// Seconds to wait before the next try.
+    pub retry_after: Option<u64>,
+    /// More for programs.
+    pub more: Option<Box<serde_json::Value>>,
+}
+
+/// A problem as it is sent.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct ProblemBody<'a> {
+    /// A uri that names the kind of problem: `urn:everlore:problem:` and the code.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The HTTP status.
+    status: u16,
+    /// A short, stable word for programs.
+    code: &'a str,
+    /// What went wrong, in a sentence.
+    title: &'a str,
+    /// What to do about it.
+    detail: &'a str,
     /// The id of the request, as in the logs.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub instance: String,
+    instance: String,
     /// Seconds to wait before the next try.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub retry_after: Option<u64>,
+    retry_after: Option<u64>,
     /// More for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    pub more: Option<serde_json::Value>,
+    more: Option<&'a serde_json::Value>,
 }
 
 impl Problem {
@@ -42,16 +59,8 @@ impl Problem {
         title: impl Into<String>,
         detail: impl Into<String>,
     ) -> Self {
-        Self {
-            kind: format!("urn:everlore:problem:{code}"),
-            status: status.as_u16(),
-            code,
-            title: title.into(),
-            detail: detail.into(),
-            instance: String::new(),
-            retry_after: None,
-            more: None,
-        }
+        let (title, detail) = (title.into(), detail.into());
+        Self { status, code, title, detail, retry_after: None, more: None }
     }
 
     /// The request cannot be understood as it is.
@@ -69,7 +78,16 @@ impl Problem {
 
     /// The answer's body, with the id of the request.
     pub(crate) fn body(&self, request: &str) -> Body {
-        let told = Self { instance: format!("urn:everlore:request:{request}"), ..self.clone() };
+        let told = ProblemBody {
+            kind: format!("urn:everlore:problem:{}", self.code),
+            status: self.status.as_u16(),
+            code: self.code,
+            title: &self.title,
+            detail: &self.detail,
+            instance: format!("urn:everlore:request:{request}"),
+            retry_after: self.retry_after,
+            more: self.more.as_deref(),
+        };
         // A struct of strings and numbers can always be written as JSON.
         Body::from(serde_json::to_vec(&told).unwrap_or_default())
     }
@@ -119,11 +137,10 @@ fn detail(error: &Error) -> String {
 impl IntoResponse for Problem {
     /// The body is written where the id of the request is known: in `trace`.
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = status.into_response();
+        let mut response = self.status.into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if status == StatusCode::UNAUTHORIZED {
+        if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if let Some(seconds) = self.retry_after {
@@ -141,14 +158,14 @@ mod tests {
     #[test]
     fn what_storage_says_stays_in_the_log() {
         let problem = Problem::from(Error::store("disk I/O error in /home/wang: 我的秘密"));
-        assert_eq!((problem.status, problem.code), (503, "store"));
+        assert_eq!((problem.status.as_u16(), problem.code), (503, "store"));
         assert!(!format!("{problem:?}").contains("秘密"));
     }
 
     #[test]
     fn errors_of_the_engine_keep_their_code_and_their_advice() {
         let problem = Problem::from(Error::invalid("the text is empty", "write something"));
-        assert_eq!((problem.status, problem.code), (422, "invalid"));
+        assert_eq!((problem.status.as_u16(), problem.code), (422, "invalid"));
         assert_eq!(
             (problem.title.as_str(), problem.detail.as_str()),
             ("the text is empty", "write something")

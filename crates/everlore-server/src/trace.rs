@@ -6,7 +6,7 @@ use axum::{
     extract::{MatchedPath, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, header},
     middleware::Next,
-    response::Response,
+    response::{IntoResponse, Response},
 };
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -23,15 +23,27 @@ const MAX_ID_BYTES: usize = 64;
 #[derive(Clone)]
 pub(crate) struct RequestId(pub(crate) String);
 
-/// Follows a request from its beginning to its answer.
-pub(crate) async fn traced(State(app): State<App>, mut request: Request, next: Next) -> Response {
+/// Follows a request from its beginning to its answer, in a task of its own: who goes away in between does not break off
+/// what was begun, and what breaks here is told and takes nobody else along.
+pub(crate) async fn traced(State(app): State<App>, request: Request, next: Next) -> Response {
+    let answered = tokio::spawn(follow(app, request, next)).await;
+    answered.unwrap_or_else(|error| {
+        let problem = Problem::internal(&error);
+        let body = problem.body("unknown");
+        let mut response = problem.into_response();
+        *response.body_mut() = body;
+        response
+    })
+}
+
+async fn follow(app: App, mut request: Request, next: Next) -> Response {
     let (began, method) = (Instant::now(), request.method().clone());
     let id = RequestId(own_id(request.headers()).unwrap_or_else(|| Uuid::now_v7().to_string()));
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     // A path that leads nowhere may say anything, so it is not written down.
     let route = route.as_deref().unwrap_or("-");
     request.extensions_mut().insert(id.clone());
-    app.metrics.begin();
+    let _under_way = app.metrics.begin();
     let mut response = next.run(request).await;
     let problem = response.extensions_mut().remove::<Problem>();
     if let Some(problem) = &problem {

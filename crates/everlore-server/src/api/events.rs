@@ -38,7 +38,7 @@ pub(super) fn routes() -> Router<App> {
 ///
 /// Each event tells number, time, who, why, what was done and the id; never the text. After a break, `Last-Event-ID` goes on
 /// where it was, so that nothing is missed.
-#[utoipa::path(get, path = "/v1/events", tag = "events", params(("Last-Event-ID" = Option<u64>, Header, description = "Go on after this change")), responses((status = 200, description = "Events without an end", body = String, content_type = "text/event-stream"), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/v1/events", tag = "events", params(("Last-Event-ID" = Option<u64>, Header, description = "Go on after this change")), responses((status = 200, description = "Events without an end", body = String, content_type = "text/event-stream")))]
 pub(super) async fn events(
     Reader(access): Reader,
     params: Params,

@@ -15,7 +15,7 @@ use crate::{
     answer::{Answer, Answered},
     app::App,
     auth::Reader,
-    problem::Problem,
+    problem::{Problem, ProblemBody},
 };
 
 /// The longest that the store may take to answer before the server counts as not ready.
@@ -40,7 +40,7 @@ pub(super) async fn health() -> Answer<Value> {
 /// Whether the server can answer: its store reads, and it is not about to end
 #[utoipa::path(get, path = "/ready", tag = "server", security(()), responses(
     (status = 200, description = "It can", body = Object),
-    (status = 503, description = "It cannot", body = Problem, content_type = "application/problem+json"),
+    (status = 503, description = "It cannot", body = ProblemBody, content_type = "application/problem+json"),
 ))]
 pub(super) async fn ready(State(app): State<App>) -> Answered<Value> {
     let read = tokio::time::timeout(MAX_WAIT, app.engine.store().model()).await;

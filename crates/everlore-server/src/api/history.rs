@@ -46,7 +46,7 @@ pub(super) struct History {
     ("id" = String, Path, description = "The memory, by its whole id"),
     ("limit" = Option<usize>, Query, description = "The most lines, 50 if left out, 1000 at most"),
     ("before" = Option<u64>, Query, description = "Go on before this line, the `next` of the page before"),
-), responses((status = 200, description = "A page", body = History), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+), responses((status = 200, description = "A page", body = History)))]
 pub(super) async fn of_memory(
     Reader(access): Reader,
     Named(name): Named,
@@ -61,7 +61,7 @@ pub(super) async fn of_memory(
     ("run" = Option<String>, Query, description = "Only this run, such as one import"),
     ("limit" = Option<usize>, Query, description = "The most lines, 50 if left out, 1000 at most"),
     ("before" = Option<u64>, Query, description = "Go on before this line, the `next` of the page before"),
-), responses((status = 200, description = "A page", body = History), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+), responses((status = 200, description = "A page", body = History)))]
 pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered<History> {
     let query = JournalQuery { run: params.one("run")?, ..JournalQuery::default() };
     page(&access, query, params).await
@@ -94,7 +94,7 @@ pub(super) struct UndoBody {
 }
 
 /// Take a change back, or all changes of a run; this can be undone too
-#[utoipa::path(post, path = "/v1/undo", tag = "history", request_body = UndoBody, responses((status = 200, description = "The numbers of the changes that were taken back", body = Object), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/undo", tag = "history", request_body = UndoBody, responses((status = 200, description = "The numbers of the changes that were taken back", body = Object)))]
 pub(super) async fn undo(Writer(access): Writer, Json(what, _): Json<UndoBody>) -> Answered<Value> {
     let what = match what {
         UndoBody { seq: Some(seq), run: None } => Undo::Change(seq),

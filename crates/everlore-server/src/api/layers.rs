@@ -10,7 +10,6 @@ use crate::{
     app::App,
     auth::{Reader, Writer},
     body::{Json, Named},
-    problem::Problem,
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -50,7 +49,7 @@ pub(super) struct AllLayers {
 }
 
 /// Read all layers
-#[utoipa::path(get, path = "/v1/layers", tag = "layers", responses((status = 200, description = "The layers, in the order of the prompt", body = AllLayers), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/v1/layers", tag = "layers", responses((status = 200, description = "The layers, in the order of the prompt", body = AllLayers)))]
 pub(super) async fn list(Reader(access): Reader) -> Answered<AllLayers> {
     let mut layers = Vec::new();
     for layer in Layer::ALL {
@@ -60,7 +59,7 @@ pub(super) async fn list(Reader(access): Reader) -> Answered<AllLayers> {
 }
 
 /// Read one layer; of the daily log, today's file
-#[utoipa::path(get, path = "/v1/layers/{layer}", tag = "layers", params(("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer", body = LayerView), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/v1/layers/{layer}", tag = "layers", params(("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer", body = LayerView)))]
 pub(super) async fn show(Reader(access): Reader, Named(name): Named) -> Answered<LayerView> {
     let layer = name.parse()?;
     Ok(Answer::ok(view(access.engine().read_layer(&access.scope, layer).await?)))
@@ -101,7 +100,7 @@ pub(super) enum LayerBody {
 }
 
 /// Change one section of a layer, or all of it
-#[utoipa::path(patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerBody, params(("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer as it is now", body = LayerView), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerBody, params(("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer as it is now", body = LayerView)))]
 pub(super) async fn edit(
     Writer(access): Writer,
     Named(name): Named,

@@ -63,11 +63,11 @@ pub(super) struct Listed {
     ("limit" = Option<usize>, Query, description = "The most memories, 50 if left out, 1000 at most"),
     ("after" = Option<String>, Query, description = "Go on after this memory, the `next` of the page before"),
     ("order" = Option<String>, Query, description = "newest (first) or oldest (first)"),
-), responses((status = 200, description = "A page", body = Listed), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+), responses((status = 200, description = "A page", body = Listed)))]
 pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered<Listed> {
     let after: Option<String> = params.one("after")?;
     let limit = params.one("limit")?.unwrap_or(PAGE);
-    let order = order(params.one("order")?)?;
+    let order = order(params.one::<String>("order")?.as_deref())?;
     let filter = filter(&mut params)?;
     params.end()?;
     if !(1..=MAX_PAGE).contains(&limit) {
@@ -99,8 +99,8 @@ fn filter(params: &mut Params) -> Result<Filter, Problem> {
     })
 }
 
-fn order(name: Option<String>) -> Result<Order, Problem> {
-    match name.as_deref() {
+fn order(name: Option<&str>) -> Result<Order, Problem> {
+    match name {
         None | Some("newest") => Ok(Order::NewestFirst),
         Some("oldest") => Ok(Order::OldestFirst),
         Some(_) => Err(Problem::invalid("there is no such order", "use newest or oldest")),
@@ -113,7 +113,7 @@ fn order(name: Option<String>) -> Result<Order, Problem> {
 /// is sent.
 #[utoipa::path(post, path = "/v1/memories", tag = "memories", request_body = schema::Remember, params(
     ("Idempotency-Key" = Option<String>, Header, description = "A name for this request: sent again, it is not done again"),
-), responses((status = 201, description = "It is durable and can be found", body = schema::Saved), (status = 200, description = "It was known", body = schema::Saved), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+), responses((status = 201, description = "It is durable and can be found", body = schema::Saved), (status = 200, description = "It was known", body = schema::Saved)))]
 pub(super) async fn save(
     Writer(access): Writer,
     key: IdempotencyKey,
@@ -134,7 +134,7 @@ fn told(saved: Saved) -> Answer<Saved> {
 }
 
 /// Look at one memory
-#[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "An id, or a beginning that only one memory has")), responses((status = 200, description = "The memory", body = schema::Memory), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "An id, or a beginning that only one memory has")), responses((status = 200, description = "The memory", body = schema::Memory)))]
 pub(super) async fn show(
     Reader(access): Reader,
     Named(name): Named,
@@ -152,7 +152,7 @@ async fn found(access: &Access, name: &str) -> Result<(everlore::Engine, MemoryI
 }
 
 /// Change a memory; what is left out stays as it is
-#[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories", request_body = schema::Edit, params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories", request_body = schema::Edit, params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
 pub(super) async fn edit(
     Writer(access): Writer,
     Named(name): Named,
@@ -163,7 +163,7 @@ pub(super) async fn edit(
 }
 
 /// Remove a memory; the journal keeps it, so that this can be undone
-#[utoipa::path(delete, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "Its id, and the number to undo", body = Object), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(delete, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "Its id, and the number to undo", body = Object)))]
 pub(super) async fn delete(Writer(access): Writer, Named(name): Named) -> Answered<Value> {
     let (engine, id) = found(&access, &name).await?;
     let seq = engine.delete(&access.scope, id).await?;
@@ -171,14 +171,14 @@ pub(super) async fn delete(Writer(access): Writer, Named(name): Named) -> Answer
 }
 
 /// Put a memory away: it is kept, but left out of recall
-#[utoipa::path(post, path = "/v1/memories/{id}/archive", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/memories/{id}/archive", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
 pub(super) async fn archive(Writer(access): Writer, Named(name): Named) -> Answered<Memory> {
     let (engine, id) = found(&access, &name).await?;
     Ok(Answer::ok(engine.archive(&access.scope, id).await?))
 }
 
 /// Bring back a memory that was archived or superseded
-#[utoipa::path(post, path = "/v1/memories/{id}/restore", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/memories/{id}/restore", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
 pub(super) async fn restore(Writer(access): Writer, Named(name): Named) -> Answered<Memory> {
     let (engine, id) = found(&access, &name).await?;
     Ok(Answer::ok(engine.restore(&access.scope, id).await?))
@@ -193,7 +193,7 @@ pub(super) struct Weight {
 }
 
 /// Set what a memory is worth
-#[utoipa::path(put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = Weight, params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = Weight, params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
 pub(super) async fn weigh(
     Writer(access): Writer,
     Named(name): Named,
@@ -206,7 +206,7 @@ pub(super) async fn weigh(
 /// Remove a memory and every trace of what it said, for good
 ///
 /// Takes the whole id, also of a memory that was deleted before.
-#[utoipa::path(post, path = "/v1/memories/{id}/forget", tag = "memories", params(("id" = String, Path, description = "The memory, by its whole id")), responses((status = 200, description = "What was removed from where", body = Object), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/memories/{id}/forget", tag = "memories", params(("id" = String, Path, description = "The memory, by its whole id")), responses((status = 200, description = "What was removed from where", body = Object)))]
 pub(super) async fn forget(Admin(access): Admin, Named(name): Named) -> Answered<Forgotten> {
     let id: MemoryId = name.parse()?;
     Ok(Answer::ok(access.engine().forget(&access.scope, id).await?))

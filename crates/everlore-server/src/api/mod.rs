@@ -21,11 +21,20 @@ mod events;
 use axum::{Router, http::StatusCode, middleware::from_fn_with_state, routing::get};
 use utoipa::{
     Modify, OpenApi,
-    openapi::security::{Http, HttpAuthScheme, SecurityScheme},
+    openapi::{
+        Content, ObjectBuilder, Ref, ResponseBuilder, Type,
+        path::{Operation, ParameterBuilder, ParameterIn},
+        security::{Http, HttpAuthScheme, SecurityScheme},
+    },
 };
 
 use crate::{
-    answer::Answer, app::App, auth::authorized, guard::guarded, page, problem::Problem,
+    answer::Answer,
+    app::App,
+    auth::authorized,
+    guard::guarded,
+    page,
+    problem::{Problem, ProblemBody},
     trace::traced,
 };
 
@@ -79,19 +88,51 @@ fn closed() -> Router<App> {
         events::events,
         health::health, health::ready, health::metrics,
     ),
-    components(schemas(Problem)),
-    modifiers(&Bearer),
+    components(schemas(ProblemBody)),
+    modifiers(&Common),
     security(("bearer" = [])),
 )]
 struct Description;
 
-/// The token or a key, as every closed route wants it.
-struct Bearer;
+/// What all routes have in common: names for programs, the token or a key, whose memory is meant, and problems.
+struct Common;
 
-impl Modify for Bearer {
+impl Modify for Common {
     fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
         let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
         api.components.get_or_insert_default().add_security_scheme("bearer", scheme);
+        for (path, item) in &mut api.paths.paths {
+            let operations =
+                [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
+            for operation in operations.into_iter().flatten() {
+                complete(path, operation);
+            }
+        }
+    }
+}
+
+fn complete(path: &str, operation: &mut Operation) {
+    let tag = operation.tags.iter().flatten().next().cloned().unwrap_or_default();
+    operation.operation_id = operation.operation_id.take().map(|name| format!("{tag}_{name}"));
+    let problem = Content::new(Some(Ref::from_schema_name("Problem")));
+    let problem = ResponseBuilder::new()
+        .description("What went wrong")
+        .content("application/problem+json", problem);
+    operation.responses.responses.insert("default".to_owned(), problem.build().into());
+    if !path.starts_with("/v1/") {
+        return;
+    }
+    let parameters = operation.parameters.get_or_insert_default();
+    for (name, what) in
+        [("agent", "The agent whose memory is meant"), ("user", "The user whose memory is meant")]
+    {
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        let parameter = ParameterBuilder::new()
+            .name(name)
+            .parameter_in(ParameterIn::Query)
+            .description(Some(format!("{what}; that of the key or of the settings if left out")))
+            .schema(Some(text));
+        parameters.push(parameter.build().into());
     }
 }
 
@@ -158,6 +199,18 @@ mod tests {
         let api = openapi();
         let described: BTreeSet<&str> = api.paths.paths.keys().map(String::as_str).collect();
         assert_eq!(routed, described);
+    }
+
+    #[test]
+    fn names_for_programs_are_told_apart() {
+        let api = serde_json::to_value(openapi()).unwrap();
+        let items = api["paths"].as_object().unwrap().values();
+        let names: Vec<&str> = items
+            .flat_map(|item| item.as_object().unwrap().values())
+            .map(|operation| operation["operationId"].as_str().unwrap())
+            .collect();
+        let different: BTreeSet<&&str> = names.iter().collect();
+        assert_eq!(names.len(), different.len(), "{names:?}");
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub(super) struct HitView {
 }
 
 /// Find what is worth knowing, best first
-#[utoipa::path(post, path = "/v1/recall", tag = "recall", request_body = RecallBody, responses((status = 200, description = "What was found", body = Found), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/recall", tag = "recall", request_body = RecallBody, responses((status = 200, description = "What was found", body = Found)))]
 pub(super) async fn recall(
     Reader(access): Reader,
     Json(body, _): Json<RecallBody>,
@@ -155,7 +155,7 @@ pub(super) struct ContextBody {
 }
 
 /// Make the block to append to a system prompt; its text is empty if nothing is worth telling
-#[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody, responses((status = 200, description = "The block", body = schema::Block), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody, responses((status = 200, description = "The block", body = schema::Block)))]
 pub(super) async fn context(
     Reader(access): Reader,
     Json(body, _): Json<ContextBody>,

@@ -7,7 +7,6 @@ use crate::{
     answer::{Answer, Answered},
     app::App,
     auth::Reader,
-    problem::Problem,
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -15,7 +14,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List the agents and users: all of them for the owner, its own for a key
-#[utoipa::path(get, path = "/v1/scopes", tag = "scopes", responses((status = 200, description = "Agent, user and number of memories of each", body = Object), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/v1/scopes", tag = "scopes", responses((status = 200, description = "Agent, user and number of memories of each", body = Object)))]
 pub(super) async fn list(Reader(access): Reader) -> Answered<Value> {
     let engine = access.engine();
     let open = match &access.caller.only {

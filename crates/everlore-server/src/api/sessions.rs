@@ -11,7 +11,6 @@ use crate::{
     app::App,
     auth::Writer,
     body::{Json, Named},
-    problem::Problem,
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -21,7 +20,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Write what a conversation was about into the daily log; doing so again changes nothing
-#[utoipa::path(post, path = "/v1/sessions/{session}/end", tag = "sessions", params(("session" = String, Path, description = "The conversation, as its turns name it")), responses((status = 200, description = "The day, the turns, and what upkeep did if it was due", body = Object), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/sessions/{session}/end", tag = "sessions", params(("session" = String, Path, description = "The conversation, as its turns name it")), responses((status = 200, description = "The day, the turns, and what upkeep did if it was due", body = Object)))]
 pub(super) async fn end(Writer(access): Writer, Named(session): Named) -> Answered<Value> {
     let (engine, scope) = (access.engine(), &access.scope);
     let ended = engine.end_session(scope, &session).await?;
@@ -50,7 +49,7 @@ pub(super) struct AnswerBody {
 }
 
 /// Tell what was answered, so that memories that were of use weigh more
-#[utoipa::path(post, path = "/v1/sessions/{session}/answered", tag = "sessions", request_body = AnswerBody, params(("session" = String, Path, description = "The conversation, as given to /v1/context")), responses((status = 200, description = "How many memories were told, and which were used", body = Object), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/sessions/{session}/answered", tag = "sessions", request_body = AnswerBody, params(("session" = String, Path, description = "The conversation, as given to /v1/context")), responses((status = 200, description = "How many memories were told, and which were used", body = Object)))]
 pub(super) async fn answered(
     Writer(access): Writer,
     Named(session): Named,

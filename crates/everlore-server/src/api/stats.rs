@@ -7,7 +7,6 @@ use crate::{
     answer::{Answer, Answered},
     app::App,
     auth::Reader,
-    problem::Problem,
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -15,7 +14,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Count memories by kind and status, changes, and what was of use
-#[utoipa::path(get, path = "/v1/stats", tag = "stats", responses((status = 200, description = "The counts of this agent and user", body = Object), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/v1/stats", tag = "stats", responses((status = 200, description = "The counts of this agent and user", body = Object)))]
 pub(super) async fn stats(Reader(access): Reader) -> Answered<Value> {
     let (engine, scope) = (access.engine(), &access.scope);
     let counts = engine.count(scope).await?;

@@ -30,7 +30,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List the tools, with their schemas
-#[utoipa::path(get, path = "/v1/tools", tag = "tools", params(("set" = Option<Vec<String>>, Query, description = "Only those of this set: core, layers or anthropic; may be repeated")), responses((status = 200, description = "The tools, always in the same order", body = Object), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/v1/tools", tag = "tools", params(("set" = Option<Vec<String>>, Query, description = "Only those of this set: core, layers or anthropic; may be repeated")), responses((status = 200, description = "The tools, always in the same order", body = Object)))]
 pub(super) async fn list(Reader(_): Reader, mut params: Params) -> Answered<Value> {
     let sets: Vec<ToolSet> = params.many("set")?;
     params.end()?;
@@ -46,7 +46,7 @@ pub(super) async fn list(Reader(_): Reader, mut params: Params) -> Answered<Valu
 #[utoipa::path(post, path = "/v1/tools/{name}", tag = "tools", request_body = Object, params(
     ("name" = String, Path, description = "The tool"),
     ("session" = Option<String>, Query, description = "The conversation in which it is called"),
-), responses((status = 200, description = "What the tool answers", body = schema::ToolAnswer), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+), responses((status = 200, description = "What the tool answers", body = schema::ToolAnswer)))]
 pub(super) async fn call(
     Reader(access): Reader,
     Named(name): Named,

@@ -40,7 +40,7 @@ pub(super) struct SavedTurns {
 /// Store what was said, word for word
 #[utoipa::path(post, path = "/v1/turns", tag = "turns", request_body = schema::Turn, params(
     ("Idempotency-Key" = Option<String>, Header, description = "A name for this request: sent again, it is not done again"),
-), responses((status = 201, description = "It is durable and can be found", body = schema::Saved), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+), responses((status = 201, description = "It is durable and can be found", body = schema::Saved)))]
 pub(super) async fn observe(
     Writer(access): Writer,
     key: IdempotencyKey,
@@ -55,7 +55,7 @@ pub(super) async fn observe(
 /// Store several turns, all or none
 #[utoipa::path(post, path = "/v1/turns/batch", tag = "turns", request_body = Turns, params(
     ("Idempotency-Key" = Option<String>, Header, description = "A name for this request: sent again, it is not done again"),
-), responses((status = 201, description = "They are durable and can be found", body = SavedTurns), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+), responses((status = 201, description = "They are durable and can be found", body = SavedTurns)))]
 pub(super) async fn observe_batch(
     Writer(access): Writer,
     key: IdempotencyKey,

@@ -10,7 +10,6 @@ use crate::{
     app::App,
     auth::Admin,
     body::Json,
-    problem::Problem,
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -29,7 +28,7 @@ pub(super) struct UpkeepBody {
 }
 
 /// Look after memories: weigh by use, put away, put together, tidy up
-#[utoipa::path(post, path = "/v1/upkeep", tag = "upkeep", request_body = UpkeepBody, responses((status = 200, description = "What each job did; those that wait for a yes say why", body = Object), (status = "default", description = "What went wrong", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/upkeep", tag = "upkeep", request_body = UpkeepBody, responses((status = 200, description = "What each job did; those that wait for a yes say why", body = Object)))]
 pub(super) async fn upkeep(
     Admin(access): Admin,
     Json(body, _): Json<UpkeepBody>,

@@ -89,31 +89,31 @@ fn guesses_are_slowed_down_without_slowing_the_owner() {
     assert_eq!(server.ask("GET", "/v1/stats", None).status, 200);
 }
 
-#[test]
-fn a_key_reaches_its_own_scope_and_no_other() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+/// Li has two memories; the key is Wang's, who has one.
+fn two_scopes(home: &Home) -> (Serving, String, String) {
+    let server = Serving::on(home, &[]);
     let secret = json!({ "content": "The vault code of Li is tangerine 橘子", "tags": ["橘"] });
-    let foreign =
-        id(&server.ask("POST", "/v1/memories?agent=helper&user=li", Some(secret)).json(201));
-    server
-        .ask(
-            "POST",
-            "/v1/turns?agent=helper&user=li",
-            Some(json!({ "text": "tangerine 橘子", "session": "s" })),
-        )
-        .json(201);
-    let wang = key(&home, "编辑器", "admin", ["助手", "王"]);
-    let own = id(&server
-        .ask_as(&wang, "POST", "/v1/memories", Some(json!({ "content": "王喜欢橘子 tangerine" })))
-        .json(201));
+    let foreign = server.ask("POST", "/v1/memories?agent=helper&user=li", Some(secret)).json(201);
+    let turn = json!({ "text": "tangerine 橘子", "session": "s" });
+    server.ask("POST", "/v1/turns?agent=helper&user=li", Some(turn)).json(201);
+    let wang = key(home, "编辑器", "admin", ["助手", "王"]);
+    let own = json!({ "content": "王喜欢橘子 tangerine" });
+    server.ask_as(&wang, "POST", "/v1/memories", Some(own)).json(201);
+    (server, wang, id(&foreign))
+}
+
+#[test]
+fn a_key_cannot_name_what_is_in_another_scope() {
+    let home = Home::new();
+    let (server, wang, foreign) = two_scopes(&home);
+    let memory = format!("/v1/memories/{foreign}");
     for (method, path, body) in [
-        ("GET", format!("/v1/memories/{foreign}"), None),
-        ("PATCH", format!("/v1/memories/{foreign}"), Some(json!({ "content": "x" }))),
-        ("DELETE", format!("/v1/memories/{foreign}"), None),
-        ("POST", format!("/v1/memories/{foreign}/archive"), None),
-        ("POST", format!("/v1/memories/{foreign}/forget"), None),
-        ("PUT", format!("/v1/memories/{foreign}/weight"), Some(json!({ "weight": 2 }))),
+        ("GET", memory.clone(), None),
+        ("PATCH", memory.clone(), Some(json!({ "content": "x" }))),
+        ("DELETE", memory.clone(), None),
+        ("POST", format!("{memory}/archive"), None),
+        ("POST", format!("{memory}/forget"), None),
+        ("PUT", format!("{memory}/weight"), Some(json!({ "weight": 2 }))),
         ("POST", "/v1/sessions/s/end".to_owned(), None),
     ] {
         let told = server.ask_as(&wang, method, &path, body);
@@ -129,31 +129,32 @@ fn a_key_reaches_its_own_scope_and_no_other() {
     }
     let with = [("authorization", &*format!("Bearer {wang}")), ("x-everlore-user", "li")];
     assert_eq!(server.send(&with, "GET", "/v1/stats", None).problem(403), "scope");
+    let listed = server.ask("GET", "/v1/memories?agent=helper&user=li", None).json(200);
+    assert_eq!(listed["memories"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_key_hears_nothing_of_another_scope() {
+    let home = Home::new();
+    let (server, wang, _) = two_scopes(&home);
     for (method, path, body) in [
         ("GET", "/v1/memories", None),
         ("GET", "/v1/history", None),
         ("GET", "/v1/export", None),
         ("GET", "/v1/export?journal=true", None),
         ("GET", "/v1/scopes", None),
+        ("GET", "/v1/stats", None),
         ("POST", "/v1/recall", Some(json!({ "query": "vault code of Li tangerine 橘子" }))),
         ("POST", "/v1/tools/memory_recall", Some(json!({ "query": "vault code of Li" }))),
     ] {
         let told = server.ask_as(&wang, method, path, body);
         assert_eq!(told.status, 200, "{told:?}");
-        assert!(
-            !told.text.contains("vault code of Li is") && !told.text.contains("\"li\""),
-            "{path}: {}",
-            told.text
-        );
+        let leaks = told.text.contains("vault code of Li is") || told.text.contains("\"li\"");
+        assert!(!leaks, "{path}: {}", told.text);
     }
     assert_eq!(server.ask_as(&wang, "GET", "/metrics", None).problem(403), "role");
-    let listed = server.ask("GET", "/v1/memories?agent=helper&user=li", None).json(200);
-    assert_eq!(listed["memories"].as_array().unwrap().len(), 2);
     let listed = server.ask_as(&wang, "GET", "/v1/memories", None).json(200);
-    assert_eq!(
-        (contents(&listed["memories"]), id(&listed["memories"][0])),
-        (vec!["王喜欢橘子 tangerine"], own)
-    );
+    assert_eq!(contents(&listed["memories"]), ["王喜欢橘子 tangerine"]);
 }
 
 #[test]
