@@ -317,3 +317,32 @@ fn the_page_of_the_api_needs_nothing_from_elsewhere() {
         "{figures}"
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn the_commands_of_the_docs_work() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let page = include_str!("../../../../../docs/http-api.md");
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let script: String = blocks.collect();
+    let own = format!("URL=http://{}\nTOKEN={}\n", server.address, server.token);
+    let shown = "URL=http://127.0.0.1:6636\nTOKEN=$(cat ~/.everlore/server.token)\n";
+    assert!(script.starts_with(shown) && script.lines().count() > 30, "{script}");
+    let script = format!("set -e\n{}", script.replacen(shown, &own, 1));
+    // `ask` ends with an echo; the status of curl counts.
+    let script = script.replace("\"$@\"; echo;", "\"$@\" || exit 1; echo;");
+    let ran = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(home.beside(""))
+        .output()
+        .unwrap();
+    assert!(
+        ran.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    let answers = String::from_utf8(ran.stdout).unwrap();
+    assert!(answers.contains("龙井茶") && answers.contains("Lisbon"), "{answers}");
+}
