@@ -62,12 +62,12 @@ fn run(cli: Cli, out: &mut Output) -> Result<Exit> {
     runtime.block_on(answer(cli, out))
 }
 
-fn runtime(_serves: bool) -> tokio::runtime::Builder {
-    #[cfg(feature = "server")]
-    if _serves {
-        return tokio::runtime::Builder::new_multi_thread();
+fn runtime(serves: bool) -> tokio::runtime::Builder {
+    match serves {
+        #[cfg(feature = "server")]
+        true => tokio::runtime::Builder::new_multi_thread(),
+        _ => tokio::runtime::Builder::new_current_thread(),
     }
-    tokio::runtime::Builder::new_current_thread()
 }
 
 /// Answers one command: its settings first, then the work, then the files are let go.

@@ -1,7 +1,7 @@
 //! Everlore over HTTP: memory for agents and programs of one machine.
 //!
 //! A request goes through `trace` (id, figures, log, audit), `guard` (which pages and names may ask), `auth` (who asks, for
-//! whose memory) and then to one file of `api`, named by its noun. Whatever goes wrong is a [`Problem`].
+//! whose memory) and then to one file of `api`, named by its noun. Whatever goes wrong is a `Problem`.
 
 mod app;
 mod answer;
@@ -33,7 +33,6 @@ pub use api::openapi;
 pub use auth::Role;
 pub use keys::{Key, Keys};
 pub use lock::Running;
-pub use problem::Problem;
 
 /// Where a server listens unless it is told otherwise.
 pub const PORT: u16 = 6636;

@@ -58,8 +58,8 @@ impl Lock {
 
 /// The server that runs on a home, if one does.
 pub(crate) fn running(home: &Path) -> Option<Running> {
-    let file = open(home).ok()?;
-    match file.try_lock() {
+    let file = File::open(home.join("server.lock")).ok()?;
+    match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => noted(home),
         _ => None,
     }

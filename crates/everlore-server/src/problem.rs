@@ -11,19 +11,19 @@ use utoipa::ToSchema;
 
 /// What went wrong, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub(crate) struct Problem {
     /// The HTTP status.
-    pub status: StatusCode,
+    pub(crate) status: StatusCode,
     /// A short, stable word for programs.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// What went wrong, in a sentence.
-    pub title: String,
+    pub(crate) title: String,
     /// What to do about it.
-    pub detail: String,
+    pub(crate) detail: String,
     /// Seconds to wait before the next try.
-    pub retry_after: Option<u64>,
+    pub(crate) retry_after: Option<u64>,
     /// More for programs.
-    pub more: Option<Box<serde_json::Value>>,
+    pub(crate) more: Option<Box<serde_json::Value>>,
 }
 
 /// A problem as it is sent.

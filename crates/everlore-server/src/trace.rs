@@ -1,6 +1,6 @@
 //! What is known of every request from outside: its id, its figures, a line in the log and one in the audit log.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::{
     extract::{MatchedPath, Request, State},
@@ -16,12 +16,11 @@ use crate::{app::App, audit::Record, auth::Access, problem::Problem};
 /// The header of the id of a request.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// Methods that are told by name.
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
 /// A caller's own id may be as long as this.
 const MAX_ID_BYTES: usize = 64;
-
-/// The id of a request.
-#[derive(Clone)]
-pub(crate) struct RequestId(pub(crate) String);
 
 /// Follows a request from its beginning to its answer, in a task of its own: who goes away in between does not break off
 /// what was begun, and what breaks here is told and takes nobody else along.
@@ -36,59 +35,60 @@ pub(crate) async fn traced(State(app): State<App>, request: Request, next: Next)
     })
 }
 
-async fn follow(app: App, mut request: Request, next: Next) -> Response {
-    let (began, method) = (Instant::now(), request.method().clone());
-    let id = RequestId(own_id(request.headers()).unwrap_or_else(|| Uuid::now_v7().to_string()));
-    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    // A path that leads nowhere may say anything, so it is not written down.
-    let route = route.as_deref().unwrap_or("-");
-    request.extensions_mut().insert(id.clone());
-    let _under_way = app.metrics.begin();
+async fn follow(app: App, request: Request, next: Next) -> Response {
+    let (began, seen, _under_way) = (Instant::now(), Seen::of(&request), app.metrics.begin());
     let mut response = next.run(request).await;
     let problem = response.extensions_mut().remove::<Problem>();
     if let Some(problem) = &problem {
-        *response.body_mut() = problem.body(&id.0);
+        *response.body_mut() = problem.body(&seen.id);
     }
-    dress(response.headers_mut(), &id.0);
-    let (status, took) = (response.status().as_u16(), began.elapsed());
-    let method = if method_is_known(method.as_str()) { method.as_str() } else { "-" };
-    app.metrics.end(method, route, status, took);
-    let access = response.extensions().get::<Access>();
-    let caller = access.map(|access| access.caller.name.as_str());
-    let code = problem.as_ref().map(|problem| problem.code);
-    tracing::info!(
-        request = id.0,
-        caller,
-        method,
-        route,
-        status,
-        code,
-        ms = took.as_millis() as u64,
-        "answered"
-    );
-    if is_audited(route, status) {
-        app.audit.write(&Record {
-            at: Timestamp::now(),
-            request: &id.0,
-            caller,
-            agent: access.map(|access| access.scope.agent()),
-            user: access.map(|access| access.scope.user()),
-            method,
-            route,
-            status,
-            code,
-        });
-    }
+    dress(response.headers_mut(), &seen.id);
+    seen.write_down(&app, &response, problem.map(|problem| problem.code), began.elapsed());
     response
+}
+
+/// What may be written down of a request.
+struct Seen {
+    id: String,
+    method: &'static str,
+    route: String,
+}
+
+impl Seen {
+    fn of(request: &Request) -> Self {
+        let id = own_id(request.headers()).unwrap_or_else(|| Uuid::now_v7().to_string());
+        let method = METHODS.into_iter().find(|known| *known == request.method().as_str());
+        let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+        // A path that leads nowhere and a method that nobody knows may say anything.
+        Self { id, method: method.unwrap_or("-"), route: route.unwrap_or_else(|| "-".to_owned()) }
+    }
+
+    fn write_down(self, app: &App, response: &Response, code: Option<&str>, took: Duration) {
+        let Self { id, method, route } = self;
+        let (status, ms) = (response.status().as_u16(), took.as_millis() as u64);
+        let access = response.extensions().get::<Access>();
+        let caller = access.map(|access| access.caller.name.as_str());
+        app.metrics.end(method, &route, status, took);
+        tracing::info!(request = id, caller, method, route, status, code, ms, "answered");
+        if is_audited(&route, status) {
+            app.audit.write(&Record {
+                at: Timestamp::now(),
+                request: &id,
+                caller,
+                agent: access.map(|access| access.scope.agent()),
+                user: access.map(|access| access.scope.user()),
+                method,
+                route: &route,
+                status,
+                code,
+            });
+        }
+    }
 }
 
 /// Whatever reaches memory, and whatever is refused.
 fn is_audited(route: &str, status: u16) -> bool {
     (route.starts_with("/v1/") && route != "/v1/openapi.json") || matches!(status, 401 | 403 | 429)
-}
-
-fn method_is_known(method: &str) -> bool {
-    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].contains(&method)
 }
 
 /// The id that the caller gave, if it is one that can stand in any log.

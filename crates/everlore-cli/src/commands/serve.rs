@@ -51,6 +51,8 @@ pub(crate) struct ListenArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeCommand {
+    /// Say where the server of this home is
+    Status,
     #[command(subcommand)]
     Key(KeyCommand),
 }
@@ -94,9 +96,23 @@ impl ServeArgs {
     pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         match self.command {
             None => self.listen.run(cx, out).await,
+            Some(ServeCommand::Status) => status(cx, out),
             Some(ServeCommand::Key(command)) => command.run(cx, out),
         }
     }
+}
+
+fn status(cx: &Context, out: &mut Output) -> Result<Exit> {
+    let running = everlore_server::running(&cx.home);
+    let url = running.as_ref().map(|running| format!("http://{}", running.address));
+    match (&running, &url) {
+        _ if out.is_json() => {
+            out.json(&json!({ "url": url, "pid": running.as_ref().map(|one| one.pid) }))?
+        }
+        (Some(running), Some(url)) => out.line(&format!("{url} (process {})", running.pid))?,
+        _ => out.note("no server runs on this home; start one with `everlore serve`"),
+    }
+    Ok(Exit::found(running.is_some()))
 }
 
 impl ListenArgs {

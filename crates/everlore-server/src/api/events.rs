@@ -60,7 +60,9 @@ pub(super) async fn events(
 }
 
 async fn newest(access: &Access) -> Result<u64, Problem> {
-    Ok(access.engine().count(&access.scope).await?.changes as u64)
+    let last = JournalQuery { limit: Some(1), ..JournalQuery::default() };
+    let last = access.engine().history(&access.scope, &last).await?;
+    Ok(last.first().map_or(0, |line| line.seq))
 }
 
 /// Sends what is new until the listener goes away or the server ends.

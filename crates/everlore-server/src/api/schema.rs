@@ -88,21 +88,6 @@ pub(super) struct Edit {
     metadata: Option<Value>,
 }
 
-/// One message of a conversation. Only the text is needed.
-#[derive(ToSchema)]
-pub(super) struct Turn {
-    /// What was said.
-    text: String,
-    /// The conversation.
-    session: Option<String>,
-    /// Who said it, by name.
-    speaker: Option<String>,
-    /// Who said it, by role.
-    role: Option<Role>,
-    /// When (RFC 3339); now if left out.
-    time: Option<String>,
-}
-
 /// What was stored.
 #[derive(ToSchema)]
 pub(super) struct Saved {
@@ -289,8 +274,6 @@ mod tests {
         let (described, real) = fields::<Remember>(ingest::Remember::default());
         assert_eq!(described, real);
         let (described, real) = fields::<Edit>(ingest::Edit::default());
-        assert_eq!(described, real);
-        let (described, real) = fields::<Turn>(ingest::Turn::default());
         assert_eq!(described, real);
         let (described, real) = fields::<Filter>(store::Filter::default());
         assert_eq!(described, real);

@@ -1,7 +1,11 @@
 //! Turns of conversations, stored word for word.
 
 use axum::{Router, http::StatusCode, routing::post};
-use everlore::{Turn, ingest::Saved};
+use everlore::{
+    Turn,
+    ingest::Saved,
+    types::{Role, Timestamp},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -22,12 +26,36 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/turns", post(observe)).route("/v1/turns/batch", post(observe_batch))
 }
 
+/// One message of a conversation. Only the text is needed.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Turn)]
+pub(super) struct TurnBody {
+    /// What was said.
+    text: String,
+    /// The conversation.
+    session: Option<String>,
+    /// Who said it, by name.
+    speaker: Option<String>,
+    /// Who said it, by role.
+    #[schema(value_type = Option<schema::Role>)]
+    role: Option<Role>,
+    /// When (RFC 3339); now if left out.
+    #[schema(value_type = Option<String>)]
+    time: Option<Timestamp>,
+}
+
+impl From<TurnBody> for Turn {
+    fn from(TurnBody { text, session, speaker, role, time }: TurnBody) -> Self {
+        Self { text, session, speaker, role, time }
+    }
+}
+
 /// Several turns, in the order they were said.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Turns {
-    #[schema(value_type = Vec<schema::Turn>)]
-    turns: Vec<Turn>,
+    turns: Vec<TurnBody>,
 }
 
 /// What was stored, in the same order.
@@ -38,15 +66,15 @@ pub(super) struct SavedTurns {
 }
 
 /// Store what was said, word for word
-#[utoipa::path(post, path = "/v1/turns", tag = "turns", request_body = schema::Turn, params(
+#[utoipa::path(post, path = "/v1/turns", tag = "turns", request_body = TurnBody, params(
     ("Idempotency-Key" = Option<String>, Header, description = "A name for this request: sent again, it is not done again"),
 ), responses((status = 201, description = "It is durable and can be found", body = schema::Saved)))]
 pub(super) async fn observe(
     Writer(access): Writer,
     key: IdempotencyKey,
-    Json(turn, bytes): Json<Turn>,
+    Json(turn, bytes): Json<TurnBody>,
 ) -> Answered<Saved> {
-    let mut saved = stored(&access, key, vec![turn], &bytes).await?;
+    let mut saved = stored(&access, key, vec![turn.into()], &bytes).await?;
     let saved =
         saved.pop().ok_or_else(|| Problem::internal(&"a turn was stored without a receipt"))?;
     Ok(Answer(StatusCode::CREATED, saved))
@@ -65,6 +93,7 @@ pub(super) async fn observe_batch(
         let title = format!("a batch holds {MAX_TURNS} turns at most");
         return Err(Problem::invalid(title, "send them in parts"));
     }
+    let turns = turns.into_iter().map(Turn::from).collect();
     let saved = stored(&access, key, turns, &bytes).await?;
     Ok(Answer(StatusCode::CREATED, SavedTurns { saved }))
 }

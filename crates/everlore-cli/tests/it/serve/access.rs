@@ -286,7 +286,9 @@ fn others_on_the_network_must_be_let_in_by_word() {
 #[test]
 fn a_second_server_says_where_the_first_one_is() {
     let home = Home::new();
+    assert_eq!(home.run(&["serve", "status"]).code, 1);
     let server = Serving::on(&home, &[]);
+    assert_eq!(home.json(&["serve", "status"])["url"], format!("http://{}", server.address));
     let second = home.run(&["serve", "--port", "0"]);
     assert_eq!(second.code, 2);
     assert!(

@@ -273,6 +273,8 @@ fn bad_bodies_and_paths_are_told_with_a_code() {
     ] {
         assert_eq!(server.ask("POST", "/v1/memories", Some(draft)).problem(422), "invalid");
     }
+    let typo = json!({ "text": "x", "sesion": "s" });
+    assert_eq!(server.ask("POST", "/v1/turns", Some(typo)).problem(400), "invalid");
     let unknown =
         server.ask("POST", "/v1/memories", Some(json!({ "content": "x", "kind": "colour" })));
     assert!(unknown.text.contains("unknown kind"), "{unknown:?}");
