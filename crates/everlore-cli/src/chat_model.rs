@@ -16,14 +16,17 @@ use crate::{
     keys,
 };
 
-/// The model that talks; none if the settings name none.
-#[allow(dead_code, reason = "conversation and extraction by a model are the ones that ask")]
-pub(crate) fn for_chat(cx: &Context) -> Result<Option<Arc<dyn ChatModel>>> {
-    chosen(cx, cx.settings.config.chat_model())
+/// The model that talks, or another one of the same provider; none if the settings name none.
+pub(crate) fn for_chat(cx: &Context, model: Option<&str>) -> Result<Option<Arc<dyn ChatModel>>> {
+    let settings = cx.settings.config.chat_model();
+    let named = |settings: ModelSettings| match model {
+        Some(model) => ModelSettings { model: model.to_owned(), ..settings },
+        None => settings,
+    };
+    chosen(cx, settings.map(named))
 }
 
 /// The model that reads conversations and writes memories; none if the settings name none.
-#[allow(dead_code, reason = "conversation and extraction by a model are the ones that ask")]
 pub(crate) fn for_memory(cx: &Context) -> Result<Option<Arc<dyn ChatModel>>> {
     chosen(cx, cx.settings.config.memory_model())
 }
@@ -88,7 +91,7 @@ fn printed(command: &str, place: &str) -> Result<Secret> {
 }
 
 #[cfg(feature = "remote")]
-fn made(settings: &ModelSettings) -> Result<Arc<dyn ChatModel>> {
+pub(crate) fn made(settings: &ModelSettings) -> Result<Arc<dyn ChatModel>> {
     Ok(everlore::llm::remote::chat_model(settings, &crate::model::proxies())?)
 }
 
@@ -100,7 +103,7 @@ pub(crate) async fn list(cx: &Context, settings: ModelSettings) -> Result<Vec<St
 }
 
 #[cfg(not(feature = "remote"))]
-fn made(settings: &ModelSettings) -> Result<Arc<dyn ChatModel>> {
+pub(crate) fn made(settings: &ModelSettings) -> Result<Arc<dyn ChatModel>> {
     Err(without(settings))
 }
 

@@ -8,12 +8,13 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::serve::ServeArgs;
 use crate::{
     commands::{
-        completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs, demo::DemoArgs,
-        doctor::DoctorArgs, embed::EmbedCommand, import::ImportArgs, ingest::IngestArgs,
-        layer::LayerCommand, ledger::LedgerArgs, memory::MemoryCommand, model::ModelCommand,
-        observe::ObserveArgs, prompt::PromptCommand, recall::RecallArgs, remember::RememberArgs,
-        scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand, upkeep::UpkeepArgs,
-        vault::VaultCommand,
+        chat::ChatArgs, completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs,
+        demo::DemoArgs, doctor::DoctorArgs, embed::EmbedCommand, extract::ExtractArgs,
+        import::ImportArgs, ingest::IngestArgs, layer::LayerCommand, ledger::LedgerArgs,
+        memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs, onboard::OnboardArgs,
+        prompt::PromptCommand, quarantine::QuarantineCommand, recall::RecallArgs,
+        remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand,
+        upkeep::UpkeepArgs, vault::VaultCommand,
     },
     output::Color,
 };
@@ -78,6 +79,8 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Chat(ChatArgs),
+    Onboard(OnboardArgs),
     Remember(RememberArgs),
     Observe(ObserveArgs),
     Ingest(IngestArgs),
@@ -94,6 +97,9 @@ pub(crate) enum Command {
     Layer(LayerCommand),
     #[command(subcommand)]
     Session(SessionCommand),
+    Extract(ExtractArgs),
+    #[command(subcommand)]
+    Quarantine(QuarantineCommand),
     Upkeep(UpkeepArgs),
     Ledger(LedgerArgs),
     #[command(subcommand)]
@@ -115,7 +121,14 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it works even if the settings cannot be read.
     pub(crate) fn needs_no_settings(&self) -> bool {
-        matches!(self, Self::Doctor(_) | Self::Config(_) | Self::Completions(_) | Self::Demo(_))
+        matches!(
+            self,
+            Self::Onboard(_)
+                | Self::Doctor(_)
+                | Self::Config(_)
+                | Self::Completions(_)
+                | Self::Demo(_)
+        )
     }
 
     /// Whether it answers many at once and tells what it does.
@@ -136,6 +149,8 @@ impl Command {
             Self::Import(args) => args.only_reads(),
             Self::Tool(command) => command.only_reads(),
             Self::Vault(command) => command.only_reads(),
+            Self::Quarantine(command) => command.only_reads(),
+            Self::Extract(args) => args.only_reads(),
             _ => false,
         }
     }

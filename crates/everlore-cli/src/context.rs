@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::{
-    calibration,
+    calibration, chat_model,
     cli::{Command, Global},
     failure::{Failure, Result},
     model,
@@ -105,6 +105,15 @@ impl Context {
         Ok(&self.opened().await?.engine)
     }
 
+    /// The engine with the model that reads conversations, if the settings name one.
+    pub(crate) async fn reading(&self) -> Result<Engine> {
+        let engine = self.engine().await?.clone();
+        Ok(match chat_model::for_memory(self)? {
+            Some(model) => engine.with_chat_model(model),
+            None => engine,
+        })
+    }
+
     /// The store below the engine, for its owner.
     pub(crate) async fn store(&self) -> Result<&SqliteStore> {
         Ok(&self.opened().await?.store)
@@ -126,7 +135,7 @@ impl Context {
     }
 
     /// The language of what is written before anything was said.
-    fn language(&self) -> Language {
+    pub(crate) fn language(&self) -> Language {
         let of_locale = || ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(locale);
         match self.settings.config.general.language {
             LanguageChoice::En => Language::English,

@@ -72,6 +72,16 @@ impl Output {
         written(self.out.flush())
     }
 
+    /// Whether somebody looks at the answer.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.out.get_ref().is_terminal()
+    }
+
+    /// Whether colours are used.
+    pub(crate) fn is_styled(&self) -> bool {
+        self.styled
+    }
+
     /// Where to write what is too long to hold.
     pub(crate) fn stream(&mut self) -> &mut (impl Write + Send + use<>) {
         &mut self.out

@@ -24,7 +24,7 @@ mod api;
 #[cfg(test)]
 mod tree;
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use everlore::{Engine, Error, Result, Scope};
 use tokio::net::TcpListener;
@@ -42,6 +42,9 @@ pub const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
 
 /// Requests that a key may make in a second, unless it is told otherwise: far above any agent, below what floods a disk.
 pub const REQUESTS_PER_SECOND: u32 = 1_000;
+
+/// How long the end waits for a reading that is under way; the next worker does again what is cut short.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// How a server is to be run.
 #[derive(Debug, Clone)]
@@ -93,10 +96,12 @@ impl Server {
         token::path(&self.app.options.home)
     }
 
-    /// Answers until `shutdown` comes; then what is under way is finished. The engine is left open for its owner to close.
+    /// Answers until `shutdown` comes; then what is under way is finished. Meanwhile memories are drawn from what is observed. The engine is left open for its owner to close.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let router = api::router(self.app.clone());
+        let worker = self.app.engine.spawn_worker();
         listen::run(self.listener, router, self.app.closing.clone(), shutdown).await;
+        worker.stop(GRACE).await;
         self.app.engine.settle_usage().await;
         self.lock.release();
     }

@@ -17,6 +17,7 @@ pub mod upkeep;
 pub mod prompt;
 pub mod engine;
 pub mod tools;
+pub mod chat;
 
 pub use config::Config;
 pub use engine::Engine;

@@ -55,6 +55,7 @@ impl FilterArgs {
             since: self.since.map(Moment::start),
             until: self.until.map(Moment::end),
             session: self.session.clone(),
+            turns_until: None,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! One file a command: its arguments, whose comments are its help, and one `run`.
 
 pub(crate) mod filter;
+pub(crate) mod chat;
+pub(crate) mod onboard;
 pub(crate) mod remember;
 pub(crate) mod observe;
 pub(crate) mod ingest;
@@ -15,6 +17,8 @@ pub(crate) mod memory;
 pub(crate) mod tool;
 pub(crate) mod layer;
 pub(crate) mod session;
+pub(crate) mod extract;
+pub(crate) mod quarantine;
 pub(crate) mod upkeep;
 pub(crate) mod ledger;
 pub(crate) mod vault;
@@ -38,6 +42,8 @@ use crate::{
 /// Runs a command.
 pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Result<Exit> {
     match command {
+        Command::Chat(args) => Box::pin(args.run(cx, out)).await,
+        Command::Onboard(args) => Box::pin(args.run(cx, out)).await,
         Command::Remember(args) => args.run(cx, out).await,
         Command::Observe(args) => args.run(cx, out).await,
         Command::Ingest(args) => args.run(cx, out).await,
@@ -49,6 +55,8 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Tool(command) => command.run(cx, out).await,
         Command::Layer(command) => command.run(cx, out),
         Command::Session(command) => command.run(cx, out).await,
+        Command::Extract(args) => args.run(cx, out).await,
+        Command::Quarantine(command) => command.run(cx, out).await,
         Command::Upkeep(args) => args.run(cx, out).await,
         Command::Ledger(args) => args.run(cx, out).await,
         Command::Vault(command) => command.run(cx, out).await,

@@ -3,7 +3,7 @@
 //! A thread reads standard input; whatever lines have come in by the time the last ones are durable are stored
 //! together. So a slow conversation gets prompt answers and a large file shares its syncs.
 
-use std::{io, thread};
+use std::{collections::BTreeSet, io, thread};
 
 use clap::Args;
 use everlore::{
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc;
 
+use super::session::read_ended;
 use crate::{
     context::Context,
     failure::{Exit, Failure, Result},
@@ -50,6 +51,9 @@ pub(crate) struct ObserveArgs {
     /// Take every line as plain text, even if it looks like JSON
     #[arg(long)]
     plain: bool,
+    /// Say that the conversations are over when the input ends, so that memories are drawn from them
+    #[arg(long)]
+    end: bool,
 }
 
 /// A turn as a line of JSON tells it.
@@ -85,6 +89,7 @@ impl ObserveArgs {
         }
         let mut lines = read_lines();
         let mut well = true;
+        let mut sessions = BTreeSet::new();
         while let Some(batch) = next_batch(&mut lines).await {
             let now = to_millisecond(cx.now().timestamp());
             let mut outcomes: Vec<Outcome> = batch
@@ -92,10 +97,14 @@ impl ObserveArgs {
                 .filter_map(|line| self.read(line, now).transpose())
                 .collect::<Result<_>>()?;
             save(cx, &mut outcomes).await;
+            sessions.extend(outcomes.iter().filter_map(Outcome::session));
             for outcome in outcomes {
                 well &= tell(out, outcome)?;
             }
             out.flush()?;
+        }
+        if self.end {
+            end_all(cx, sessions).await?;
         }
         Ok(Exit::well(well))
     }
@@ -132,6 +141,27 @@ impl ObserveArgs {
             time: Some(time),
         })
     }
+}
+
+impl Outcome {
+    /// The conversation of a turn that was stored.
+    fn session(&self) -> Option<String> {
+        let stored = self.saved.as_ref().is_some_and(Result::is_ok);
+        self.turn.as_ref().ok().filter(|_| stored)?.session.clone()
+    }
+}
+
+/// Notes that conversations are over and draws memories from them where that takes no time.
+async fn end_all(cx: &Context, sessions: BTreeSet<String>) -> Result<()> {
+    let engine = cx.reading().await?;
+    for session in &sessions {
+        engine.announce_end(&cx.scope, session).await?;
+    }
+    // A model takes its time: `everlore extract`, or whoever stays, asks it.
+    for session in sessions.iter().filter(|_| engine.reads_by_rules()) {
+        read_ended(&engine, &cx.scope, session).await?;
+    }
+    Ok(())
 }
 
 /// Stores the turns of a batch, all at once if possible.
@@ -191,7 +221,7 @@ fn tell(out: &mut Output, outcome: Outcome) -> Result<bool> {
 }
 
 /// Reads standard input on a thread of its own.
-fn read_lines() -> mpsc::Receiver<Result<Numbered>> {
+pub(crate) fn read_lines() -> mpsc::Receiver<Result<Numbered>> {
     let (sender, lines) = mpsc::channel(MAX_BATCH);
     thread::spawn(move || {
         let mut source = Lines::new(io::stdin().lock());
@@ -222,7 +252,7 @@ async fn next_batch(lines: &mut mpsc::Receiver<Result<Numbered>>) -> Option<Vec<
 }
 
 /// A name for a conversation that has none: when it began, and a few digits in case two begin at once.
-fn new_session(cx: &Context) -> String {
+pub(crate) fn new_session(cx: &Context) -> String {
     let now = cx.now();
     let id = MemoryId::new(now.timestamp()).to_string();
     format!("{}-{}", now.strftime("%Y-%m-%dT%H-%M-%S"), &id[id.len() - 4..])

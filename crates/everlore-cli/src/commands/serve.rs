@@ -119,7 +119,7 @@ impl ListenArgs {
     /// Says where it listens, then answers until it is told to end.
     async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let ended = signals()?;
-        let engine = cx.engine().await?.clone();
+        let engine = cx.reading().await?;
         let server = Server::bind(engine, self.options(cx)).await?;
         let (url, token) = (format!("http://{}", server.address()), server.token_file());
         if out.is_json() {

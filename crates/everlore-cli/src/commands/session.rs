@@ -1,9 +1,13 @@
 //! `everlore session`: what a conversation leaves behind.
 
 use clap::{Args, Subcommand};
-use everlore::engine::UpkeepReport;
+use everlore::{
+    Engine, Scope,
+    engine::{ExtractRequest, Extraction, UpkeepReport},
+};
 use serde_json::json;
 
+use super::extract::summary;
 use crate::{
     context::Context,
     failure::{Exit, Result},
@@ -33,7 +37,8 @@ pub(crate) struct AnsweredArgs {
 /// Write what a conversation was about into the daily log
 ///
 /// A few sentences are chosen, word for word. Ending a conversation again changes nothing unless more was said. Days that
-/// no longer reach the prompt are put away and stay searchable.
+/// no longer reach the prompt are put away and stay searchable. Memories are drawn from the conversation: at once by rules, by
+/// a model later or with `everlore extract`.
 #[derive(Debug, Args)]
 pub(crate) struct EndArgs {
     /// The conversation, as given to `everlore observe --session`
@@ -74,6 +79,7 @@ impl EndArgs {
         let engine = cx.engine().await?;
         let ended = engine.end_session(&cx.scope, &self.session).await?;
         let archived = engine.archive_days(&cx.scope).await?;
+        let read = read_ended(&cx.reading().await?, &cx.scope, &self.session).await?;
         // What needs a yes waits for `everlore upkeep`; a failure keeps nobody from ending a conversation.
         let upkeep = match engine.upkeep_if_due(&cx.scope).await {
             Ok(report) => report,
@@ -83,7 +89,7 @@ impl EndArgs {
             }
         };
         if out.is_json() {
-            out.json(&json!({ "ended": ended, "archived": archived, "upkeep": upkeep }))?;
+            out.json(&json!({ "ended": ended, "archived": archived, "extractions": read, "upkeep": upkeep }))?;
             return Ok(Exit::Done);
         }
         let turns = count(ended.turns, "turn", "turns");
@@ -100,6 +106,9 @@ impl EndArgs {
         if !archived.is_empty() {
             out.line(&format!("put away: {}", count(archived.len(), "day", "days")))?;
         }
+        for extraction in &read {
+            out.note(&summary(extraction, false));
+        }
         for job in upkeep.iter().flat_map(UpkeepReport::stopped) {
             let reason = job.stopped.as_deref().unwrap_or_default();
             out.note(&format!(
@@ -108,4 +117,14 @@ impl EndArgs {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Draws memories from a conversation that is over, where that takes no time; a model reads it later.
+pub(super) async fn read_ended(
+    engine: &Engine,
+    scope: &Scope,
+    session: &str,
+) -> Result<Vec<Extraction>> {
+    let request = ExtractRequest { session: Some(session.to_owned()), dry_run: false };
+    Ok(engine.extract(scope, &request).await?)
 }

@@ -147,6 +147,10 @@ fn sentence(why_not: &WhyNot) -> String {
             format!("it is in the answer: number {rank}, with score {:.2}", hit.score)
         }
         WhyNot::Filter { by, has } => filtered(by, has),
+        WhyNot::SameQuestion => {
+            "it is an earlier question that asks no more than the query does, and tells nothing"
+                .to_owned()
+        }
         WhyNot::NoTerm { query_terms, memory_terms } => format!(
             "it has nothing in common with the query: the query was looked up by {}; the memory is found by {}",
             listed(query_terms),

@@ -128,6 +128,23 @@ fn the_doctor_tells_of_files_that_are_too_long_or_cannot_be_read() {
 }
 
 #[test]
+fn a_conversation_that_goes_on_after_its_end_is_logged_anew() {
+    let home = Home::new();
+    let say = |text: &str| home.run_with(&["observe", "--session", "s"], turns([text]).as_bytes());
+    assert_eq!(say("The release of Borealis moved to May 4.").code, 0);
+    let title = || {
+        let ended = home.json(&["session", "end", "s"]);
+        let text = ended["ended"]["log"]["text"].as_str().unwrap();
+        let titles: Vec<String> =
+            text.lines().filter(|line| line.starts_with("## ")).map(str::to_owned).collect();
+        titles.join(", ")
+    };
+    assert_eq!(title(), "## Session s (1 turn)");
+    assert_eq!(say("Borealis needs a new logo before the release.").code, 0);
+    assert_eq!(title(), "## Session s (2 turns)");
+}
+
+#[test]
 fn the_end_of_a_conversation_is_logged_once_and_old_days_stay_searchable() {
     let home = Home::new();
     let said = turns([

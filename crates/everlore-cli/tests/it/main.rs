@@ -10,6 +10,7 @@ mod failures;
 mod text;
 mod erasure;
 mod secrets;
+mod capture;
 mod transfer;
 mod import;
 mod ingest;
@@ -27,6 +28,14 @@ mod embed;
 mod remote;
 #[cfg(feature = "remote")]
 mod chat_model;
+#[cfg(all(feature = "remote", unix))]
+mod terminal;
+#[cfg(all(feature = "remote", unix))]
+mod chat;
+#[cfg(all(feature = "remote", unix))]
+mod chat_terminal;
+#[cfg(all(feature = "remote", unix))]
+mod onboard;
 mod domains;
 mod calibrate;
 #[cfg(feature = "local-model")]

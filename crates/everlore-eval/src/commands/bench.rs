@@ -184,7 +184,7 @@ fn of_periods(set: &Set) -> Told {
 
 /// Updates.
 fn of_updates(set: &Set) -> Told {
-    let report = updates::measure(&set.data)?;
+    let report = updates::measure(&set.data, false)?;
     let text = format!(
         "\n### {}\n\nOf {} questions with an outdated answer, {:.1}% have the newest above every outdated one.\n",
         set.name,

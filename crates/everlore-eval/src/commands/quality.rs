@@ -46,6 +46,9 @@ pub(crate) struct TmdArgs {
 pub(crate) struct UpdatesArgs {
     #[command(flatten)]
     files: Files,
+    /// Draw memories from the turns first, as a conversation's end does, and let them take part
+    #[arg(long)]
+    extract: bool,
     /// Show this many of the questions in which it does not
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     worst: usize,
@@ -91,7 +94,7 @@ fn set_row(name: &str, scores: &SetScores) -> Vec<String> {
 
 /// Measures updates and prints.
 pub(crate) fn run_updates(args: &UpdatesArgs) -> Result<()> {
-    let report = updates::measure(&args.files.read()?)?;
+    let report = updates::measure(&args.files.read()?, args.extract)?;
     if args.files.json {
         println!("{:#}", serde_json::to_value(&report)?);
         return Ok(());
@@ -104,6 +107,9 @@ pub(crate) fn run_updates(args: &UpdatesArgs) -> Result<()> {
     let mut rows = vec![row("overall", &report.overall)];
     rows.extend(report.by_category.iter().map(|(name, shares)| row(name, shares)));
     println!("{}", render(&["updates", "n", "newest first", "asked", "found"], &rows));
+    if args.extract {
+        println!("{} statements drawn from the turns", report.drafts);
+    }
     for missed in report.missed.iter().take(args.worst) {
         println!("{} wants {}, got {}", missed.text, missed.newest, missed.answer.join(" "));
     }

@@ -33,6 +33,8 @@ pub(crate) struct Report {
     #[serde(flatten)]
     pub(crate) overall: Shares,
     pub(crate) by_category: BTreeMap<String, Shares>,
+    /// Statements that were drawn from the turns first.
+    pub(crate) drafts: usize,
     /// Questions in which it is not first.
     #[serde(skip)]
     pub(crate) missed: Vec<Missed>,
@@ -46,9 +48,10 @@ pub(crate) struct Missed {
     pub(crate) newest: String,
 }
 
-/// Asks every question.
-pub(crate) fn measure(set: &DataSet) -> Result<Report> {
-    let everlore = Everlore::holding(set)?;
+/// Asks every question, of the turns alone or after memories were drawn from them.
+pub(crate) fn measure(set: &DataSet, extract: bool) -> Result<Report> {
+    let mut everlore = Everlore::holding(set)?;
+    let drafts = if extract { everlore.extract()? } else { 0 };
     let mut outcomes: Vec<(&Query, bool, bool)> = Vec::new();
     let mut missed = Vec::new();
     for query in &set.queries {
@@ -67,7 +70,7 @@ pub(crate) fn measure(set: &DataSet) -> Result<Report> {
         categories.entry(outcome.0.category.clone()).or_default().push(*outcome);
     }
     let by_category = categories.into_iter().map(|(name, of)| (name, shares(&of))).collect();
-    Ok(Report { overall: shares(&outcomes), by_category, missed })
+    Ok(Report { overall: shares(&outcomes), by_category, drafts, missed })
 }
 
 /// Whether a right row is returned, and whether it is above every stale one.

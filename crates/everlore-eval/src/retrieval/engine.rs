@@ -1,12 +1,15 @@
 //! Everlore itself as a [`Retriever`](super::Retriever).
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use anyhow::{Context, Result};
 use everlore::{
-    Config, Engine, Error, MemoryId, Scope, Turn,
+    Config, Engine, Error, Memory, MemoryId, Scope, Turn,
     config::RecallConfig,
-    engine::Calibration,
+    engine::{Calibration, ExtractRequest},
     llm::{Builtin, Embedder, LocalModel, Reranker},
     recall::{Recall, RecallRequest, analyze},
     store::SqliteStore,
@@ -148,6 +151,22 @@ impl Everlore {
         Ok(everlore)
     }
 
+    /// Draws memories from all that was loaded, by rules; returns how many statements were found.
+    pub(crate) fn extract(&mut self) -> Result<usize> {
+        let mut config = self.engine.config().clone();
+        // A row a fact: a batch may be full of them.
+        config.memory_agent.extract.max_facts = 1_000;
+        self.engine = self.engine.clone().with_config(config);
+        let scopes = self.runtime.block_on(self.engine.store().scopes())?;
+        let mut drafts = 0;
+        for scope in scopes {
+            let done =
+                self.runtime.block_on(self.engine.extract(&scope, &ExtractRequest::default()))?;
+            drafts += done.iter().map(|extraction| extraction.drafts.len()).sum::<usize>();
+        }
+        Ok(drafts)
+    }
+
     /// Changes how it ranks.
     pub(super) fn configure(&mut self, change: impl FnOnce(&mut RecallConfig)) {
         let mut config = self.engine.config().clone();
@@ -175,7 +194,11 @@ impl Everlore {
     /// Puts one question.
     pub(crate) fn ask(&self, question: &Question<'_>) -> Result<Answer> {
         let found = self.recall(question)?;
-        let ids = found.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned());
+        // A memory stands for the last turn that it was drawn from.
+        let turn = |memory: &Memory| *memory.source.turns.last().unwrap_or(&memory.id);
+        let mut seen = HashSet::new();
+        let ids = found.hits.iter().filter_map(|hit| self.rows.get(&turn(&hit.memory)).cloned());
+        let ids = ids.filter(|id| seen.insert(id.clone()));
         Ok(Answer {
             ids: ids.collect(),
             asks_period: found.intent.asks_period,

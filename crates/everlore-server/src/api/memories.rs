@@ -96,6 +96,7 @@ fn filter(params: &mut Params) -> Result<Filter, Problem> {
         since: params.one("since")?,
         until: params.one("until")?,
         session: params.one("session")?,
+        turns_until: None,
     })
 }
 

@@ -210,6 +210,8 @@ pub(super) struct Filter {
     until: Option<String>,
     /// Of this conversation.
     session: Option<String>,
+    /// Turns only if they were said before this moment (RFC 3339).
+    turns_until: Option<String>,
 }
 
 /// Prompt text, with the figures of how it came about.

@@ -13,7 +13,7 @@ pub struct MemoryConfig {
     /// Whether keys, tokens, passwords, card and identity numbers are masked before anything is written. What is masked cannot
     /// be brought back.
     pub mask_secrets: bool,
-    /// How many of the latest messages of a conversation are sent to the model again. From 0 to 10000. Not used by this version.
+    /// How many of the latest messages of a conversation are sent to the model again, in whole exchanges. From 0 to 10000.
     pub max_history: usize,
     /// The latest exchanges.
     pub short_term: ShortTermConfig,
@@ -23,7 +23,7 @@ pub struct MemoryConfig {
     pub inject: InjectConfig,
 }
 
-/// Short-term memory: the latest exchanges of a conversation, one item each. Not used by this version.
+/// Short-term memory: the latest exchanges of a conversation, one item each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ShortTermConfig {
@@ -56,9 +56,9 @@ pub struct LongTermConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InjectConfig {
-    /// Whether the first message of a conversation gets no memories. Not used by this version.
+    /// Whether the first message of a conversation gets no memories.
     pub first_round_empty: bool,
-    /// How many short-term items are injected. From 0 to 1000. Not used by this version.
+    /// How many short-term items are injected, of exchanges that the model no longer sees. From 0 to 1000.
     pub short_term_count: usize,
     /// When long-term memories are injected: "always", "keywords" (only for messages that ask about the past or name
     /// something technical) or "never".

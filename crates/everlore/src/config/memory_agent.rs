@@ -13,7 +13,7 @@ use super::{
 /// What stands in for a secret wherever settings are shown.
 const HIDDEN: &str = "[hidden]";
 
-/// The language model that reads conversations and proposes memories.
+/// The language model that reads conversations and proposes memories. Without one, rules do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryAgentConfig {
@@ -55,6 +55,13 @@ pub struct ExtractConfig {
     pub min_confidence: f64,
     /// Whether memories get tags from the model.
     pub auto_tag: bool,
+    /// After how long a silence a conversation is read even if less was said, such as "10m". From 1 second to 1 week.
+    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+    pub quiet: Duration,
+    /// The most statements that are held in quarantine for each agent and user. From 1 to 100000.
+    pub max_held: usize,
+    /// After how many days statements leave the quarantine. From 1 to 3650.
+    pub held_days: usize,
 }
 
 /// How long conversations are shortened.
@@ -152,6 +159,9 @@ impl MemoryAgentConfig {
             self.check_timeout(),
             within("memory_agent.extract.batch_size", extract.batch_size, 1..=100),
             within("memory_agent.extract.max_facts", extract.max_facts, 1..=1_000),
+            within("memory_agent.extract.max_held", extract.max_held, 1..=100_000),
+            within("memory_agent.extract.held_days", extract.held_days, 1..=3_650),
+            self.check_quiet(),
             within("memory_agent.extract.min_confidence", extract.min_confidence, 0.0..=1.0),
             within(
                 "memory_agent.summarize.trigger_tokens",
@@ -170,6 +180,13 @@ impl MemoryAgentConfig {
                 "must be set, and `provider` too, when `enabled` is true",
             )
         })
+    }
+
+    fn check_quiet(&self) -> Option<Problem> {
+        let usable = (1..=604_800).contains(&self.extract.quiet.as_secs());
+        let wrong =
+            || Problem::new("memory_agent.extract.quiet", "must be from 1 second to 1 week");
+        (!usable).then(wrong)
     }
 
     fn check_timeout(&self) -> Option<Problem> {
@@ -197,7 +214,16 @@ impl Default for MemoryAgentConfig {
 
 impl Default for ExtractConfig {
     fn default() -> Self {
-        Self { batch_size: 5, max_facts: 10, min_confidence: 0.6, auto_tag: true }
+        Self {
+            batch_size: 5,
+            max_facts: 10,
+            min_confidence: 0.6,
+            auto_tag: true,
+            // Longer than a pause for thought, shorter than a break.
+            quiet: Duration::from_secs(600),
+            max_held: 500,
+            held_days: 90,
+        }
     }
 }
 

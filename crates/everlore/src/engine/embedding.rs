@@ -29,7 +29,7 @@ pub(super) enum Embedding {
 }
 
 impl Embedding {
-    fn store(&self) -> &dyn Store {
+    pub(super) fn store(&self) -> &dyn Store {
         match self {
             Self::AtOnce { store, .. } => &**store,
             Self::Later(filler) => &*filler.store,

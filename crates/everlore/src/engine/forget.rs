@@ -1,4 +1,4 @@
-//! Forgetting: a memory, every trace of what it said, and what the daily log quotes of it (H2).
+//! Forgetting: a memory, every trace of what it said, drafts that were drawn from it, and what the daily log quotes of it (H2).
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     files::layers::{By, ForgottenDay, ForgottenText, unquoted},
     ingest,
-    store::{Filter, JournalQuery, Order, Page},
+    store::{Filter, JournalQuery, Order, Page, drawn_from_term},
     text::{secrets::mask, summary::quotable},
     types::{Actor, Change, Erased, Kind, Memory, MemoryId, Scope, Write},
 };
@@ -24,6 +24,9 @@ pub struct Forgotten {
     pub seq: u64,
     /// What was removed from where.
     pub removed: Erased,
+    /// Memories that were drawn from it and are still there: a person may have approved them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub derived: Vec<MemoryId>,
     /// The days of the log that quoted it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub daily: Vec<UnquotedDay>,
@@ -46,12 +49,26 @@ pub struct UnquotedDay {
 }
 
 impl Engine {
+    /// Removes a memory; the journal keeps it, so that this can be undone. Returns the journal's number.
+    pub async fn delete(&self, scope: &Scope, id: MemoryId) -> Result<u64> {
+        let write = Write::new(
+            scope,
+            self.author.actor,
+            self.author.cause_of("delete"),
+            self.now().timestamp(),
+            vec![Change::Delete(id)],
+        );
+        Ok(self.store.apply(write).await?[0].seq)
+    }
+
     /// Removes a memory and every trace of what it said, for good.
     ///
-    /// Sentences of it in the daily log go too, and a day that was put away goes with the memory that was made from it.
+    /// Drafts that were drawn from it go too, and sentences of it in the daily log; a day that was put away goes with the
+    /// memory that was made from it. Memories that were drawn from it are only named.
     pub async fn forget(&self, scope: &Scope, id: MemoryId) -> Result<Forgotten> {
         let states = self.states(scope, id).await?;
         let day = states.first().and_then(ingest::day_of).filter(|_| self.home.is_some());
+        let derived = self.drawn_from(scope, id).await?;
         // The log comes first: if this is cut short, the memory is still there to be forgotten.
         let daily = match day {
             Some(_) => Vec::new(),
@@ -64,7 +81,21 @@ impl Engine {
         }
         let summaries = self.summaries(scope, &states).await?;
         let removed = applied.erased.unwrap_or_default();
-        Ok(Forgotten { id, seq: applied.seq, removed, daily, summaries })
+        Ok(Forgotten { id, seq: applied.seq, removed, derived, daily, summaries })
+    }
+
+    /// The memories that were drawn from a turn.
+    pub async fn drawn_from(&self, scope: &Scope, turn: MemoryId) -> Result<Vec<MemoryId>> {
+        let segments = self.store.postings(scope, &[drawn_from_term(turn)], None).await?;
+        let places: Vec<_> = segments
+            .iter()
+            .flat_map(|segment| {
+                segment.postings[0].iter().map(move |it| (segment, it.doc as usize))
+            })
+            .map(|(segment, doc)| segment.docs.place(doc))
+            .collect();
+        let found = self.store.at_places(scope, &places).await?;
+        Ok(found.into_iter().map(|(_, memory)| memory.id).collect())
     }
 
     fn forgetting(&self, scope: &Scope, changes: Vec<Change>) -> Write {

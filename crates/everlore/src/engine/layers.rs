@@ -14,13 +14,10 @@ use crate::{
     text::{
         language::{Language, language_of},
         secrets::mask_all,
-        summary::{Said, summarize},
+        summary::{Said, lines_within, summarize},
     },
     types::{Actor, Kind, Memory, Role, Scope},
 };
-
-/// The most characters of a summary: a few conversations fit into a day.
-const MAX_SUMMARY_CHARS: usize = 300;
 
 /// What the end of a conversation left in the daily log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,6 +40,9 @@ pub struct ArchivedDay {
 }
 
 impl Engine {
+    /// The most characters of a summary in the daily log: a few conversations fit into a day.
+    pub const MAX_SUMMARY_CHARS: usize = 300;
+
     /// The same with a home folder, in which the layers are.
     #[must_use]
     pub fn with_home(self, home: impl AsRef<Path>) -> Self {
@@ -81,9 +81,21 @@ impl Engine {
         aside(move || layers.snapshot(today)).await
     }
 
-    /// Writes what a conversation was about into the log of the day it ended on. Doing so again changes nothing.
+    /// Writes what a conversation was about into the log of the day it ended on, and has memories drawn from it. Doing so again changes nothing.
     pub async fn end_session(&self, scope: &Scope, session: &str) -> Result<SessionEnd> {
+        self.end_session_saying(scope, session, None).await
+    }
+
+    /// The same with lines that a model wrote; as many as the day has room for, and sentences of the conversation where
+    /// not even the first fits.
+    pub async fn end_session_saying(
+        &self,
+        scope: &Scope,
+        session: &str,
+        told: Option<&str>,
+    ) -> Result<SessionEnd> {
         self.check_enabled()?;
+        self.announce_end(scope, session).await?;
         let turns = self.session_turns(scope, session).await?;
         let day_of = |turn: &Memory| turn.at.to_zoned(self.zone.clone()).date();
         let Some(date) = turns.iter().map(day_of).max() else {
@@ -97,11 +109,18 @@ impl Engine {
         }
         let (layers, by) = (self.layers(scope)?, By { actor: Actor::Engine, now: self.now() });
         let (session, count) = (session.to_owned(), turns.len());
+        let mut told = told.unwrap_or_default().to_owned();
+        if self.masks() {
+            mask_all([&mut told]);
+        }
         let log = aside(move || {
             let chinese = is_chinese(&turns);
             let day = Day { date, session: &session, turns: count, chinese };
-            layers.log_session(&day, MAX_SUMMARY_CHARS, &by, |room| {
-                summarize(&said(&turns, chinese), room)
+            layers.log_session(&day, Self::MAX_SUMMARY_CHARS, &by, |room| {
+                match lines_within(&told, room) {
+                    lines if lines.is_empty() => summarize(&said(&turns, chinese), room),
+                    lines => lines,
+                }
             })
         });
         Ok(SessionEnd { day: date, turns: count, log: log.await? })
@@ -140,7 +159,8 @@ impl Engine {
         }
     }
 
-    async fn session_turns(&self, scope: &Scope, session: &str) -> Result<Vec<Memory>> {
+    /// Every turn of a conversation, in the order in which they were stored.
+    pub(crate) async fn session_turns(&self, scope: &Scope, session: &str) -> Result<Vec<Memory>> {
         let filter = Filter {
             kinds: vec![Kind::Turn],
             session: Some(session.to_owned()),

@@ -3,6 +3,7 @@
 mod embedding;
 mod asking;
 mod filler;
+mod queue;
 mod transfer;
 mod foreign;
 mod documents;
@@ -11,15 +12,21 @@ mod vault;
 mod prompt;
 mod lookup;
 mod forget;
+mod quarantine;
 mod calibration;
+mod capture;
+mod drawing;
+mod worker;
 mod life;
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use jiff::{Zoned, tz::TimeZone};
+use tokio::sync::Notify;
 
 use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use calibration::{Calibration, MIN_MEMORIES, Told};
+pub use capture::{CaptureStatus, ExtractRequest, Extraction};
 pub use embedding::EmbedStatus;
 pub use foreign::{ForeignImport, ForeignRequest, LayerFilled};
 pub use forget::{Forgotten, UnquotedDay};
@@ -30,16 +37,17 @@ pub use life::{
 };
 pub use prompt::PromptRequest;
 pub use transfer::Exported;
+pub use worker::Worker;
 
 use crate::{
     config::{Config, LanguageChoice, Trigger},
     error::{Error, Result},
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
-    llm::{Embedder, Reranker},
+    llm::{ChatModel, Embedder, Reranker},
     recall::{self, Block, Domains, Means, Recall, RecallRequest, Tuning, WhyNot},
     store::{RamStore, Store, VectorCache},
     text::language::Language,
-    types::{Author, Change, Memory, MemoryId, Scope, Timestamp, Write, to_millisecond},
+    types::{Author, Memory, MemoryId, Scope, Timestamp, to_millisecond},
 };
 
 /// Memories read at a time when all are looked at: bounds what is held.
@@ -77,6 +85,10 @@ pub struct Engine {
     /// How sure recall should be in scopes that were calibrated.
     tunings: HashMap<Scope, Tuning>,
     life: Arc<life::Pending>,
+    /// The model that talks and reads conversations.
+    chat: Option<Arc<dyn ChatModel>>,
+    /// Tells the worker that something came in.
+    wake: Arc<Notify>,
 }
 
 impl Engine {
@@ -95,6 +107,8 @@ impl Engine {
             home: None,
             tunings: HashMap::new(),
             life: Arc::default(),
+            chat: None,
+            wake: Arc::default(),
         }
     }
 
@@ -194,10 +208,9 @@ impl Engine {
             .iter_mut()
             .map(|turn| if self.masks() { turn.mask_secrets() } else { Vec::new() })
             .collect();
-        let saved = {
-            let now = self.now().timestamp();
-            ingest::observe(&*self.store, scope, turns, &self.author, now).await?
-        };
+        let now = self.now().timestamp();
+        let saved = ingest::observe(&*self.store, scope, turns, &self.author, now).await?;
+        self.wake.notify_one();
         self.put_days_away(scope).await;
         let with = |(saved, masked)| Saved { masked, ..saved };
         Ok(saved.into_iter().zip(masked).map(with).collect())
@@ -347,18 +360,6 @@ impl Engine {
     /// Marks a memory as replaced by another.
     pub async fn supersede(&self, scope: &Scope, id: MemoryId, by: MemoryId) -> Result<Memory> {
         ingest::supersede(&*self.store, scope, id, by, self.now().timestamp()).await
-    }
-
-    /// Removes a memory; the journal keeps it, so that this can be undone. Returns the journal's number.
-    pub async fn delete(&self, scope: &Scope, id: MemoryId) -> Result<u64> {
-        let write = Write::new(
-            scope,
-            self.author.actor,
-            self.author.cause_of("delete"),
-            self.now().timestamp(),
-            vec![Change::Delete(id)],
-        );
-        Ok(self.store.apply(write).await?[0].seq)
     }
 
     /// Takes changes back and returns their numbers.

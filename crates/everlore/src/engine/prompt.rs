@@ -105,12 +105,14 @@ impl Engine {
     /// The guide as the home has it, or as it comes with the engine.
     fn guide(&self, language: Language) -> Result<String> {
         let own = GUIDES[usize::from(language == Language::Chinese)];
-        let folder = self.home.as_ref().map(|home| home.join("prompts"));
-        let files: Vec<PathBuf> = folder
-            .iter()
-            .flat_map(|folder| [own, ANY_GUIDE].map(|name| folder.join(name)))
-            .collect();
-        Ok(first_of(&files)?.unwrap_or_else(|| guide(language).to_owned()))
+        self.prompt_file([own, ANY_GUIDE], guide(language))
+    }
+
+    /// The first of these files that the home has in its folder `prompts`, or what comes with the engine.
+    pub(super) fn prompt_file(&self, names: [&str; 2], builtin: &str) -> Result<String> {
+        let Some(home) = &self.home else { return Ok(builtin.to_owned()) };
+        let files = names.map(|name| home.join("prompts").join(name));
+        Ok(first_of(&files)?.unwrap_or_else(|| builtin.to_owned()))
     }
 
     /// What a prompt shows of the vault's index; nothing if the scope has no vault.

@@ -70,6 +70,7 @@ pub enum Reason {
     Known,
     Secret(SecretKind),
     Order,
+    TooMany { most: usize },
 }
 
 impl fmt::Display for Reason {
@@ -95,6 +96,9 @@ impl fmt::Display for Reason {
             Self::Known => f.write_str("the same is known already"),
             Self::Secret(kind) => write!(f, "it holds a secret ({kind})"),
             Self::Order => f.write_str("it reads like an order to the model"),
+            Self::TooMany { most } => {
+                write!(f, "more than {most} statements were found in one piece of conversation")
+            }
         }
     }
 }

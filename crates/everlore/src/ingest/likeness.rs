@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::text::terms::terms;
+use crate::text::{language::is_cjk, terms::terms};
 
 /// So many terms may one of them be new before a statement says something new: names and numbers are single terms.
 const TERMS_PER_NEW_ONE: usize = 10;
@@ -21,14 +21,22 @@ pub struct Likeness {
     /// In 32 bits: among the few hundred terms of two texts, one that is taken for another is a matter of one in millions.
     terms: HashSet<u32>,
     shingles: HashSet<u64>,
+    /// Terms of which none may be new by chance: numbers, and words in Latin letters within Chinese, which are names.
+    telling: HashSet<u32>,
     is_negative: bool,
 }
 
 impl Likeness {
     /// Takes a text apart.
     pub fn of(text: &str) -> Self {
-        let hashes: Vec<u64> =
-            terms(text).iter().map(|term| xxhash_rust::xxh3::xxh3_64(term.as_bytes())).collect();
+        let terms = terms(text);
+        let hash = |term: &String| xxhash_rust::xxh3::xxh3_64(term.as_bytes());
+        let hashes: Vec<u64> = terms.iter().map(hash).collect();
+        let is_chinese = text.chars().any(is_cjk);
+        let is_telling = |term: &&String| {
+            let is_number = term.contains(|c: char| c.is_ascii_digit());
+            is_number || is_chinese && term.is_ascii()
+        };
         let join = |row: &[u64]| {
             row.iter().fold(0_u64, |all, hash| all.rotate_left(21).wrapping_mul(31) ^ hash)
         };
@@ -42,12 +50,14 @@ impl Likeness {
         };
         Self {
             shingles: hashes.windows(SHINGLE).map(join).collect(),
+            telling: terms.iter().filter(is_telling).map(|term| hash(term) as u32).collect(),
             is_negative: NEGATIONS.iter().any(|negation| negates(negation)),
             terms: hashes.into_iter().map(|hash| hash as u32).collect(),
         }
     }
 
-    /// Four bytes a term, to be kept: enough to tell later whether something says the same. Rows of terms are left out.
+    /// Four bytes a term, to be kept: enough to tell later whether something says the same. What only
+    /// the text that is compared needs is left out.
     pub fn to_sketch(&self) -> Vec<u8> {
         let mut terms: Vec<u32> = self.terms.iter().copied().collect();
         terms.sort_unstable();
@@ -59,7 +69,7 @@ impl Likeness {
     pub fn from_sketch(sketch: &[u8]) -> Self {
         let (negative, terms) = sketch.split_first().unwrap_or((&0, &[]));
         let terms = terms.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
-        Self { terms: terms.collect(), shingles: HashSet::new(), is_negative: *negative == 1 }
+        Self { terms: terms.collect(), is_negative: *negative == 1, ..Self::default() }
     }
 
     /// How many different terms it has.
@@ -77,7 +87,15 @@ impl Likeness {
         let new = self.terms.difference(&other.terms).count();
         !self.is_empty()
             && self.is_negative == other.is_negative
+            && self.telling.is_subset(&other.terms)
             && new <= self.terms.len() / TERMS_PER_NEW_ONE
+    }
+
+    /// How many terms both have, as a share of the one that has fewer, from 0 to 1.
+    pub fn shared_with(&self, other: &Self) -> f64 {
+        let fewer = self.terms.len().min(other.terms.len());
+        let shared = self.terms.intersection(&other.terms).count();
+        if fewer == 0 { 0.0 } else { shared as f64 / fewer as f64 }
     }
 
     /// The share of its rows of terms that `other` has too, from 0 to 1.
@@ -113,5 +131,16 @@ mod tests {
         assert_eq!(likeness.to_sketch().len(), 1 + 4 * likeness.len());
         assert!(Likeness::from_sketch(&[]).is_empty());
         assert!(Likeness::from_sketch(&[1, 2, 3]).is_empty());
+    }
+
+    #[test]
+    fn another_number_or_name_is_news_however_long_the_statement_is() {
+        let said = |new: &str, old: &str| Likeness::of(new).is_said_by(&Likeness::of(old));
+        assert!(!said("预发布服务器使用端口 9000。", "预发布服务器使用端口 8443。"));
+        assert!(!said("支付模块的后端服务用 Rust 编写。", "支付模块的后端服务用 Java 编写。"));
+        let long =
+            "The staging server of the payments team in Lisbon listens behind the proxy on port";
+        assert!(!said(&format!("{long} 9000."), &format!("{long} 8443.")));
+        assert!(said("端口 8443", "预发布服务器使用端口 8443。"));
     }
 }

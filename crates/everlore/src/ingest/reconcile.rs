@@ -213,7 +213,8 @@ pub fn changes(
     })
 }
 
-fn into_memory(draft: &Draft, scope: &Scope, now: Timestamp) -> Memory {
+/// The memory that a draft becomes.
+pub(super) fn into_memory(draft: &Draft, scope: &Scope, now: Timestamp) -> Memory {
     let source = Source {
         via: Via::Extract,
         session: None,

@@ -142,15 +142,15 @@ impl<'a> Fusion<'a> {
 
     /// The best `limit`, best first; equal ones in the order of their places.
     pub(super) fn best(&mut self, limit: usize) -> Vec<Candidate> {
-        let mut offers = std::mem::take(&mut self.offers);
         let order =
             |a: &Offer, b: &Offer| b.fused().total_cmp(&a.fused()).then_with(|| a.doc.cmp(&b.doc));
-        if limit < offers.len() {
-            offers.select_nth_unstable_by(limit, order);
-            offers.truncate(limit);
+        if limit < self.offers.len() {
+            self.offers.select_nth_unstable_by(limit, order);
         }
-        offers.sort_unstable_by(order);
-        offers.iter().map(|offer| offer.candidate(&self.corpus)).collect()
+        let limit = limit.min(self.offers.len());
+        let best = &mut self.offers[..limit];
+        best.sort_unstable_by(order);
+        best.iter().map(|offer| offer.candidate(&self.corpus)).collect()
     }
 
     /// Fills in which terms made up the signals of a candidate.

@@ -60,7 +60,7 @@ impl<'a> Corpus<'a> {
             order.extend(living.map(|doc| (docs.place(doc), index as u32, doc as u32)));
         }
         // Segments are sorted runs, which the stable sort only has to merge.
-        order.sort();
+        order.sort_by_key(|(place, _, _)| *place);
         let mut numbers: Vec<_> =
             segments.iter().map(|segment| vec![u32::MAX; segment.docs.len()]).collect();
         for (number, (_, segment, doc)) in order.iter().enumerate() {
@@ -252,9 +252,13 @@ impl<'a> Corpus<'a> {
 
     /// Measures every document: its own fields by weight, and its neighbours' content by share.
     fn measure(&mut self) {
-        let content: Vec<f32> =
-            (0..self.count()).map(|doc| self.length(doc, Field::Content)).collect();
-        let mut lengths: Vec<f32> = (0..self.count()).map(|doc| self.own_length(doc)).collect();
+        let own = |doc| {
+            let (docs, doc) = self.record(doc);
+            let lengths = docs.lengths(doc).map(|length| length as f32);
+            let weighed = lengths.iter().zip(self.weights).map(|(length, weight)| length * weight);
+            (lengths[Field::Content as usize], weighed.sum::<f32>())
+        };
+        let (content, mut lengths): (Vec<f32>, Vec<f32>) = (0..self.count()).map(own).unzip();
         for doc in 0..self.count() {
             for near in doc + 1..self.count().min(doc + 1 + self.span) {
                 let Some(distance) = self.distance(doc, near) else { break };
@@ -265,16 +269,6 @@ impl<'a> Corpus<'a> {
         let total: f64 = lengths.iter().map(|length| f64::from(*length)).sum();
         self.average_length = (total / self.count().max(1) as f64) as f32;
         self.lengths = lengths;
-    }
-
-    fn own_length(&self, doc: Doc) -> f32 {
-        let fields = [Field::Content, Field::Name, Field::Description, Field::Tags, Field::Speaker];
-        fields.iter().map(|&field| self.length(doc, field) * self.weights[field as usize]).sum()
-    }
-
-    fn length(&self, doc: Doc, field: Field) -> f32 {
-        let (docs, doc) = self.record(doc);
-        docs.length(doc, field) as f32
     }
 }
 

@@ -1,7 +1,7 @@
 //! The read path: what should the model know now?
 //!
 //! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `rerank` looks at the best
-//! of them again where a model is at hand, `bridge` lifts what the best lead to, `score` weighs what a memory is worth,
+//! of them again where a model is at hand, `asked_before` leaves out what only asks the same, `bridge` lifts what the best lead to, `score` weighs what a memory is worth,
 //! `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
 //! a period is answered by `period` in the order of time; `outdated` puts the newest of several statements first.
 
@@ -19,6 +19,7 @@ mod lexical;
 mod semantic;
 mod fuse;
 mod rerank;
+mod asked_before;
 mod bridge;
 mod score;
 mod outdated;
@@ -39,8 +40,9 @@ pub use analyze::{Intent, QueryTerm, analyze};
 pub use answer::{Told, answer, named};
 pub use domains::{Domain, DomainTerm, Domains};
 pub use evidence::Evidence;
-use fuse::Fusion;
+use fuse::{Candidate, Fusion};
 pub use fuse::{Signals, TermSignal};
+use gather::Gathered;
 pub use identity::Identity;
 pub use logistic::{Sample, fit};
 pub use need::Need;
@@ -61,6 +63,9 @@ use crate::{
 /// Candidates whose rows are read beside twice as many as are asked for: the bounded factors reorder near equals, and
 /// hardly ever lift a memory from further down.
 const MORE_LOADED: usize = 10;
+
+/// How many times more candidates are read where most of them ask what the query asks.
+const MORE_DEPTH: usize = 4;
 
 /// A coverage above this has every word; sums of fractions fall a little short of one.
 const ALL_WORDS: f64 = 0.999;
@@ -214,22 +219,14 @@ async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<Ranked> {
 }
 
 async fn rank_intent(means: Means<'_>, request: &RecallRequest, intent: Intent) -> Result<Ranked> {
-    let Means { store, now, .. } = means;
     let config = &rerank::config(means, request);
     let mut gathered = gather::gather(means, request, &intent).await?;
     let without_meaning = gathered.without_meaning.take();
     let mut fusion = Fusion::new(&gathered, &intent, config);
     let candidates_found = fusion.count();
-    let mut candidates = fusion.best(loaded(&intent, request).max(rerank::depth(means, request)));
-    if intent.asks_period {
-        period::thin(&mut candidates, request);
-    } else {
-        rerank::rerank(means, request, &gathered, &mut candidates).await?;
-    }
-    let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
-    let loaded = store.at_places(&request.scope, &places).await?;
+    let (mut candidates, loaded) = load(means, request, &gathered, &intent, &mut fusion).await?;
     bridge::bridge(&mut candidates, &loaded, &intent, config);
-    let mut hits = score::score(candidates, loaded, &intent, config, now.timestamp());
+    let mut hits = score::score(candidates, loaded, &intent, config, means.now.timestamp());
     if intent.asks_period {
         period::in_order(&mut hits);
     } else {
@@ -241,6 +238,33 @@ async fn rank_intent(means: Means<'_>, request: &RecallRequest, intent: Intent) 
     let evidence = fusion.evidence(&hits);
     let candidates = candidates_found;
     Ok(Ranked { intent: intent.clone(), hits, candidates, evidence, without_meaning })
+}
+
+/// The best candidates with their rows, without earlier questions of the same; where those were most of them, more are read.
+async fn load(
+    means: Means<'_>,
+    request: &RecallRequest,
+    gathered: &Gathered,
+    intent: &Intent,
+    fusion: &mut Fusion<'_>,
+) -> Result<(Vec<Candidate>, Vec<(Place, Memory)>)> {
+    let mut depth = loaded(intent, request).max(rerank::depth(means, request));
+    loop {
+        let mut candidates = fusion.best(depth);
+        let is_all = candidates.len() < depth;
+        if intent.asks_period {
+            period::thin(&mut candidates, request);
+        } else {
+            rerank::rerank(means, request, gathered, &mut candidates).await?;
+        }
+        let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
+        let rows = means.store.at_places(&request.scope, &places).await?;
+        asked_before::leave_out(&mut candidates, &rows, intent);
+        if is_all || candidates.len() * 2 > places.len() {
+            return Ok((candidates, rows));
+        }
+        depth = depth.saturating_mul(MORE_DEPTH);
+    }
 }
 
 /// How many candidates are looked at: of a period all, because it is told from its first to its last memory.

@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Hit, Intent, Judgement, Means, Ranked, RecallRequest, abstain, period, rank, rerank};
+use super::{
+    Hit, Intent, Judgement, Means, Ranked, RecallRequest, abstain, asked_before, period, rank,
+    rerank,
+};
 use crate::{
     config::RecallConfig,
     error::{Error, Result},
@@ -29,6 +32,8 @@ pub enum WhyNot {
         /// What the memory has there.
         has: String,
     },
+    /// It is an earlier question that asks no more than the query does.
+    SameQuestion,
     /// It has none of the query's terms, nor has a neighbouring turn, nor does its time or kind speak for it.
     NoTerm {
         /// What the query was looked up by.
@@ -90,6 +95,9 @@ pub(super) async fn why_not(
     let everything = RecallRequest { limit: rerank::ALL, ..request.clone() };
     let Ranked { intent, hits: ranked, evidence, .. } = rank(means, &everything).await?;
     let Some(index) = ranked.iter().position(|hit| hit.memory.id == id) else {
+        if asked_before::is_left_out(&memory, &intent) {
+            return Ok(WhyNot::SameQuestion);
+        }
         let query_terms = intent.terms.iter().map(|term| term.text.clone()).collect();
         return Ok(WhyNot::NoTerm { query_terms, memory_terms: some_terms(&memory) });
     };
@@ -131,7 +139,11 @@ fn filtered(filter: &Filter, memory: &Memory) -> Option<WhyNot> {
         ),
         ("tags", only(Filter { tags: filter.tags.clone(), ..any() }), memory.tags.join(", ")),
         ("since", only(Filter { since: filter.since, ..any() }), memory.at.to_string()),
-        ("until", only(Filter { until: filter.until, ..any() }), memory.at.to_string()),
+        (
+            "until",
+            only(Filter { until: filter.until, turns_until: filter.turns_until, ..any() }),
+            memory.at.to_string(),
+        ),
         (
             "session",
             only(Filter { session: filter.session.clone(), ..any() }),

@@ -36,6 +36,15 @@ macro_rules! suite {
             words_are_kept_until_their_text_changes,
             words_of_two_models_never_mix,
             an_erased_memory_leaves_no_words,
+            a_turn_waits_until_it_was_read,
+            what_was_read_is_not_read_again,
+            one_session_of_a_scope_is_read_at_a_time,
+            a_failed_session_waits_for_its_next_try,
+            sessions_are_due_when_they_should_be,
+            removed_turns_wait_no_longer,
+            an_erased_turn_takes_its_drafts_with_it,
+            drafts_are_held_within_limits,
+            memories_are_found_by_slot_and_by_turn,
         );
         crate::store::conformance::suite!(@life $fresh:
             what_prompts_were_given_is_kept_until_it_is_answered,
@@ -67,7 +76,10 @@ macro_rules! suite {
 }
 pub(crate) use suite;
 
-type Shared = Arc<dyn Store>;
+pub(super) type Shared = Arc<dyn Store>;
+
+use super::queue_conformance::read_some_turns;
+pub(crate) use super::queue_conformance::*;
 
 pub(super) fn scope(user: &str) -> Scope {
     Scope::new("tester", user).unwrap()
@@ -111,7 +123,7 @@ pub(super) fn memory(owner: &Scope, number: u8, content: &str) -> Memory {
     }
 }
 
-fn turn(owner: &Scope, number: u8, session: &str, content: &str) -> Memory {
+pub(super) fn turn(owner: &Scope, number: u8, session: &str, content: &str) -> Memory {
     let mut turn = memory(owner, number, content);
     turn.kind = Kind::Turn;
     turn.uri = format!("agent://tester/turn/{session}/{}", turn.id);
@@ -303,6 +315,7 @@ pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: Shared) {
     assert_eq!(list(Filter { tags: vec!["work".into(), "标签".into()], ..any() }).await, ["two"]);
     assert_eq!(list(Filter { since: Some(time(2)), until: Some(time(3)), ..any() }).await, ["two"]);
     assert_eq!(list(Filter { session: Some("monday".into()), ..any() }).await, ["three"]);
+    assert_eq!(list(Filter { turns_until: Some(time(1)), ..any() }).await, ["two", "one"]);
     let page =
         Page { filter: any(), after: Some(memories[2].id), order: Order::NewestFirst, limit: 1 };
     assert_eq!(store.list(&owner, &page).await.unwrap(), [memories[1].clone()]);
@@ -787,6 +800,14 @@ async fn compare(fresh: impl Future<Output = Shared>, steps: &[(u8, u8, Step)]) 
             read_rest(&store, &model("words")).await;
             read_rest(&ram, &model("words")).await;
         }
+        if second % 7 == 6 {
+            read_some_turns(&store, owner, second as i64).await;
+            read_some_turns(&ram, owner, second as i64).await;
+        }
+        assert_eq!(
+            store.waiting(Some(owner)).await.unwrap(),
+            ram.waiting(Some(owner)).await.unwrap()
+        );
         assert_eq!(
             store.count_read(&model("words")).await.unwrap(),
             ram.count_read(&model("words")).await.unwrap()

@@ -7,7 +7,7 @@ use crate::{
         dates::mentions_time,
         terms::{Term, for_each_term},
     },
-    types::Memory,
+    types::{Memory, MemoryId, Slot},
 };
 
 use super::{
@@ -45,6 +45,12 @@ impl IndexEntry {
         counting.add(Field::Speaker, memory.source.speaker.as_deref().unwrap_or_default());
         if let Some(session) = &memory.source.session {
             counting.exact("session", session);
+        }
+        if let Some(slot) = Slot::of(&memory.metadata) {
+            counting.exact("slot", &slot.key());
+        }
+        for turn in &memory.source.turns {
+            counting.exact("turn", &turn.to_string());
         }
         let record = Record {
             place,
@@ -89,6 +95,16 @@ impl IndexEntry {
         }
         rest.is_empty().then(|| Self { record: docs.record(0), terms, vector: None })
     }
+}
+
+/// The term of memories about the same attribute of the same subject.
+pub fn slot_term(slot: &Slot) -> Term {
+    exact_term("slot", &slot.key())
+}
+
+/// The term of memories that were drawn from a turn.
+pub fn drawn_from_term(turn: MemoryId) -> Term {
+    exact_term("turn", &turn.to_string())
 }
 
 /// The term of a whole tag or session name, which no word of a text can equal: words never contain a NUL.

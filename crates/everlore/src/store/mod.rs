@@ -9,6 +9,7 @@ mod block;
 mod vector_cache;
 pub mod usage;
 pub mod ledger;
+mod queue;
 mod ram;
 pub mod sqlite;
 pub mod directory;
@@ -16,13 +17,17 @@ pub mod directory;
 mod conformance;
 #[cfg(test)]
 mod life_conformance;
+#[cfg(test)]
+mod queue_conformance;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub use directory::DirectoryStore;
+pub use entry::{drawn_from_term, slot_term};
 pub use ledger::{Ledger, Spending, Spent};
 pub use place::Place;
+pub use queue::{Claim, Claimed, Due, Failure, Queue, Unread, Waiting};
 pub use ram::RamStore;
 pub use segment::{Docs, FIELDS, Field, Posting, Segment, Slots};
 pub use sqlite::SqliteStore;
@@ -33,8 +38,8 @@ use crate::{
     error::{Error, Result},
     text::terms::Term,
     types::{
-        Applied, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope, Status, Timestamp,
-        Vector, Write,
+        Applied, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, SLOT_KEY, Scope, Status,
+        Timestamp, Vector, Write,
     },
 };
 
@@ -43,7 +48,7 @@ use crate::{
 /// Every method is confined to the [`Scope`] it is given: nothing outside it is read, returned, counted or changed,
 /// whatever ids it is asked for.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: Queue + Send + Sync {
     /// Applies all changes or none. When it returns, they survive a power cut and are found by every reader.
     async fn apply(&self, write: Write) -> Result<Vec<Applied>>;
 
@@ -207,6 +212,8 @@ pub struct Filter {
     pub until: Option<Timestamp>,
     /// Of this conversation.
     pub session: Option<String>,
+    /// Turns only if they were said before this moment: a conversation need not be told what it still sees.
+    pub turns_until: Option<Timestamp>,
 }
 
 impl Filter {
@@ -233,6 +240,7 @@ impl Filter {
             && (self.statuses.is_empty() || self.statuses.contains(&status))
             && self.since.is_none_or(|since| at >= since)
             && self.until.is_none_or(|until| at < until)
+            && (kind != Kind::Turn || self.turns_until.is_none_or(|until| at < until))
     }
 }
 
@@ -324,6 +332,8 @@ fn looks_different(old: &Memory, new: &Memory) -> bool {
         || old.description != new.description
         || old.tags != new.tags
         || old.source.speaker != new.source.speaker
+        || old.source.turns != new.source.turns
+        || old.metadata.get(SLOT_KEY) != new.metadata.get(SLOT_KEY)
 }
 
 /// The answer to adding a memory whose id or uri is in use.

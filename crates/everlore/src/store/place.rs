@@ -9,13 +9,21 @@ pub struct Place(u64);
 
 impl Place {
     /// The place `position` of `session`.
+    #[inline]
     pub fn new(session: u32, position: u32) -> Self {
         Self(u64::from(session) << 32 | u64::from(position))
     }
 
     /// The session's number in its scope; 0 for memories outside a session.
+    #[inline]
     pub fn session(self) -> u32 {
         (self.0 >> 32) as u32
+    }
+
+    /// The position in its session.
+    #[inline]
+    pub fn position(self) -> u32 {
+        self.0 as u32
     }
 
     /// The place `distance` after (or, if negative, before) this one in the same session. Memories outside a session
@@ -29,11 +37,13 @@ impl Place {
     }
 
     /// As one number, in the same order.
+    #[inline]
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
     /// From [`Place::to_bits`].
+    #[inline]
     pub fn from_bits(bits: u64) -> Self {
         Self(bits)
     }

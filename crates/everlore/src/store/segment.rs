@@ -50,6 +50,7 @@ impl Slots {
     }
 
     /// The scale and the bytes of a document's vector; none if it has no meaning.
+    #[inline]
     pub fn get(&self, doc: usize) -> Option<(f32, &[u8])> {
         let slot = self.bytes.get(doc * self.slot_bytes..(doc + 1) * self.slot_bytes)?;
         let (scale, values) = slot.split_first_chunk()?;
@@ -142,37 +143,40 @@ impl Docs {
     }
 
     /// Where the memory stands.
+    #[inline]
     pub fn place(&self, doc: usize) -> Place {
         Place::from_bits(u64::from_le_bytes(self.bytes(doc, 0)))
     }
 
     /// When it was said.
+    #[inline]
     pub fn at(&self, doc: usize) -> Timestamp {
         Timestamp::from_millisecond(i64::from_le_bytes(self.bytes(doc, 8))).unwrap_or_default()
     }
 
-    /// How many terms a field of it has.
-    pub fn length(&self, doc: usize, field: Field) -> u32 {
-        match field {
-            Field::Content => u32::from_le_bytes(self.bytes(doc, 16)),
-            Field::Name => u16::from_le_bytes(self.bytes(doc, 20)).into(),
-            Field::Description => u16::from_le_bytes(self.bytes(doc, 22)).into(),
-            Field::Tags => self.byte(doc, 24).into(),
-            Field::Speaker => self.byte(doc, 25).into(),
-        }
+    /// How many terms it has, by [`Field`].
+    #[inline]
+    pub fn lengths(&self, doc: usize) -> [u32; FIELDS] {
+        let [a, b, c, d, e, f, g, h, tags, speaker] = self.bytes(doc, 16);
+        let (name, description) = (u16::from_le_bytes([e, f]), u16::from_le_bytes([g, h]));
+        let content = u32::from_le_bytes([a, b, c, d]);
+        [content, name.into(), description.into(), tags.into(), speaker.into()]
     }
 
     /// What sort of statement it is.
+    #[inline]
     pub fn kind(&self, doc: usize) -> Kind {
         Kind::ALL.get(usize::from(self.byte(doc, 26))).copied().unwrap_or(Kind::Turn)
     }
 
     /// Whether it takes part in recall.
+    #[inline]
     pub fn status(&self, doc: usize) -> Status {
         Status::ALL.get(usize::from(self.byte(doc, 27))).copied().unwrap_or(Status::Archived)
     }
 
     /// Whether the scope no longer has it.
+    #[inline]
     pub fn is_gone(&self, doc: usize) -> bool {
         !self.gone.is_empty() && self.gone.binary_search(&(doc as u32)).is_ok()
     }
@@ -184,11 +188,10 @@ impl Docs {
 
     /// The whole record of a memory.
     pub(crate) fn record(&self, doc: usize) -> Record {
-        let fields = [Field::Content, Field::Name, Field::Description, Field::Tags, Field::Speaker];
         Record {
             place: self.place(doc),
             at: self.at(doc),
-            lengths: fields.map(|field| self.length(doc, field)),
+            lengths: self.lengths(doc),
             kind: self.kind(doc),
             status: self.status(doc),
             names_time: self.names_time(doc),
@@ -217,10 +220,12 @@ impl Docs {
         }
     }
 
+    #[inline]
     fn byte(&self, doc: usize, offset: usize) -> u8 {
         self.packed[doc * RECORD_BYTES + offset]
     }
 
+    #[inline]
     fn bytes<const N: usize>(&self, doc: usize, offset: usize) -> [u8; N] {
         let start = doc * RECORD_BYTES + offset;
         let mut bytes = [0; N];
@@ -252,11 +257,8 @@ mod tests {
         let docs = Docs::from_packed(packed);
         assert_eq!(docs.place(0), Place::new(7, 9));
         assert_eq!(docs.at(0).as_millisecond(), -5);
-        assert_eq!(docs.length(0, Field::Content), 70_000);
-        assert_eq!(docs.length(0, Field::Name), 3);
-        assert_eq!(docs.length(0, Field::Description), 65_535);
-        assert_eq!(docs.length(0, Field::Tags), 255);
-        assert_eq!(docs.length(0, Field::Speaker), 1);
+        assert_eq!(docs.lengths(0), [70_000, 3, 65_535, 255, 1]);
+        assert_eq!(docs.lengths(0)[Field::Description as usize], 65_535);
         assert_eq!((docs.kind(0), docs.status(0)), (Kind::Feedback, Status::Superseded));
         assert!(docs.names_time(0) && !docs.is_gone(0));
     }

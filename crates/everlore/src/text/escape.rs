@@ -6,12 +6,13 @@ use super::fold::fold;
 const MAX_TAG_CHARS: usize = 24;
 
 /// Tags that have a meaning in a prompt, ours and those of hosts and models.
-const RESERVED: [&str; 16] = [
+const RESERVED: [&str; 17] = [
     "memory-context",
     "agent-identity",
     "user-profile",
     "agent-notes",
     "recent-activity",
+    "conversation-so-far",
     "memory-guide",
     "memory-index",
     "system",

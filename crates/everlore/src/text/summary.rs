@@ -70,6 +70,16 @@ pub fn summarize(said: &[Said<'_>], max_chars: usize) -> String {
     chosen.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
+/// The first lines of a text that fit into so many characters.
+pub fn lines_within(text: &str, max_chars: usize) -> String {
+    let mut used = 0;
+    let fits = |line: &&str| {
+        used += line.chars().count() + usize::from(used > 0);
+        used <= max_chars
+    };
+    text.lines().take_while(fits).collect::<Vec<_>>().join("\n")
+}
+
 /// The sentences of a text as a summary would quote them.
 pub fn quotable(text: &str) -> impl Iterator<Item = String> {
     let fitting = sentences(text).map(str::trim).filter(|text| fits(text));
@@ -189,6 +199,12 @@ mod tests {
         assert!(summary.contains("搬家"), "{summary}");
         assert!(!summary.contains("天气"), "{summary}");
         assert!(summary.chars().count() <= 60);
+    }
+
+    #[test]
+    fn whole_lines_are_kept_as_far_as_they_fit() {
+        assert_eq!(lines_within("- tea\n- 茶叶\n- more", 10), "- tea\n- 茶叶");
+        assert_eq!(lines_within("- tea", 4), "");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Fingerprint, Memory, MemoryId, Scope, Vectors};
+use super::{Extracted, Fingerprint, Memory, MemoryId, Scope, Vectors};
 
 /// Who makes a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +72,8 @@ pub struct Write {
     pub erased_texts: Vec<Fingerprint>,
     /// The vectors of what is stored; none where no model is asked.
     pub vectors: Option<Vectors>,
+    /// The turns that it was drawn from, which are read with it.
+    pub extracted: Option<Extracted>,
 }
 
 impl Write {
@@ -94,6 +96,7 @@ impl Write {
             changes,
             erased_texts: Vec::new(),
             vectors: None,
+            extracted: None,
         }
     }
 }
@@ -124,6 +127,9 @@ pub struct Erased {
     /// Lines of the usage log removed.
     #[serde(default)]
     pub usage_lines: usize,
+    /// Drafts removed that were taken from it or said the same.
+    #[serde(default)]
+    pub drafts: usize,
     /// Journal images whose text was removed.
     pub journal_images: usize,
     /// Tombstones left, one for each different text the memory ever had.

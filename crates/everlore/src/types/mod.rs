@@ -7,7 +7,9 @@ mod slot;
 mod trust;
 mod vector;
 mod change;
+mod capture;
 
+pub use capture::{Extracted, Held, HeldAs, HeldLimits};
 pub use change::{Actor, Applied, Author, Change, Entry, Erased, Op, Write};
 pub use memory::{
     Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, Role, Source, Status,

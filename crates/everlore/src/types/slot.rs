@@ -163,6 +163,11 @@ impl Slot {
         serde_json::from_value(metadata.get(SLOT_KEY)?.clone()).ok()
     }
 
+    /// Its subject and attribute as one text, the same for all rivals.
+    pub fn key(&self) -> String {
+        format!("{} {}", self.attribute, plain(&self.subject))
+    }
+
     /// Whether both tell the same attribute of the same subject.
     pub fn is_rival(&self, other: &Self) -> bool {
         self.attribute == other.attribute && plain(&self.subject) == plain(&other.subject)

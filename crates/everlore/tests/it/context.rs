@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everlore::{
-    Config, Engine, RecallRequest,
+    Config, Engine, RecallRequest, Turn,
     config::{LanguageChoice, Trigger},
     recall::{Tier, WhyNot},
     store::{RamStore, Store},
@@ -84,4 +84,25 @@ async fn the_settings_bound_what_a_recall_returns_and_why_not_says_so() {
     assert_eq!(engine.recall(&request).await.unwrap().hits.len(), 2);
     let why = engine.why_not(&request, memories[4].id).await.unwrap();
     assert!(matches!(why, WhyNot::Rank { rank: 5, limit: 2, .. }), "{why:?}");
+}
+
+/// A question that was asked before has all the words of the new one, and would stand in the way of its answer.
+#[tokio::test]
+async fn a_question_asked_before_keeps_no_answer_out_in_both_languages() {
+    let cases = [
+        ("What is my cat called?", "My cat is called Momo.", "What did I ask about my cat?"),
+        ("我的猫叫什么名字？", "我的猫叫墨墨。", "我问过我的猫什么？"),
+    ];
+    for (question, fact, about_questions) in cases {
+        let (engine, owner) = (ram(), scope("ann"));
+        let said = [fact].into_iter().chain([question; 60]);
+        let turns = said.map(|text| Turn { text: text.to_owned(), ..Turn::default() });
+        let saved = engine.observe(&owner, turns.collect()).await.unwrap();
+        let told = told(&engine, question).await;
+        assert!(told.contains(fact) && !told.contains(question), "{told}");
+        let found = engine.recall(&engine.request(&owner, about_questions)).await.unwrap();
+        assert!(found.hits.iter().any(|hit| hit.memory.content == question), "{about_questions}");
+        let why = engine.why_not(&engine.request(&owner, question), saved[60].id).await.unwrap();
+        assert_eq!(why, WhyNot::SameQuestion);
+    }
 }

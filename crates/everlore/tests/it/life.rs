@@ -446,8 +446,8 @@ async fn the_next_extraction_is_priced_before_it_happens() {
             (0..30).map(|n| turn("s", "王", &format!("第{n}句话，说的是茶"))).collect();
         engine.observe(&owner, turns).await.unwrap();
         let next = engine.preview(&owner).await.unwrap();
-        assert_eq!(next.turns, 10, "five exchanges");
-        assert!(next.read > 1_250 && next.read < 1_400, "{next:?}");
+        assert_eq!(next.turns, 30, "all that wait in the session");
+        assert!(next.read > 1_450 && next.read < 1_750, "{next:?}");
         assert!((next.cost - next.read as f64 / 1_000.0).abs() < 1e-9);
     }
 }

@@ -13,12 +13,16 @@ use everlore::{
     engine::{Forgotten, UnquotedDay},
     files::memory_folder as files,
     ingest::{Note, note_of},
+    store::JournalQuery,
 };
 use jiff::civil::Date;
 use serde_json::json;
 
 use crate::{
-    commands::vault::{Reached, reach_vaults},
+    commands::{
+        chat::HistoryFile,
+        vault::{Reached, reach_vaults},
+    },
     context::Context,
     failure::{Exit, Failure, Result},
     ids,
@@ -28,7 +32,7 @@ use crate::{
 
 /// Remove memories and every trace of what they said, for good
 ///
-/// Rows, index, vectors, every image in the journal, files in vaults and sentences that the daily log quotes go; a mark
+/// Rows, index, vectors, every image in the journal, files in vaults, lines typed in `chat` and sentences that the daily log quotes go; a mark
 /// without content stays, so that an import cannot bring the same text back. This cannot be undone.
 #[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
@@ -76,7 +80,9 @@ async fn forget_all(
     for id in ids {
         let (earlier, left) = remove_file(cx, id).await?;
         warnings.extend(left);
+        let said = said(cx, id).await?;
         forgotten.push(engine.forget(&cx.scope, id).await?);
+        HistoryFile::of(&cx.home, cx.settings.config.memory.mask_secrets).forget(&said)?;
         for id in earlier {
             match engine.forget(&cx.scope, id).await {
                 // It was forgotten before.
@@ -86,6 +92,15 @@ async fn forget_all(
         }
     }
     Ok((forgotten, warnings))
+}
+
+/// All that a memory ever said, which may have been typed in a conversation.
+async fn said(cx: &Context, id: MemoryId) -> Result<Vec<String>> {
+    let engine = cx.engine().await?;
+    let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
+    let before = engine.history(&cx.scope, &own).await?.into_iter().filter_map(|line| line.before);
+    let now = engine.get(&cx.scope, id).await.ok();
+    Ok(before.map(|memory| memory.content).chain(now.map(|memory| memory.content)).collect())
 }
 
 fn tell(
@@ -102,9 +117,23 @@ fn tell(
     for day in forgotten.iter().flat_map(|one| &one.daily) {
         out.line(&unquoted(day))?;
     }
+    forgotten.iter().filter_map(derived).for_each(|told| out.note(&told));
     vaults.iter().filter_map(Reached::told).for_each(|told| out.note(&told));
     warnings.iter().for_each(|warning| out.note(&format!("warning: {warning}")));
     Ok(())
+}
+
+/// What was drawn from it and is still there.
+fn derived(forgotten: &Forgotten) -> Option<String> {
+    let ids: Vec<_> = forgotten.derived.iter().map(ToString::to_string).collect();
+    (!ids.is_empty()).then(|| {
+        format!(
+            "memories were drawn from {} and are still there; look at them, and forget them too with: everlore memory \
+             forget {}",
+            forgotten.id,
+            ids.join(" ")
+        )
+    })
 }
 
 /// From where sentences of it were removed, in words.
@@ -165,6 +194,7 @@ fn receipt(forgotten: &[Forgotten]) -> String {
         "index terms",
         "vectors",
         "kept vectors",
+        "drafts",
         "journal images",
         "usage lines",
         "tombstones",
@@ -175,6 +205,7 @@ fn receipt(forgotten: &[Forgotten]) -> String {
             removed.index_terms,
             removed.vectors,
             removed.cached_vectors,
+            removed.drafts,
             removed.journal_images,
             removed.usage_lines,
             removed.tombstones,

@@ -11,6 +11,7 @@ pub(crate) mod diff;
 mod undo;
 mod stats;
 mod clean;
+mod queue;
 mod export;
 mod import;
 
@@ -43,6 +44,7 @@ pub(crate) enum MemoryCommand {
     History(history::HistoryArgs),
     Undo(undo::UndoArgs),
     Stats(stats::StatsArgs),
+    Status(queue::StatusArgs),
     Clean(clean::CleanArgs),
     Export(export::ExportArgs),
     Import(import::ImportArgs),
@@ -51,8 +53,11 @@ pub(crate) enum MemoryCommand {
 impl MemoryCommand {
     /// Whether it only looks.
     pub(crate) fn only_reads(&self) -> bool {
-        use MemoryCommand::{Export, History, List, Search, Show, Stats};
-        matches!(self, List(_) | Search(_) | Show(_) | History(_) | Stats(_) | Export(_))
+        use MemoryCommand::{Export, History, List, Search, Show, Stats, Status};
+        matches!(
+            self,
+            List(_) | Search(_) | Show(_) | History(_) | Stats(_) | Status(_) | Export(_)
+        )
     }
 
     /// Runs the command.
@@ -70,6 +75,7 @@ impl MemoryCommand {
             Self::History(args) => args.run(cx, out).await,
             Self::Undo(args) => args.run(cx, out).await,
             Self::Stats(args) => args.run(cx, out).await,
+            Self::Status(args) => args.run(cx, out).await,
             Self::Clean(args) => args.run(cx, out).await,
             Self::Export(args) => args.run(cx, out).await,
             Self::Import(args) => args.run(cx, out).await,

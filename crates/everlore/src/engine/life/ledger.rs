@@ -5,13 +5,13 @@ use std::time::Duration;
 use jiff::{ToSpan, civil::Date};
 use serde::Serialize;
 
-use super::super::Engine;
+use super::super::{Engine, capture::MAX_TURNS};
 use crate::{
     error::Result,
     llm::Tokens,
-    store::{Filter, Order, Page, Spending, Spent},
+    store::{Spending, Spent},
     text::tokens::estimate,
-    types::{Kind, Scope},
+    types::Scope,
 };
 
 /// What an extraction asks for beside the conversation: the built-in instructions have about so many tokens.
@@ -99,17 +99,16 @@ impl Engine {
         Ok(LedgerReport { spending, total, today, allowance, next })
     }
 
-    /// What an extraction of the latest turns would cost, by our own count of tokens.
+    /// What the next extraction would cost, by our own count of tokens.
     pub async fn preview(&self, scope: &Scope) -> Result<Preview> {
-        let extract = &self.config.memory_agent.extract;
-        let page = Page {
-            filter: Filter { kinds: vec![Kind::Turn], ..Filter::default() },
-            after: None,
-            order: Order::NewestFirst,
-            // An exchange is a turn of the user and one of the agent.
-            limit: extract.batch_size * 2,
+        let waiting = self.store.waiting(Some(scope)).await?;
+        let turns = match waiting.first() {
+            Some(next) => {
+                self.store.unread_turns(scope, next.session.as_deref(), MAX_TURNS).await?.turns
+            }
+            None => Vec::new(),
         };
-        let turns = self.store.list(scope, &page).await?;
+        let extract = &self.config.memory_agent.extract;
         let said: usize = turns.iter().map(|turn| estimate(&turn.content)).sum();
         let (mut read, mut written) = (said as u64, extract.max_facts as u64 * TOKENS_A_FACT);
         (read, written) = if turns.is_empty() { (0, 0) } else { (read + PROMPT_TOKENS, written) };

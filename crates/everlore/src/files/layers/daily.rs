@@ -47,7 +47,8 @@ impl Day<'_> {
         if self.chinese {
             format!("会话 {session}（{turns} 条）")
         } else {
-            format!("Session {session} ({turns} turns)")
+            let noun = if *turns == 1 { "turn" } else { "turns" };
+            format!("Session {session} ({turns} {noun})")
         }
     }
 
@@ -56,7 +57,7 @@ impl Day<'_> {
         let count = |rest: &str| rest.trim_matches(|c: char| c.is_ascii_digit()).to_owned();
         let english = title.strip_prefix(&format!("Session {} (", self.session));
         let chinese = title.strip_prefix(&format!("会话 {}（", self.session));
-        english.is_some_and(|rest| count(rest) == " turns)")
+        english.is_some_and(|rest| matches!(count(rest).as_str(), " turn)" | " turns)"))
             || chinese.is_some_and(|rest| count(rest) == " 条）")
     }
 

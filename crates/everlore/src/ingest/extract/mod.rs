@@ -1,6 +1,8 @@
 //! What was said becomes drafts: statements worth remembering, each with its evidence, for the gate to judge.
 
 mod rules;
+mod model;
+mod answer;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -11,6 +13,10 @@ use crate::{
     types::{Kind, Memory, MemoryId, Role, Slot, Trust},
 };
 
+pub(super) use answer::object_in;
+pub use answer::read_answer;
+pub(super) use model::inert;
+pub use model::{Conversation, ask_for_memories, extract_prompt};
 pub use rules::extract_by_rules;
 
 /// Keywords that a draft gets: a statement is a sentence and has few.

@@ -39,7 +39,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// A store in a folder: `{agent}/{user}/` holds the files of a scope.
 pub struct DirectoryStore {
     root: PathBuf,
-    inner: SqliteStore,
+    pub(super) inner: SqliteStore,
     /// When each scope was last looked at. Held while a scope is synced, so that one sync follows the other.
     looked: tokio::sync::Mutex<HashMap<Scope, Instant>>,
     /// What could not be written to files since.

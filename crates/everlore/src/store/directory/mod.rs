@@ -7,6 +7,7 @@ mod plan;
 mod work;
 mod sync;
 mod backend;
+mod queue;
 
 pub use backend::DirectoryStore;
 pub use sync::{Done, SyncReport, SyncRequest, What, sync};

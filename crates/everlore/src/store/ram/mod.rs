@@ -2,6 +2,7 @@
 
 mod shelf;
 mod life;
+mod queue;
 
 use std::{
     collections::BTreeMap,
@@ -85,6 +86,9 @@ impl Store for RamStore {
             erased.erased.iter_mut().for_each(|receipt| receipt.usage_lines = lines);
         }
         shelf.tombstones.extend(&write.erased_texts);
+        if let Some(extracted) = &write.extracted {
+            shelf.extracted(extracted, write.at)?;
+        }
         shelves.insert(write.scope, shelf);
         if let (None, Some(Vectors { model, .. })) = (self.in_use(), write.vectors) {
             *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model);

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::queue::Capture;
 use crate::{
     error::{Error, Result},
     store::{Place, check_scope, check_successor, entry::IndexEntry, looks_different, taken},
     types::{
-        Applied, Change, Entry, Erased, Fingerprint, Kind, Memory, MemoryId, ModelId, Vector, Write,
+        Applied, Change, Entry, Erased, Fingerprint, Held, Kind, Memory, MemoryId, ModelId,
+        Timestamp, Vector, Via, Write,
     },
 };
 
@@ -28,6 +30,12 @@ pub(super) struct Shelf {
     pub(super) sessions: HashMap<String, u32>,
     /// How many places each session has given out.
     pub(super) lengths: HashMap<u32, u32>,
+    /// How far each session was read.
+    pub(super) captures: BTreeMap<u32, Capture>,
+    /// When one was last read.
+    pub(super) extracted_at: Option<Timestamp>,
+    /// Drafts that were not remembered.
+    pub(super) held: Vec<Held>,
 }
 
 impl Shelf {
@@ -145,6 +153,11 @@ impl Shelf {
         }
         let place = self.place_for(memory);
         self.rows.insert(place, memory.clone());
+        match (memory.kind, memory.source.via) {
+            (Kind::Turn, _) => self.turn_came(place, write.at),
+            (_, Via::Extract) => self.held.retain(|held| held.id() != memory.id),
+            _ => {}
+        }
         Ok(())
     }
 
@@ -171,7 +184,11 @@ impl Shelf {
             journal_images += usize::from(entry.before.take().is_some());
             entry.after = None;
         }
+        let held = self.held.len();
+        self.held
+            .retain(|held| !held.derives_from(id) && !texts.contains(&held.memory.fingerprint()));
         let erased = Erased {
+            drafts: held - self.held.len(),
             rows: usize::from(row.is_some()),
             index_terms: row.map_or(0, |row| IndexEntry::of(&row, place).terms.len()),
             vectors: usize::from(self.vectors.contains_key(&place)),

@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{erase, failed, index, rows, rows::Stored, tokens, usage, vectors};
+use super::{captures, erase, failed, held, index, rows, rows::Stored, tokens, usage, vectors};
 use crate::{
     error::{Error, Result},
     store::{Place, check_scope, check_successor, entry::IndexEntry, looks_different, taken},
-    types::{Applied, Change, Erased, Memory, MemoryId, Scope, Write},
+    types::{Applied, Change, Erased, Kind, Memory, MemoryId, Scope, Timestamp, Via, Write},
 };
 
 /// A write whose texts are analysed, ready for the writer.
@@ -47,6 +47,9 @@ impl Prepared {
             applied.push(applying.change(&self.write, change, entry)?);
         }
         erase::bury(db, applying.scope, self.write.erased_texts)?;
+        if let Some(extracted) = &self.write.extracted {
+            captures::commit(db, applying.scope, extracted, self.write.at)?;
+        }
         applying.finish()?;
         Ok(applied)
     }
@@ -104,7 +107,7 @@ impl<'a> Applying<'a> {
         let (seq, id) = (self.changes, change.id());
         let mut erased = None;
         let (prev, before) = match (change, entry) {
-            (Change::Add(memory), Some(entry)) => (self.add(memory, entry)?, None),
+            (Change::Add(memory), Some(entry)) => (self.add(memory, entry, write.at)?, None),
             (Change::Update(memory), Some(entry)) => self.update(memory, entry)?,
             (Change::Erase(id), _) => {
                 let (prev, receipt) = self.erase(*id)?;
@@ -121,7 +124,7 @@ impl<'a> Applying<'a> {
     }
 
     /// Returns the newest line of the memory in the journal, if it was there before.
-    fn add(&mut self, memory: &Memory, entry: IndexEntry) -> Result<Option<i64>> {
+    fn add(&mut self, memory: &Memory, entry: IndexEntry, now: Timestamp) -> Result<Option<i64>> {
         let (place, prev) = match self.take_gone(memory.id)? {
             Some((place, prev)) => (place, Some(prev)),
             None => (self.next_place(memory)?, None),
@@ -129,6 +132,11 @@ impl<'a> Applying<'a> {
         let stored = Stored { memory: memory.clone(), place, seq: self.changes };
         if !rows::insert(self.db, self.scope, &stored)? {
             return Err(taken(memory));
+        }
+        match (memory.kind, memory.source.via) {
+            (Kind::Turn, _) => captures::count_in(self.db, self.scope, memory, place, now)?,
+            (_, Via::Extract) => drop(held::remove(self.db, self.scope, &[memory.id])?),
+            _ => {}
         }
         self.fresh.push(at(entry, place));
         Ok(prev)
@@ -156,6 +164,7 @@ impl<'a> Applying<'a> {
     fn delete(&mut self, id: MemoryId) -> Result<(Option<i64>, Option<Memory>)> {
         let stored = self.stored(id)?;
         rows::delete(self.db, self.scope, stored.place)?;
+        captures::count_out(self.db, self.scope, &stored.memory, stored.place)?;
         self.unindex(stored.place)?;
         tokens::remove(self.db, self.scope, stored.place)?;
         self.leave_gone(id, stored.place)?;
@@ -172,7 +181,10 @@ impl<'a> Applying<'a> {
             (None, Some(gone)) => gone,
             (None, None) => return Err(Error::not_found("memory", id)),
         };
-        let mut receipt = erase::erase(self.db, self.scope, (place, seq), stored)?;
+        if let Some(stored) = &stored {
+            captures::count_out(self.db, self.scope, &stored.memory, place)?;
+        }
+        let mut receipt = erase::erase(self.db, self.scope, id, (place, seq), stored)?;
         receipt.vectors += tokens::remove(self.db, self.scope, place)?;
         receipt.usage_lines = usage::forget(self.db, self.scope, id)?;
         self.leave_gone(id, place)?;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, params};
 
-use super::{cached, failed, index, journal::image, rows, rows::Stored};
+use super::{cached, failed, held, index, journal::image, rows, rows::Stored};
 use crate::{
     error::Result,
     store::{Place, entry::IndexEntry},
-    types::{Erased, Fingerprint, Memory},
+    types::{Erased, Fingerprint, Memory, MemoryId},
 };
 
 /// Removes the row (if there still is one), what the index ever had at its place and every image of it in the journal,
@@ -16,6 +16,7 @@ use crate::{
 pub(super) fn erase(
     db: &Connection,
     scope: i64,
+    id: MemoryId,
     (place, seq): (Place, i64),
     stored: Option<Stored>,
 ) -> Result<Erased> {
@@ -30,6 +31,7 @@ pub(super) fn erase(
     erased.vectors = index::erase(db, scope, place)?;
     erased.journal_images = scrub_journal(db, scope, seq, &mut texts)?;
     erased.tombstones = texts.len();
+    erased.drafts = held::forget(db, scope, id, &texts)?;
     erased.cached_vectors = bury(db, scope, texts)?;
     Ok(erased)
 }

@@ -16,6 +16,9 @@ mod usage;
 mod ledger;
 mod journal;
 mod erase;
+mod captures;
+mod held;
+mod queue;
 mod check;
 
 use std::{

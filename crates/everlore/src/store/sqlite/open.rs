@@ -18,12 +18,13 @@ use crate::{
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Step `n` leads from schema `n` to schema `n + 1`. Only ever added to.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../../migrations/sqlite/0001.sql"),
     include_str!("../../../migrations/sqlite/0002.sql"),
     include_str!("../../../migrations/sqlite/0003.sql"),
     include_str!("../../../migrations/sqlite/0004.sql"),
     include_str!("../../../migrations/sqlite/0005.sql"),
+    include_str!("../../../migrations/sqlite/0006.sql"),
 ];
 
 /// How long to wait for another process that writes: far longer than any write takes, short enough to end a hang.

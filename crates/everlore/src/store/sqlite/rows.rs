@@ -138,6 +138,33 @@ pub(super) fn at_places(
     Ok(found)
 }
 
+/// Turns between two places, the second excluded, in order, or the last of them if asked for.
+pub(super) fn turns(
+    db: &Connection,
+    owner: &Scope,
+    scope: i64,
+    (from, to): (Place, Place),
+    (last, limit): (bool, usize),
+) -> Result<Vec<Stored>> {
+    let order = if last { "DESC" } else { "ASC" };
+    let sql = format!(
+        "SELECT {COLUMNS} FROM memories WHERE scope = ?1 AND place >= ?2 AND place < ?3 AND kind = 7 \
+         ORDER BY place {order} LIMIT ?4"
+    );
+    let mut statement = db.prepare_cached(&sql).map_err(failed)?;
+    let (from, to) = (from.to_bits() as i64, to.to_bits() as i64);
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![scope, from, to, limit]).map_err(failed)?;
+    let mut turns = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        turns.push(read(row, owner)?);
+    }
+    if last {
+        turns.reverse();
+    }
+    Ok(turns)
+}
+
 /// The memories a key fits, oldest first.
 pub(super) fn find(
     db: &Connection,

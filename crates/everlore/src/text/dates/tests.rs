@@ -348,6 +348,7 @@ fn seasons_and_holidays() {
 fn words_with_another_meaning_are_no_times() {
     let cases = [
         "You may come",
+        "我们喝下午茶",
         "May I ask something?",
         "it may be wrong",
         "They march on",

@@ -78,16 +78,19 @@ static PEM: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("(?-u){block}")).expect("valid")
 });
 
-/// `-----BEGIN … PRIVATE KEY-----` up to its end, or as far as it goes if it was cut off.
+/// `-----BEGIN … PRIVATE KEY-----` up to its end, or as far as it goes if it was cut off. The next one is looked for from
+/// there: what a block is made of could be the beginning of another.
 fn pem_blocks(text: &str, found: &mut Vec<Secret>) {
-    found.extend(PEM.find_iter(text).map(|block| {
+    let mut from = 0;
+    while let Some(block) = PEM.find_at(text, from) {
         let end = block.as_str().find("-----END ").map(|at| {
             let tail = block.as_str()[at..].get(9..).and_then(|tail| tail.find("-----"));
             tail.map_or(block.len(), |tail| at + 9 + tail + 5)
         });
         let end = block.start() + end.unwrap_or(block.as_str().trim_end().len());
-        Secret { kind: SecretKind::PrivateKey, span: block.start()..end }
-    }));
+        found.push(Secret { kind: SecretKind::PrivateKey, span: block.start()..end });
+        from = end;
+    }
 }
 
 /// `scheme://user:password@host`: the password.

@@ -1,0 +1,275 @@
+//! `everlore onboard`: from nothing to a first conversation; safe to run again.
+
+mod settings;
+mod soul;
+mod check;
+mod wizard;
+
+use std::io::{self, IsTerminal};
+
+use clap::Args;
+use everlore::text::language::Language;
+use serde_json::json;
+
+use self::{settings::Written, soul::Soul, wizard::Wizard};
+use crate::{
+    commands::chat::Phrases,
+    context::Context,
+    failure::{Exit, Failure, Result},
+    output::Output,
+};
+
+/// Choose a model and who the agent is
+///
+/// At a terminal it asks; what is given as an option is not asked for, and Enter leaves a step as it is. With --yes nothing
+/// is asked. It writes config.toml, where comments and other settings stay, and sections of SOUL.md; what a person wrote
+/// there is replaced only after a yes, or with --replace. Keys are written to no file. Run it again to change a choice.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct OnboardArgs {
+    /// The language of prompts and of the wizard: en, zh or auto
+    #[arg(long, value_name = "LANGUAGE", value_parser = ["en", "zh", "auto"])]
+    language: Option<String>,
+    /// Who serves the model, such as openai, anthropic, gemini, ollama, deepseek or qwen
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+    /// The model, as its provider spells it
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// The address of the provider [default: the provider's own]
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// A command that prints the key, such as "pass show openai" [default: the provider's variable]
+    #[arg(long, value_name = "COMMAND")]
+    key_command: Option<String>,
+    /// The agent's name
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
+    /// Its personality, in a sentence
+    #[arg(long, value_name = "TEXT")]
+    personality: Option<String>,
+    /// Its way of speaking, in a sentence
+    #[arg(long, value_name = "TEXT")]
+    speaking: Option<String>,
+    /// Do not ask the model whether it answers
+    #[arg(long)]
+    no_check: bool,
+    /// Replace sections of SOUL.md that say something else
+    #[arg(long)]
+    replace: bool,
+    /// Ask nothing: take the options, leave the rest as it is
+    #[arg(short, long)]
+    yes: bool,
+}
+
+/// What was chosen, by options or answers; what was skipped is none.
+#[derive(Debug, Clone, Default)]
+struct Chosen {
+    language: Option<String>,
+    provider: Option<String>,
+    model: Option<String>,
+    base_url: Option<String>,
+    key_command: Option<String>,
+    name: Option<String>,
+    personality: Option<String>,
+    speaking: Option<String>,
+    no_check: bool,
+}
+
+impl Chosen {
+    /// The settings that it means.
+    fn settings(&self) -> Vec<(&'static str, &'static str, toml_edit::Value)> {
+        let names_model = self.provider.is_some() || self.model.is_some();
+        let text = |text: &Option<String>| text.as_deref().map(toml_edit::Value::from);
+        let all = [
+            ("general", "language", text(&self.language)),
+            ("memory_agent", "enabled", names_model.then(|| true.into())),
+            ("memory_agent", "provider", text(&self.provider)),
+            ("memory_agent", "model", text(&self.model)),
+            ("memory_agent", "base_url", text(&self.base_url)),
+            ("memory_agent", "key_command", text(&self.key_command)),
+        ];
+        all.into_iter().filter_map(|(section, name, value)| Some((section, name, value?))).collect()
+    }
+
+    /// Whether a model was chosen, as a whole or in part.
+    fn has_model(&self) -> bool {
+        self.provider.is_some() || self.model.is_some() || self.base_url.is_some()
+    }
+}
+
+impl OnboardArgs {
+    /// Asks, writes, and tells what was written.
+    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let (yes, replace) = (self.yes, self.replace);
+        let chosen = self.chosen();
+        if yes || out.is_json() {
+            return unasked(cx, out, &chosen, replace).await;
+        }
+        if !io::stdin().is_terminal() {
+            return Err(Failure::invalid(
+                "there is no terminal to ask at",
+                "give the choices as options and --yes; `everlore onboard --help` lists them",
+            ));
+        }
+        asked(cx, out, chosen, replace).await
+    }
+
+    fn chosen(self) -> Chosen {
+        let given = |text: Option<String>| {
+            text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+        };
+        Chosen {
+            language: given(self.language),
+            provider: given(self.provider),
+            model: given(self.model),
+            base_url: given(self.base_url),
+            key_command: given(self.key_command),
+            name: given(self.name),
+            personality: given(self.personality),
+            speaking: given(self.speaking),
+            no_check: self.no_check,
+        }
+    }
+}
+
+/// Takes the options as they are.
+async fn unasked(cx: &Context, out: &mut Output, chosen: &Chosen, replace: bool) -> Result<Exit> {
+    let phrases = phrases(cx, chosen);
+    cx.welcome(&cx.home);
+    let written = settings::with_chosen(&settings::read(&cx.settings.path)?, chosen)?;
+    let soul = Soul::with_chosen(cx, chosen, phrases)?;
+    if !soul.replaced.is_empty() && !replace {
+        return Err(Failure::invalid(
+            format!("SOUL.md says something else in: {}", soul.replaced.join(", ")),
+            "give --replace to replace these sections, or leave the options out; nothing was changed",
+        ));
+    }
+    let check = match chosen.has_model() && !chosen.no_check {
+        true => Some(check::live(cx, &check::config_with(cx, chosen)).await),
+        false => None,
+    };
+    let (changes, sections) =
+        (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
+    write(cx, &written, soul)?;
+    let failed = check.as_ref().is_some_and(|live| !live.ok);
+    if out.is_json() {
+        out.json(&json!({
+            "config": cx.settings.path.display().to_string(),
+            "settings": changes,
+            "soul": sections,
+            "check": check,
+        }))?;
+        return Ok(Exit::well(!failed));
+    }
+    if let Some(live) = check {
+        out.line(&live.told(phrases))?;
+    }
+    told(cx, out, &changes, &sections, phrases)?;
+    Ok(Exit::well(!failed))
+}
+
+/// Asks step by step; nothing is written before the last question.
+async fn asked(cx: &Context, out: &mut Output, chosen: Chosen, replace: bool) -> Result<Exit> {
+    let mut wizard = Wizard::new(cx, out, phrases(cx, &chosen));
+    let Some(chosen) = wizard.ask(chosen).await? else {
+        let left = wizard.phrases.choose("nothing was changed", "什么都没有改");
+        wizard.out.line(left)?;
+        return Ok(Exit::Done);
+    };
+    let phrases = wizard.phrases;
+    cx.welcome(&cx.home);
+    let written = settings::with_chosen(&settings::read(&cx.settings.path)?, &chosen)?;
+    let mut soul = Soul::with_chosen(cx, &chosen, phrases)?;
+    if !soul.replaced.is_empty() && !replace {
+        let question = match phrases.choose("en", "zh") {
+            "zh" => {
+                format!("SOUL.md 中已有不同的内容（{}），替换吗？[y/N]: ", soul.replaced.join("、"))
+            }
+            _ => format!(
+                "SOUL.md says something else in {}. Replace it? [y/N]: ",
+                soul.replaced.join(", ")
+            ),
+        };
+        if !wizard.confirm(&question, false).await? {
+            soul = Soul::with_chosen(cx, &Chosen::default(), phrases)?;
+        }
+    }
+    let (changes, sections) =
+        (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
+    if !changes.is_empty() || soul.changes() {
+        for change in &changes {
+            wizard.out.line(&format!("  {change}"))?;
+        }
+        for section in &sections {
+            wizard.out.line(&format!("  SOUL.md: {section}"))?;
+        }
+        let question = phrases.choose("Write this? [Y/n]: ", "写入这些内容吗？[Y/n]: ");
+        if !wizard.confirm(question, true).await? {
+            out.line(phrases.choose("nothing was changed", "什么都没有改"))?;
+            return Ok(Exit::Done);
+        }
+    }
+    write(cx, &written, soul)?;
+    told(cx, out, &changes, &sections, phrases)?;
+    Ok(Exit::Done)
+}
+
+fn write(cx: &Context, written: &Written, soul: Soul) -> Result<()> {
+    if soul.changes() {
+        soul.write(cx)?;
+    }
+    if !written.changes.is_empty() {
+        settings::write(&cx.settings.path, &written.text)?;
+    }
+    Ok(())
+}
+
+/// What was written, and what to do next.
+fn told(
+    cx: &Context,
+    out: &mut Output,
+    changes: &[String],
+    sections: &[&str],
+    phrases: Phrases,
+) -> Result<()> {
+    let path = cx.settings.path.display();
+    match (changes.is_empty(), sections.is_empty()) {
+        (true, true) => out.line(phrases.choose("nothing to change", "没有需要改的内容"))?,
+        (false, _) => out.line(&format!("{}: {path}", phrases.choose("written", "已写入")))?,
+        (true, false) => out.line(phrases.choose("written: SOUL.md", "已写入：SOUL.md"))?,
+    }
+    out.line(phrases.choose("next: everlore chat", "下一步：everlore chat"))
+}
+
+/// How agents that have no connection of their own get at the memory.
+fn connecting(phrases: Phrases) -> &'static str {
+    phrases.choose(
+        "\
+Any agent that can run commands can use it:
+  before an answer   everlore context \"MESSAGE\"   prints what is worth knowing, or nothing
+  after a message    everlore observe --session NAME --role user   stores each line of its input
+  as tools           everlore tool list, everlore tool call NAME JSON
+A memory folder of a coding assistant can be kept in step: everlore vault init FOLDER
+What another system remembers comes along: everlore import auto PATH --dry-run",
+        "\
+任何能运行命令的智能体都可以使用：
+  回答之前   everlore context \"消息\"   输出值得知道的内容，没有就不输出
+  说话之后   everlore observe --session 名称 --role user   保存输入的每一行
+  作为工具   everlore tool list，everlore tool call 名称 JSON
+编程助手的记忆文件夹可以保持同步：everlore vault init 文件夹
+其他系统的记忆可以导入：everlore import auto 路径 --dry-run",
+    )
+}
+
+/// The language of the wizard: what was chosen, or what the settings and the system say.
+fn phrases(cx: &Context, chosen: &Chosen) -> Phrases {
+    match chosen.language.as_deref() {
+        Some("zh") => Phrases::of(Language::Chinese),
+        Some("en") => Phrases::of(Language::English),
+        _ => Phrases::of(cx.language()),
+    }
+}
+
+fn is_yes(answer: &str) -> bool {
+    ["y", "yes", "是", "好"].contains(&answer.trim().to_lowercase().as_str())
+}

@@ -1,0 +1,208 @@
+//! `everlore quarantine`: statements that were not remembered, and why.
+
+use clap::{Args, Subcommand};
+use everlore::{MemoryId, types::Held};
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    failure::{Exit, Result},
+    output::Output,
+    times::age,
+    words::{count, cut, indented, rendered, table, visible},
+};
+
+/// Cells of a reason in a list.
+const REASON_CELLS: usize = 44;
+
+/// Cells of a statement in a list.
+const STATEMENT_CELLS: usize = 48;
+
+/// Statements drawn from conversations that were not remembered, each with its reason
+///
+/// Nothing that is found in a conversation is dropped silently: what is quarantined wants a look, what is rejected seemed not
+/// worth one. Both are kept for a while, within the limits of the settings. An ID may be shortened.
+#[derive(Debug, Subcommand)]
+pub(crate) enum QuarantineCommand {
+    List(ListArgs),
+    Show(ShowArgs),
+    Restore(RestoreArgs),
+    Drop(DropArgs),
+}
+
+/// List them, those that want a look first
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {}
+
+/// Print one whole, with the turns that it was drawn from
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The statement
+    id: String,
+}
+
+/// Remember them all the same, as approved by you
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// The statements
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+}
+
+/// Remove them for good
+#[derive(Debug, Args)]
+pub(crate) struct DropArgs {
+    /// The statements
+    #[arg(required_unless_present = "all", value_name = "ID")]
+    ids: Vec<String>,
+    /// All of them
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
+}
+
+impl QuarantineCommand {
+    /// Whether it only looks.
+    pub(crate) fn only_reads(&self) -> bool {
+        matches!(self, Self::List(_) | Self::Show(_))
+    }
+
+    /// Runs the command.
+    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        match self {
+            Self::List(args) => args.run(cx, out).await,
+            Self::Show(args) => args.run(cx, out).await,
+            Self::Restore(args) => args.run(cx, out).await,
+            Self::Drop(args) => args.run(cx, out).await,
+        }
+    }
+}
+
+impl ListArgs {
+    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let mut held = cx.engine().await?.quarantine(&cx.scope).await?;
+        held.sort_by_key(|held| std::cmp::Reverse((held.verdict, held.at, held.id())));
+        if out.is_json() {
+            out.json(&json!({ "drafts": held }))?;
+            return Ok(Exit::found(!held.is_empty()));
+        }
+        if held.is_empty() {
+            out.note("nothing is held");
+            return Ok(Exit::Nothing);
+        }
+        let ids: Vec<_> = held.iter().map(Held::id).collect();
+        let mut rows = table(&["id", "verdict", "statement", "reason", "age"]);
+        for draft in &held {
+            rows.add_row([
+                short(draft.id(), &ids),
+                draft.verdict.as_str().to_owned(),
+                cut(&draft.memory.content, STATEMENT_CELLS),
+                cut(&draft.reason, REASON_CELLS),
+                age(draft.at, &cx.now()),
+            ]);
+        }
+        out.text(&rendered(rows))?;
+        Ok(Exit::Done)
+    }
+}
+
+impl ShowArgs {
+    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let draft = find(cx, &self.id).await?;
+        if out.is_json() {
+            out.json(&draft)?;
+            return Ok(Exit::Done);
+        }
+        let session = draft.session.as_deref().unwrap_or("none");
+        out.line(&format!("{} {}", out.strong(draft.verdict.as_str()), draft.id()))?;
+        out.line(&format!("because   {}", draft.reason))?;
+        out.line(&format!("kind      {}", draft.memory.kind))?;
+        out.line(&format!("session   {}", visible(session)))?;
+        out.line(&format!("run       {}", draft.run))?;
+        for turn in &draft.memory.source.turns {
+            out.line(&format!("from      {turn}"))?;
+        }
+        out.text(&indented(&visible(&draft.memory.content), 2))?;
+        out.line("")?;
+        Ok(Exit::Done)
+    }
+}
+
+impl RestoreArgs {
+    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        let mut restored = Vec::new();
+        for id in found(cx, &self.ids).await? {
+            restored.push(engine.restore_held(&cx.scope, id).await?);
+        }
+        if out.is_json() {
+            out.json(&json!({ "memories": restored }))?;
+            return Ok(Exit::Done);
+        }
+        for memory in &restored {
+            out.line(&format!(
+                "remembered: {} {}",
+                out.strong(&memory.id.to_string()),
+                memory.name
+            ))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl DropArgs {
+    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let engine = cx.engine().await?;
+        let ids = match self.all {
+            true => engine.quarantine(&cx.scope).await?.iter().map(Held::id).collect(),
+            false => found(cx, &self.ids).await?,
+        };
+        let dropped = engine.drop_held(&cx.scope, &ids).await?;
+        if out.is_json() {
+            out.json(&json!({ "dropped": dropped }))?;
+        } else {
+            out.line(&format!("dropped: {}", count(dropped, "statement", "statements")))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The ids that names mean; all of them, before anything is done to one.
+async fn found(cx: &Context, names: &[String]) -> Result<Vec<MemoryId>> {
+    let mut ids = Vec::new();
+    for name in names {
+        ids.push(find(cx, name).await?.id());
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
+}
+
+async fn find(cx: &Context, name: &str) -> Result<Held> {
+    let prefix = digits(name);
+    let mut held = cx.engine().await?.quarantine(&cx.scope).await?;
+    held.retain(|held| digits(&held.id().to_string()).starts_with(&prefix));
+    match held.len() {
+        1 => Ok(held.remove(0)),
+        0 => Err(everlore::Error::invalid(
+            format!("no statement `{name}` is held"),
+            "list what there is with `everlore quarantine list`",
+        )
+        .into()),
+        count => Err(everlore::Error::Ambiguous { prefix: name.to_owned(), count }.into()),
+    }
+}
+
+fn digits(id: &str) -> String {
+    id.trim().replace('-', "").to_lowercase()
+}
+
+/// The shortest beginning, eight characters at least, that tells an id from the others.
+fn short(id: MemoryId, all: &[MemoryId]) -> String {
+    let text = id.to_string();
+    let is_alone = |length: &usize| {
+        let fits = |other: &&MemoryId| other.to_string().starts_with(&text[..*length]);
+        all.iter().filter(fits).count() == 1
+    };
+    let length = (8..text.len()).find(is_alone).unwrap_or(text.len());
+    text[..length].trim_end_matches('-').to_owned()
+}

@@ -1,0 +1,224 @@
+//! `everlore chat` without a terminal: piped, with options, from memory alone, and when things go wrong (X3, C7, F7).
+
+use std::fs;
+
+use everlore::files::disk::make_private_folder;
+use everlore_scripted::{Chats, Said, Server};
+use serde_json::{Value, json};
+
+use crate::home::{Home, Ran};
+
+const MODEL: &str = "scripted-chat";
+
+/// A provider by a script, and a home whose settings name it.
+pub(crate) fn talking(chats: Chats) -> (Server, Home) {
+    let server = Server::start(chats);
+    let home = Home::new();
+    make_private_folder(&home.path()).unwrap();
+    let settings = format!(
+        "[chat]\nprovider = \"openai\"\nmodel = \"{MODEL}\"\nbase_url = \"{}/v1\"\n",
+        server.url()
+    );
+    fs::write(home.path().join("config.toml"), settings).unwrap();
+    (server, home)
+}
+
+/// Everything that was stored as turns, the oldest first.
+pub(crate) fn turns(home: &Home) -> Vec<String> {
+    let ran = home.run(&["--json", "memory", "list", "--kind", "turn", "--limit", "100"]);
+    let listed = ran.json();
+    let contents = listed["memories"].as_array().unwrap_or_else(|| panic!("{listed}")).iter();
+    let mut contents: Vec<String> =
+        contents.map(|memory| memory["content"].as_str().unwrap().to_owned()).collect();
+    contents.reverse();
+    contents
+}
+
+/// What the model was asked, the messages after the system prompt.
+pub(crate) fn messages(server: &Server, request: usize) -> Vec<Value> {
+    let body = server.requests()[request].json();
+    body["messages"].as_array().unwrap()[1..].to_vec()
+}
+
+pub(crate) fn system(server: &Server, request: usize) -> String {
+    server.requests()[request].json()["messages"][0]["content"].as_str().unwrap().to_owned()
+}
+
+/// What the log of the day says.
+pub(crate) fn log(home: &Home) -> String {
+    home.run(&["layer", "show", "daily"]).out
+}
+
+#[test]
+fn one_message_is_answered_as_it_is_and_both_sides_are_stored() {
+    let (server, home) = talking(Chats::new().says("**Hello**, Anna. 你好！"));
+    let ran = home.run_with(&["chat", "--once"], "Hi, I am Anna.\n".as_bytes());
+    assert_eq!((ran.code, ran.out.as_str()), (0, "**Hello**, Anna. 你好！\n"), "{ran:?}");
+    assert_eq!(turns(&home), ["Hi, I am Anna.", "**Hello**, Anna. 你好！"]);
+    assert_eq!(messages(&server, 0), [json!({ "role": "user", "content": "Hi, I am Anna." })]);
+    assert!(system(&server, 0).contains("<agent-identity>"), "{}", system(&server, 0));
+    home.assert_well();
+}
+
+#[test]
+fn with_json_the_answer_comes_with_its_figures() {
+    let (_server, home) = talking(Chats::new().then(Said::text("Momo.").costing(90, 40, 3)));
+    home.remember("My cat is called Momo");
+    let ran = home.run(&["--json", "chat", "--session", "cats", "What is my cat called?"]);
+    let answer = ran.json();
+    assert_eq!((ran.code, answer["text"].as_str()), (0, Some("Momo.")), "{ran:?}");
+    assert_eq!((&answer["session"], &answer["ended"]), (&json!("cats"), &json!("done")));
+    assert_eq!(answer["tokens"], json!({ "read": 90, "cached": 40, "written": 3 }));
+    let memory = &answer["injected"]["memories"][0];
+    assert!(memory["score"].as_f64().unwrap() > 0.0, "{answer}");
+    assert!(memory["terms"].as_array().unwrap().iter().any(|term| term == "cat"), "{answer}");
+    assert!(answer["injected"]["text"].as_str().unwrap().contains("Momo"), "{answer}");
+}
+
+#[test]
+fn a_conversation_goes_on_under_its_name_and_its_prompt_stays_the_same() {
+    let (server, home) = talking(Chats::new().says("Nice name.").says("Momo, you said."));
+    home.run(&["chat", "--session", "cats", "My cat is called Momo."]);
+    home.run(&["chat", "--session", "cats", "And what is it called?"]);
+    let messages = messages(&server, 1);
+    let texts: Vec<&str> = messages.iter().map(|one| one["content"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["My cat is called Momo.", "Nice name.", "And what is it called?"]);
+    assert!(!system(&server, 1).contains("My cat is called Momo."), "it sees what was said");
+    assert!(log(&home).contains("Session cats (4 turns)"), "{}", log(&home));
+}
+
+#[test]
+fn each_line_of_a_pipe_is_a_message_and_the_end_is_summed_up_by_the_model() {
+    let chats = Chats::new().says("好的。").says("龙井。").says("- 用户喜欢喝龙井茶，每天早上一杯");
+    let (server, home) = talking(chats);
+    let input = "我喜欢喝龙井茶，每天早上一杯。\n\n我喜欢喝什么茶？\n";
+    let ran = home.run_with(&["chat", "--session", "茶"], input.as_bytes());
+    assert_eq!((ran.code, ran.out.as_str()), (0, "好的。\n龙井。\n"), "{ran:?}");
+    assert_eq!(server.requests().len(), 3);
+    assert_eq!(messages(&server, 1).len(), 3);
+    assert!(
+        log(&home).contains("会话 茶（4 条）\n\n- 用户喜欢喝龙井茶，每天早上一杯"),
+        "{}",
+        log(&home)
+    );
+}
+
+#[test]
+fn tools_of_the_registry_work_on_the_memory_of_the_home() {
+    let save = json!({ "action": "create", "type": "user", "name": "landlord", "content": "My landlord is Bento" });
+    let (server, home) = talking(Chats::new().calls("memory_save", save).says("Saved."));
+    let ran = home.run(&["chat", "Please remember that my landlord is Bento"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Saved.\n"), "{ran:?}");
+    assert!(home.recall("landlord").contains(&"My landlord is Bento".to_owned()));
+    let result = &messages(&server, 1)[2];
+    assert_eq!(result["role"], "tool", "{result}");
+    let offered = server.requests()[0].json()["tools"].to_string();
+    assert!(offered.contains("memory_recall") && offered.contains("memory_add"), "{offered}");
+    let (server, home) = talking(Chats::new().says("No tools."));
+    home.run(&["chat", "--no-tools", "hello"]);
+    assert_eq!(server.requests()[0].json().get("tools"), None);
+}
+
+fn told(ran: &Ran) -> (i32, String, String) {
+    let error = ran.json()["error"].clone();
+    let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
+    (ran.code, text("message"), text("hint"))
+}
+
+#[test]
+fn without_a_model_it_says_so_and_names_the_ways_on() {
+    let home = Home::new();
+    let (code, message, hint) = told(&home.run(&["--json", "chat", "hello"]));
+    assert_eq!((code, message.as_str()), (2, "no model is set up"));
+    assert!(hint.contains("everlore onboard") && hint.contains("--offline"), "{hint}");
+    let mut command = home.command(&["chat", "你好"]);
+    let ran = Ran::from(command.env("LANG", "zh_CN.UTF-8").output().unwrap());
+    assert!(ran.err.contains("还没有设置模型") && ran.err.contains("everlore onboard"), "{ran:?}");
+}
+
+#[test]
+fn a_provider_that_fails_is_told_and_what_was_said_is_kept() {
+    let (_server, home) = talking(Chats::new().with_key("sk-right").says("never"));
+    let (code, message, hint) = told(&home.run(&["--json", "chat", "My cat is called Momo."]));
+    assert_eq!(code, 2);
+    assert!(message.contains("key") && hint.contains("OPENAI_API_KEY"), "{message} / {hint}");
+    assert_eq!(turns(&home), ["My cat is called Momo."]);
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_stored_as_far_as_it_came() {
+    let (_server, home) =
+        talking(Chats::new().then(Said::text("One two three four five six").cut_after(4)));
+    let ran = home.run(&["chat", "count"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, "One two thre\n"), "{ran:?}");
+    assert!(ran.err.contains("the answer broke off"), "{ran:?}");
+    assert_eq!(turns(&home), ["count", "One two thre"]);
+}
+
+#[test]
+fn a_process_that_is_killed_in_the_middle_of_an_answer_has_stored_the_question() {
+    let (server, home) = talking(Chats::new().then(Said::text("One two three").held_after(2)));
+    let mut child = home.start(&["chat", "My cat is called Momo."]);
+    server.await_held();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(turns(&home), ["My cat is called Momo."]);
+    home.assert_well();
+}
+
+#[test]
+fn from_memory_alone_it_quotes_what_is_stored_in_both_languages() {
+    let home = Home::new();
+    let said = "{\"session\":\"monday\",\"speaker\":\"Ana\",\"text\":\"We moved the staging server to port 9443.\"}\n{\"session\":\"周二\",\"speaker\":\"小本\",\"text\":\"支付模块周三上线。\"}\n";
+    home.run_with(&["observe"], said.as_bytes());
+    let ran = home.run(&["chat", "--offline", "Which port does the staging server use?"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(
+        ran.out.starts_with(
+            "This is stored:\n\n> We moved the staging server to port 9443.\n\n— Ana, "
+        )
+    );
+    assert!(ran.out.contains("(today), conversation monday"), "{ran:?}");
+    let ran = home.run(&["chat", "--offline", "支付模块什么时候上线？"]);
+    assert!(ran.out.contains("> 支付模块周三上线。\n\n— 小本，"), "{ran:?}");
+    assert!(
+        ran.out.starts_with("记忆中有这些：") && ran.out.contains("（今天），会话 周二"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn from_memory_alone_it_says_that_nothing_is_stored_and_keeps_what_is_said() {
+    let home = Home::new();
+    let ran = home.run(&["chat", "--offline", "What is my cat called?"]);
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (1, "Nothing is stored about that. What you said is kept.\n")
+    );
+    home.run(&["chat", "--offline", "My cat is called Momo."]);
+    let ran = home.run(&["--json", "chat", "--offline", "What is my cat called?"]);
+    let answer = ran.json();
+    let quotes = [&answer["quotes"][0]["text"], &answer["quotes"][1]["text"]];
+    assert_eq!(quotes, ["The user has a cat called Momo.", "My cat is called Momo."], "{answer}");
+    assert_eq!(turns(&home).len(), 3);
+}
+
+#[test]
+fn a_secret_that_is_said_in_a_conversation_is_nowhere_on_disk() {
+    let key = "sk-ant-api03-Zx81QpLmNv72RtYw33KdHs90BcJf64TgUeXa";
+    let (_server, home) = talking(Chats::new().says("I will not repeat it."));
+    let ran = home.run(&["chat", &format!("my key is {key}")]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let holds = |bytes: &[u8]| bytes.windows(12).any(|part| part == &key.as_bytes()[13..25]);
+    let found: Vec<_> = home.files().into_iter().filter(|(_, bytes)| holds(bytes)).collect();
+    assert!(found.is_empty(), "{:?}", found.iter().map(|(path, _)| path).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_empty_message_and_bad_options_are_refused_in_words() {
+    let (_server, home) = talking(Chats::new());
+    let (code, message, _) = told(&home.run(&["--json", "chat", "--once"]));
+    assert_eq!((code, message.as_str()), (2, "there is no message"));
+    let (code, message, _) = told(&home.run(&["--json", "chat", "--base-file", "absent.md", "hi"]));
+    assert!(code == 2 && message.contains("absent.md"), "{message}");
+}

@@ -1,0 +1,170 @@
+//! `everlore onboard`: from start to end at a real terminal, with steps left out, twice; and by options alone (X4).
+
+use std::fs;
+
+use everlore::files::disk::make_private_folder;
+use everlore_scripted::{Chats, Said, Server};
+use serde_json::json;
+
+use crate::{
+    home::Home,
+    terminal::{CTRL_C, ENTER, Terminal},
+};
+
+fn provider() -> Server {
+    Server::start(Chats::new().otherwise(|_| Said::text("ready")))
+}
+
+fn settings(home: &Home) -> String {
+    fs::read_to_string(home.path().join("config.toml")).unwrap_or_default()
+}
+
+fn soul(home: &Home) -> String {
+    fs::read_to_string(home.path().join("SOUL.md")).unwrap_or_default()
+}
+
+/// Waits for a question and answers it.
+fn answers(terminal: &Terminal, question: &str, answer: &str) {
+    terminal.asks(question);
+    terminal.types(answer);
+    terminal.types(ENTER);
+}
+
+#[test]
+fn the_wizard_leads_from_nothing_to_a_conversation_and_runs_again_without_harm() {
+    let (server, home) = (provider(), Home::new());
+    let terminal = Terminal::start(&home, &["onboard"], &[("OPENAI_API_KEY", "sk-1")]);
+    answers(&terminal, "auto [auto]:", "");
+    answers(&terminal, "Provider []:", "1");
+    answers(&terminal, "Address [https://api.openai.com/v1]:", &format!("{}/v1", server.url()));
+    terminal.sees("2) scripted-other");
+    answers(&terminal, "Model []:", "1");
+    terminal.sees("✓ openai/scripted-chat answered in");
+    answers(&terminal, "The agent's name:", "Aria");
+    answers(&terminal, "Its personality:", "");
+    answers(&terminal, "Its way of speaking:", "short and plain");
+    answers(&terminal, "use this memory? [y/N]:", "y");
+    terminal.sees("everlore context \"MESSAGE\"");
+    terminal.sees("memory_agent.model = \"scripted-chat\"");
+    terminal.sees("SOUL.md: Way of speaking");
+    answers(&terminal, "Write this? [Y/n]:", "");
+    terminal.sees("next: everlore chat");
+    assert_eq!(terminal.ends(), 0);
+    let (written, persona) = (settings(&home), soul(&home));
+    assert!(
+        written.starts_with("[memory_agent]\nenabled = true\nprovider = \"openai\"\n"),
+        "{written}"
+    );
+    assert!(!written.contains("sk-1"), "{written}");
+    assert!(persona.contains("## Name\n\nMy name is Aria."), "{persona}");
+    assert!(persona.contains("## Way of speaking\n\nshort and plain"), "{persona}");
+    assert!(!persona.contains("## Personality") && persona.contains("## Principles"), "{persona}");
+
+    let terminal = Terminal::start(&home, &["onboard"], &[("OPENAI_API_KEY", "sk-1")]);
+    answers(&terminal, "auto [auto]:", "");
+    answers(&terminal, "Provider [openai]:", "");
+    answers(&terminal, "Model [scripted-chat]:", "");
+    terminal.sees("✓ openai/scripted-chat answered in");
+    answers(&terminal, "The agent's name:", "Bo");
+    answers(&terminal, "Its personality:", "");
+    answers(&terminal, "Its way of speaking:", "");
+    answers(&terminal, "use this memory? [y/N]:", "");
+    answers(&terminal, "Replace it? [y/N]:", "n");
+    terminal.sees("nothing to change");
+    assert_eq!(terminal.ends(), 0);
+    assert_eq!((settings(&home), soul(&home)), (written, persona));
+
+    let terminal = Terminal::start(&home, &["chat"], &[("OPENAI_API_KEY", "sk-1")]);
+    terminal.says("hello");
+    terminal.sees("ready");
+    terminal.says("/quit");
+    assert_eq!(terminal.ends(), 0);
+}
+
+#[test]
+fn every_step_can_be_left_out_and_leaving_changes_nothing() {
+    let home = Home::new();
+    let terminal = Terminal::start(&home, &["onboard"], &[]);
+    answers(&terminal, "auto [auto]:", "fr");
+    answers(&terminal, "auto [auto]:", "zh");
+    answers(&terminal, "服务商 []:", "nobody");
+    terminal.sees("请输入列表中的编号或名称");
+    answers(&terminal, "服务商 []:", "");
+    answers(&terminal, "模型 []:", "");
+    answers(&terminal, "智能体的名字:", "小爱");
+    terminal.asks("个性:");
+    terminal.types(CTRL_C);
+    terminal.sees("什么都没有改");
+    assert_eq!(terminal.ends(), 0);
+    assert_eq!(settings(&home), "");
+    assert!(!soul(&home).contains("小爱"), "{}", soul(&home));
+}
+
+#[test]
+fn options_alone_do_the_same_and_keep_comments() {
+    let (server, home) = (provider(), Home::new());
+    make_private_folder(&home.path()).unwrap();
+    let before = "# my settings\n[recall]\nlimit = 7 # enough\n";
+    fs::write(home.path().join("config.toml"), before).unwrap();
+    let url = format!("{}/v1", server.url());
+    let args = [
+        "--json",
+        "onboard",
+        "--yes",
+        "--language",
+        "zh",
+        "--provider",
+        "openai",
+        "--model",
+        "scripted-chat",
+        "--base-url",
+        &url,
+        "--name",
+        "小爱",
+        "--personality",
+        "耐心、细致",
+    ];
+    let ran = home.run(&args);
+    let told = ran.json();
+    assert_eq!((ran.code, &told["check"]["ok"]), (0, &json!(true)), "{ran:?}");
+    assert!(settings(&home).starts_with(before), "{}", settings(&home));
+    assert!(soul(&home).contains("## 名字\n\n我叫小爱。"), "{}", soul(&home));
+    let again = home.run(&args).json();
+    assert_eq!((&again["settings"], &again["soul"]), (&json!([]), &json!([])), "{again}");
+    let other = home.run(&["--json", "onboard", "--yes", "--language", "zh", "--name", "小明"]);
+    assert_eq!(other.code, 2);
+    assert!(other.out.contains("--replace") && soul(&home).contains("小爱"), "{other:?}");
+    home.run(&["onboard", "--yes", "--language", "zh", "--name", "小明", "--replace"]);
+    assert!(soul(&home).contains("我叫小明。") && !soul(&home).contains("小爱"), "{}", soul(&home));
+    home.assert_well();
+}
+
+#[test]
+fn what_cannot_work_is_told_and_a_check_that_fails_still_writes() {
+    let home = Home::new();
+    let ran = home.run(&["onboard"]);
+    assert!(ran.code == 2 && ran.err.contains("--yes"), "{ran:?}");
+    let ran = home.run(&["--json", "onboard", "--yes", "--provider", "nobody", "--model", "x"]);
+    assert!(ran.code == 2 && ran.out.contains("must be one of openai"), "{ran:?}");
+    assert_eq!(settings(&home), "");
+    let server = Server::start(Chats::new().with_key("sk-right"));
+    let url = format!("{}/v1", server.url());
+    let args = [
+        "onboard",
+        "--yes",
+        "--provider",
+        "openai",
+        "--model",
+        "scripted-chat",
+        "--base-url",
+        &url,
+    ];
+    let ran = home.run(&args);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.out.contains("✗ openai/scripted-chat"), "{ran:?}");
+    assert!(settings(&home).contains("model = \"scripted-chat\""), "{}", settings(&home));
+    fs::write(home.path().join("config.toml"), "[chat\n").unwrap();
+    let ran = home.run(&["onboard", "--yes", "--name", "Aria"]);
+    assert!(ran.code == 2 && ran.err.contains("cannot be read"), "{ran:?}");
+    assert_eq!(settings(&home), "[chat\n");
+}

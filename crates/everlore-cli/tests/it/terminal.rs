@@ -1,0 +1,190 @@
+//! A real terminal for the binary: what is typed goes in, what a person would see comes out. Nothing here sleeps: tests wait
+//! for what is on the screen.
+
+use std::{
+    io::{Read, Write},
+    num::NonZeroU16,
+    process::Child,
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use pty_process::{Size, blocking};
+
+use crate::home::Home;
+
+/// Far longer than anything takes that a test waits for.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Keys.
+pub(crate) const CTRL_C: &str = "\u{3}";
+pub(crate) const CTRL_D: &str = "\u{4}";
+pub(crate) const BACKSPACE: &str = "\u{7f}";
+pub(crate) const UP: &str = "\u{1b}[A";
+pub(crate) const ENTER: &str = "\r";
+
+/// A terminal with the binary in it.
+pub(crate) struct Terminal {
+    pty: Arc<blocking::Pty>,
+    child: Child,
+    seen: Arc<Seen>,
+    /// How many bytes were printed when something was typed last: what was on the screen then is no answer to it.
+    typed_at: AtomicUsize,
+}
+
+struct Seen {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    parser: vt100::Parser,
+    /// How many bytes were printed so far.
+    printed: usize,
+    closed: bool,
+}
+
+fn cells(number: u16) -> NonZeroU16 {
+    NonZeroU16::new(number).unwrap()
+}
+
+impl Terminal {
+    /// Starts the binary on a home, in a terminal of 40 lines and 100 columns.
+    pub(crate) fn start(home: &Home, args: &[&str], env: &[(&str, &str)]) -> Self {
+        let (pty, pts) = blocking::open().unwrap();
+        pty.resize(Size::new(40, 100)).unwrap();
+        let command = blocking::Command::new(env!("CARGO_BIN_EXE_everlore"))
+            .env_clear()
+            .env("TZ", "UTC")
+            .env("TERM", "xterm-256color")
+            .env("EVERLORE_HOME", home.path())
+            .envs(env.iter().copied())
+            .current_dir(home.beside(""))
+            .args(args);
+        let child = command.spawn(pts).unwrap();
+        let parser = vt100::Parser::new(cells(40), cells(100), 1_000);
+        let state = Mutex::new(State { parser, printed: 0, closed: false });
+        let seen = Arc::new(Seen { state, changed: Condvar::new() });
+        let pty = Arc::new(pty);
+        let (reading, watching) = (Arc::clone(&pty), Arc::clone(&seen));
+        thread::spawn(move || watch(&reading, &watching));
+        Self { pty, child, seen, typed_at: AtomicUsize::new(0) }
+    }
+
+    /// Types.
+    pub(crate) fn types(&self, keys: &str) {
+        let printed = self.seen.state.lock().unwrap().printed;
+        self.typed_at.store(printed, Ordering::Relaxed);
+        (&*self.pty).write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits for the prompt, types a line and presses Enter.
+    pub(crate) fn says(&self, line: &str) {
+        self.prompts();
+        self.types(line);
+        self.types(ENTER);
+    }
+
+    /// Waits until a text is on the screen.
+    pub(crate) fn sees(&self, text: &str) {
+        self.wait(text, |screen| screen.contents().contains(text));
+    }
+
+    /// Waits until a line is asked for and nothing is typed yet.
+    pub(crate) fn prompts(&self) {
+        self.asks("›");
+    }
+
+    /// Waits until the cursor stands behind a question, and nothing is typed yet.
+    pub(crate) fn asks(&self, question: &str) {
+        let typed_at = self.typed_at.load(Ordering::Relaxed);
+        self.wait_state(question, |state| {
+            let screen = state.parser.screen();
+            let row = usize::from(screen.cursor_position().0);
+            let line = screen.rows(0, screen.size().1.get()).nth(row).unwrap_or_default();
+            state.printed > typed_at && line.trim_end().ends_with(question)
+        });
+    }
+
+    /// What is on the screen now.
+    pub(crate) fn screen(&self) -> String {
+        self.seen.state.lock().unwrap().parser.screen().contents()
+    }
+
+    /// Whether a text on the screen is bold from its first to its last character.
+    pub(crate) fn is_bold(&self, text: &str) -> bool {
+        let state = self.seen.state.lock().unwrap();
+        let screen = state.parser.screen();
+        let rows: Vec<String> = screen.rows(0, screen.size().1.get()).collect();
+        let found = rows.iter().enumerate().find_map(|(row, line)| Some((row, line.find(text)?)));
+        let (row, column) = found.unwrap_or_else(|| panic!("`{text}` is not on the screen"));
+        let cell = |at: usize| screen.cell(row as u16, at as u16).unwrap().bold();
+        (column..column + text.len()).all(cell)
+    }
+
+    /// Makes the terminal wider or narrower.
+    pub(crate) fn resizes(&self, rows: u16, columns: u16) {
+        self.pty.resize(Size::new(rows, columns)).unwrap();
+        self.seen.state.lock().unwrap().parser.set_size(cells(rows), cells(columns));
+    }
+
+    /// Waits for the end and returns the exit code.
+    pub(crate) fn ends(mut self) -> i32 {
+        let state = self.seen.state.lock().unwrap();
+        let (state, waited) =
+            self.seen.changed.wait_timeout_while(state, DEADLINE, |state| !state.closed).unwrap();
+        let screen = state.parser.screen().contents();
+        drop(state);
+        assert!(!waited.timed_out(), "it goes on:\n{screen}");
+        self.child.wait().unwrap().code().expect("ended by itself")
+    }
+
+    fn wait(&self, what: &str, until: impl Fn(&vt100::Screen) -> bool) {
+        self.wait_state(what, |state| until(state.parser.screen()));
+    }
+
+    fn wait_state(&self, what: &str, until: impl Fn(&State) -> bool) {
+        let state = self.seen.state.lock().unwrap();
+        let (state, waited) = self
+            .seen
+            .changed
+            .wait_timeout_while(state, DEADLINE, |state| !state.closed && !until(state))
+            .unwrap();
+        let (found, screen) = (until(&state), state.parser.screen().contents());
+        drop(state);
+        assert!(!waited.timed_out() && found, "no `{what}` on:\n{screen}");
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // A test that failed leaves nothing running.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn watch(mut pty: &blocking::Pty, seen: &Seen) {
+    let mut bytes = [0; 4096];
+    loop {
+        let read = pty.read(&mut bytes);
+        let mut state = seen.state.lock().unwrap();
+        match read {
+            Ok(read) if read > 0 => {
+                state.parser.process(&bytes[..read]);
+                state.printed += read;
+            }
+            _ => state.closed = true,
+        }
+        let closed = state.closed;
+        drop(state);
+        seen.changed.notify_all();
+        if closed {
+            return;
+        }
+    }
+}

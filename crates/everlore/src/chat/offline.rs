@@ -1,0 +1,185 @@
+//! Answers from memory alone: what is stored about a question, quoted with who said it and when.
+
+use jiff::Zoned;
+use serde::Serialize;
+
+use super::{Moments, end_of};
+use crate::{
+    config::LanguageChoice,
+    engine::{Engine, SessionEnd},
+    error::Result,
+    ingest::Turn,
+    recall::{Hit, RecallRequest},
+    text::{
+        age::Age,
+        language::{Language, language_of},
+    },
+    types::{Kind, Memory, MemoryId, Role, Scope},
+};
+
+/// Hits that are looked at beside those that are quoted: earlier questions are found as well and are no answers.
+const MORE_HITS: usize = 10;
+
+/// A conversation without a model.
+pub struct Offline {
+    engine: Engine,
+    scope: Scope,
+    session: String,
+    moments: Moments,
+}
+
+/// Something stored that answers a question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Quote {
+    /// The memory.
+    pub id: MemoryId,
+    /// Its uri.
+    pub uri: String,
+    /// What sort of memory it is.
+    pub kind: Kind,
+    /// What it says.
+    pub text: String,
+    /// Who said it, when and where, in words.
+    pub source: String,
+    /// Its worth for the question, from 0 to 1.
+    pub score: f64,
+}
+
+/// The answer to one message.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Quoted {
+    /// All of it in words, as markdown.
+    pub text: String,
+    /// What is quoted, the best first.
+    pub quotes: Vec<Quote>,
+}
+
+impl Offline {
+    /// A conversation of this name.
+    pub fn new(engine: &Engine, scope: &Scope, session: &str) -> Self {
+        let (engine, scope, session) = (engine.clone(), scope.clone(), session.to_owned());
+        Self { engine, scope, session, moments: Moments::default() }
+    }
+
+    /// Stores a message and answers with what is stored about it. The answer itself is not stored: it is nothing new.
+    pub async fn say(&mut self, text: &str) -> Result<Quoted> {
+        let now = self.moments.next(&self.engine);
+        let remembers = self.engine.config().memory.enabled;
+        // A question is no answer to itself, so memory is asked first.
+        let hits = match remembers {
+            true => self.engine.recall(&self.request(text)).await.map(|found| found.hits),
+            false => Ok(Vec::new()),
+        };
+        if remembers {
+            self.engine.observe(&self.scope, vec![self.turn(text, &now)]).await?;
+        }
+        let (hits, language) = (hits?, self.language(text));
+        let limit = self.engine.config().memory.inject.limit;
+        let answers = hits.iter().filter(|hit| !is_question(hit)).take(limit);
+        let quotes: Vec<Quote> = answers.map(|hit| quote(hit, &now, language)).collect();
+        Ok(Quoted { text: in_words(&quotes, language), quotes })
+    }
+
+    /// Ends it: what it was about goes into the log of the day. Nothing if nothing was said.
+    pub async fn end(&self) -> Result<Option<SessionEnd>> {
+        end_of(&self.engine, &self.scope, &self.session).await
+    }
+
+    fn turn(&self, text: &str, now: &Zoned) -> Turn {
+        Turn {
+            text: text.to_owned(),
+            session: Some(self.session.clone()),
+            speaker: None,
+            role: Some(Role::User),
+            time: Some(now.timestamp()),
+        }
+    }
+
+    /// Hits that are far behind the best are kept: that one may be an earlier question.
+    fn request(&self, text: &str) -> RecallRequest {
+        let request = self.engine.context_request(&self.scope, text);
+        RecallRequest { limit: request.limit + MORE_HITS, floor: 0.0, ..request }
+    }
+
+    fn language(&self, text: &str) -> Language {
+        match self.engine.config().general.language {
+            LanguageChoice::Auto => language_of(text),
+            LanguageChoice::En => Language::English,
+            LanguageChoice::Zh => Language::Chinese,
+        }
+    }
+}
+
+/// Whether a turn only asks.
+fn is_question(hit: &Hit) -> bool {
+    let memory = &hit.memory;
+    let asked = memory.content.trim_end().ends_with(['?', '？', '吗', '呢']);
+    memory.kind == Kind::Turn && memory.source.role != Some(Role::Assistant) && asked
+}
+
+fn quote(hit: &Hit, now: &Zoned, language: Language) -> Quote {
+    let memory = &hit.memory;
+    Quote {
+        id: memory.id,
+        uri: memory.uri.clone(),
+        kind: memory.kind,
+        text: memory.content.trim().to_owned(),
+        source: source(hit, now, language),
+        score: hit.score,
+    }
+}
+
+/// `you, 2026-03-02 (yesterday), conversation monday`.
+fn source(hit: &Hit, now: &Zoned, language: Language) -> String {
+    let (memory, chinese) = (&hit.memory, language == Language::Chinese);
+    let Age { day, days } = Age::at(memory.at, now);
+    let by = match (&memory.source.speaker, memory.source.role) {
+        (Some(speaker), _) => Some(speaker.clone()),
+        (None, Some(Role::User)) => Some(if chinese { "你" } else { "you" }.to_owned()),
+        (None, Some(Role::Assistant)) => {
+            Some(if chinese { "助手" } else { "assistant" }.to_owned())
+        }
+        _ if memory.kind == Kind::Turn || is_beginning(memory) => None,
+        _ => Some(memory.name.clone()),
+    };
+    let age = match (days, chinese) {
+        (0, false) => "today".to_owned(),
+        (0, true) => "今天".to_owned(),
+        (1, false) => "yesterday".to_owned(),
+        (1, true) => "昨天".to_owned(),
+        (days, false) => format!("{days} days ago"),
+        (days, true) => format!("{days} 天前"),
+    };
+    let when = if chinese { format!("{day}（{age}）") } else { format!("{day} ({age})") };
+    let session = memory.source.session.as_ref().map(|session| match chinese {
+        false => format!("conversation {session}"),
+        true => format!("会话 {session}"),
+    });
+    let outdated = hit.newer.map(|_| match chinese {
+        false => "a newer memory says otherwise".to_owned(),
+        true => "已有更新的说法".to_owned(),
+    });
+    let parts: Vec<String> = [by, Some(when), session, outdated].into_iter().flatten().collect();
+    parts.join(if chinese { "，" } else { ", " })
+}
+
+/// Whether a memory is called by the beginning of what it says, which tells nothing more.
+fn is_beginning(memory: &Memory) -> bool {
+    memory.content.trim().starts_with(memory.name.trim_end_matches('…').trim_end())
+}
+
+fn in_words(quotes: &[Quote], language: Language) -> String {
+    let chinese = language == Language::Chinese;
+    if quotes.is_empty() {
+        return match chinese {
+            false => "Nothing is stored about that. What you said is kept.".to_owned(),
+            true => "没有存过与此有关的内容。你说的话已经记下。".to_owned(),
+        };
+    }
+    let opening = if chinese { "记忆中有这些：" } else { "This is stored:" };
+    let quoted = quotes.iter().map(|quote| {
+        let lines = quote.text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>();
+        format!("\n\n{}\n\n— {}", lines.join("\n"), quote.source)
+    });
+    opening.to_owned() + &quoted.collect::<String>()
+}

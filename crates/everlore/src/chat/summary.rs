@@ -1,0 +1,169 @@
+//! Making much short: by the model of the conversation, and by choosing sentences where there is none or it fails.
+
+use super::history::Exchange;
+use crate::{
+    llm::{Answered, ChatModel, ChatRequest, Message, Tokens, ask},
+    text::{
+        language::{Language, language_of},
+        secrets::mask,
+        summary::{Said, lines_within, summarize},
+        tokens::estimate,
+    },
+};
+
+/// Exchanges that are summed up together where there is no model: a few sentences for each few exchanges keep what a long
+/// conversation was about from its beginning to its end.
+const EXCHANGES_AT_ONCE: usize = 4;
+
+/// The characters of one such summary.
+const CHARS_AT_ONCE: usize = 400;
+
+/// A model that is asked for so many characters may write this many tokens: every character of Chinese may be one, and some
+/// models think first.
+const TOKENS_PER_CHAR: u32 = 2;
+
+/// What the two are called in a text for a model or a log.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Speakers {
+    pub(super) user: &'static str,
+    pub(super) assistant: &'static str,
+}
+
+impl Speakers {
+    /// In a language.
+    pub(super) fn of(language: Language) -> Self {
+        match language {
+            Language::Chinese => Self { user: "用户", assistant: "助手" },
+            _ => Self { user: "user", assistant: "assistant" },
+        }
+    }
+}
+
+/// Lines, and who wrote them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Summary {
+    /// The lines; empty if nothing was worth one.
+    pub(super) text: String,
+    /// Whether the model wrote them.
+    pub(super) by_model: bool,
+    /// What the model read and wrote.
+    pub(super) tokens: Tokens,
+    /// Why the model did not write it, if it was asked.
+    pub(super) failed: Option<String>,
+}
+
+/// Asks a model to sum texts up in at most so many characters; none if what it says is of no use.
+///
+/// This is the one place where a conversation asks its model for anything but an answer.
+pub(super) async fn by_model(
+    model: &dyn ChatModel,
+    text: &str,
+    max_chars: usize,
+) -> (Option<String>, Summary) {
+    let request = ChatRequest {
+        system: instructions(language_of(text), max_chars),
+        messages: vec![Message::User { text: text.to_owned() }],
+        max_tokens: Some((max_chars as u32).saturating_mul(TOKENS_PER_CHAR)),
+        ..ChatRequest::default()
+    };
+    match ask(model, &request).await {
+        Ok(Answered { text, tokens, .. }) => {
+            let lines = lines_within(&as_lines(&text), max_chars);
+            let told = Summary { tokens, ..Summary::default() };
+            ((!lines.is_empty()).then_some(lines), told)
+        }
+        Err(error) => (None, Summary { failed: Some(error.to_string()), ..Summary::default() }),
+    }
+}
+
+/// The exchanges and what was summed up before them, short: by the model, else by sentences.
+pub(super) async fn of_exchanges(
+    model: Option<&dyn ChatModel>,
+    before: &str,
+    exchanges: &[Exchange],
+    max_chars: usize,
+) -> Summary {
+    let mut summary = Summary::default();
+    if let Some(model) = model {
+        let (lines, told) = by_model(model, &transcript(before, exchanges), max_chars).await;
+        if let Some(text) = lines {
+            return Summary { text, by_model: true, ..told };
+        }
+        summary = told;
+    }
+    let parts = exchanges.chunks(EXCHANGES_AT_ONCE).map(sentences_of);
+    let lines: Vec<String> =
+        std::iter::once(before.to_owned()).chain(parts).filter(|part| !part.is_empty()).collect();
+    Summary { text: latest_lines(&lines.join("\n"), max_chars), ..summary }
+}
+
+/// One exchange in at most so many tokens, in its own sentences.
+pub(super) fn condensed(exchange: &Exchange, max_tokens: usize) -> String {
+    let answer = exchange.answer();
+    let said = said(exchange, &answer);
+    let whole = format!("{}\n{answer}", exchange.question());
+    // As many characters as the tokens are of all, which the margin of the estimate keeps below the limit.
+    let mut room = whole.chars().count() * max_tokens / estimate(&whole).max(1);
+    loop {
+        let text = match summarize(&said, room) {
+            lines if lines.is_empty() => whole.chars().take(room).collect(),
+            lines => lines,
+        };
+        if estimate(&text) <= max_tokens || room == 0 {
+            return text;
+        }
+        room /= 2;
+    }
+}
+
+/// Exchanges as a model reads them.
+pub(super) fn transcript(before: &str, exchanges: &[Exchange]) -> String {
+    let lines = exchanges.iter().map(|exchange| {
+        let by = Speakers::of(language_of(exchange.question()));
+        format!("{}: {}\n\n{}: {}", by.user, exchange.question(), by.assistant, exchange.answer())
+    });
+    let text = lines.collect::<Vec<_>>().join("\n\n");
+    let text = if before.is_empty() { text } else { format!("{before}\n\n{text}") };
+    // What is summed up may reach a file.
+    mask(&text).0.into_owned()
+}
+
+fn sentences_of(exchanges: &[Exchange]) -> String {
+    let answers: Vec<String> = exchanges.iter().map(Exchange::answer).collect();
+    let pairs = exchanges.iter().zip(&answers);
+    let all: Vec<Said<'_>> = pairs.flat_map(|(exchange, answer)| said(exchange, answer)).collect();
+    summarize(&all, CHARS_AT_ONCE)
+}
+
+fn said<'a>(exchange: &'a Exchange, answer: &'a str) -> [Said<'a>; 2] {
+    let by = Speakers::of(language_of(exchange.question()));
+    [
+        Said { by: by.user, text: exchange.question(), by_user: true },
+        Said { by: by.assistant, text: answer, by_user: false },
+    ]
+}
+
+/// The last lines that fit: what was said long ago goes first.
+fn latest_lines(text: &str, max_chars: usize) -> String {
+    let backwards: Vec<&str> = text.lines().rev().collect();
+    let kept = lines_within(&backwards.join("\n"), max_chars);
+    kept.lines().rev().collect::<Vec<_>>().join("\n")
+}
+
+/// What a model wrote as lines of a list, none of which can pass for a heading or a fence.
+fn as_lines(text: &str) -> String {
+    let bare = |line: &str| {
+        let line = line.trim().trim_start_matches(['#', '-', '*', '>', '`', '~', ' ', '•']);
+        line.trim().to_owned()
+    };
+    let lines = text.lines().map(bare).filter(|line| !line.is_empty());
+    lines.map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn instructions(language: Language, max_chars: usize) -> String {
+    let text = match language {
+        Language::Chinese => include_str!("../../prompts/summary_zh.md"),
+        _ => include_str!("../../prompts/summary_en.md"),
+    };
+    text.replace("{chars}", &max_chars.to_string())
+}

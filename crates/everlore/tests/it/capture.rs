@@ -1,0 +1,186 @@
+//! Capture as a whole: echoes teach nothing, a worker reads in the background and holds up nobody.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use everlore::{
+    Config, Engine, Kind, Memory, Result, Turn,
+    engine::{ExtractRequest, Extraction},
+    llm::{Answer, ChatModel, ChatRequest},
+    store::{RamStore, Store},
+    types::Role,
+};
+use serde_json::json;
+
+use crate::{
+    scenarios::Scripted,
+    support::{self, all, noon, scope, sqlite},
+};
+
+/// Longer than anything here takes; only a failure waits for it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn said(session: &str, role: Role, text: &str) -> Turn {
+    Turn { role: Some(role), ..support::turn(session, "", text) }
+}
+
+fn with_model(store: Arc<dyn Store>, model: Arc<dyn ChatModel>) -> Engine {
+    let mut config = Config::default();
+    config.memory_agent.enabled = true;
+    config.memory_agent.model = "scripted".into();
+    Engine::new(store).with_config(config).with_clock(noon).with_chat_model(model)
+}
+
+async fn memories(engine: &Engine) -> Vec<Memory> {
+    let mut all = all(engine, &scope("sam")).await;
+    all.retain(|memory| memory.kind != Kind::Turn);
+    all
+}
+
+async fn extract(engine: &Engine) -> Vec<Extraction> {
+    engine.extract(&scope("sam"), &ExtractRequest::default()).await.unwrap()
+}
+
+/// What the user told, what is asked, and how a model hands back what it was given.
+const ECHOES: [(&str, &str, [&str; 3]); 2] = [
+    (
+        "I live in Boston and I'm allergic to peanuts.",
+        "Where do I live?",
+        ["As you told me, {}", "Apparently, as you mentioned, {}", "{}"],
+    ),
+    ("我住在上海。我对花生过敏。", "我住在哪里？", ["之前提到，{}", "用户说过：{}", "{}"]),
+];
+
+#[tokio::test]
+async fn fifty_rounds_of_a_model_that_repeats_its_memories_teach_nothing() {
+    for (told, question, ways) in ECHOES {
+        let model = Arc::new(Scripted::default());
+        let rules = support::engine_on(Arc::new(RamStore::default()));
+        let owner = scope("sam");
+        rules.observe(&owner, vec![said("first", Role::User, told)]).await.unwrap();
+        extract(&rules).await;
+        let known = memories(&rules).await;
+        assert_eq!(known.len(), 2, "{told}");
+        let engine = with_model(Arc::clone(rules.store()), Arc::clone(&model) as _);
+        for round in 0..50 {
+            let request = engine.context_request(&owner, question);
+            let block = engine.context(&request, 1_000).await.unwrap();
+            let echo = ways[round % ways.len()].replace("{}", &known[round % 2].content);
+            assert!(block.text.contains(&known[0].content), "{}", block.text);
+            let session = format!("round {round}");
+            let turns = vec![
+                said(&session, Role::User, question),
+                said(&session, Role::Assistant, &format!("{echo}\n{}", block.text)),
+            ];
+            engine.observe(&owner, turns).await.unwrap();
+            let drafts: Vec<_> = [&echo, &known[0].content, &known[1].content]
+                .iter()
+                .map(|text| {
+                    json!({ "statement": text, "kind": "user", "confidence": 0.9, "turns": [2] })
+                })
+                .collect();
+            model.0.lock().unwrap().push_back(json!({ "memories": drafts }).to_string());
+            let done = extract(&engine).await;
+            assert_eq!((done.len(), done[0].drafts.len()), (1, 3), "{done:?}");
+            assert_eq!(done[0].run, None, "round {round}: {done:?}");
+        }
+        assert_eq!(memories(&engine).await, known);
+    }
+}
+
+#[tokio::test]
+async fn a_worker_reads_what_is_due_while_others_go_on() {
+    let engine = support::engine_on(sqlite().await);
+    let owner = scope("sam");
+    let worker = engine.spawn_worker();
+    for number in 0..5 {
+        let text = if number == 3 { "我住在上海。" } else { "Hello there." };
+        let turns = vec![said("s", Role::User, text), said("s", Role::Assistant, "Hi.")];
+        engine.observe(&owner, turns).await.unwrap();
+    }
+    let began = Instant::now();
+    while memories(&engine).await.is_empty() {
+        assert!(began.elapsed() < PATIENCE, "the worker does not read");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    assert_eq!(memories(&engine).await[0].content, "用户住在上海。");
+    worker.stop(PATIENCE).await;
+    assert_eq!(engine.store().waiting(None).await.unwrap(), []);
+}
+
+/// A model that never answers.
+struct Silent;
+
+#[async_trait]
+impl ChatModel for Silent {
+    fn name(&self) -> &str {
+        "silent"
+    }
+
+    async fn chat(&self, _: &ChatRequest) -> Result<Box<dyn Answer>> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_answer_holds_up_neither_turns_nor_the_end() {
+    let engine = with_model(sqlite().await, Arc::new(Silent));
+    let owner = scope("sam");
+    let worker = engine.spawn_worker();
+    for _ in 0..5 {
+        engine.observe(&owner, vec![said("s", Role::User, "I live in Boston.")]).await.unwrap();
+    }
+    let began = Instant::now();
+    let is_leased = async || {
+        let waiting = engine.store().waiting(None).await.unwrap();
+        waiting.iter().any(|it| it.leased_until.is_some())
+    };
+    while !is_leased().await {
+        assert!(began.elapsed() < PATIENCE, "the worker does not begin");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    engine.observe(&owner, vec![said("s", Role::User, "And I like tea.")]).await.unwrap();
+    worker.stop(Duration::from_millis(10)).await;
+    assert_eq!(engine.capture_status(&owner).await.unwrap().turns, 6, "all of them wait further");
+    // Another process sees that it is leased, and says so.
+    let done = extract(&engine).await;
+    assert!(done[0].error.as_ref().unwrap().contains("another process"), "{done:?}");
+}
+
+#[tokio::test]
+async fn the_prompt_of_a_home_is_used_instead_of_ours() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("prompts")).unwrap();
+    std::fs::write(home.path().join("prompts/extract_zh.md"), "只写 JSON，最多 {max} 条。")
+        .unwrap();
+    let model = Arc::new(Asked::default());
+    let engine =
+        with_model(Arc::new(RamStore::default()), Arc::clone(&model) as _).with_home(home.path());
+    let owner = scope("sam");
+    engine.observe(&owner, vec![said("s", Role::User, "我住在上海。")]).await.unwrap();
+    extract(&engine).await;
+    engine.observe(&owner, vec![said("t", Role::User, "I live in Boston.")]).await.unwrap();
+    extract(&engine).await;
+    let asked = model.0.lock().unwrap();
+    assert_eq!(asked[0].system, "只写 JSON，最多 10 条。");
+    assert!(asked[2].system.starts_with("You read a conversation"), "{}", asked[2].system);
+}
+
+/// A model that notes what it is asked and cannot be reached.
+#[derive(Default)]
+struct Asked(std::sync::Mutex<Vec<ChatRequest>>);
+
+#[async_trait]
+impl ChatModel for Asked {
+    fn name(&self) -> &str {
+        "asked"
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<Box<dyn Answer>> {
+        self.0.lock().unwrap().push(request.clone());
+        Err(everlore::Error::Remote { message: "offline".into(), hint: "wait".into() })
+    }
+}

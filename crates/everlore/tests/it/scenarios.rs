@@ -1,0 +1,319 @@
+//! Conversations as files: what is said, what is drawn from it, what changes, and what the next prompt holds. Each runs on
+//! every store and must read the same. `UPDATE_SCENARIOS=1` writes down what happens; review it.
+
+use std::{
+    cell::Cell,
+    collections::VecDeque,
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use async_trait::async_trait;
+use everlore::{
+    Config, Engine, Error, Kind, Memory, Result, Scope, Status, Turn,
+    engine::{ExtractRequest, Extraction},
+    ingest::{Became, Outcome},
+    llm::{Answer, ChatModel, ChatRequest, Piece, Stop, Tokens},
+    store::{DirectoryStore, Filter, Order, Page, RamStore, SqliteStore, Store},
+    types::{Role, Timestamp},
+};
+
+thread_local! {
+    /// The time in the scenario that runs on this thread.
+    static NOW: Cell<Timestamp> = const { Cell::new(Timestamp::UNIX_EPOCH) };
+}
+
+fn now() -> Timestamp {
+    NOW.get()
+}
+
+/// A model that answers as the scenario says.
+#[derive(Default)]
+pub(crate) struct Scripted(pub(crate) Mutex<VecDeque<String>>);
+
+struct Whole(VecDeque<Piece>);
+
+#[async_trait]
+impl ChatModel for Scripted {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    async fn chat(&self, _: &ChatRequest) -> Result<Box<dyn Answer>> {
+        match self.0.lock().unwrap().pop_front() {
+            Some(text) if text != "offline" => {
+                let tokens = Tokens { read: 900, cached: 0, written: 100 };
+                let pieces = [Piece::Text(text), Piece::End { stop: Stop::Done, tokens }];
+                Ok(Box::new(Whole(pieces.into())))
+            }
+            _ => Err(Error::Remote {
+                message: "the provider cannot be reached".into(),
+                hint: "try again".into(),
+            }),
+        }
+    }
+}
+
+#[async_trait]
+impl Answer for Whole {
+    async fn next(&mut self) -> Result<Option<Piece>> {
+        Ok(self.0.pop_front())
+    }
+}
+
+/// One run of a scenario on one store.
+struct Play {
+    engine: Engine,
+    model: Arc<Scripted>,
+    scope: Scope,
+    folder: PathBuf,
+}
+
+impl Play {
+    fn new(store: Arc<dyn Store>, folder: &Path, with_model: bool) -> Self {
+        let mut config = Config::default();
+        config.memory_agent.enabled = with_model;
+        config.memory_agent.model = "scripted".into();
+        let model = Arc::new(Scripted::default());
+        let engine = Engine::new(store)
+            .with_config(config)
+            .with_clock(now)
+            .with_chat_model(Arc::clone(&model) as Arc<dyn ChatModel>);
+        let scope = Scope::new("assistant", "sam").unwrap();
+        Self { engine, model, scope, folder: folder.to_owned() }
+    }
+
+    /// Does what a line says and returns what is to be seen.
+    async fn act(&self, line: &str) -> Vec<String> {
+        let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match verb {
+            "now" => NOW.set(rest.parse().unwrap()),
+            "say" => self.say(rest).await,
+            "model" => self.model.0.lock().unwrap().push_back(rest.to_owned()),
+            "end" => assert!(self.engine.announce_end(&self.scope, rest).await.unwrap(), "{rest}"),
+            "extract" => return self.extract(rest == "--dry-run").await,
+            "due" => return self.due().await,
+            "memories" => return self.memories().await,
+            "quarantine" => return self.quarantine().await,
+            "restore" => return self.restore(rest).await,
+            "forget" => return self.forget(rest).await,
+            "prompt" => return self.prompt(rest).await,
+            "undo" => return self.undo().await,
+            "nowhere" => self.assert_nowhere(rest),
+            _ => panic!("unknown line: {line}"),
+        }
+        Vec::new()
+    }
+
+    async fn say(&self, rest: &str) {
+        let (session, said) = rest.split_once(' ').unwrap();
+        let (role, text) = said.split_once(": ").unwrap();
+        let role: Role = serde_json::from_value(role.into()).unwrap();
+        let turn = Turn {
+            text: text.replace("\\n", "\n"),
+            session: Some(session.into()),
+            role: Some(role),
+            ..Turn::default()
+        };
+        self.engine.observe(&self.scope, vec![turn]).await.unwrap();
+    }
+
+    async fn extract(&self, dry_run: bool) -> Vec<String> {
+        let request = ExtractRequest { session: None, dry_run };
+        let done = self.engine.extract(&self.scope, &request).await.unwrap();
+        done.iter().flat_map(told).collect()
+    }
+
+    async fn due(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Some(extraction) = self.engine.extract_due().await.unwrap() {
+            lines.extend(told(&extraction));
+        }
+        lines
+    }
+
+    async fn all(&self) -> Vec<Memory> {
+        let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
+        let filter = Filter { kinds, ..Filter::default() };
+        let page = Page { filter, after: None, order: Order::OldestFirst, limit: 1_000 };
+        self.engine.list(&self.scope, &page).await.unwrap()
+    }
+
+    async fn memories(&self) -> Vec<String> {
+        let line = |memory: &Memory| {
+            let trust = memory.metadata["trust"].as_str().unwrap_or_default().to_owned();
+            let until = memory.metadata.get("valid_until").and_then(|until| until.as_str());
+            let until = until.map_or_else(String::new, |until| format!(" until {until}"));
+            let status = match memory.status {
+                Status::Active => String::new(),
+                other => format!(" [{}{until}]", other.as_str()),
+            };
+            format!("{} ({trust}) {}{status}", memory.kind, memory.content.replace('\n', " / "))
+        };
+        self.all().await.iter().map(line).collect()
+    }
+
+    async fn quarantine(&self) -> Vec<String> {
+        let held = self.engine.quarantine(&self.scope).await.unwrap();
+        let line = |held: &everlore::types::Held| {
+            format!("{} {} | {}", held.verdict.as_str(), held.memory.content, held.reason)
+        };
+        held.iter().map(line).collect()
+    }
+
+    async fn restore(&self, text: &str) -> Vec<String> {
+        let held = self.engine.quarantine(&self.scope).await.unwrap();
+        let found = held.iter().find(|held| held.memory.content.contains(text)).unwrap();
+        let memory = self.engine.restore_held(&self.scope, found.id()).await.unwrap();
+        vec![format!("restored {}", memory.content)]
+    }
+
+    async fn forget(&self, text: &str) -> Vec<String> {
+        let filter = Filter { kinds: vec![Kind::Turn], ..Filter::default() };
+        let page = Page { filter, after: None, order: Order::OldestFirst, limit: 1_000 };
+        let turns = self.engine.list(&self.scope, &page).await.unwrap();
+        let turn = turns.iter().find(|turn| turn.content.contains(text)).unwrap();
+        let forgotten = self.engine.forget(&self.scope, turn.id).await.unwrap();
+        let (drafts, derived) = (forgotten.removed.drafts, forgotten.derived.len());
+        vec![format!("forgotten, with {drafts} drafts; {derived} memories were drawn from it")]
+    }
+
+    async fn prompt(&self, query: &str) -> Vec<String> {
+        let request = self.engine.context_request(&self.scope, query);
+        let block = self.engine.context(&request, 1_000).await.unwrap();
+        block.text.lines().map(str::to_owned).collect()
+    }
+
+    async fn undo(&self) -> Vec<String> {
+        let newest = everlore::store::JournalQuery { limit: Some(1), ..Default::default() };
+        let entry = self.engine.history(&self.scope, &newest).await.unwrap().remove(0);
+        let run = entry.run.expect("the last change belongs to a run");
+        assert!(run.starts_with("extract-") && entry.cause.starts_with("extract"), "{run}");
+        let undone = self.engine.undo(&self.scope, &everlore::ingest::Undo::Run(run)).await;
+        vec![format!("undone: {} changes", undone.unwrap().len())]
+    }
+
+    /// No file below the folder holds this text.
+    fn assert_nowhere(&self, text: &str) {
+        let holding: Vec<_> = files(&self.folder)
+            .into_iter()
+            .filter(|file| contains(&fs::read(file).unwrap(), text.as_bytes()))
+            .collect();
+        assert!(holding.is_empty(), "{text} is in {holding:?}");
+    }
+}
+
+fn told(extraction: &Extraction) -> Vec<String> {
+    let session = extraction.session.as_deref().unwrap_or("-");
+    if let Some(error) = &extraction.error {
+        return vec![format!("{session}: {error}")];
+    }
+    let (turns, by, tokens) = (extraction.turns, &extraction.by, extraction.tokens);
+    let mut lines = vec![format!("{session}: {turns} turns by {by}, {tokens} tokens")];
+    lines.extend(extraction.note.clone());
+    lines.extend(extraction.drafts.iter().map(draft));
+    lines
+}
+
+fn draft(outcome: &Outcome) -> String {
+    let statement = outcome.statement.replace('\n', " / ");
+    match &outcome.became {
+        Became::Added { .. } => format!("add {} {statement}", outcome.kind),
+        Became::Updated { .. } => format!("update {} {statement}", outcome.kind),
+        Became::Superseded { older, .. } => {
+            format!("supersede {} by {} {statement}", older.len(), outcome.kind)
+        }
+        Became::Skipped { reason } => format!("skip {statement} | {reason}"),
+        Became::Held { verdict, reason, .. } => {
+            format!("{} {statement} | {reason}", verdict.as_str())
+        }
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        match entry.path() {
+            path if path.is_dir() => found.extend(files(&path)),
+            path => found.push(path),
+        }
+    }
+    found
+}
+
+fn contains(bytes: &[u8], text: &[u8]) -> bool {
+    bytes.windows(text.len()).any(|window| window == text)
+}
+
+/// The file again, with what happened below each line: what is to be seen is indented.
+async fn replay(text: &str, play: &Play) -> String {
+    let mut replayed = String::new();
+    for line in text.lines().filter(|line| !line.starts_with("  ")) {
+        replayed += &format!("{line}\n");
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        for seen in play.act(line).await {
+            replayed += &format!("  {seen}\n");
+        }
+    }
+    replayed
+}
+
+async fn check(name: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios").join(name);
+    let text = fs::read_to_string(&path).unwrap();
+    let with_model = text.lines().any(|line| line.starts_with("model "));
+    for store in ["ram", "sqlite", "directory"] {
+        let folder = tempfile::tempdir().unwrap();
+        let opened: Arc<dyn Store> = match store {
+            "ram" => Arc::new(RamStore::default()),
+            "sqlite" => {
+                Arc::new(SqliteStore::open(folder.path().join("everlore.db")).await.unwrap())
+            }
+            _ => Arc::new(DirectoryStore::open(folder.path()).await.unwrap()),
+        };
+        let play = Play::new(opened, folder.path(), with_model);
+        let replayed = replay(&text, &play).await;
+        if store == "ram" && std::env::var_os("UPDATE_SCENARIOS").is_some() {
+            fs::write(&path, &replayed).unwrap();
+        }
+        let expected = fs::read_to_string(&path).unwrap();
+        assert_eq!(replayed, expected, "{name} on {store}");
+        play.engine.store().close().await;
+    }
+}
+
+macro_rules! scenarios {
+    ($($name:ident),* $(,)?) => {
+        $(#[tokio::test]
+        async fn $name() {
+            check(concat!(stringify!($name), ".txt")).await;
+        })*
+
+        #[test]
+        fn every_scenario_is_played() {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
+            let mut found: Vec<String> = fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            found.sort();
+            assert_eq!(found, [$(concat!(stringify!($name), ".txt")),*]);
+        }
+    };
+}
+
+scenarios!(
+    forgotten_en,
+    forgotten_zh,
+    model_en,
+    model_zh,
+    preferences_en,
+    preferences_zh,
+    secrets_en,
+    secrets_zh,
+    three_sessions_en,
+    three_sessions_zh,
+);
