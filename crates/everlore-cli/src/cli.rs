@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+#[cfg(feature = "server")]
+use crate::commands::serve::ServeArgs;
 use crate::{
     commands::{
         chat::ChatArgs, completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs,
@@ -107,6 +109,8 @@ pub(crate) enum Command {
     Embed(EmbedCommand),
     #[command(subcommand)]
     Model(ModelCommand),
+    #[cfg(feature = "server")]
+    Serve(ServeArgs),
     Doctor(DoctorArgs),
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -125,6 +129,15 @@ impl Command {
                 | Self::Completions(_)
                 | Self::Demo(_)
         )
+    }
+
+    /// Whether it answers many at once and tells what it does.
+    pub(crate) fn serves(&self) -> bool {
+        #[cfg(feature = "server")]
+        if let Self::Serve(args) = self {
+            return args.serves();
+        }
+        false
     }
 
     /// Whether it only looks, so that a home which is not there need not be made.

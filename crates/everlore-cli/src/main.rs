@@ -44,20 +44,30 @@ fn main() -> ExitCode {
         Err(usage) => return output::usage(&usage, asks_for_json(&args)),
     };
     let mut out = Output::new(cli.global.json, cli.global.color);
-    if cli.global.verbose > 0 {
-        start_log(cli.global.verbose);
+    // A server says what it does; everything else says it if asked.
+    let verbose = cli.global.verbose + u8::from(cli.command.serves());
+    if verbose > 0 {
+        start_log(verbose);
     }
     let outcome = run(cli, &mut out);
     out.finish(outcome).into()
 }
 
-/// Runs one command on a thread of its own making: nothing here needs more than one.
+/// Runs one command on a thread of its own making: only a server needs more than one.
 fn run(cli: Cli, out: &mut Output) -> Result<Exit> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    let runtime = runtime(cli.command.serves())
         .enable_all()
         .build()
         .map_err(|error| Failure::io("starting up", error))?;
     runtime.block_on(answer(cli, out))
+}
+
+fn runtime(serves: bool) -> tokio::runtime::Builder {
+    match serves {
+        #[cfg(feature = "server")]
+        true => tokio::runtime::Builder::new_multi_thread(),
+        _ => tokio::runtime::Builder::new_current_thread(),
+    }
 }
 
 /// Answers one command: its settings first, then the work, then the files are let go.

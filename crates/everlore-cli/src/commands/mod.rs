@@ -29,6 +29,8 @@ pub(crate) mod doctor;
 pub(crate) mod config;
 pub(crate) mod completions;
 pub(crate) mod demo;
+#[cfg(feature = "server")]
+pub(crate) mod serve;
 
 use crate::{
     cli::Command,
@@ -61,6 +63,8 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Scopes(args) => args.run(cx, out).await,
         Command::Embed(command) => command.run(cx, out).await,
         Command::Model(command) => command.run(cx, out).await,
+        #[cfg(feature = "server")]
+        Command::Serve(args) => args.run(cx, out).await,
         Command::Doctor(args) => args.run(cx, out).await,
         Command::Config(command) => command.run(cx, out),
         Command::Completions(args) => args.run(out),

@@ -42,5 +42,7 @@ mod calibrate;
 #[cfg(feature = "local-model")]
 mod models;
 mod readme;
+#[cfg(feature = "server")]
+mod serve;
 mod tool;
 mod tree;

@@ -208,7 +208,8 @@ impl Engine {
             .iter_mut()
             .map(|turn| if self.masks() { turn.mask_secrets() } else { Vec::new() })
             .collect();
-        let saved = ingest::observe(&*self.store, scope, turns, self.now().timestamp()).await?;
+        let now = self.now().timestamp();
+        let saved = ingest::observe(&*self.store, scope, turns, &self.author, now).await?;
         self.wake.notify_one();
         self.put_days_away(scope).await;
         let with = |(saved, masked)| Saved { masked, ..saved };

@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
     store::{Key, Store},
     text::secrets::SecretKind,
-    types::{Actor, Author, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
+    types::{Author, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
 };
 
 /// How often a save starts over because someone else saved the same at the same moment. Each new beginning means that one
@@ -56,14 +56,13 @@ pub async fn remember(
     author: &Author,
     now: Timestamp,
 ) -> Result<Saved> {
-    let cause = author.cause_of("remember");
     let mut memory = request.into_memory(scope, now)?;
     for attempt in 1..=MAX_ATTEMPTS {
         let change = match known(store, &memory).await? {
             Some(known) => Change::Update(Box::new(renewed(known, now))),
             None => Change::Add(Box::new(memory.clone())),
         };
-        match commit(store, scope, &cause, vec![change], author.actor, now).await {
+        match commit(store, scope, "remember", vec![change], author, now).await {
             Err(Error::Conflict { .. }) if attempt < MAX_ATTEMPTS => {
                 // The uri is taken by a memory that says something else by now, or someone saved the same just now.
                 let category = memory.tags.first().map(String::as_str);
@@ -88,6 +87,7 @@ pub async fn observe(
     store: &dyn Store,
     scope: &Scope,
     turns: Vec<Turn>,
+    author: &Author,
     now: Timestamp,
 ) -> Result<Vec<Saved>> {
     if turns.is_empty() {
@@ -95,7 +95,7 @@ pub async fn observe(
     }
     let changes =
         turns.into_iter().map(|turn| Ok(Change::Add(Box::new(turn.into_memory(scope, now)?))));
-    commit(store, scope, "observe", changes.collect::<Result<_>>()?, Actor::Person, now).await
+    commit(store, scope, "observe", changes.collect::<Result<_>>()?, author, now).await
 }
 
 /// The memory that says the same under the same uri, whatever it was renamed to, or under the same name.
@@ -120,9 +120,9 @@ fn renewed(mut known: Memory, now: Timestamp) -> Memory {
 async fn commit(
     store: &dyn Store,
     scope: &Scope,
-    cause: &str,
+    what: &str,
     changes: Vec<Change>,
-    actor: Actor,
+    author: &Author,
     now: Timestamp,
 ) -> Result<Vec<Saved>> {
     let named: Vec<_> = changes
@@ -130,7 +130,8 @@ async fn commit(
         .filter_map(stored)
         .map(|(memory, known)| (memory.id, memory.uri.clone(), memory.kind, memory.status, known))
         .collect();
-    let write = Write::new(scope, actor, cause, now, changes);
+    let write = Write::new(scope, author.actor, author.cause_of(what), now, changes);
+    let write = Write { run: author.run.clone(), ..write };
     let applied = store.apply(write).await?;
     let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
     let verified = store.verify(scope, &ids).await?;

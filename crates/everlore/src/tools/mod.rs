@@ -58,7 +58,7 @@ impl<'a> ToolContext<'a> {
 
     /// The engine, whose changes are journaled as made by this tool for this reason.
     fn acting(&self, cause: impl Into<String>) -> Engine {
-        self.engine.on_behalf_of(Author { actor: self.actor, cause: Some(cause.into()) })
+        self.engine.on_behalf_of(Author { actor: self.actor, cause: Some(cause.into()), run: None })
     }
 }
 

@@ -24,11 +24,13 @@ pub struct Author {
     pub actor: Actor,
     /// Why; the name of what is done where nothing is said.
     pub cause: Option<String>,
+    /// The run that the changes belong to, where the work has none of its own.
+    pub run: Option<String>,
 }
 
 impl Author {
     /// A person, who does what is asked for.
-    pub const PERSON: Self = Self { actor: Actor::Person, cause: None };
+    pub const PERSON: Self = Self { actor: Actor::Person, cause: None, run: None };
 
     /// The reason that the journal keeps for `what`.
     pub fn cause_of(&self, what: &str) -> String {

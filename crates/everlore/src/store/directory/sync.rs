@@ -262,7 +262,8 @@ async fn store_all(
 
 fn sync_of(folder: &Path) -> Author {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    Author { actor: Actor::Engine, cause: Some(format!("vault sync {name}").trim().to_owned()) }
+    let cause = Some(format!("vault sync {name}").trim().to_owned());
+    Author { actor: Actor::Engine, cause, run: None }
 }
 
 /// A sync answers only for what can be read back.

@@ -71,9 +71,12 @@ fn lines(
     query: &JournalQuery,
     limit: usize,
 ) -> Result<Vec<Entry>> {
+    // Only what is asked for stands in the statement, so that the index of runs is used; the rest is compared with nothing.
+    let run = if query.run.is_some() { "run = ?2" } else { "?2 IS NULL" };
+    let seq = if query.seq.is_some() { "seq = ?3" } else { "?3 IS NULL" };
+    let before = if query.before.is_some() { "seq < ?4" } else { "?4 IS NULL" };
     let sql = format!(
-        "SELECT {COLUMNS} FROM changes WHERE scope = ?1 AND (?2 IS NULL OR run = ?2) AND (?3 IS NULL OR seq = ?3) \
-         AND (?4 IS NULL OR seq < ?4) ORDER BY seq DESC LIMIT ?5"
+        "SELECT {COLUMNS} FROM changes WHERE scope = ?1 AND {run} AND {seq} AND {before} ORDER BY seq DESC LIMIT ?5"
     );
     let mut statement = db.prepare_cached(&sql).map_err(failed)?;
     let number = |value: Option<u64>| value.map(|value| i64::try_from(value).unwrap_or(i64::MAX));

@@ -37,7 +37,8 @@ impl<'a> Desk<'a> {
                 "use memory_save and memory_recall instead",
             )
         })?;
-        let author = Author { actor: cx.actor, cause: Some(format!("memory: {command}")) };
+        let cause = Some(format!("memory: {command}"));
+        let author = Author { actor: cx.actor, cause, run: None };
         let engine = cx.engine.on_behalf_of(author.clone());
         Ok(Self { folder, scope: cx.scope, author, engine })
     }

@@ -1,0 +1,227 @@
+//! `everlore serve`: memory over HTTP, and the keys of those who may ask.
+
+use std::net::{IpAddr, SocketAddr};
+
+use clap::{Args, Subcommand};
+use everlore_server::{Keys, MAX_BODY_BYTES, Options, PORT, REQUESTS_PER_SECOND, Role, Server};
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    failure::{Exit, Failure, Result},
+    output::Output,
+    times::age,
+    words::{rendered, table},
+};
+
+/// Answer over HTTP, for agents and programs of this machine
+///
+/// Whoever asks needs the token in server.token in the home, or a key. /docs shows what can be asked. Ends with Ctrl+C, when
+/// all that is under way is answered.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ServeArgs {
+    #[command(subcommand)]
+    command: Option<ServeCommand>,
+    #[command(flatten)]
+    listen: ListenArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListenArgs {
+    /// The port; 0 for any that is free
+    #[arg(long, value_name = "NUMBER", default_value_t = PORT)]
+    port: u16,
+    /// The address to listen on
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    host: IpAddr,
+    /// Let others than this machine reach it, without TLS: what is sent can be read on the way
+    #[arg(long)]
+    allow_remote: bool,
+    /// Another name by which the server may be called, such as that of a proxy in front of it; may be repeated
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// The most bytes of a request
+    #[arg(long, value_name = "BYTES", default_value_t = MAX_BODY_BYTES)]
+    max_body: usize,
+    /// Requests that a key may make in a second
+    #[arg(long, value_name = "NUMBER", default_value_t = REQUESTS_PER_SECOND)]
+    rate: u32,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServeCommand {
+    /// Say where the server of this home is
+    Status,
+    #[command(subcommand)]
+    Key(KeyCommand),
+}
+
+/// Look after the keys of programs: each opens the memory of one agent and one user
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    Add(AddArgs),
+    List(ListArgs),
+    Remove(RemoveArgs),
+}
+
+/// Make a key for the memory of --agent and --user; it is shown once
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// What the key is called in logs
+    name: String,
+    /// What it is good for: read looks, write saves and changes, admin also forgets, imports and does upkeep
+    #[arg(long, value_name = "ROLE", value_parser = Role::ALL.map(Role::as_str), default_value = "write")]
+    role: String,
+}
+
+/// List the keys
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {}
+
+/// Remove a key; a running server refuses it from then on
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// The key
+    name: String,
+}
+
+impl ServeArgs {
+    /// Whether it answers, and does not just look after keys.
+    pub(crate) fn serves(&self) -> bool {
+        self.command.is_none()
+    }
+
+    /// Serves, or looks after keys.
+    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        match self.command {
+            None => self.listen.run(cx, out).await,
+            Some(ServeCommand::Status) => status(cx, out),
+            Some(ServeCommand::Key(command)) => command.run(cx, out),
+        }
+    }
+}
+
+fn status(cx: &Context, out: &mut Output) -> Result<Exit> {
+    let running = everlore_server::running(&cx.home);
+    let url = running.as_ref().map(|running| format!("http://{}", running.address));
+    match (&running, &url) {
+        _ if out.is_json() => {
+            out.json(&json!({ "url": url, "pid": running.as_ref().map(|one| one.pid) }))?
+        }
+        (Some(running), Some(url)) => out.line(&format!("{url} (process {})", running.pid))?,
+        _ => out.note("no server runs on this home; start one with `everlore serve`"),
+    }
+    Ok(Exit::found(running.is_some()))
+}
+
+impl ListenArgs {
+    /// Says where it listens, then answers until it is told to end.
+    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let ended = signals()?;
+        let engine = cx.reading().await?;
+        let server = Server::bind(engine, self.options(cx)).await?;
+        let (url, token) = (format!("http://{}", server.address()), server.token_file());
+        if out.is_json() {
+            out.json(&json!({ "url": url, "pid": std::process::id(), "token_file": token }))?;
+        } else {
+            out.line(&format!("everlore answers at {}", out.strong(&url)))?;
+            out.line(&format!("token: {}, API: {url}/docs", token.display()))?;
+        }
+        out.flush()?;
+        server.run(ended).await;
+        Ok(Exit::Done)
+    }
+
+    fn options(self, cx: &Context) -> Options {
+        Options {
+            home: cx.home.clone(),
+            address: SocketAddr::new(self.host, self.port),
+            allow_remote: self.allow_remote,
+            hosts: self.allow_host,
+            scope: cx.scope.clone(),
+            max_body_bytes: self.max_body,
+            requests_per_second: self.rate,
+        }
+    }
+}
+
+/// Comes when the user or the system wants the server to end. Signals are caught from here on, so none is missed.
+fn signals() -> Result<impl Future<Output = ()>> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let failed = |error| Failure::io("listening for signals", error);
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        Ok(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async {
+        // Without the signal the server runs until it is killed, which loses nothing.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
+    })
+}
+
+impl KeyCommand {
+    fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        everlore::files::disk::make_private_folder(&cx.home)
+            .map_err(|error| Failure::io(cx.home.display().to_string(), error))?;
+        let keys = Keys::new(&cx.home);
+        match self {
+            Self::Add(args) => args.run(&keys, cx, out),
+            Self::List(_) => list(&keys, cx, out),
+            Self::Remove(args) => {
+                keys.remove(&args.name)?;
+                match out.is_json() {
+                    true => out.json(&json!({ "removed": args.name }))?,
+                    false => out.line(&format!("removed: {}", args.name))?,
+                }
+                Ok(Exit::Done)
+            }
+        }
+    }
+}
+
+impl AddArgs {
+    fn run(self, keys: &Keys, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let role: Role = self.role.parse()?;
+        let (key, secret) = keys.add(&self.name, cx.scope.clone(), role, cx.now().timestamp())?;
+        if out.is_json() {
+            let (agent, user) = (key.scope.agent(), key.scope.user());
+            out.json(&json!({ "name": key.name, "agent": agent, "user": user, "role": role, "key": secret }))?;
+        } else {
+            out.note(&format!(
+                "this key may {role} the memory of {}; it is not shown again:",
+                key.scope
+            ));
+            out.line(&secret)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn list(keys: &Keys, cx: &Context, out: &mut Output) -> Result<Exit> {
+    let keys = keys.list()?;
+    if out.is_json() {
+        let key = |key: &everlore_server::Key| json!({ "name": key.name, "agent": key.scope.agent(), "user": key.scope.user(), "role": key.role, "created_at": key.created_at });
+        out.json(&json!({ "keys": keys.iter().map(key).collect::<Vec<_>>() }))?;
+    } else if keys.is_empty() {
+        out.note("there are no keys; make one with `everlore serve key add NAME`");
+    } else {
+        let mut rows = table(&["key", "agent", "user", "role", "made"]);
+        for key in keys.iter() {
+            let (scope, made) = (&key.scope, age(key.created_at, &cx.now()));
+            rows.add_row([&key.name, scope.agent(), scope.user(), key.role.as_str(), &made]);
+        }
+        out.text(&rendered(rows))?;
+    }
+    Ok(Exit::found(!keys.is_empty()))
+}

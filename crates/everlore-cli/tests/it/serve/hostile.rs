@@ -1,0 +1,154 @@
+//! Clients that mean no good, or do not know better: the right status, nothing leaked, nothing hung.
+
+use std::{
+    io::{Read, Write},
+    time::Instant,
+};
+
+use serde_json::json;
+
+use super::Serving;
+use crate::home::Home;
+
+fn request(server: &Serving, line: &str, headers: &str) -> Vec<u8> {
+    let token = &server.token;
+    format!("{line} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nconnection: close\r\n{headers}\r\n").into_bytes()
+}
+
+fn status(answer: &str) -> u16 {
+    answer.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0)
+}
+
+#[test]
+fn no_path_leads_out_of_the_api() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    for path in [
+        "/../server.token",
+        "/docs/../../server.token",
+        "/docs/%2e%2e/%2e%2e/server.token",
+        "/docs/..%2f..%2fserver.token",
+        "/v1/layers/..%2fserver.token",
+        "/v1/layers/%2e%2e%2f%2e%2e%2fserver.token",
+        "/v1/layers/..%5cserver.token",
+        "/v1/memories/..%2f..%2fserver.token",
+        "/v1/memories/%00",
+        "/v1/memories/%ff%fe",
+        "/v1/memories/agent:%2f%2fother%2fuser%2fgeneral%2fx",
+        "/v1/sessions/..%2f..%2fserver.token/end",
+        "//server.token",
+        "/v1/stats?agent=..%2f..&user=x",
+        "/v1/stats?user=a%0d%0aset-cookie:%20a=b",
+    ] {
+        let answer = server.raw(&request(&server, &format!("GET {path}"), ""));
+        assert!([400, 404, 405, 422].contains(&status(&answer)), "{path}: {answer}");
+        assert!(
+            !answer.contains(&server.token) && !answer.to_lowercase().contains("set-cookie: a=b"),
+            "{path}: {answer}"
+        );
+    }
+}
+
+#[test]
+fn bodies_that_are_too_long_are_refused_whether_they_say_so_or_not() {
+    let home = Home::new();
+    let server = Serving::on(&home, &["--max-body", "10000"]);
+    let kind = "content-type: application/json\r\n";
+    let body = json!({ "content": "茶".repeat(5_000) }).to_string();
+    let announced =
+        request(&server, "POST /v1/memories", &format!("{kind}content-length: {}\r\n", body.len()));
+    let answer = server.raw(&[announced, body.clone().into_bytes()].concat());
+    assert_eq!(status(&answer), 413, "{answer}");
+    assert!(answer.contains("\"too_large\""), "{answer}");
+    let mut chunked =
+        request(&server, "POST /v1/memories", &format!("{kind}transfer-encoding: chunked\r\n"));
+    for part in body.as_bytes().chunks(1_000) {
+        chunked.extend(format!("{:x}\r\n", part.len()).bytes());
+        chunked.extend(part);
+        chunked.extend(b"\r\n");
+    }
+    chunked.extend(b"0\r\n\r\n");
+    assert_eq!(status(&server.raw(&chunked)), 413);
+    assert_eq!(server.ask("GET", "/v1/stats", None).json(200)["total"], 0);
+}
+
+#[test]
+fn headers_are_bounded_and_nothing_of_them_comes_back() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let long = request(&server, "GET /v1/stats", &format!("x-long: {}\r\n", "a".repeat(300_000)));
+    assert_eq!(status(&server.raw(&long)), 431);
+    let many: String = (0..200).map(|number| format!("x-{number}: a\r\n")).collect();
+    assert_eq!(status(&server.raw(&request(&server, "GET /v1/stats", &many))), 431);
+    for id in ["a b", "<script>", "a\u{1}b", "x\ty"] {
+        let answer =
+            server.raw(&request(&server, "GET /v1/stats", &format!("x-request-id: {id}\r\n")));
+        assert!(!answer.contains(&format!("x-request-id: {id}")), "{answer}");
+    }
+    let plain = server.raw(&request(&server, "GET /v1/stats", "x-request-id: turn-7\r\n"));
+    assert!(plain.contains("x-request-id: turn-7\r\n"), "{plain}");
+    let folded = server.raw(&request(&server, "GET /v1/stats", "x-everlore-user: a\r\n b\r\n"));
+    assert_eq!(status(&folded), 400, "{folded}");
+    let smuggled = request(
+        &server,
+        "POST /v1/memories",
+        "content-length: 5\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n",
+    );
+    let smuggled =
+        [smuggled, b"0\r\n\r\nGET /v1/export HTTP/1.1\r\nhost: localhost\r\n\r\n".to_vec()]
+            .concat();
+    let answer = server.raw(&smuggled);
+    assert!(!answer.contains("everlore_export"), "{answer}");
+    assert_eq!(server.ask("GET", "/v1/stats", None).status, 200);
+}
+
+#[test]
+fn what_is_no_http_is_turned_away() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    for bytes in [
+        &b"\x16\x03\x01\x02\x00\x01\x00"[..],
+        b"hello\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET /v1/stats HTTP/1.0\r\n\r\n",
+    ] {
+        let answer = server.raw(bytes);
+        assert!(answer.is_empty() || (400..=599).contains(&status(&answer)), "{answer}");
+    }
+    let elsewhere = format!(
+        "GET http://evil.example/v1/stats HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\nconnection: close\r\n\r\n",
+        server.token
+    );
+    assert_eq!(status(&server.raw(elsewhere.as_bytes())), 403);
+}
+
+#[test]
+fn clients_that_never_finish_are_let_go_and_hold_up_nobody() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let mut slow: Vec<_> = (0..50).map(|_| server.connect()).collect();
+    for stream in &mut slow {
+        stream.write_all(b"GET /v1/stats HTTP/1.1\r\nhost: loc").unwrap();
+    }
+    let began = Instant::now();
+    assert_eq!(server.ask("GET", "/v1/stats", None).status, 200);
+    assert!(began.elapsed().as_secs() < 5, "others had to wait");
+    let mut rest = Vec::new();
+    // Read until the server closes; a server that waits for ever fails by the client's own limit of time.
+    slow[0].read_to_end(&mut rest).unwrap();
+    assert!(began.elapsed().as_secs() < 30);
+}
+
+#[test]
+fn a_key_that_asks_too_often_is_told_to_wait() {
+    let home = Home::new();
+    let server = Serving::on(&home, &["--rate", "5"]);
+    let told: Vec<_> = (0..40).map(|_| server.ask("GET", "/v1/stats", None)).collect();
+    let refused = told.iter().find(|told| told.status == 429).expect("nobody was refused");
+    assert_eq!(
+        (refused.problem(429).as_str(), refused.headers["retry-after"].as_bytes()),
+        ("too_often", &b"1"[..])
+    );
+    assert_eq!(told[0].status, 200);
+}

@@ -1,0 +1,176 @@
+//! The server as its clients meet it: a process of its own, asked over HTTP.
+
+mod access;
+mod api;
+mod hostile;
+mod lives;
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Stdio},
+    time::Duration,
+};
+
+use serde_json::Value;
+use ureq::http::{HeaderMap, Request};
+
+use crate::home::Home;
+
+/// Longer than anything here takes; a server that hangs fails its test.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server that is killed with the test.
+pub(super) struct Serving {
+    pub(super) child: Child,
+    pub(super) address: String,
+    pub(super) token: String,
+}
+
+/// What a server answered.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) text: String,
+}
+
+impl Serving {
+    /// Starts one on a free port and waits until it says where it is.
+    pub(super) fn on(home: &Home, args: &[&str]) -> Self {
+        let mut command = home.command(&[&["--json", "serve", "--port", "0"], args].concat());
+        let log = fs::File::options().append(true).create(true).open(home.beside("log")).unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let log = || fs::read_to_string(home.beside("log")).unwrap();
+        let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}{}", log()));
+        let address = told["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        let token = fs::read_to_string(told["token_file"].as_str().unwrap()).unwrap();
+        Self { child, address, token: token.trim().to_owned() }
+    }
+
+    /// Asks as the owner.
+    pub(super) fn ask(&self, method: &str, path: &str, body: Option<Value>) -> Told {
+        self.ask_as(&self.token, method, path, body)
+    }
+
+    /// Asks with another secret.
+    pub(super) fn ask_as(
+        &self,
+        secret: &str,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> Told {
+        self.send(&[("authorization", &format!("Bearer {secret}"))], method, path, body)
+    }
+
+    /// Asks with these headers.
+    pub(super) fn send(
+        &self,
+        headers: &[(&str, &str)],
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> Told {
+        self.try_send(headers, method, path, body).unwrap()
+    }
+
+    /// The same, where the server may be gone.
+    pub(super) fn try_send(
+        &self,
+        headers: &[(&str, &str)],
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> Result<Told, ureq::Error> {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(PATIENCE))
+            .allow_non_standard_methods(true)
+            .proxy(None);
+        let agent: ureq::Agent = config.build().into();
+        let mut request =
+            Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        for (name, value) in headers {
+            request = request.header(*name, value.as_bytes());
+        }
+        let mut response = match body {
+            Some(body) if headers.iter().any(|(name, _)| *name == "content-type") => {
+                // A text is sent as it is.
+                agent.run(request.body(body.as_str().unwrap().to_owned())?)?
+            }
+            Some(body) => agent
+                .run(request.header("content-type", "application/json").body(body.to_string())?)?,
+            None => agent.run(request.body(())?)?,
+        };
+        let text = response.body_mut().read_to_string()?;
+        Ok(Told { status: response.status().as_u16(), headers: response.headers().clone(), text })
+    }
+
+    /// Sends bytes and reads until the server closes.
+    pub(super) fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        // A server that has refused already may not read all of it.
+        let _ = stream.write_all(bytes);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    pub(super) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// Asks it to end, as the system does.
+    #[cfg(unix)]
+    pub(super) fn terminate(&self) {
+        let pid = self.child.id().to_string();
+        assert!(
+            std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success()
+        );
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Told {
+    /// The answer as JSON, if it has this status.
+    #[track_caller]
+    pub(super) fn json(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{self:?}");
+        serde_json::from_str(&self.text).unwrap()
+    }
+
+    /// The code of a problem with this status.
+    #[track_caller]
+    pub(super) fn problem(&self, status: u16) -> String {
+        let problem = self.json(status);
+        assert_eq!(self.headers["content-type"], "application/problem+json");
+        assert_eq!(problem["status"], status);
+        for field in ["type", "title", "detail", "instance"] {
+            assert!(problem[field].as_str().is_some_and(|text| !text.is_empty()), "{problem}");
+        }
+        problem["code"].as_str().unwrap().to_owned()
+    }
+}
+
+/// The texts of listed or recalled memories.
+pub(super) fn contents(memories: &Value) -> Vec<&str> {
+    memories.as_array().unwrap().iter().map(|memory| memory["content"].as_str().unwrap()).collect()
+}
+
+/// The id of what was saved.
+pub(super) fn id(saved: &Value) -> String {
+    saved["id"].as_str().unwrap().to_owned()
+}

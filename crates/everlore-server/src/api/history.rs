@@ -1,0 +1,108 @@
+//! What was changed, and taking it back.
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+use everlore::{ingest::Undo, store::JournalQuery, types::Entry};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::schema;
+use crate::{
+    answer::{Answer, Answered},
+    app::App,
+    auth::{Access, Reader, Writer},
+    body::{Json, Named},
+    params::Params,
+    problem::Problem,
+};
+
+/// The most lines of a page.
+const MAX_PAGE: usize = 1_000;
+
+/// Lines of a page, unless more are asked for.
+const PAGE: usize = 50;
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/v1/memories/{id}/history", get(of_memory))
+        .route("/v1/history", get(list))
+        .route("/v1/undo", post(undo))
+}
+
+/// Lines of the journal, the newest first.
+#[derive(Serialize, ToSchema)]
+pub(super) struct History {
+    #[schema(value_type = Vec<schema::Entry>)]
+    changes: Vec<Entry>,
+    /// What to give as `before` for the next page; nothing if this is the last one.
+    next: Option<u64>,
+}
+
+/// What was changed in one memory, the newest first
+#[utoipa::path(get, path = "/v1/memories/{id}/history", tag = "history", params(
+    ("id" = String, Path, description = "The memory, by its whole id"),
+    ("limit" = Option<usize>, Query, description = "The most lines, 50 if left out, 1000 at most"),
+    ("before" = Option<u64>, Query, description = "Go on before this line, the `next` of the page before"),
+), responses((status = 200, description = "A page", body = History)))]
+pub(super) async fn of_memory(
+    Reader(access): Reader,
+    Named(name): Named,
+    params: Params,
+) -> Answered<History> {
+    let query = JournalQuery { id: Some(name.parse()?), ..JournalQuery::default() };
+    page(&access, query, params).await
+}
+
+/// What was changed, the newest first
+#[utoipa::path(get, path = "/v1/history", tag = "history", params(
+    ("run" = Option<String>, Query, description = "Only this run, such as one import"),
+    ("limit" = Option<usize>, Query, description = "The most lines, 50 if left out, 1000 at most"),
+    ("before" = Option<u64>, Query, description = "Go on before this line, the `next` of the page before"),
+), responses((status = 200, description = "A page", body = History)))]
+pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered<History> {
+    let query = JournalQuery { run: params.one("run")?, ..JournalQuery::default() };
+    page(&access, query, params).await
+}
+
+async fn page(access: &Access, query: JournalQuery, mut params: Params) -> Answered<History> {
+    let limit = params.one("limit")?.unwrap_or(PAGE);
+    let before = params.one("before")?;
+    params.end()?;
+    if !(1..=MAX_PAGE).contains(&limit) {
+        let title = format!("`limit` goes from 1 to {MAX_PAGE}");
+        return Err(Problem::invalid(title, "ask for more with `before`, page by page"));
+    }
+    let query = JournalQuery { before, limit: Some(limit + 1), ..query };
+    let mut changes = access.engine().history(&access.scope, &query).await?;
+    let more = changes.len() > limit;
+    changes.truncate(limit);
+    let next = changes.last().filter(|_| more).map(|line| line.seq);
+    Ok(Answer::ok(History { changes, next }))
+}
+
+/// What to take back: one of both.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UndoBody {
+    /// The number of a change.
+    seq: Option<u64>,
+    /// A run, all of it.
+    run: Option<String>,
+}
+
+/// Take a change back, or all changes of a run; this can be undone too
+#[utoipa::path(post, path = "/v1/undo", tag = "history", request_body = UndoBody, responses((status = 200, description = "The numbers of the changes that were taken back", body = Object)))]
+pub(super) async fn undo(Writer(access): Writer, Json(what, _): Json<UndoBody>) -> Answered<Value> {
+    let what = match what {
+        UndoBody { seq: Some(seq), run: None } => Undo::Change(seq),
+        UndoBody { seq: None, run: Some(run) } => Undo::Run(run),
+        _ => {
+            return Err(Problem::invalid("it is not clear what to undo", "give either seq or run"));
+        }
+    };
+    let undone = access.engine().undo(&access.scope, &what).await?;
+    Ok(Answer::ok(json!({ "undone": undone })))
+}

@@ -1,0 +1,214 @@
+//! Memories: save, list, look at, change, remove.
+
+use axum::{
+    Router,
+    http::StatusCode,
+    routing::{get, post, put},
+};
+use everlore::{
+    Edit, Memory, MemoryId, Remember,
+    engine::Forgotten,
+    ingest::Saved,
+    store::{Filter, Order, Page},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::schema;
+use crate::{
+    answer::{Answer, Answered},
+    app::App,
+    auth::{Access, Admin, Reader, Writer},
+    body::{Json, Named},
+    params::Params,
+    problem::Problem,
+    repeat::{IdempotencyKey, Once},
+};
+
+/// The most memories of a page: each may be large.
+const MAX_PAGE: usize = 1_000;
+
+/// Memories of a page, unless more are asked for.
+const PAGE: usize = 50;
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/v1/memories", get(list).post(save))
+        .route("/v1/memories/{id}", get(show).patch(edit).delete(delete))
+        .route("/v1/memories/{id}/archive", post(archive))
+        .route("/v1/memories/{id}/restore", post(restore))
+        .route("/v1/memories/{id}/weight", put(weigh))
+        .route("/v1/memories/{id}/forget", post(forget))
+}
+
+/// A page of memories.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Listed {
+    #[schema(value_type = Vec<schema::Memory>)]
+    memories: Vec<Memory>,
+    /// What to give as `after` for the next page; nothing if this is the last one.
+    #[schema(value_type = Option<String>)]
+    next: Option<MemoryId>,
+}
+
+/// List memories, the newest first
+#[utoipa::path(get, path = "/v1/memories", tag = "memories", params(
+    ("kind" = Option<Vec<String>>, Query, description = "Of one of these kinds; may be repeated"),
+    ("status" = Option<Vec<String>>, Query, description = "With one of these statuses; may be repeated"),
+    ("tag" = Option<Vec<String>>, Query, description = "With all of these tags; may be repeated"),
+    ("session" = Option<String>, Query, description = "Of this conversation"),
+    ("since" = Option<String>, Query, description = "Said at or after this moment (RFC 3339)"),
+    ("until" = Option<String>, Query, description = "Said before this moment (RFC 3339)"),
+    ("limit" = Option<usize>, Query, description = "The most memories, 50 if left out, 1000 at most"),
+    ("after" = Option<String>, Query, description = "Go on after this memory, the `next` of the page before"),
+    ("order" = Option<String>, Query, description = "newest (first) or oldest (first)"),
+), responses((status = 200, description = "A page", body = Listed)))]
+pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered<Listed> {
+    let after: Option<String> = params.one("after")?;
+    let limit = params.one("limit")?.unwrap_or(PAGE);
+    let order = order(params.one::<String>("order")?.as_deref())?;
+    let filter = filter(&mut params)?;
+    params.end()?;
+    if !(1..=MAX_PAGE).contains(&limit) {
+        let title = format!("`limit` goes from 1 to {MAX_PAGE}");
+        return Err(Problem::invalid(title, "ask for more with `after`, page by page"));
+    }
+    let engine = access.engine();
+    let after = match after {
+        Some(name) => Some(engine.resolve(&access.scope, &name).await?),
+        None => None,
+    };
+    // One more than asked for tells whether there is more.
+    let page = Page { filter, after, order, limit: limit + 1 };
+    let mut memories = engine.list(&access.scope, &page).await?;
+    let more = memories.len() > limit;
+    memories.truncate(limit);
+    let next = memories.last().filter(|_| more).map(|memory| memory.id);
+    Ok(Answer::ok(Listed { memories, next }))
+}
+
+fn filter(params: &mut Params) -> Result<Filter, Problem> {
+    Ok(Filter {
+        kinds: params.many("kind")?,
+        statuses: params.many("status")?,
+        tags: params.many("tag")?,
+        since: params.one("since")?,
+        until: params.one("until")?,
+        session: params.one("session")?,
+        turns_until: None,
+    })
+}
+
+fn order(name: Option<&str>) -> Result<Order, Problem> {
+    match name {
+        None | Some("newest") => Ok(Order::NewestFirst),
+        Some("oldest") => Ok(Order::OldestFirst),
+        Some(_) => Err(Problem::invalid("there is no such order", "use newest or oldest")),
+    }
+}
+
+/// Save a statement, or renew it if the same is known
+///
+/// Answers 201 for a new memory and 200 for one that was known. With an Idempotency-Key it is saved once, however often it
+/// is sent.
+#[utoipa::path(post, path = "/v1/memories", tag = "memories", request_body = schema::Remember, params(
+    ("Idempotency-Key" = Option<String>, Header, description = "A name for this request: sent again, it is not done again"),
+), responses((status = 201, description = "It is durable and can be found", body = schema::Saved), (status = 200, description = "It was known", body = schema::Saved)))]
+pub(super) async fn save(
+    Writer(access): Writer,
+    key: IdempotencyKey,
+    Json(request, bytes): Json<Remember>,
+) -> Answered<Saved> {
+    let Some(once) = Once::begin(&access, key, "remember", &bytes)? else {
+        return Ok(told(access.engine().remember(&access.scope, request).await?));
+    };
+    match once.done().await?.and_then(|mut saved| saved.pop()) {
+        Some(saved) => Ok(told(saved)),
+        None => Ok(told(once.engine().remember(&access.scope, request).await?)),
+    }
+}
+
+fn told(saved: Saved) -> Answer<Saved> {
+    let status = if saved.receipt.known { StatusCode::OK } else { StatusCode::CREATED };
+    Answer(status, saved)
+}
+
+/// Look at one memory
+#[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "An id, or a beginning that only one memory has")), responses((status = 200, description = "The memory", body = schema::Memory)))]
+pub(super) async fn show(
+    Reader(access): Reader,
+    Named(name): Named,
+    params: Params,
+) -> Answered<Memory> {
+    params.end()?;
+    let (engine, id) = found(&access, &name).await?;
+    Ok(Answer::ok(engine.get(&access.scope, id).await?))
+}
+
+async fn found(access: &Access, name: &str) -> Result<(everlore::Engine, MemoryId), Problem> {
+    let engine = access.engine();
+    let id = engine.resolve(&access.scope, name).await?;
+    Ok((engine, id))
+}
+
+/// Change a memory; what is left out stays as it is
+#[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories", request_body = schema::Edit, params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
+pub(super) async fn edit(
+    Writer(access): Writer,
+    Named(name): Named,
+    Json(edit, _): Json<Edit>,
+) -> Answered<Memory> {
+    let (engine, id) = found(&access, &name).await?;
+    Ok(Answer::ok(engine.edit(&access.scope, id, &edit).await?))
+}
+
+/// Remove a memory; the journal keeps it, so that this can be undone
+#[utoipa::path(delete, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "Its id, and the number to undo", body = Object)))]
+pub(super) async fn delete(Writer(access): Writer, Named(name): Named) -> Answered<Value> {
+    let (engine, id) = found(&access, &name).await?;
+    let seq = engine.delete(&access.scope, id).await?;
+    Ok(Answer::ok(json!({ "id": id, "seq": seq })))
+}
+
+/// Put a memory away: it is kept, but left out of recall
+#[utoipa::path(post, path = "/v1/memories/{id}/archive", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
+pub(super) async fn archive(Writer(access): Writer, Named(name): Named) -> Answered<Memory> {
+    let (engine, id) = found(&access, &name).await?;
+    Ok(Answer::ok(engine.archive(&access.scope, id).await?))
+}
+
+/// Bring back a memory that was archived or superseded
+#[utoipa::path(post, path = "/v1/memories/{id}/restore", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
+pub(super) async fn restore(Writer(access): Writer, Named(name): Named) -> Answered<Memory> {
+    let (engine, id) = found(&access, &name).await?;
+    Ok(Answer::ok(engine.restore(&access.scope, id).await?))
+}
+
+/// What a memory is to be worth.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Weight {
+    /// From 0 to 10; neither use nor time moves it then. Nothing lets it begin anew at 1.
+    weight: Option<f64>,
+}
+
+/// Set what a memory is worth
+#[utoipa::path(put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = Weight, params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
+pub(super) async fn weigh(
+    Writer(access): Writer,
+    Named(name): Named,
+    Json(to, _): Json<Weight>,
+) -> Answered<Memory> {
+    let (engine, id) = found(&access, &name).await?;
+    Ok(Answer::ok(engine.set_weight(&access.scope, id, to.weight).await?))
+}
+
+/// Remove a memory and every trace of what it said, for good
+///
+/// Takes the whole id, also of a memory that was deleted before.
+#[utoipa::path(post, path = "/v1/memories/{id}/forget", tag = "memories", params(("id" = String, Path, description = "The memory, by its whole id")), responses((status = 200, description = "What was removed from where", body = Object)))]
+pub(super) async fn forget(Admin(access): Admin, Named(name): Named) -> Answered<Forgotten> {
+    let id: MemoryId = name.parse()?;
+    Ok(Answer::ok(access.engine().forget(&access.scope, id).await?))
+}

@@ -1,0 +1,221 @@
+//! The routes, one file a noun, and the description that is made of them.
+//!
+//! A route is a handler with `#[utoipa::path]`, named in its file's `routes` and in [`Description`]; a test compares both.
+//! What speaks other protocols (MCP, other systems' routes, the proxy) is merged into [`router`] beside these.
+
+mod schema;
+mod health;
+mod memories;
+mod history;
+mod recall;
+mod turns;
+mod sessions;
+mod layers;
+mod tools;
+mod stats;
+mod transfer;
+mod upkeep;
+mod scopes;
+mod events;
+
+use axum::{Router, http::StatusCode, middleware::from_fn_with_state, routing::get};
+use utoipa::{
+    Modify, OpenApi,
+    openapi::{
+        Content, ObjectBuilder, Ref, ResponseBuilder, Type,
+        path::{Operation, ParameterBuilder, ParameterIn},
+        security::{Http, HttpAuthScheme, SecurityScheme},
+    },
+};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    auth::authorized,
+    guard::guarded,
+    page,
+    problem::{Problem, ProblemBody},
+    trace::traced,
+};
+
+/// Everything that is answered.
+pub(crate) fn router(app: App) -> Router {
+    let authorized = from_fn_with_state(app.clone(), authorized);
+    let closed = closed().route_layer(authorized);
+    let open = health::routes().merge(page::routes()).route("/v1/openapi.json", get(description));
+    closed
+        .merge(open)
+        .fallback(async || no_route())
+        .method_not_allowed_fallback(async || no_method())
+        .layer(from_fn_with_state(app.clone(), guarded))
+        .layer(from_fn_with_state(app.clone(), traced))
+        .with_state(app)
+}
+
+/// What wants a token or a key.
+fn closed() -> Router<App> {
+    Router::new()
+        .merge(memories::routes())
+        .merge(history::routes())
+        .merge(recall::routes())
+        .merge(turns::routes())
+        .merge(sessions::routes())
+        .merge(layers::routes())
+        .merge(tools::routes())
+        .merge(stats::routes())
+        .merge(transfer::routes())
+        .merge(upkeep::routes())
+        .merge(scopes::routes())
+        .merge(events::routes())
+        .merge(health::figures())
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Everlore", description = "Long-term memory for LLM agents", license(name = "Apache-2.0 OR MIT")),
+    paths(
+        memories::list, memories::save, memories::show, memories::edit, memories::delete,
+        memories::archive, memories::restore, memories::weigh, memories::forget,
+        history::of_memory, history::list, history::undo,
+        recall::recall, recall::context,
+        turns::observe, turns::observe_batch,
+        sessions::end, sessions::answered,
+        layers::list, layers::show, layers::edit,
+        tools::list, tools::call,
+        stats::stats, scopes::list,
+        transfer::export, transfer::import,
+        upkeep::upkeep,
+        events::events,
+        health::health, health::ready, health::metrics,
+    ),
+    components(schemas(ProblemBody)),
+    modifiers(&Common),
+    security(("bearer" = [])),
+)]
+struct Description;
+
+/// What all routes have in common: names for programs, the token or a key, whose memory is meant, and problems.
+struct Common;
+
+impl Modify for Common {
+    fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
+        let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        api.components.get_or_insert_default().add_security_scheme("bearer", scheme);
+        for (path, item) in &mut api.paths.paths {
+            let operations =
+                [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
+            for operation in operations.into_iter().flatten() {
+                complete(path, operation);
+            }
+        }
+    }
+}
+
+fn complete(path: &str, operation: &mut Operation) {
+    let tag = operation.tags.iter().flatten().next().cloned().unwrap_or_default();
+    operation.operation_id = operation.operation_id.take().map(|name| format!("{tag}_{name}"));
+    let problem = Content::new(Some(Ref::from_schema_name("Problem")));
+    let problem = ResponseBuilder::new()
+        .description("What went wrong")
+        .content("application/problem+json", problem);
+    operation.responses.responses.insert("default".to_owned(), problem.build().into());
+    if !path.starts_with("/v1/") {
+        return;
+    }
+    let parameters = operation.parameters.get_or_insert_default();
+    for (name, what) in
+        [("agent", "The agent whose memory is meant"), ("user", "The user whose memory is meant")]
+    {
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        let parameter = ParameterBuilder::new()
+            .name(name)
+            .parameter_in(ParameterIn::Query)
+            .description(Some(format!("{what}; that of the key or of the settings if left out")))
+            .schema(Some(text));
+        parameters.push(parameter.build().into());
+    }
+}
+
+/// The description of the API as OpenAPI 3.1.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    Description::openapi()
+}
+
+async fn description() -> Answer<utoipa::openapi::OpenApi> {
+    Answer::ok(openapi())
+}
+
+fn no_route() -> Problem {
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        "no_route",
+        "there is nothing at this path",
+        "see /docs for what there is",
+    )
+}
+
+fn no_method() -> Problem {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "no_method",
+        "this path does not take this method",
+        "see /docs for what it takes",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_description_is_what_it_was() {
+        insta::assert_json_snapshot!(openapi());
+    }
+
+    #[test]
+    fn every_route_is_described_and_every_description_is_routed() {
+        let sources = [
+            include_str!("memories.rs"),
+            include_str!("history.rs"),
+            include_str!("recall.rs"),
+            include_str!("turns.rs"),
+            include_str!("sessions.rs"),
+            include_str!("layers.rs"),
+            include_str!("tools.rs"),
+            include_str!("stats.rs"),
+            include_str!("scopes.rs"),
+            include_str!("transfer.rs"),
+            include_str!("upkeep.rs"),
+            include_str!("events.rs"),
+            include_str!("health.rs"),
+        ];
+        let routed: BTreeSet<&str> = sources
+            .iter()
+            .flat_map(|source| source.split(".route(").skip(1))
+            .map(|rest| rest.split('"').nth(1).unwrap())
+            .collect();
+        let api = openapi();
+        let described: BTreeSet<&str> = api.paths.paths.keys().map(String::as_str).collect();
+        assert_eq!(routed, described);
+    }
+
+    #[test]
+    fn names_for_programs_are_told_apart() {
+        let api = serde_json::to_value(openapi()).unwrap();
+        let items = api["paths"].as_object().unwrap().values();
+        let names: Vec<&str> = items
+            .flat_map(|item| item.as_object().unwrap().values())
+            .map(|operation| operation["operationId"].as_str().unwrap())
+            .collect();
+        let different: BTreeSet<&&str> = names.iter().collect();
+        assert_eq!(names.len(), different.len(), "{names:?}");
+    }
+
+    #[test]
+    fn the_description_is_openapi_3_1() {
+        let api = serde_json::to_value(openapi()).unwrap();
+        assert_eq!(api["openapi"], "3.1.0");
+    }
+}

@@ -1,0 +1,300 @@
+//! The shapes of answers and bodies that the engine defines, for the description. Tests hold them against the real ones.
+
+#![expect(dead_code, reason = "they are read by the description only")]
+
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// What sort of statement a memory is.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+pub(super) enum Kind {
+    User,
+    Feedback,
+    Project,
+    Reference,
+    Knowledge,
+    Experience,
+    Session,
+    Turn,
+}
+
+/// Whether a memory takes part in recall.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+pub(super) enum Status {
+    Active,
+    Superseded,
+    Archived,
+}
+
+/// Who spoke.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+pub(super) enum Role {
+    User,
+    Assistant,
+    System,
+    Tool,
+}
+
+/// Something to remember. Only the content is needed.
+#[derive(ToSchema)]
+pub(super) struct Remember {
+    /// The text.
+    content: String,
+    /// Judged by the text if left out.
+    kind: Option<Kind>,
+    /// A title; the beginning of the text if left out.
+    name: Option<String>,
+    /// One line that tells whether it matters.
+    #[schema(required = false)]
+    description: String,
+    /// Keywords.
+    #[schema(required = false)]
+    tags: Vec<String>,
+    /// How much it matters, from 0 to 1.
+    importance: Option<f64>,
+    /// How sure it is, from 0 to 1.
+    confidence: Option<f64>,
+    /// When it was said or became true (RFC 3339); now if left out.
+    at: Option<String>,
+    /// The conversation it came from.
+    session: Option<String>,
+    /// Free data of the caller.
+    #[schema(required = false, value_type = Object)]
+    metadata: Value,
+}
+
+/// What to change. What is left out stays as it is.
+#[derive(ToSchema)]
+pub(super) struct Edit {
+    /// The new text.
+    content: Option<String>,
+    /// The new title.
+    name: Option<String>,
+    /// The new line that tells whether it matters.
+    description: Option<String>,
+    /// The new kind.
+    kind: Option<Kind>,
+    /// The new keywords, all of them.
+    tags: Option<Vec<String>>,
+    /// The new importance, from 0 to 1.
+    importance: Option<f64>,
+    /// The new weight, from 0 to 10.
+    weight: Option<f64>,
+    /// New free data, all of it.
+    #[schema(value_type = Option<Object>)]
+    metadata: Option<Value>,
+}
+
+/// What was stored.
+#[derive(ToSchema)]
+pub(super) struct Saved {
+    /// The memory's id.
+    id: String,
+    /// Its uri.
+    uri: String,
+    /// Its kind.
+    kind: Kind,
+    /// Its status.
+    status: Status,
+    /// The proof that it is durable and can be found.
+    receipt: Receipt,
+    /// Secrets that were masked before anything was written.
+    #[schema(required = false)]
+    masked: Vec<String>,
+}
+
+/// The proof of a save.
+#[derive(ToSchema)]
+pub(super) struct Receipt {
+    /// The journal's number.
+    seq: u64,
+    /// When it was saved.
+    at: String,
+    /// Whether the same was known already.
+    known: bool,
+    /// Whether it was read back and found through the index.
+    verified: bool,
+}
+
+/// One stored statement or turn.
+#[derive(ToSchema)]
+pub(super) struct Memory {
+    /// Its name for good.
+    id: String,
+    /// Its place in the tree of memories.
+    uri: String,
+    /// Whose memory it is: agent and user.
+    #[schema(value_type = Object)]
+    scope: Value,
+    /// What sort of statement it is.
+    kind: Kind,
+    /// Its title; empty for turns.
+    name: String,
+    /// One line that tells whether it matters.
+    description: String,
+    /// The text itself.
+    content: String,
+    /// Keywords.
+    tags: Vec<String>,
+    /// How much it matters, from 0 to 1.
+    importance: f64,
+    /// How sure its writer was, from 0 to 1.
+    confidence: f64,
+    /// Stored worth: rises with use, falls with time.
+    weight: f64,
+    /// Whether it takes part in recall.
+    status: Status,
+    /// Free data of the caller.
+    #[schema(required = false, value_type = Object)]
+    metadata: Value,
+    /// Where it comes from: via, session, speaker, role, turns.
+    #[schema(value_type = Object)]
+    source: Value,
+    /// When it was said or became true.
+    at: String,
+    /// When it was stored.
+    created_at: String,
+    /// When it was last changed.
+    updated_at: String,
+    /// When it was last put into a prompt.
+    last_used_at: Option<String>,
+    /// The memory that replaced it.
+    superseded_by: Option<String>,
+    /// Counts its changes from 1.
+    version: u32,
+}
+
+/// One line of the journal.
+#[derive(ToSchema)]
+pub(super) struct Entry {
+    /// Its number; numbers only rise.
+    seq: u64,
+    /// When the change was made.
+    at: String,
+    /// Who made it: person, agent or engine.
+    actor: String,
+    /// Why.
+    cause: String,
+    /// The run it belongs to.
+    run: Option<String>,
+    /// The tokens a model spent on it.
+    cost: u64,
+    /// What it did: add, update, delete or erase.
+    op: String,
+    /// The memory it changed.
+    id: String,
+    /// The memory before.
+    before: Option<Memory>,
+    /// The memory after.
+    after: Option<Memory>,
+}
+
+/// Which memories are meant. What is left out or empty means any.
+#[derive(ToSchema)]
+pub(super) struct Filter {
+    /// Of one of these kinds.
+    #[schema(required = false)]
+    kinds: Vec<Kind>,
+    /// With one of these statuses; active ones if none is named.
+    #[schema(required = false)]
+    statuses: Vec<Status>,
+    /// With all of these tags.
+    #[schema(required = false)]
+    tags: Vec<String>,
+    /// Said at or after this moment (RFC 3339).
+    since: Option<String>,
+    /// Said before this moment (RFC 3339).
+    until: Option<String>,
+    /// Of this conversation.
+    session: Option<String>,
+    /// Turns only if they were said before this moment (RFC 3339).
+    turns_until: Option<String>,
+}
+
+/// Prompt text, with the figures of how it came about.
+#[derive(ToSchema)]
+pub(super) struct Block {
+    /// What to append to the system prompt; empty if nothing is worth telling.
+    text: String,
+    /// The most tokens a model counts for it.
+    tokens: usize,
+    /// What it tells, in order: id, uri, tier, score, terms.
+    #[schema(value_type = Vec<Object>)]
+    entries: Vec<Value>,
+    /// Hits that did not fit even as one line.
+    left_out: Vec<String>,
+}
+
+/// What a tool answers.
+#[derive(ToSchema)]
+pub(super) struct ToolAnswer {
+    /// For the model.
+    text: String,
+    /// The same for programs, as the output schema says.
+    #[schema(value_type = Object)]
+    structured: Value,
+    /// Whether nothing was done and the text says why.
+    is_error: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use everlore::{ingest, recall, store, types};
+    use jiff::Timestamp;
+    use serde::Serialize;
+    use utoipa::PartialSchema;
+
+    use super::*;
+
+    /// The fields that a schema and a value have.
+    fn fields<S: PartialSchema>(value: impl Serialize) -> (BTreeSet<String>, BTreeSet<String>) {
+        let keys = |value: Value| -> BTreeSet<String> {
+            value.as_object().unwrap().keys().cloned().collect()
+        };
+        let schema = serde_json::to_value(S::schema()).unwrap();
+        (keys(schema["properties"].clone()), keys(serde_json::to_value(value).unwrap()))
+    }
+
+    fn memory() -> types::Memory {
+        let (at, scope) = (Timestamp::UNIX_EPOCH, types::Scope::default());
+        let source = types::Source::of(types::Via::Remember);
+        let mut memory =
+            types::Memory::blank(&scope, types::Kind::User, "茶".into(), source, at, at);
+        memory.metadata.insert("a".into(), 1.into());
+        memory.last_used_at = Some(at);
+        memory.superseded_by = Some(memory.id);
+        memory
+    }
+
+    #[test]
+    fn described_shapes_are_the_real_ones() {
+        let (described, real) = fields::<Remember>(ingest::Remember::default());
+        assert_eq!(described, real);
+        let (described, real) = fields::<Edit>(ingest::Edit::default());
+        assert_eq!(described, real);
+        let (described, real) = fields::<Filter>(store::Filter::default());
+        assert_eq!(described, real);
+        let (described, real) = fields::<Block>(recall::Block::default());
+        assert_eq!(described, real);
+        let (described, real) = fields::<ToolAnswer>(everlore::ToolAnswer::error(""));
+        assert_eq!(described, real);
+        let (described, real) = fields::<Memory>(memory());
+        assert_eq!(described, real);
+    }
+
+    #[test]
+    fn described_names_are_the_real_ones() {
+        let names = |schema: Value| -> Vec<String> {
+            serde_json::from_value(schema["enum"].clone()).unwrap()
+        };
+        let kinds = names(serde_json::to_value(Kind::schema()).unwrap());
+        assert_eq!(kinds, types::Kind::ALL.map(types::Kind::as_str));
+        let statuses = names(serde_json::to_value(Status::schema()).unwrap());
+        assert_eq!(statuses, types::Status::ALL.map(types::Status::as_str));
+    }
+}

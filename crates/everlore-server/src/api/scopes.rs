@@ -1,0 +1,31 @@
+//! Whose memories there are.
+
+use axum::{Router, routing::get};
+use serde_json::{Value, json};
+
+use crate::{
+    answer::{Answer, Answered},
+    app::App,
+    auth::Reader,
+};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/v1/scopes", get(list))
+}
+
+/// List the agents and users: all of them for the owner, its own for a key
+#[utoipa::path(get, path = "/v1/scopes", tag = "scopes", responses((status = 200, description = "Agent, user and number of memories of each", body = Object)))]
+pub(super) async fn list(Reader(access): Reader) -> Answered<Value> {
+    let engine = access.engine();
+    let open = match &access.caller.only {
+        Some(only) => vec![only.clone()],
+        None => engine.store().scopes().await?,
+    };
+    let mut listed = Vec::new();
+    for scope in open {
+        let counts = engine.count(&scope).await?;
+        let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
+        listed.push(json!({ "agent": scope.agent(), "user": scope.user(), "memories": memories }));
+    }
+    Ok(Answer::ok(json!({ "scopes": listed })))
+}

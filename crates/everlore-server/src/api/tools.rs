@@ -1,0 +1,72 @@
+//! The tools of agents: the registry of the engine, called over HTTP.
+
+use axum::{
+    Router,
+    http::StatusCode,
+    routing::{get, post},
+};
+use everlore::{
+    ToolAnswer, ToolContext, Tools,
+    files::{
+        home::vault_folder,
+        memory_folder::{Limits, MemoryFolder},
+    },
+    tools::ToolSet,
+};
+use serde_json::{Value, json};
+
+use super::schema;
+use crate::{
+    answer::{Answer, Answered},
+    app::App,
+    auth::{Reader, Role},
+    body::{Json, Named},
+    params::Params,
+    problem::Problem,
+};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/v1/tools", get(list)).route("/v1/tools/{name}", post(call))
+}
+
+/// List the tools, with their schemas
+#[utoipa::path(get, path = "/v1/tools", tag = "tools", params(("set" = Option<Vec<String>>, Query, description = "Only those of this set: core, layers or anthropic; may be repeated")), responses((status = 200, description = "The tools, always in the same order", body = Object)))]
+pub(super) async fn list(Reader(_): Reader, mut params: Params) -> Answered<Value> {
+    let sets: Vec<ToolSet> = params.many("set")?;
+    params.end()?;
+    let tools = if sets.is_empty() { Tools::all() } else { Tools::of(&sets) };
+    let specs: Vec<_> = tools.specs().collect();
+    Ok(Answer::ok(json!({ "tools": specs })))
+}
+
+/// Call a tool as an agent would
+///
+/// The body is its input. What goes wrong inside the tool is told in the answer, with `is_error`. Tools that change
+/// something need the role write.
+#[utoipa::path(post, path = "/v1/tools/{name}", tag = "tools", request_body = Object, params(
+    ("name" = String, Path, description = "The tool"),
+    ("session" = Option<String>, Query, description = "The conversation in which it is called"),
+), responses((status = 200, description = "What the tool answers", body = schema::ToolAnswer)))]
+pub(super) async fn call(
+    Reader(access): Reader,
+    Named(name): Named,
+    mut params: Params,
+    Json(input, _): Json<Value>,
+) -> Answered<ToolAnswer> {
+    let session: Option<String> = params.one("session")?;
+    params.end()?;
+    let spec = access.app.tools.spec(&name).map_err(|error| {
+        Problem::new(StatusCode::NOT_FOUND, "not_found", error.to_string(), error.hint())
+    })?;
+    if !spec.annotations.read_only_hint || session.is_some() {
+        access.check(Role::Write)?;
+    }
+    let vault = vault_folder(&access.app.options.home, &access.scope);
+    let folder = MemoryFolder::new(vault, Limits::default());
+    let context = ToolContext {
+        session: session.as_deref(),
+        folder: Some(&folder),
+        ..ToolContext::new(&access.app.engine, &access.scope)
+    };
+    Ok(Answer::ok(access.app.tools.call(&name, input, &context).await))
+}

@@ -1,0 +1,168 @@
+//! Everything out as lines, and lines in.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, BufWriter, Seek, Write},
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use axum::{
+    Router,
+    body::{Body, Bytes, HttpBody},
+    extract::Request,
+    http::header,
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use everlore::ingest::{ImportOptions, ImportReport};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Frame;
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use crate::{
+    answer::{Answer, Answered},
+    app::App,
+    auth::{Access, Admin, Reader},
+    body::{MAX_BODY_TIME, broken, check_type, too_slow},
+    params::Params,
+    problem::Problem,
+};
+
+/// Lines of JSON.
+const LINES: &str = "application/x-ndjson";
+
+/// The most bytes of an import: it is kept on the disk until it is checked.
+const MAX_IMPORT_BYTES: usize = 4 * 1024 * 1024 * 1024;
+
+/// Bytes of an export that are sent at once.
+const CHUNK: usize = 64 * 1024;
+
+/// Chunks that wait for a slow reader.
+const WAITING: usize = 8;
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/v1/export", get(export)).route("/v1/import", post(import))
+}
+
+/// Stream all memories as JSON Lines, or with `journal` every change
+///
+/// What breaks off without the end of the stream is not whole.
+#[utoipa::path(get, path = "/v1/export", tag = "transfer", params(("journal" = Option<bool>, Query, description = "Every change instead, from which the memories follow")), responses((status = 200, description = "A header, then a line each", body = String, content_type = "application/x-ndjson")))]
+pub(super) async fn export(
+    Reader(access): Reader,
+    mut params: Params,
+) -> Result<Response, Problem> {
+    let journal = params.is("journal")?;
+    params.end()?;
+    let (sender, receiver) = mpsc::channel(WAITING);
+    tokio::spawn(write_export(access, journal, sender));
+    let body = Body::new(Chunks(receiver));
+    Ok(([(header::CONTENT_TYPE, LINES)], body).into_response())
+}
+
+async fn write_export(access: Access, journal: bool, sender: mpsc::Sender<io::Result<Bytes>>) {
+    let mut to = BufWriter::with_capacity(CHUNK, Sending(sender.clone()));
+    let exported = access.engine().export(&access.scope, journal, &mut to, &mut |_| {}).await;
+    if let Err(error) = exported {
+        tracing::warn!(%error, "an export broke off");
+        // The reader learns it from a stream that has no end; one that went away need not.
+        let _ = sender.send(Err(io::Error::other("the export failed"))).await;
+    }
+}
+
+/// Sends what is written, and waits while the reader is slow.
+struct Sending(mpsc::Sender<io::Result<Bytes>>);
+
+impl Write for Sending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let chunk = Bytes::copy_from_slice(bytes);
+        let sent = tokio::task::block_in_place(|| self.0.blocking_send(Ok(chunk)));
+        sent.map(|()| bytes.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What was sent, as a body.
+pub(super) struct Chunks(pub(super) mpsc::Receiver<io::Result<Bytes>>);
+
+impl HttpBody for Chunks {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        self.0.poll_recv(cx).map(|chunk| chunk.map(|chunk| chunk.map(Frame::data)))
+    }
+}
+
+/// Read memories from JSON Lines, after checking all of them
+///
+/// Takes what /v1/export gives, and lines as /v1/memories and /v1/turns know them. Importing the same again changes
+/// nothing, so an import that was cut off is resumed by repeating it.
+#[utoipa::path(post, path = "/v1/import", tag = "transfer", request_body(content = String, content_type = "application/x-ndjson"), params(
+    ("dry_run" = Option<bool>, Query, description = "Only say what would happen"),
+    ("keep_going" = Option<bool>, Query, description = "Leave damaged lines out and import the rest"),
+), responses((status = 200, description = "How many were added, updated, unchanged and rejected", body = Object)))]
+pub(super) async fn import(
+    Admin(access): Admin,
+    mut params: Params,
+    request: Request,
+) -> Answered<ImportReport> {
+    let (dry_run, keep_going) = (params.is("dry_run")?, params.is("keep_going")?);
+    params.end()?;
+    check_type(request.headers(), LINES)?;
+    let mut file = spooled(request.into_body(), &access).await?;
+    let checking = ImportOptions { keep_going: true, dry_run: true, keep_secrets: false };
+    let checked = read_in(&mut file, checking, &access).await?;
+    if checked.rejected > 0 && !keep_going {
+        return Err(damaged(&checked));
+    }
+    if dry_run {
+        return Ok(Answer::ok(checked));
+    }
+    let options = ImportOptions { keep_going, dry_run: false, keep_secrets: false };
+    Ok(Answer::ok(read_in(&mut file, options, &access).await?))
+}
+
+/// The body as a file without a name, which goes away by itself.
+async fn spooled(body: Body, access: &Access) -> Result<File, Problem> {
+    let failed = |error: io::Error| Problem::internal(&error);
+    let mut file = tempfile::tempfile_in(&access.app.options.home).map_err(failed)?;
+    let mut body = Limited::new(body, MAX_IMPORT_BYTES);
+    loop {
+        match tokio::time::timeout(MAX_BODY_TIME, body.frame()).await {
+            Err(_) => return Err(too_slow()),
+            Ok(None) => return Ok(file),
+            Ok(Some(Err(error))) => return Err(broken(&*error, MAX_IMPORT_BYTES)),
+            Ok(Some(Ok(frame))) => {
+                let data = frame.into_data().unwrap_or_default();
+                tokio::task::block_in_place(|| file.write_all(&data)).map_err(failed)?;
+            }
+        }
+    }
+}
+
+async fn read_in(
+    file: &mut File,
+    options: ImportOptions,
+    access: &Access,
+) -> Result<ImportReport, Problem> {
+    file.rewind().map_err(|error| Problem::internal(&error))?;
+    let lines = BufReader::new(file);
+    Ok(access.engine().import(&access.scope, lines, options, &mut |_| {}).await?)
+}
+
+fn damaged(report: &ImportReport) -> Problem {
+    let title = format!("{} lines cannot be imported, so nothing was", report.rejected);
+    Problem {
+        more: Some(Box::new(json!({ "rejections": report.rejections }))),
+        ..Problem::invalid(title, "mend them, or import the rest with ?keep_going=true")
+    }
+}

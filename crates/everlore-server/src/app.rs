@@ -1,0 +1,57 @@
+//! What every request works with.
+
+use std::{net::SocketAddr, ops::Deref, sync::Arc, time::Instant};
+
+use everlore::{Engine, Result, Tools};
+use tokio::sync::watch;
+
+use crate::{
+    Options, audit::Audit, auth::Credentials, guard::Guard, limit::Limits, metrics::Metrics,
+    repeat::Repeats,
+};
+
+/// The server's state; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct App(Arc<State>);
+
+pub(crate) struct State {
+    pub(crate) engine: Engine,
+    pub(crate) tools: Tools,
+    pub(crate) options: Options,
+    pub(crate) credentials: Credentials,
+    pub(crate) guard: Guard,
+    pub(crate) limits: Limits,
+    pub(crate) repeats: Repeats,
+    pub(crate) metrics: Metrics,
+    pub(crate) audit: Audit,
+    pub(crate) started: Instant,
+    /// True once the server is to end; what never ends by itself looks at it.
+    pub(crate) closing: watch::Sender<bool>,
+}
+
+impl App {
+    /// Opens the token, the keys and the audit log of the home.
+    pub(crate) fn new(engine: Engine, options: Options, address: SocketAddr) -> Result<Self> {
+        Ok(Self(Arc::new(State {
+            engine,
+            tools: Tools::all(),
+            credentials: Credentials::open(&options.home)?,
+            guard: Guard::new(address, &options.hosts),
+            limits: Limits::new(options.requests_per_second),
+            repeats: Repeats::default(),
+            metrics: Metrics::default(),
+            audit: Audit::open(&options.home)?,
+            started: Instant::now(),
+            closing: watch::Sender::new(false),
+            options,
+        })))
+    }
+}
+
+impl Deref for App {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.0
+    }
+}

@@ -1,0 +1,198 @@
+//! Keys for programs: each opens one agent's and one user's memory, for reading, writing or all of it.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
+
+use everlore::{Error, Result, Scope, files::disk::lock};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    auth::Role,
+    token::{Known, hex, known, same, secret, write_private},
+};
+
+/// A name longer than this is a text.
+const MAX_NAME_CHARS: usize = 50;
+
+/// A key without its secret, of which only a digest is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// What it is called in logs.
+    pub name: String,
+    /// Whose memory it opens.
+    pub scope: Scope,
+    /// What may be done with it.
+    pub role: Role,
+    /// When it was made.
+    pub created_at: Timestamp,
+    digest: String,
+}
+
+/// The keys of a home.
+pub struct Keys {
+    path: PathBuf,
+    read: Mutex<(Option<Stamp>, Arc<Vec<Key>>)>,
+}
+
+/// By what a file is known to be another than before.
+type Stamp = (SystemTime, u64, u64);
+
+impl Keys {
+    /// Those of a home; nothing is read yet.
+    pub fn new(home: &Path) -> Self {
+        Self { path: home.join("server.keys.json"), read: Mutex::default() }
+    }
+
+    /// All of them, by name.
+    pub fn list(&self) -> Result<Arc<Vec<Key>>> {
+        let stamp = self.stamp()?;
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if stamp.is_none() || read.0 != stamp {
+            *read = (stamp, Arc::new(self.load()?));
+        }
+        Ok(Arc::clone(&read.1))
+    }
+
+    /// Makes a key and returns its secret, which is kept nowhere.
+    pub fn add(
+        &self,
+        name: &str,
+        scope: Scope,
+        role: Role,
+        now: Timestamp,
+    ) -> Result<(Key, String)> {
+        check_name(name)?;
+        let secret = secret()?;
+        let digest = hex(&known(&secret));
+        let key = Key { name: name.to_owned(), scope, role, created_at: now, digest };
+        self.change(|keys| {
+            if keys.iter().any(|other| other.name == name) {
+                return Err(Error::invalid(
+                    format!("there is a key `{name}` already"),
+                    "choose another name, or remove that one first",
+                ));
+            }
+            keys.push(key.clone());
+            keys.sort_by(|one, other| one.name.cmp(&other.name));
+            Ok(())
+        })?;
+        Ok((key, secret))
+    }
+
+    /// Removes a key: from then on it opens nothing.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        self.change(|keys| {
+            let before = keys.len();
+            keys.retain(|key| key.name != name);
+            match keys.len() < before {
+                true => Ok(()),
+                false => Err(Error::invalid(
+                    format!("there is no key `{name}`"),
+                    "see `everlore serve key list`",
+                )),
+            }
+        })
+    }
+
+    /// The key with this secret.
+    pub(crate) fn find(&self, secret: &Known) -> Result<Option<Key>> {
+        let (keys, digest) = (self.list()?, hex(secret));
+        Ok(keys.iter().find(|key| same(key.digest.as_bytes(), digest.as_bytes())).cloned())
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Key>) -> Result<()>) -> Result<()> {
+        let failed = |error| Error::io(self.path.display().to_string(), error);
+        let _lock = lock(&self.path.with_extension("lock")).map_err(failed)?;
+        let mut keys = self.load()?;
+        change(&mut keys)?;
+        let bytes = serde_json::to_vec_pretty(&keys).map_err(|error| failed(error.into()))?;
+        write_private(&self.path, &bytes).map_err(failed)
+    }
+
+    fn load(&self) -> Result<Vec<Key>> {
+        match fs::read(&self.path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+                Error::damaged(format!("{} cannot be read: {error}", self.path.display()))
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(Error::io(self.path.display().to_string(), error)),
+        }
+    }
+
+    fn stamp(&self) -> Result<Option<Stamp>> {
+        match fs::metadata(&self.path) {
+            Ok(data) => {
+                #[cfg(unix)]
+                let number = std::os::unix::fs::MetadataExt::ino(&data);
+                #[cfg(not(unix))]
+                let number = 0;
+                Ok(Some((data.modified().unwrap_or(SystemTime::UNIX_EPOCH), data.len(), number)))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io(self.path.display().to_string(), error)),
+        }
+    }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let is_plain = name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
+    if is_plain && (1..=MAX_NAME_CHARS).contains(&name.chars().count()) {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        "that is no name for a key",
+        "use up to 50 letters, digits, hyphens, underscores and dots",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_found_by_its_secret_until_it_is_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let (keys, others) = (Keys::new(home.path()), Keys::new(home.path()));
+        let scope = Scope::new("助手", "王").unwrap();
+        let (key, secret) = keys.add("编辑器", scope, Role::Write, Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(others.find(&known(&secret)).unwrap(), Some(key));
+        assert_eq!(others.find(&known("evl_other")).unwrap(), None);
+        keys.remove("编辑器").unwrap();
+        assert_eq!(others.find(&known(&secret)).unwrap(), None);
+    }
+
+    #[test]
+    fn secrets_are_not_written_down() {
+        let home = tempfile::tempdir().unwrap();
+        let keys = Keys::new(home.path());
+        let (_, secret) =
+            keys.add("a", Scope::default(), Role::Read, Timestamp::UNIX_EPOCH).unwrap();
+        let written = fs::read_to_string(home.path().join("server.keys.json")).unwrap();
+        assert!(!written.contains(&secret) && !written.contains(&secret[4..]));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode =
+                fs::metadata(home.path().join("server.keys.json")).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_name_is_taken_once_and_holds_no_lines() {
+        let home = tempfile::tempdir().unwrap();
+        let keys = Keys::new(home.path());
+        let add =
+            |name| keys.add(name, Scope::default(), Role::Read, Timestamp::UNIX_EPOCH).map(drop);
+        add("a").unwrap();
+        for bad in ["a", "", "a b", "a\nb", &"x".repeat(51)] {
+            assert!(add(bad).is_err(), "{bad:?}");
+        }
+        assert!(keys.remove("b").is_err());
+    }
+}

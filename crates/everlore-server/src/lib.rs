@@ -1,0 +1,137 @@
+//! Everlore over HTTP: memory for agents and programs of one machine.
+//!
+//! A request goes through `trace` (id, figures, log, audit), `guard` (which pages and names may ask), `auth` (who asks, for
+//! whose memory) and then to one file of `api`, named by its noun. Whatever goes wrong is a `Problem`.
+
+mod app;
+mod answer;
+mod problem;
+mod params;
+mod body;
+mod guard;
+mod auth;
+mod keys;
+mod token;
+mod limit;
+mod repeat;
+mod trace;
+mod metrics;
+mod audit;
+mod lock;
+mod listen;
+mod page;
+mod api;
+#[cfg(test)]
+mod tree;
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use everlore::{Engine, Error, Result, Scope};
+use tokio::net::TcpListener;
+
+pub use api::openapi;
+pub use auth::Role;
+pub use keys::{Key, Keys};
+pub use lock::Running;
+
+/// Where a server listens unless it is told otherwise.
+pub const PORT: u16 = 6636;
+
+/// The most bytes of a request, unless it is told otherwise: a memory of 4 MiB fits, however its JSON is written.
+pub const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
+
+/// Requests that a key may make in a second, unless it is told otherwise: far above any agent, below what floods a disk.
+pub const REQUESTS_PER_SECOND: u32 = 1_000;
+
+/// How long the end waits for a reading that is under way; the next worker does again what is cut short.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How a server is to be run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The folder that holds everything.
+    pub home: PathBuf,
+    /// Where to listen; port 0 means any that is free.
+    pub address: SocketAddr,
+    /// Whether others than this machine may reach it.
+    pub allow_remote: bool,
+    /// Names beside those of this machine by which it may be called.
+    pub hosts: Vec<String>,
+    /// Whose memory is meant where a request does not say.
+    pub scope: Scope,
+    /// The most bytes of a request.
+    pub max_body_bytes: usize,
+    /// Requests that a key may make in a second.
+    pub requests_per_second: u32,
+}
+
+/// A server that listens, and answers once it is run.
+pub struct Server {
+    app: app::App,
+    listener: TcpListener,
+    address: SocketAddr,
+    lock: lock::Lock,
+}
+
+impl Server {
+    /// Takes the home and the port, and makes the token if there is none.
+    pub async fn bind(engine: Engine, options: Options) -> Result<Self> {
+        check_reach(&options)?;
+        let lock = lock::Lock::take(&options.home)?;
+        let listener = listen(options.address).await?;
+        let address =
+            listener.local_addr().map_err(|error| Error::io("reading the address", error))?;
+        let app = app::App::new(engine, options, address)?;
+        lock.announce(address)?;
+        Ok(Self { app, listener, address, lock })
+    }
+
+    /// Where it can be reached.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The file with the token of the owner.
+    pub fn token_file(&self) -> PathBuf {
+        token::path(&self.app.options.home)
+    }
+
+    /// Answers until `shutdown` comes; then what is under way is finished. Meanwhile memories are drawn from what is observed. The engine is left open for its owner to close.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let router = api::router(self.app.clone());
+        let worker = self.app.engine.spawn_worker();
+        listen::run(self.listener, router, self.app.closing.clone(), shutdown).await;
+        worker.stop(GRACE).await;
+        self.app.engine.settle_usage().await;
+        self.lock.release();
+    }
+}
+
+/// The server that runs on a home, if one does.
+pub fn running(home: &std::path::Path) -> Option<Running> {
+    lock::running(home)
+}
+
+/// Without TLS, what others on the network could read must be asked for in words.
+fn check_reach(options: &Options) -> Result<()> {
+    if options.address.ip().is_loopback() || options.allow_remote {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        format!(
+            "{} can be reached by others, who could read what is sent: there is no TLS",
+            options.address.ip()
+        ),
+        "listen on 127.0.0.1, put a proxy with TLS in front of it, or say --allow-remote if the network is yours",
+    ))
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => Error::invalid(
+            format!("{address} is in use by another program"),
+            "choose another port with --port, or 0 for any that is free",
+        ),
+        _ => Error::io(format!("listening on {address}"), error),
+    })
+}

@@ -1,0 +1,94 @@
+//! How often each caller may ask: an allowance that refills with time.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
+
+use axum::http::StatusCode;
+
+use crate::problem::Problem;
+
+/// Requests with a wrong secret that are answered in a second: a person who mistypes stays far below.
+const GUESSES_PER_SECOND: f64 = 10.0;
+
+/// What is saved up while nobody asks, in seconds: bursts are usual, floods are not.
+const SAVED_SECONDS: f64 = 2.0;
+
+/// The allowances of all callers. There are as many as keys, so they are bounded.
+pub(crate) struct Limits {
+    per_second: f64,
+    buckets: Mutex<HashMap<String, Bucket>>,
+}
+
+struct Bucket {
+    left: f64,
+    seen: Instant,
+}
+
+impl Limits {
+    /// The same allowance for each caller.
+    pub(crate) fn new(per_second: u32) -> Self {
+        Self { per_second: per_second.max(1).into(), buckets: Mutex::default() }
+    }
+
+    /// Takes one request of a caller.
+    pub(crate) fn take(&self, who: &str, now: Instant) -> Result<(), Problem> {
+        self.spend(who, self.per_second, now)
+    }
+
+    /// Takes one request of someone unknown.
+    pub(crate) fn take_guess(&self, now: Instant) -> Result<(), Problem> {
+        self.spend("", GUESSES_PER_SECOND, now)
+    }
+
+    fn spend(&self, who: &str, per_second: f64, now: Instant) -> Result<(), Problem> {
+        let most = per_second * SAVED_SECONDS;
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = buckets.entry(who.to_owned()).or_insert(Bucket { left: most, seen: now });
+        let passed = now.saturating_duration_since(bucket.seen).as_secs_f64();
+        *bucket = Bucket { left: (bucket.left + passed * per_second).min(most), seen: now };
+        if bucket.left < 1.0 {
+            return Err(too_often());
+        }
+        bucket.left -= 1.0;
+        Ok(())
+    }
+}
+
+fn too_often() -> Problem {
+    Problem {
+        retry_after: Some(1),
+        ..Problem::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_often",
+            "too many requests at once",
+            "wait as long as Retry-After says; `everlore serve --rate` sets the limit",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn an_allowance_is_spent_and_comes_back() {
+        let (limits, start) = (Limits::new(5), Instant::now());
+        let allowed = |at| (0..100).filter(|_| limits.take("key:a", at).is_ok()).count();
+        assert_eq!(allowed(start), 10);
+        assert_eq!(allowed(start), 0);
+        assert_eq!(allowed(start + Duration::from_secs(1)), 5);
+        assert_eq!(limits.take("key:b", start), Ok(()));
+    }
+
+    #[test]
+    fn guesses_take_nothing_from_those_who_know() {
+        let (limits, now) = (Limits::new(5), Instant::now());
+        while limits.take_guess(now).is_ok() {}
+        assert_eq!(limits.take("token", now), Ok(()));
+    }
+}

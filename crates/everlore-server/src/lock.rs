@@ -1,0 +1,108 @@
+//! One server a home: a lock that the system lets go of when the process ends, and a note of where the server is.
+
+use std::{
+    fs::{self, File, TryLockError},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use everlore::{
+    Error, Result,
+    files::disk::{private, remove},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::token::write_private;
+
+/// Where a server is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Running {
+    /// Its process.
+    pub pid: u32,
+    /// Its address.
+    pub address: SocketAddr,
+}
+
+/// The right to serve a home.
+pub(crate) struct Lock {
+    /// Holds the lock as long as it is open.
+    _file: File,
+    note: PathBuf,
+}
+
+impl Lock {
+    /// Takes the home, or says who has it.
+    pub(crate) fn take(home: &Path) -> Result<Self> {
+        let file = open(home)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file, note: note(home) }),
+            Err(TryLockError::WouldBlock) => Err(taken(home)),
+            Err(TryLockError::Error(error)) => Err(Error::io("locking the home", error)),
+        }
+    }
+
+    /// Writes down where the server is.
+    pub(crate) fn announce(&self, address: SocketAddr) -> Result<()> {
+        let failed = |error| Error::io(self.note.display().to_string(), error);
+        let running = Running { pid: std::process::id(), address };
+        let bytes = serde_json::to_vec(&running).map_err(|error| failed(error.into()))?;
+        write_private(&self.note, &bytes).map_err(failed)
+    }
+
+    /// Gives the home back.
+    pub(crate) fn release(self) {
+        // A note that stays behind is no lock: the next server writes its own.
+        let _ = remove(&self.note);
+    }
+}
+
+/// The server that runs on a home, if one does.
+pub(crate) fn running(home: &Path) -> Option<Running> {
+    let file = File::open(home.join("server.lock")).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => noted(home),
+        _ => None,
+    }
+}
+
+fn open(home: &Path) -> Result<File> {
+    let path = home.join("server.lock");
+    let file = private().append(true).create(true).open(&path);
+    file.map_err(|error| Error::io(path.display().to_string(), error))
+}
+
+fn note(home: &Path) -> PathBuf {
+    home.join("server.json")
+}
+
+fn noted(home: &Path) -> Option<Running> {
+    serde_json::from_slice(&fs::read(note(home)).ok()?).ok()
+}
+
+fn taken(home: &Path) -> Error {
+    let place = noted(home).map_or_else(
+        || "a server is just starting on this home".to_owned(),
+        |Running { pid, address }| {
+            format!("a server runs on this home already: http://{address} (process {pid})")
+        },
+    );
+    Error::invalid(place, "use that one, stop it first, or name another home with --home")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_server_is_told_where_the_first_one_is() {
+        let home = tempfile::tempdir().unwrap();
+        let first = Lock::take(home.path()).unwrap();
+        first.announce("127.0.0.1:6636".parse().unwrap()).unwrap();
+        let error = Lock::take(home.path()).map(drop).unwrap_err();
+        assert!(error.to_string().contains("http://127.0.0.1:6636 (process "), "{error}");
+        assert_eq!(running(home.path()).unwrap().pid, std::process::id());
+        first.release();
+        assert_eq!(running(home.path()), None);
+        Lock::take(home.path()).map(drop).unwrap();
+    }
+}

@@ -1,0 +1,131 @@
+//! Figures for monitoring, in the text format of Prometheus.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+/// Upper bounds of the classes of durations, in seconds: from a lookup to what a person notices.
+const BOUNDS: [f64; 8] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];
+
+/// What was asked and how long it took.
+#[derive(Default)]
+pub(crate) struct Metrics {
+    routes: Mutex<BTreeMap<(String, String), Route>>,
+    under_way: AtomicI64,
+}
+
+#[derive(Default)]
+struct Route {
+    by_status: BTreeMap<u16, u64>,
+    /// Requests of each class of duration, the last one for those above all bounds.
+    classes: [u64; BOUNDS.len() + 1],
+    seconds: f64,
+}
+
+impl Metrics {
+    /// Notes that a request began; it is under way until what is returned is dropped.
+    pub(crate) fn begin(&self) -> UnderWay<'_> {
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        UnderWay(&self.under_way)
+    }
+
+    /// Notes how a request ended.
+    pub(crate) fn end(&self, method: &str, route: &str, status: u16, took: Duration) {
+        let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+        let route = routes.entry((route.to_owned(), method.to_owned())).or_default();
+        let seconds = took.as_secs_f64();
+        *route.by_status.entry(status).or_default() += 1;
+        route.classes[BOUNDS.partition_point(|bound| *bound < seconds)] += 1;
+        route.seconds += seconds;
+    }
+
+    /// All figures as text.
+    pub(crate) fn text(&self, up: Duration) -> String {
+        let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = format!(
+            "# HELP everlore_up_seconds Time since the server began.\n# TYPE everlore_up_seconds gauge\neverlore_up_seconds {}\n\
+             # HELP everlore_requests_under_way Requests that are being answered.\n# TYPE everlore_requests_under_way gauge\neverlore_requests_under_way {}\n\
+             # HELP everlore_requests_total Requests that were answered.\n# TYPE everlore_requests_total counter\n",
+            up.as_secs(),
+            self.under_way.load(Ordering::Relaxed)
+        );
+        for ((route, method), counted) in routes.iter() {
+            for (status, count) in &counted.by_status {
+                line(
+                    &mut text,
+                    "everlore_requests_total",
+                    &format!("route=\"{route}\",method=\"{method}\",status=\"{status}\""),
+                    *count as f64,
+                );
+            }
+        }
+        text += "# HELP everlore_request_seconds How long answers took.\n# TYPE everlore_request_seconds histogram\n";
+        for ((route, method), counted) in routes.iter() {
+            durations(&mut text, &format!("route=\"{route}\",method=\"{method}\""), counted);
+        }
+        text
+    }
+}
+
+/// A request that is being answered.
+pub(crate) struct UnderWay<'a>(&'a AtomicI64);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn durations(text: &mut String, labels: &str, route: &Route) {
+    let mut so_far = 0;
+    let bounds = BOUNDS.iter().map(f64::to_string).chain(["+Inf".to_owned()]);
+    for (bound, count) in bounds.zip(route.classes) {
+        so_far += count;
+        line(
+            text,
+            "everlore_request_seconds_bucket",
+            &format!("{labels},le=\"{bound}\""),
+            so_far as f64,
+        );
+    }
+    line(text, "everlore_request_seconds_sum", labels, route.seconds);
+    line(text, "everlore_request_seconds_count", labels, so_far as f64);
+}
+
+fn line(text: &mut String, name: &str, labels: &str, value: f64) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{name}{{{labels}}} {value}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_counted_by_route_and_status_and_sorted_into_classes() {
+        let metrics = Metrics::default();
+        for millis in [0, 3, 7_000] {
+            let _under_way = metrics.begin();
+            metrics.end("GET", "/v1/stats", 200, Duration::from_millis(millis));
+        }
+        let text = metrics.text(Duration::from_secs(9));
+        let labels = "route=\"/v1/stats\",method=\"GET\"";
+        for expected in [
+            "everlore_up_seconds 9".to_owned(),
+            "everlore_requests_under_way 0".to_owned(),
+            format!("everlore_requests_total{{{labels},status=\"200\"}} 3"),
+            format!("everlore_request_seconds_bucket{{{labels},le=\"0.001\"}} 1"),
+            format!("everlore_request_seconds_bucket{{{labels},le=\"5\"}} 2"),
+            format!("everlore_request_seconds_bucket{{{labels},le=\"+Inf\"}} 3"),
+            format!("everlore_request_seconds_sum{{{labels}}} 7.003"),
+        ] {
+            assert!(text.lines().any(|line| line == expected), "{expected} is not in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What is known of every request from outside: its id, its figures, a line in the log and one in the audit log.
+
+use std::time::{Duration, Instant};
+
+use axum::{
+    extract::{MatchedPath, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use crate::{app::App, audit::Record, auth::Access, problem::Problem};
+
+/// The header of the id of a request.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Methods that are told by name.
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/// A caller's own id may be as long as this.
+const MAX_ID_BYTES: usize = 64;
+
+/// Follows a request from its beginning to its answer, in a task of its own: who goes away in between does not break off
+/// what was begun, and what breaks here is told and takes nobody else along.
+pub(crate) async fn traced(State(app): State<App>, request: Request, next: Next) -> Response {
+    let answered = tokio::spawn(follow(app, request, next)).await;
+    answered.unwrap_or_else(|error| {
+        let problem = Problem::internal(&error);
+        let body = problem.body("unknown");
+        let mut response = problem.into_response();
+        *response.body_mut() = body;
+        response
+    })
+}
+
+async fn follow(app: App, request: Request, next: Next) -> Response {
+    let (began, seen, _under_way) = (Instant::now(), Seen::of(&request), app.metrics.begin());
+    let mut response = next.run(request).await;
+    let problem = response.extensions_mut().remove::<Problem>();
+    if let Some(problem) = &problem {
+        *response.body_mut() = problem.body(&seen.id);
+    }
+    dress(response.headers_mut(), &seen.id);
+    seen.write_down(&app, &response, problem.map(|problem| problem.code), began.elapsed());
+    response
+}
+
+/// What may be written down of a request.
+struct Seen {
+    id: String,
+    method: &'static str,
+    route: String,
+}
+
+impl Seen {
+    fn of(request: &Request) -> Self {
+        let id = own_id(request.headers()).unwrap_or_else(|| Uuid::now_v7().to_string());
+        let method = METHODS.into_iter().find(|known| *known == request.method().as_str());
+        let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+        // A path that leads nowhere and a method that nobody knows may say anything.
+        Self { id, method: method.unwrap_or("-"), route: route.unwrap_or_else(|| "-".to_owned()) }
+    }
+
+    fn write_down(self, app: &App, response: &Response, code: Option<&str>, took: Duration) {
+        let Self { id, method, route } = self;
+        let (status, ms) = (response.status().as_u16(), took.as_millis() as u64);
+        let access = response.extensions().get::<Access>();
+        let caller = access.map(|access| access.caller.name.as_str());
+        app.metrics.end(method, &route, status, took);
+        tracing::info!(request = id, caller, method, route, status, code, ms, "answered");
+        if is_audited(&route, status) {
+            app.audit.write(&Record {
+                at: Timestamp::now(),
+                request: &id,
+                caller,
+                agent: access.map(|access| access.scope.agent()),
+                user: access.map(|access| access.scope.user()),
+                method,
+                route: &route,
+                status,
+                code,
+            });
+        }
+    }
+}
+
+/// Whatever reaches memory, and whatever is refused.
+fn is_audited(route: &str, status: u16) -> bool {
+    (route.starts_with("/v1/") && route != "/v1/openapi.json") || matches!(status, 401 | 403 | 429)
+}
+
+/// The id that the caller gave, if it is one that can stand in any log.
+fn own_id(headers: &HeaderMap) -> Option<String> {
+    let id = headers.get(&REQUEST_ID)?.to_str().ok()?;
+    let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    (is_plain && (1..=MAX_ID_BYTES).contains(&id.len())).then(|| id.to_owned())
+}
+
+/// Answers are nobody else's: no cache keeps them, no page embeds them, no browser guesses what they are.
+fn dress(headers: &mut HeaderMap, id: &str) {
+    if let Ok(id) = HeaderValue::from_str(id) {
+        headers.insert(REQUEST_ID, id);
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_ids_of_callers_are_taken_over() {
+        let id = |value: &'static str| {
+            own_id(&HeaderMap::from_iter([(REQUEST_ID, HeaderValue::from_static(value))]))
+        };
+        assert_eq!(id("turn-7.a_B").as_deref(), Some("turn-7.a_B"));
+        for bad in ["", "a b", "a\tb", "a\"b", "<b>"] {
+            assert_eq!(id(bad), None, "{bad:?}");
+        }
+        assert_eq!(own_id(&HeaderMap::new()), None);
+    }
+}
