@@ -37,8 +37,8 @@ pub(crate) struct AnsweredArgs {
 /// Write what a conversation was about into the daily log
 ///
 /// A few sentences are chosen, word for word. Ending a conversation again changes nothing unless more was said. Days that
-/// no longer reach the prompt are put away and stay searchable. Memories are drawn from the conversation: at once by rules, by
-/// a model later or with `everlore extract`.
+/// no longer reach the prompt are put away and stay searchable. Memories are drawn from the conversation, by the model of the
+/// settings or by rules; what fails waits and is tried again.
 #[derive(Debug, Args)]
 pub(crate) struct EndArgs {
     /// The conversation, as given to `everlore observe --session`
@@ -119,7 +119,7 @@ impl EndArgs {
     }
 }
 
-/// Draws memories from a conversation that is over, where that takes no time; a model reads it later.
+/// Draws memories from a conversation that is over.
 pub(super) async fn read_ended(
     engine: &Engine,
     scope: &Scope,

@@ -11,6 +11,7 @@ mod text;
 mod erasure;
 mod secrets;
 mod capture;
+mod memory_agent;
 mod transfer;
 mod import;
 mod ingest;

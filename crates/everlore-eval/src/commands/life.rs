@@ -8,7 +8,7 @@ use everlore::{
     engine::UpkeepRequest,
     llm::Builtin,
     store::SqliteStore,
-    types::{Actor, Change, Source, Via, Write},
+    types::{Actor, Change, Role, Source, Via, Write},
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -24,6 +24,13 @@ const BATCH: u32 = 2_000;
 
 /// One in so many memories is a statement, the others are turns.
 const STATEMENTS: u32 = 10;
+
+/// The row that a conversation feels.
+const WHOLE_TURN: &str =
+    "a whole turn beside the model (recall, turn stored, log, answer stored, use followed)";
+
+/// The same where recall is never unsure: the most that a turn can cost.
+const WHOLE_TURN_TELLING: &str = "the same, everything that is found is told";
 
 /// Measure what the usage log adds to a turn, and upkeep, in one scope
 #[derive(clap::Args)]
@@ -133,12 +140,55 @@ async fn measure(
         "a weight set by hand",
     ];
     let mut rows: Vec<_> = names.into_iter().zip(times.into_iter().map(Spread::of)).collect();
+    for (name, gated) in [(WHOLE_TURN, true), (WHOLE_TURN_TELLING, false)] {
+        rows.push((name, Spread::of(whole_turns(engine, owner, corpus, gated, args).await?)));
+    }
     let yes = UpkeepRequest { dry_run: false, yes: true };
     let (_, upkeep) = timed(engine.upkeep(owner, &yes, &mut |_| {})).await?;
     rows.push(("upkeep, all of it", Spread::of(vec![upkeep])));
     let (_, again) = timed(engine.upkeep(owner, &yes, &mut |_| {})).await?;
     rows.push(("upkeep, nothing to do", Spread::of(vec![again])));
     Ok(rows)
+}
+
+/// Whole turns as a host has them: what is known is recalled and written down, the question is stored, the model answers in no
+/// time, its answer is stored, and what it used is followed.
+async fn whole_turns(
+    engine: &Engine,
+    owner: &Scope,
+    corpus: &Corpus,
+    gated: bool,
+    args: &LifeArgs,
+) -> Result<Vec<f64>> {
+    let mut times = Vec::new();
+    let warming = args.turns / 5;
+    for number in 0..args.turns + warming {
+        // Other questions than those that warmed the caches before.
+        let query = corpus.query(0, args.turns * (2 + 2 * u32::from(gated)) + number);
+        let session = format!("whole {gated} {}", number / 10);
+        let said = |role, text: String| Turn {
+            text,
+            role: Some(role),
+            session: Some(session.clone()),
+            ..Turn::default()
+        };
+        let usual = engine.context_request(owner, &query);
+        let request = match gated {
+            true => usual,
+            false => RecallRequest { min_confidence: 0.0, floor: 0.0, ..usual },
+        };
+        let turn = async {
+            let block = engine.inject(&request, 2_000, &session).await?;
+            engine.observe(owner, vec![said(Role::User, query)]).await?;
+            let answer: String = block.text.chars().take(400).collect();
+            let answer = if answer.is_empty() { "I do not know.".to_owned() } else { answer };
+            engine.observe(owner, vec![said(Role::Assistant, answer.clone())]).await?;
+            engine.answered(owner, &session, &answer).await
+        };
+        let (_, ms) = timed(turn).await?;
+        times.extend((number >= warming).then_some(ms));
+    }
+    Ok(times)
 }
 
 /// Waits for `work` and returns its result with the milliseconds it took.

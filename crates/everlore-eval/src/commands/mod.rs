@@ -10,6 +10,7 @@ pub(crate) mod official;
 pub(crate) mod prompt;
 pub(crate) mod provider;
 pub(crate) mod quality;
+pub(crate) mod replay;
 pub(crate) mod retrieval;
 pub(crate) mod scale;
 pub(crate) mod vault;

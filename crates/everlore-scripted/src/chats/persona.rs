@@ -1,12 +1,12 @@
 //! A small persona for demonstrations, in English and Chinese: it repeats what it was given as memory, so that a person
 //! sees what a model would know.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Asked, Said};
 
 /// The most lines of memory that it repeats.
-const MAX_LINES: usize = 5;
+const MAX_LINES: usize = 8;
 
 /// The tool by which something is kept.
 const SAVE: &str = "memory_save";
@@ -14,7 +14,7 @@ const SAVE: &str = "memory_save";
 /// Answers a request as the persona does.
 pub fn persona(asked: &Asked) -> Said {
     if asked.json {
-        return Said::text("{}");
+        return Said::text(&in_json(asked.question().unwrap_or_default()).to_string());
     }
     if let Some(result) = asked.result() {
         let chinese =
@@ -33,6 +33,44 @@ pub fn persona(asked: &Asked) -> Said {
             Said::call(SAVE, json!({ "action": "create", "content": text }))
         }
         _ => Said::text(&recollection(question, &asked.system)),
+    }
+}
+
+/// What it says to a reading of a conversation, or to the question what a new statement means beside known ones: both come
+/// as lines of JSON.
+fn in_json(data: &str) -> Value {
+    let lines: Vec<Value> =
+        data.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    match lines.iter().find_map(|line| line["new"].as_str()) {
+        Some(new) => decision(new, &lines),
+        None => reading(&lines),
+    }
+}
+
+/// The last thing that the user said, unless it is a question or known already, as one memory in the user's words.
+fn reading(lines: &[Value]) -> Value {
+    let is_news = |line: &&Value| line["role"] == "user" && line.get("context").is_none();
+    let memory = lines.iter().rev().find(is_news).and_then(|line| {
+        let said = line["text"].as_str()?.trim();
+        let statement = match is_chinese(said) {
+            true => format!("用户说：“{said}”"),
+            false => format!("The user: \"{said}\""),
+        };
+        let is_known = lines.iter().any(|line| line["known"] == statement);
+        let is_question = said.ends_with(['?', '？']);
+        (!is_known && !is_question && !said.is_empty()).then(|| {
+            json!({ "statement": statement, "kind": "user", "confidence": 0.9, "turns": [line["turn"]] })
+        })
+    });
+    json!({ "memories": Vec::from_iter(memory), "experiences": [], "profile": [] })
+}
+
+/// What is known word for word is left out, everything else is news.
+fn decision(new: &str, lines: &[Value]) -> Value {
+    let known = lines.iter().find(|line| line["text"] == new);
+    match known.map(|line| &line["known"]) {
+        Some(number) => json!({ "action": "skip", "known": number }),
+        None => json!({ "action": "add" }),
     }
 }
 
@@ -68,7 +106,9 @@ fn memory_lines(system: &str) -> Vec<&str> {
     let block = block.split("</memory-context").next().unwrap_or_default();
     // The tag and what the block says of itself come first.
     let lines = block.lines().skip(2).map(|line| line.trim().trim_start_matches(['-', '*', ' ']));
-    let said = lines.filter(|line| !line.is_empty() && !line.starts_with(['<', '#']));
+    // The head of a turn says nothing that its text does not.
+    let is_said = |line: &&str| !line.is_empty() && !line.starts_with(['<', '#']);
+    let said = lines.filter(|line| is_said(line) && !line.starts_with("[turn]"));
     said.take(MAX_LINES).collect()
 }
 
@@ -102,6 +142,46 @@ mod tests {
         );
         assert!(answer("我喝什么?", system).contains("我记得:\\n- The user drinks 龙井"));
         assert!(answer("我喝什么?", "").contains("我的记忆里还没有什么"));
+    }
+
+    fn in_lines(lines: &[Value]) -> Value {
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        in_json(&format!("<conversation>\n{}\n</conversation>", lines.join("\n")))
+    }
+
+    #[test]
+    fn it_reads_the_last_thing_that_the_user_said() {
+        let said = |turn: usize, role: &str, text: &str| json!({ "turn": turn, "role": role, "text": text });
+        let read = in_lines(&[
+            json!({ "turn": 1, "role": "user", "text": "Hello.", "context": true }),
+            said(2, "user", "I play the cello."),
+            said(3, "user", "我住在上海。"),
+            said(4, "assistant", "Noted."),
+        ]);
+        let memory = &read["memories"][0];
+        assert_eq!(memory["statement"], "用户说：“我住在上海。”");
+        assert_eq!(
+            (&memory["turns"], read["memories"].as_array().unwrap().len()),
+            (&json!([3]), 1)
+        );
+        let known = json!({ "known": "The user: \"I play the cello.\"" });
+        for nothing in [
+            in_lines(&[known, said(1, "user", "I play the cello.")]),
+            in_lines(&[said(1, "user", "What do I play?"), said(2, "assistant", "Cello.")]),
+            in_lines(&[said(1, "user", "我住在哪里？")]),
+        ] {
+            assert_eq!(nothing["memories"], json!([]));
+        }
+    }
+
+    #[test]
+    fn it_leaves_out_only_what_is_known_word_for_word() {
+        let known = |number: usize, text: &str| json!({ "known": number, "text": text });
+        let (cello, tea) = (known(1, "The user plays the cello."), known(2, "用户喝龙井。"));
+        let same = in_lines(&[cello.clone(), tea.clone(), json!({ "new": "用户喝龙井。" })]);
+        assert_eq!(same, json!({ "action": "skip", "known": 2 }));
+        let other = in_lines(&[cello, tea, json!({ "new": "The user plays the piano." })]);
+        assert_eq!(other, json!({ "action": "add" }));
     }
 
     #[test]

@@ -104,10 +104,18 @@ impl Engine {
 
     /// Draws memories from one session that is due, of any scope; none if none is.
     pub async fn extract_due(&self) -> Result<Option<Extraction>> {
+        Ok(self.extract_next().await?.map(|(_, extraction)| extraction))
+    }
+
+    /// The same with the scope.
+    pub(super) async fn extract_next(&self) -> Result<Option<(Scope, Extraction)>> {
         let extract = &self.config.memory_agent.extract;
         let due = Due { exchanges: extract.batch_size, quiet: extract.quiet, apart: APART };
         match self.store.claim(&self.claim(None, None, Some(due))).await? {
-            Some(claimed) => self.read_claimed(&claimed).await.map(Some),
+            Some(claimed) => {
+                let extraction = self.read_claimed(&claimed).await?;
+                Ok(Some((claimed.scope, extraction)))
+            }
             None => Ok(None),
         }
     }

@@ -7,7 +7,8 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinHandle};
 
-use super::Engine;
+use super::{Engine, capture::Extraction};
+use crate::types::Scope;
 
 /// How often it looks by itself: silences and retries end without anyone saying so.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -21,8 +22,16 @@ pub struct Worker {
 impl Engine {
     /// Starts to draw memories from what is observed, until the worker is stopped.
     pub fn spawn_worker(&self) -> Worker {
+        self.spawn_worker_telling(|_, _| {})
+    }
+
+    /// The same; `tell` hears of every reading, whoever's conversation it was.
+    pub fn spawn_worker_telling(
+        &self,
+        tell: impl Fn(&Scope, Extraction) + Send + 'static,
+    ) -> Worker {
         let stop = Arc::new(Notify::new());
-        let task = tokio::spawn(run(self.clone(), Arc::clone(&stop)));
+        let task = tokio::spawn(run(self.clone(), Arc::clone(&stop), tell));
         Worker { stop, task: Mutex::new(Some(task)) }
     }
 }
@@ -42,10 +51,14 @@ impl Worker {
     }
 }
 
-async fn run(engine: Engine, stop: Arc<Notify>) {
+async fn run(engine: Engine, stop: Arc<Notify>, tell: impl Fn(&Scope, Extraction)) {
     loop {
-        let more = match engine.extract_due().await {
-            Ok(extraction) => extraction.is_some(),
+        let more = match engine.extract_next().await {
+            Ok(Some((scope, extraction))) => {
+                tell(&scope, extraction);
+                true
+            }
+            Ok(None) => false,
             Err(error) => {
                 tracing::warn!("{error}: nothing is drawn from conversations for now");
                 false

@@ -1,16 +1,17 @@
 //! Capture as a whole: echoes teach nothing, a worker reads in the background and holds up nobody.
 
 use std::{
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
 use everlore::{
-    Config, Engine, Kind, Memory, Result, Turn,
+    Config, Engine, Kind, Memory, Result, Status, Turn,
     engine::{ExtractRequest, Extraction},
     llm::{Answer, ChatModel, ChatRequest},
-    store::{RamStore, Store},
+    store::{DirectoryStore, RamStore, Store},
     types::Role,
 };
 use serde_json::json;
@@ -89,6 +90,94 @@ async fn fifty_rounds_of_a_model_that_repeats_its_memories_teach_nothing() {
         }
         assert_eq!(memories(&engine).await, known);
     }
+}
+
+/// Every store, with nothing in it.
+async fn stores(folder: &Path) -> [Arc<dyn Store>; 3] {
+    let directory = DirectoryStore::open(&folder.join("memories")).await.unwrap();
+    [Arc::new(RamStore::default()), sqlite().await, Arc::new(directory)]
+}
+
+fn drafts(statements: &[&str], turn: usize) -> String {
+    let one = |text: &&str| json!({ "statement": text, "kind": "user", "confidence": 0.9, "turns": [turn] });
+    json!({ "memories": statements.iter().map(one).collect::<Vec<_>>() }).to_string()
+}
+
+/// A memory, a question about it, and a model that hands it back in other words.
+const HANDED_BACK: [(&str, &str, &str); 2] = [
+    (
+        "The user keeps bees on the roof.",
+        "Where do I keep my bees?",
+        "As they mentioned, the user still keeps bees on the roof.",
+    ),
+    ("用户在屋顶上养蜜蜂。", "我在哪里养蜜蜂？", "之前提到，用户目前仍然在屋顶上养蜜蜂。"),
+];
+
+#[tokio::test]
+async fn what_is_deleted_after_it_was_told_does_not_come_back_by_the_models_mouth() {
+    for (known, question, echo) in HANDED_BACK {
+        let folder = tempfile::tempdir().unwrap();
+        for store in stores(folder.path()).await {
+            let model = Arc::new(Scripted::default());
+            let engine = with_model(store, Arc::clone(&model) as _);
+            let owner = scope("sam");
+            let saved = engine.remember(&owner, support::say(known)).await.unwrap();
+            let request = engine.context_request(&owner, question);
+            let block = engine.inject(&request, 1_000, "talk").await.unwrap();
+            assert!(block.text.contains(known), "{}", block.text);
+            engine.delete(&owner, saved.id).await.unwrap();
+            let turns =
+                vec![said("talk", Role::User, question), said("talk", Role::Assistant, echo)];
+            engine.observe(&owner, turns).await.unwrap();
+            model.0.lock().unwrap().push_back(drafts(&[known, echo], 2));
+            let done = extract(&engine).await;
+            let reasons: Vec<_> =
+                done[0].drafts.iter().map(|it| format!("{:?}", it.became)).collect();
+            let is_echo = |reason: &String| reason.contains("repeats a memory that was put into");
+            assert!(reasons.len() == 2 && reasons.iter().all(is_echo), "{reasons:?}");
+            assert_eq!(active(&engine).await, Vec::<String>::new());
+            // The user may say it again in another conversation: deleted is not forbidden.
+            engine.observe(&owner, vec![said("later", Role::User, known)]).await.unwrap();
+            model.0.lock().unwrap().push_back(drafts(&[known], 1));
+            extract(&engine).await;
+            assert_eq!(active(&engine).await, [known]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_forgotten_after_it_was_told_does_not_come_back_in_its_own_words() {
+    for (known, question, _) in HANDED_BACK {
+        let folder = tempfile::tempdir().unwrap();
+        for store in stores(folder.path()).await {
+            let model = Arc::new(Scripted::default());
+            let engine = with_model(store, Arc::clone(&model) as _);
+            let owner = scope("sam");
+            let saved = engine.remember(&owner, support::say(known)).await.unwrap();
+            let request = engine.context_request(&owner, question);
+            engine.inject(&request, 1_000, "talk").await.unwrap();
+            engine.forget(&owner, saved.id).await.unwrap();
+            assert_eq!(
+                engine.injected(&owner, "talk").await.unwrap(),
+                [],
+                "no trace of it is kept"
+            );
+            let turns =
+                vec![said("talk", Role::User, question), said("talk", Role::Assistant, known)];
+            engine.observe(&owner, turns).await.unwrap();
+            model.0.lock().unwrap().push_back(drafts(&[known], 2));
+            let done = extract(&engine).await;
+            assert_eq!((done[0].drafts.len(), &done[0].run), (1, &None), "{done:?}");
+            assert_eq!(active(&engine).await, Vec::<String>::new());
+        }
+    }
+}
+
+/// What is remembered and holds.
+async fn active(engine: &Engine) -> Vec<String> {
+    let memories = memories(engine).await.into_iter();
+    let active = memories.filter(|memory| memory.status == Status::Active);
+    active.map(|memory| memory.content).collect()
 }
 
 #[tokio::test]

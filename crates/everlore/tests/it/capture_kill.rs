@@ -2,10 +2,9 @@
 //! time: every turn is there, every memory is drawn once, and nothing waits in the end.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::HashMap,
     hash::{BuildHasher, RandomState},
-    io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
+    io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, Command, Stdio},
     sync::{
@@ -15,14 +14,17 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
 use everlore::{
-    Config, Engine, Error, Kind, Memory, Result, Scope, Turn,
+    Config, Engine, Kind, Memory, Scope, Turn,
     engine::ExtractRequest,
-    llm::{Answer, ChatModel, ChatRequest, Message, Piece, Stop, Tokens},
+    llm::{
+        Proxies,
+        remote::{Patience, RemoteChat},
+    },
     store::{SqliteStore, Store},
     types::{Role, Timestamp},
 };
+use everlore_scripted::{Chats, Said, Server};
 use serde_json::{Value, json};
 
 use crate::support;
@@ -43,6 +45,10 @@ const BEGAN: &str = "EVERLORE_TEST_KILL_BEGAN";
 /// Time runs faster, the same for all processes, so that leases and pauses end within the test.
 const FASTER: i64 = 1_200;
 
+/// A question is repeated once and soon: leases and pauses of the queue run faster too.
+const PATIENCE: Patience =
+    Patience { retries: 1, first: Duration::from_millis(1), longest: Duration::from_millis(1) };
+
 static BEGINNING: AtomicI64 = AtomicI64::new(0);
 
 fn clock() -> Timestamp {
@@ -58,24 +64,25 @@ async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed()
     let seed = RandomState::new().hash_one("capture");
     println!("seed {seed}");
     BEGINNING.store(Timestamp::now().as_millisecond(), Ordering::Relaxed);
-    let server = ModelServer::start(seed);
+    let provider = Provider::start(seed);
     let mut random = Random(seed | 1);
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..ROUNDS {
-        acknowledged.extend(killed_child(&path, &server, round, &mut random));
+        acknowledged.extend(killed_child(&path, &provider.server.url(), round, &mut random));
     }
-    let engine = engine_on(&path, &server.address).await;
+    let engine = engine_on(&path, &provider.server.url()).await;
     let drained = drain(&engine).await;
     let memories = support::all(&engine, &scope()).await;
-    let by_hand = server.asked.load(Ordering::Relaxed);
+    let asked = provider.asked.load(Ordering::Relaxed);
     println!(
-        "{} turns acknowledged, {} stored, {by_hand} questions, {} failed, {drained} left to the end",
+        "{} turns acknowledged, {} stored, {asked} questions, {} failed, {drained} left to the end",
         acknowledged.len(),
         memories.iter().filter(|memory| memory.kind == Kind::Turn).count(),
-        server.failed.load(Ordering::Relaxed)
+        provider.failed.load(Ordering::Relaxed)
     );
     assert!(acknowledged.len() > 2 * ROUNDS, "the kills came too early to tell anything");
-    assert!(by_hand > ROUNDS, "the model was hardly asked");
+    assert!(asked > ROUNDS, "the model was hardly asked");
+    assert!(provider.failed.load(Ordering::Relaxed) > asked / 3, "it hardly failed");
     assert_all_there(&memories, &acknowledged);
     assert_each_once(&memories);
     assert_eq!(engine.store().waiting(None).await.unwrap(), []);
@@ -156,13 +163,8 @@ fn assert_each_once(memories: &[Memory]) {
 }
 
 /// Starts a child, kills it, and returns the ids of the turns that it acknowledged.
-fn killed_child(
-    path: &Path,
-    server: &ModelServer,
-    round: usize,
-    random: &mut Random,
-) -> Vec<String> {
-    let mut child = start(path, server);
+fn killed_child(path: &Path, provider: &str, round: usize, random: &mut Random) -> Vec<String> {
+    let mut child = start(path, provider);
     let mut answers = BufReader::new(child.stdout.take().unwrap());
     let mut lines = Vec::new();
     let enough = random.below(EXCHANGES);
@@ -180,11 +182,11 @@ fn killed_child(
     lines.into_iter().filter_map(id).collect()
 }
 
-fn start(path: &Path, server: &ModelServer) -> Child {
+fn start(path: &Path, provider: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["capture_kill::child", "--exact", "--nocapture"])
         .env(FILE, path)
-        .env(MODEL, &server.address)
+        .env(MODEL, provider)
         .env(BEGAN, BEGINNING.load(Ordering::Relaxed).to_string())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -199,15 +201,17 @@ fn next_line(answers: &mut impl BufRead) -> Option<String> {
     line.ends_with('\n').then_some(line)
 }
 
-async fn engine_on(path: &Path, model: &str) -> Engine {
+async fn engine_on(path: &Path, provider: &str) -> Engine {
     let mut config = Config::default();
     config.memory_agent.enabled = true;
-    config.memory_agent.model = "line".into();
+    config.memory_agent.provider = "openai".into();
+    config.memory_agent.model = "scripted-chat".into();
+    config.memory_agent.base_url = format!("{provider}/v1");
     config.memory_agent.timeout = Duration::from_secs(5);
     config.memory_agent.extract.batch_size = 2;
     config.memory_agent.extract.max_facts = 1_000;
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(path).await.unwrap());
-    let model = Arc::new(LineModel { address: model.to_owned() });
+    let model = Arc::new(model(&config));
     Engine::new(store).with_config(config).with_clock(clock).with_chat_model(model)
 }
 
@@ -219,88 +223,47 @@ fn said(session: &str, role: Role, text: &str) -> Turn {
     Turn { role: Some(role), ..support::turn(session, "", text) }
 }
 
-/// A model at the other end of a line: the data goes there, the answer comes back.
-struct LineModel {
-    address: String,
+/// The model of a provider as the settings name it.
+fn model(config: &Config) -> RemoteChat {
+    let settings = config.memory_model().unwrap();
+    RemoteChat::new(&settings, &Proxies::default()).unwrap().with_patience(PATIENCE)
 }
 
-struct Whole(VecDeque<Piece>);
-
-#[async_trait]
-impl ChatModel for LineModel {
-    fn name(&self) -> &str {
-        "line"
-    }
-
-    async fn chat(&self, request: &ChatRequest) -> Result<Box<dyn Answer>> {
-        let Some(Message::User { text }) = request.messages.last() else { panic!("no question") };
-        let (address, question) = (self.address.clone(), json!(text).to_string());
-        let asked = tokio::task::spawn_blocking(move || ask(&address, &question)).await;
-        match asked.unwrap() {
-            Ok(answer) if !answer.is_empty() => {
-                let end = Piece::End { stop: Stop::Done, tokens: Tokens::default() };
-                Ok(Box::new(Whole([Piece::Text(answer), end].into())))
-            }
-            _ => Err(Error::Remote { message: "the line was cut".into(), hint: "wait".into() }),
-        }
-    }
-}
-
-fn ask(address: &str, question: &str) -> std::io::Result<String> {
-    let mut line = TcpStream::connect(address)?;
-    writeln!(line, "{question}")?;
-    let mut answer = String::new();
-    line.read_to_string(&mut answer)?;
-    Ok(answer)
-}
-
-#[async_trait]
-impl Answer for Whole {
-    async fn next(&mut self) -> Result<Option<Piece>> {
-        Ok(self.0.pop_front())
-    }
-}
-
-/// Answers every second question, on average; cuts the line or talks nonsense otherwise.
-struct ModelServer {
-    address: String,
+/// A provider that answers every second question, on average, and fails in all ways otherwise.
+struct Provider {
+    server: Server,
     asked: Arc<AtomicUsize>,
     failed: Arc<AtomicUsize>,
 }
 
-impl ModelServer {
+impl Provider {
     fn start(seed: u64) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
         let (asked, failed) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
         let counts = (Arc::clone(&asked), Arc::clone(&failed));
-        std::thread::spawn(move || {
-            let mut random = Random(seed.rotate_left(17) | 1);
-            for line in listener.incoming().flatten() {
-                counts.0.fetch_add(1, Ordering::Relaxed);
-                let fate = random.below(8);
-                counts.1.fetch_add(usize::from(fate >= 4), Ordering::Relaxed);
-                // Whoever asked may have been killed.
-                let _ = reply(line, fate);
-            }
-        });
-        Self { address, asked, failed }
+        let mut random = Random(seed.rotate_left(17) | 1);
+        let server = Server::start(Chats::new().otherwise(move |asked| {
+            counts.0.fetch_add(1, Ordering::Relaxed);
+            let fate = random.below(8);
+            counts.1.fetch_add(usize::from(fate >= 4), Ordering::Relaxed);
+            said_by(fate, &answer(asked.question().unwrap_or_default()))
+        }));
+        Self { server, asked, failed }
     }
 }
 
-fn reply(mut line: TcpStream, fate: usize) -> std::io::Result<()> {
-    let mut question = String::new();
-    BufReader::new(line.try_clone()?).read_line(&mut question)?;
+fn said_by(fate: usize, answer: &str) -> Said {
     match fate {
-        0..4 => line.write_all(answer(&question).as_bytes()),
-        4..7 => Ok(()),
-        _ => line.write_all(b"{\"memories\": [{\"statement\": \"half a thou"),
+        0..4 => Said::text(answer),
+        4 => Said::fail(500),
+        5 => Said::fail(429),
+        6 => Said::text(answer).cut_after(3),
+        _ => Said::text("{\"memories\": [{\"statement\": \"half a thou"),
     }
 }
 
+/// What a model says to the lines of a conversation.
 fn answer(question: &str) -> String {
-    let data: String = serde_json::from_str(question).unwrap_or_default();
-    let turns = data.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let turns = question.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let memory = |turn: Value| {
         let word = turn["text"].as_str()?.strip_prefix("I like ")?.trim_end_matches('.').to_owned();
         let is_new = turn.get("context").is_none();

@@ -23,6 +23,7 @@ mod settings;
 mod context;
 mod scenarios;
 mod capture;
+#[cfg(feature = "remote")]
 mod capture_kill;
 mod semantic;
 mod prompt;

@@ -1,9 +1,12 @@
 //! Memories are drawn while people talk, and from what is left of a conversation at its end.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use everlore::{
-    Engine,
+    Engine, Scope,
     engine::{ExtractRequest, Extraction, Worker},
 };
 
@@ -17,18 +20,27 @@ const GRACE: Duration = Duration::from_secs(5);
 pub(super) struct Reading {
     engine: Engine,
     worker: Option<Worker>,
+    /// What the worker read of this user's conversations.
+    read: Arc<Mutex<Vec<Extraction>>>,
 }
 
 impl Reading {
     /// Reads along in the background, for conversations that stay.
     pub(super) async fn along(cx: &Context) -> Result<Self> {
         let engine = cx.reading().await?;
-        Ok(Self { worker: Some(engine.spawn_worker()), engine })
+        let (owner, read) = (cx.scope.clone(), Arc::<Mutex<Vec<Extraction>>>::default());
+        let told = Arc::clone(&read);
+        let worker = engine.spawn_worker_telling(move |scope: &Scope, extraction| {
+            if *scope == owner {
+                told.lock().unwrap_or_else(PoisonError::into_inner).push(extraction);
+            }
+        });
+        Ok(Self { worker: Some(worker), engine, read })
     }
 
     /// Reads at the end only.
     pub(super) async fn at_end(cx: &Context) -> Result<Self> {
-        Ok(Self { worker: None, engine: cx.reading().await? })
+        Ok(Self { worker: None, engine: cx.reading().await?, read: Arc::default() })
     }
 
     /// Reads what is left of a conversation that is over, and looks after memory if that is due. Ctrl+C leaves it for later;
@@ -42,7 +54,7 @@ impl Reading {
     ) -> Result<()> {
         let by_rules = self.engine.reads_by_rules();
         let waits = self.worker.is_some();
-        if let Some(worker) = self.worker {
+        if let Some(worker) = &self.worker {
             worker.stop(GRACE).await;
         }
         if by_rules || waits {
@@ -55,17 +67,26 @@ impl Reading {
                 () = interrupted() => Vec::new(),
                 read = self.engine.extract(&cx.scope, &request) => read?,
             };
-            tell(&read, out, phrases);
+            tell(&self.of(session), &read, out, phrases);
         }
         if let Err(error) = self.engine.upkeep_if_due(&cx.scope).await {
             out.note(&format!("warning: upkeep failed: {error}"));
         }
         Ok(())
     }
+
+    /// What the worker read of one conversation.
+    fn of(&self, session: &str) -> Vec<Extraction> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        read.retain(|one| one.session.as_deref() == Some(session));
+        read
+    }
 }
 
-fn tell(read: &[Extraction], out: &mut Output, phrases: Phrases) {
-    let changed = read.iter().flat_map(|one| &one.drafts).filter(|draft| draft.became.is_change());
+/// Tells what was drawn before the end and at the end. What failed before was tried again at the end.
+fn tell(before: &[Extraction], read: &[Extraction], out: &mut Output, phrases: Phrases) {
+    let drafts = before.iter().chain(read).flat_map(|one| &one.drafts);
+    let changed = drafts.filter(|draft| draft.became.is_change());
     match changed.count() {
         0 => {}
         count => out.note(&phrases.drawn(count)),

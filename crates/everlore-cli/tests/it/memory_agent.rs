@@ -1,0 +1,294 @@
+//! A model reads conversations, by commands: what it is asked, what is kept, what it costs, and what happens when it
+//! fails (C2, C3, C6, A6).
+
+use std::fs;
+
+use everlore::files::disk::make_private_folder;
+use everlore_scripted::{Chats, Said, Server, chats::persona};
+use serde_json::{Value, json};
+
+use crate::{chat::system, home::Home, terminal::Terminal};
+
+const MODEL: &str = "openai/scripted-chat";
+
+/// A provider by a script, and a home where its model reads conversations; `more` goes on in that section.
+fn reading(chats: Chats, more: &str) -> (Server, Home) {
+    let server = Server::start(chats);
+    let home = Home::new();
+    make_private_folder(&home.path()).unwrap();
+    let settings = format!(
+        "[memory_agent]\nenabled = true\nprovider = \"openai\"\nmodel = \"scripted-chat\"\nbase_url = \"{}/v1\"\n{more}",
+        server.url()
+    );
+    fs::write(home.path().join("config.toml"), settings).unwrap();
+    (server, home)
+}
+
+fn observe(home: &Home, session: &str, lines: &[&str]) {
+    let args = ["observe", "--role", "user", "--plain", "--end", "--session", session];
+    let ran = home.run_with(&args, (lines.join("\n") + "\n").as_bytes());
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+/// Everything that is remembered beside turns: kind and content.
+fn kept(home: &Home) -> Vec<(String, String)> {
+    let listed = home.run(&["--json", "memory", "list", "--limit", "100"]).json();
+    let memories = listed["memories"].as_array().unwrap_or_else(|| panic!("{listed}")).iter();
+    let text = |memory: &Value, key: &str| memory[key].as_str().unwrap().to_owned();
+    let mut kept: Vec<_> =
+        memories.map(|memory| (text(memory, "kind"), text(memory, "content"))).collect();
+    kept.retain(|(kind, _)| kind != "turn");
+    kept.sort();
+    kept
+}
+
+/// A conversation with what a model makes of it.
+struct Case {
+    prompt: &'static str,
+    said: [&'static str; 3],
+    answer: Value,
+    kept: [(&'static str, &'static str); 3],
+}
+
+fn cases() -> [Case; 2] {
+    [
+        Case {
+            prompt: "You read a conversation",
+            said: [
+                "I moved to Lisbon last month.",
+                "The build failed until I cleared the cache.",
+                "I have written Rust for ten years.",
+            ],
+            answer: json!({
+                "memories": [{
+                    "statement": "The user lives in Lisbon.", "kind": "user", "confidence": 0.9, "turns": [1],
+                    "about": { "subject": "user", "attribute": "home", "value": "Lisbon" },
+                }],
+                "experiences": [{
+                    "problem": "The build failed.", "solution": "Clearing the cache.", "confidence": 0.8, "turns": [2],
+                }],
+                "profile": [{
+                    "aspect": "expertise", "statement": "The user knows Rust well.", "value": "Rust",
+                    "confidence": 0.8, "turns": [3],
+                }],
+            }),
+            kept: [
+                ("experience", "Problem: The build failed.\nSolution: Clearing the cache."),
+                ("user", "The user knows Rust well."),
+                ("user", "The user lives in Lisbon."),
+            ],
+        },
+        Case {
+            prompt: "你阅读用户与助手之间的一段对话",
+            said: ["我上个月搬到了里斯本。", "清掉缓存之后构建才成功。", "我写 Rust 十年了。"],
+            answer: json!({
+                "memories": [{
+                    "statement": "用户住在里斯本。", "kind": "user", "confidence": 0.9, "turns": [1],
+                    "about": { "subject": "用户", "attribute": "home", "value": "里斯本" },
+                }],
+                "experiences": [{
+                    "problem": "构建失败。", "solution": "清掉缓存。", "confidence": 0.8, "turns": [2],
+                }],
+                "profile": [{
+                    "aspect": "expertise", "statement": "用户精通 Rust。", "value": "Rust", "confidence": 0.8,
+                    "turns": [3],
+                }],
+            }),
+            kept: [
+                ("experience", "问题：构建失败。\n解决：清掉缓存。"),
+                ("user", "用户住在里斯本。"),
+                ("user", "用户精通 Rust。"),
+            ],
+        },
+    ]
+}
+
+#[test]
+fn a_model_reads_what_waits_in_its_language_and_all_of_it_can_be_taken_back() {
+    for case in cases() {
+        let said = Said::text(&case.answer.to_string()).costing(700, 0, 90);
+        let (server, home) = reading(Chats::new().then(said), "");
+        observe(&home, "monday", &case.said);
+        assert_eq!(server.requests().len(), 0, "a stream of turns waits for no model");
+        assert_eq!(home.json(&["memory", "status"])["turns"], 3);
+        let done = home.json(&["extract"])["extractions"][0].clone();
+        assert_eq!((&done["by"], &done["turns"]), (&json!(MODEL), &json!(3)), "{done}");
+        assert_eq!((&done["tokens"], &done["note"]), (&json!(790), &Value::Null), "{done}");
+        let expected: Vec<_> =
+            case.kept.iter().map(|(kind, text)| ((*kind).to_owned(), (*text).to_owned())).collect();
+        assert_eq!(kept(&home), expected);
+        assert!(system(&server, 0).starts_with(case.prompt), "{}", system(&server, 0));
+        assert_eq!(home.json(&["memory", "status"])["turns"], 0);
+        let ledger = home.json(&["ledger"]);
+        assert_eq!(ledger["spending"][0]["job"], "extract", "{ledger}");
+        assert_eq!(
+            (&ledger["total"]["read"], &ledger["total"]["written"]),
+            (&json!(700), &json!(90))
+        );
+        home.json(&["memory", "undo", "--run", done["run"].as_str().unwrap()]);
+        assert_eq!(kept(&home), []);
+        home.assert_well();
+    }
+}
+
+#[test]
+fn the_end_of_a_session_has_the_model_read_it() {
+    for case in cases() {
+        let (server, home) = reading(Chats::new().says(&case.answer.to_string()), "");
+        let args = ["observe", "--role", "user", "--plain", "--session", "monday"];
+        home.run_with(&args, (case.said.join("\n") + "\n").as_bytes());
+        let ended = home.json(&["session", "end", "monday"]);
+        assert_eq!(ended["extractions"][0]["by"], MODEL, "{ended}");
+        assert_eq!((kept(&home).len(), server.requests().len()), (3, 1));
+        assert_eq!(home.json(&["memory", "status"])["turns"], 0);
+    }
+}
+
+#[test]
+fn above_the_cap_of_a_day_rules_read_and_say_so() {
+    let said = Said::text("{\"memories\": []}").costing(900, 0, 200);
+    let (server, home) =
+        reading(Chats::new().then(said), "[memory_agent.budget]\ndaily_tokens = 1000\n");
+    observe(&home, "monday", &["The weather is fine today."]);
+    assert_eq!(home.json(&["extract"])["extractions"][0]["by"], MODEL);
+    for (said, expected) in
+        [("I live in Boston.", "The user lives in Boston."), ("我对花生过敏。", "用户对花生过敏。")]
+    {
+        observe(&home, said, &[said]);
+        let done = home.json(&["extract"])["extractions"][0].clone();
+        let note = done["note"].as_str().unwrap();
+        assert_eq!((&done["by"], &done["tokens"]), (&json!("rules"), &json!(0)), "{done}");
+        assert!(note.contains("1100") && note.contains("rules"), "{note}");
+        assert!(kept(&home).contains(&("user".to_owned(), expected.to_owned())), "{done}");
+    }
+    observe(&home, "shown", &["I like tea."]);
+    let told = home.run(&["extract"]);
+    assert!(told.err.contains("note: ") && told.err.contains("1100"), "{told:?}");
+    let ledger = home.run(&["ledger"]);
+    assert!(ledger.out.contains("0 left"), "{ledger:?}");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn an_answer_that_cannot_be_used_is_asked_for_again_and_after_three_rules_read() {
+    let chats = Chats::new()
+        .says("I would rather talk about the weather.")
+        .says("{\"memories\": [{\"statement\": \"half a thou")
+        .says("{\"memories\": [{\"statement\": \"x\", \"kind\": \"user\", \"confidence\": 7, \"turns\": [1]}]}");
+    let (server, home) = reading(chats, "");
+    observe(&home, "monday", &["I live in Boston.", "我对花生过敏。"]);
+    for asked in 1..=3 {
+        let failed = home.run(&["extract"]);
+        assert_eq!((failed.code, server.requests().len()), (2, asked), "{failed:?}");
+        assert!(failed.out.contains("cannot be used") && failed.out.contains("the turns wait"));
+        assert_eq!((kept(&home).len(), &home.json(&["memory", "status"])["turns"]), (0, &json!(2)));
+    }
+    let done = home.json(&["extract"])["extractions"][0].clone();
+    let note = done["note"].as_str().unwrap();
+    assert!(note.contains("3 answers that could not be used"), "{note}");
+    assert_eq!((&done["by"], kept(&home).len()), (&json!("rules"), 2), "{done}");
+    assert_eq!(server.requests().len(), 3);
+    assert_eq!(home.json(&["ledger"])["total"]["calls"], 3, "what is of no use costs all the same");
+}
+
+#[test]
+fn a_provider_that_is_down_leaves_everything_waiting() {
+    let (server, home) = reading(Chats::new(), "");
+    drop(server);
+    observe(&home, "monday", &["I live in Boston."]);
+    let ended = home.json(&["session", "end", "monday"]);
+    let error = ended["extractions"][0]["error"].as_str().unwrap();
+    assert!(error.contains("cannot be reached"), "{error}");
+    let status = home.json(&["memory", "status"]);
+    assert_eq!(status["turns"], 1, "{status}");
+    assert!(status["waiting"][0]["error"].as_str().unwrap().contains("cannot be reached"));
+}
+
+/// A model that talks, sums up, and finds this in what was said.
+fn talker(found: &'static str, marker: &'static str) -> Chats {
+    Chats::new().otherwise(move |asked| match (asked.json, asked.question()) {
+        (true, Some(data)) if data.contains(marker) => Said::text(
+            &json!({ "memories": [
+                { "statement": found, "kind": "user", "confidence": 0.9, "turns": [1] },
+            ] })
+            .to_string(),
+        ),
+        (true, _) => Said::text("{\"memories\": []}"),
+        _ => Said::text("OK."),
+    })
+}
+
+/// The system prompt of the last request that was no reading.
+fn last_talk(server: &Server, question: &str) -> String {
+    let requests = server.requests();
+    let is_talk = |index: &usize| {
+        let body = requests[*index].json();
+        let messages = body["messages"].as_array().unwrap();
+        messages.last().unwrap()["content"] == question
+    };
+    let index = (0..requests.len()).rev().find(is_talk).unwrap();
+    system(server, index)
+}
+
+#[test]
+fn a_chat_that_is_piped_is_read_at_its_end_and_the_next_one_knows() {
+    let cases = [
+        (
+            "My sister Ana breeds alpacas in Porto.",
+            "The user's sister Ana breeds alpacas in Porto.",
+            "What does my sister Ana breed?",
+        ),
+        ("我妹妹小安在波尔图养羊驼。", "用户的妹妹小安在波尔图养羊驼。", "我妹妹小安养什么？"),
+    ];
+    for (said, found, question) in cases {
+        let (server, home) = reading(talker(found, said), "");
+        let ran = home.run_with(&["chat", "--session", "one"], format!("{said}\n").as_bytes());
+        assert_eq!((ran.code, ran.out.as_str()), (0, "OK.\n"), "{ran:?}");
+        assert_eq!(kept(&home), [("user".to_owned(), found.to_owned())], "{ran:?}");
+        let later =
+            home.run_with(&["chat", "--session", "two"], format!("{question}\n").as_bytes());
+        assert_eq!(later.code, 0, "{later:?}");
+        let prompt = last_talk(&server, question);
+        assert!(prompt.contains("<memory-context") && prompt.contains(found), "{prompt}");
+        home.assert_well();
+    }
+}
+
+#[test]
+fn a_chat_at_a_terminal_says_that_it_is_read_and_what_came_of_it() {
+    let found = "The user plays the cello in a quartet.";
+    let (server, home) = reading(talker(found, "cello"), "");
+    let terminal = Terminal::start(&home, &["chat", "--session", "monday"], &[]);
+    terminal.says("I play the cello in a quartet.");
+    terminal.sees("OK.");
+    terminal.says("/quit");
+    terminal.sees("logged: 2 turns in");
+    terminal.sees("1 memory");
+    assert_eq!(terminal.ends(), 0);
+    assert_eq!(kept(&home), [("user".to_owned(), found.to_owned())]);
+    home.run(&["chat", "--session", "tuesday", "Do I play the cello in a quartet?"]);
+    let prompt = last_talk(&server, "Do I play the cello in a quartet?");
+    assert!(prompt.contains(found), "{prompt}");
+}
+
+#[test]
+fn the_persona_for_demonstrations_shows_the_whole_loop() {
+    let cases = [
+        (
+            "My landlord is called Bento.",
+            "The user: \"My landlord is called Bento.\"",
+            "What is my landlord called?",
+        ),
+        ("我的房东叫王先生。", "用户说：“我的房东叫王先生。”", "我的房东叫什么？"),
+    ];
+    for (said, expected, question) in cases {
+        let (_server, home) = reading(Chats::new().otherwise(persona), "");
+        let ran = home.run_with(&["chat", "--session", "one"], format!("{said}\n").as_bytes());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(kept(&home), [("user".to_owned(), expected.to_owned())], "{ran:?}");
+        let later =
+            home.run_with(&["chat", "--session", "two"], format!("{question}\n").as_bytes());
+        assert!(later.out.contains(expected), "{later:?}");
+        assert_eq!(kept(&home).len(), 1, "a question teaches nothing, nor does its echo");
+    }
+}

@@ -1,0 +1,190 @@
+//! `replay`: how many vectors of a day's texts are found in the cache when the day comes again.
+
+use std::{path::Path, sync::Arc, time::Duration, time::Instant};
+
+use anyhow::{Context as _, Result};
+use everlore::{
+    Engine, Scope, Turn,
+    config::{EmbeddingConfig, Provider},
+    engine::ExtractRequest,
+    llm::{Proxies, remote::Endpoint},
+    store::{CacheStatus, SqliteStore, Store, VectorCache},
+    types::Role,
+};
+use everlore_scripted::{Embeddings, Server};
+use serde_json::json;
+
+use crate::{
+    corpus::Corpus,
+    table::{number, render},
+};
+
+/// How many numbers the vectors have; the cache does not care.
+const DIMENSIONS: usize = 64;
+
+/// Longer than the scripted server takes for anything.
+const PATIENT: Duration = Duration::from_secs(60);
+
+/// Exchanges of one conversation.
+const EXCHANGES: u32 = 10;
+
+/// Plain statements, of which rules make memories: they are embedded too.
+const STATEMENTS: [&str; 4] =
+    ["I live in Lisbon.", "我对花生过敏。", "I work at Nokia.", "我喜欢喝龙井茶。"];
+
+/// Measure the cache of vectors: a day of turns and questions, then the same day again
+#[derive(clap::Args)]
+pub(crate) struct ReplayArgs {
+    /// How many exchanges the day has
+    #[arg(long, default_value_t = 200)]
+    exchanges: u32,
+    /// How often it is replayed
+    #[arg(long, default_value_t = 1)]
+    times: u32,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// What one run through the day asked for.
+struct Pass {
+    hits: u64,
+    misses: u64,
+    /// Texts that the server was asked for, by its own count.
+    asked: usize,
+    seconds: f64,
+}
+
+impl Pass {
+    fn rate(&self) -> f64 {
+        self.hits as f64 / (self.hits + self.misses).max(1) as f64
+    }
+}
+
+/// Measures and prints.
+pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
+    let passes = measure(args)?;
+    let replayed = passes.last().context("--times must be at least 1")?.rate();
+    if args.json {
+        let one = |pass: &Pass| {
+            json!({
+                "hits": pass.hits, "misses": pass.misses, "asked": pass.asked,
+                "rate": pass.rate(), "seconds": pass.seconds,
+            })
+        };
+        let passes: Vec<_> = passes.iter().map(one).collect();
+        println!("{:#}", json!({ "passes": passes, "replayed": replayed }));
+        return Ok(());
+    }
+    let row = |(index, pass): (usize, &Pass)| {
+        let name = if index == 0 { "the day".to_owned() } else { format!("replay {index}") };
+        let wanted = (pass.hits + pass.misses).to_string();
+        let rate = format!("{:.1}%", 100.0 * pass.rate());
+        vec![name, wanted, pass.asked.to_string(), rate, number(pass.seconds)]
+    };
+    let rows: Vec<_> = passes.iter().enumerate().map(row).collect();
+    println!("{}", render(&["", "texts", "asked of the server", "from the cache", "s"], &rows));
+    Ok(())
+}
+
+/// The day and its replays, each by a process of its own as far as the engine can tell.
+fn measure(args: &ReplayArgs) -> Result<Vec<Pass>> {
+    let provider = Embeddings { dimensions: DIMENSIONS, ..Embeddings::default() };
+    let (server, folder) = (Server::start(provider), tempfile::tempdir()?);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut passes = Vec::new();
+        for day in 0..=args.times {
+            let (engine, store) = open(&folder.path().join("everlore.db"), &server).await?;
+            let (before, asked, begun) = (cache(&engine).await?, texts(&server), Instant::now());
+            live(&engine, args.exchanges, day).await?;
+            let after = cache(&engine).await?;
+            passes.push(Pass {
+                hits: after.hits - before.hits,
+                misses: after.misses - before.misses,
+                asked: texts(&server) - asked,
+                seconds: begun.elapsed().as_secs_f64(),
+            });
+            store.close().await;
+        }
+        Ok(passes)
+    })
+}
+
+async fn open(path: &Path, server: &Server) -> Result<(Engine, Arc<SqliteStore>)> {
+    let config = EmbeddingConfig {
+        provider: Provider::Openai,
+        model: Embeddings::default().model,
+        base_url: format!("{}/v1", server.url()),
+        query_limit: PATIENT,
+        ..EmbeddingConfig::default()
+    };
+    let endpoint = Endpoint::new(&config, None, &Proxies::default())?;
+    let store = Arc::new(SqliteStore::open(path).await?);
+    let cache = (Arc::clone(&store) as Arc<dyn VectorCache>, config.cache_entries);
+    let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>).with_remote_embedder(
+        Arc::new(endpoint.for_memories(DIMENSIONS)),
+        Arc::new(endpoint.for_questions(DIMENSIONS)),
+        Some(cache),
+    );
+    Ok((engine, store))
+}
+
+/// Exchanges in conversations: something is asked, recall is asked, an answer comes, and memories are drawn at the end.
+async fn live(engine: &Engine, exchanges: u32, day: u32) -> Result<()> {
+    let (corpus, owner) = (Corpus::new(exchanges.max(1), 1), Scope::default());
+    for number in 0..exchanges {
+        let session = format!("day {day}, talk {}", number / EXCHANGES);
+        let said = |role, text: String| Turn {
+            text,
+            role: Some(role),
+            session: Some(session.clone()),
+            ..Turn::default()
+        };
+        let question = corpus.query(0, number);
+        engine.inject(&engine.context_request(&owner, &question), 2_000, &session).await?;
+        let statement = STATEMENTS[number as usize % STATEMENTS.len()];
+        let answer = corpus.memory(number.into(), 0, number).text;
+        let turns = vec![
+            said(Role::User, question),
+            said(Role::User, statement.to_owned()),
+            said(Role::Assistant, answer),
+        ];
+        engine.observe(&owner, turns).await?;
+    }
+    engine.extract(&owner, &ExtractRequest::default()).await?;
+    engine.settle(PATIENT).await;
+    let waiting = engine.embed_status().await?.waiting;
+    anyhow::ensure!(waiting == 0, "{waiting} texts have no vector: the server was not understood");
+    Ok(())
+}
+
+async fn cache(engine: &Engine) -> Result<CacheStatus> {
+    engine.embed_status().await?.cache.context("the engine has no cache")
+}
+
+/// How many texts the server was asked for so far.
+fn texts(server: &Server) -> usize {
+    let one = |request: &everlore_scripted::Request| {
+        request.json()["input"].as_array().map_or(1, Vec::len)
+    };
+    server.requests().iter().map(one).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_that_comes_again_is_found_in_the_cache() {
+        let passes = measure(&ReplayArgs { exchanges: 20, times: 2, json: true }).unwrap();
+        // A text that comes twice at once is missed twice and asked for once.
+        assert!(passes[0].misses > 20 && passes[0].asked as u64 <= passes[0].misses);
+        for replay in &passes[1..] {
+            assert!(replay.hits > 60, "turns and questions were asked for");
+            assert!(replay.rate() > 0.95, "{} of {}", replay.hits, replay.misses);
+            assert!(replay.asked as u64 <= replay.misses);
+        }
+        run(&ReplayArgs { exchanges: 2, times: 1, json: false }).unwrap();
+    }
+}
