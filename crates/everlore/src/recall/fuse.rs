@@ -120,10 +120,7 @@ impl<'a> Fusion<'a> {
         let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
         let scores = corpus.score(&gathered.lists, &weights);
         let period = period(&corpus, intent);
-        let similar = gathered
-            .meaning
-            .as_ref()
-            .map(|meaning| Similarities::new(meaning, &gathered.segments, &corpus));
+        let similar = gathered.meaning.as_ref().map(|meaning| Similarities::new(meaning, &corpus));
         let mut offers =
             offers(gathered, &corpus, intent, &scores, period.as_ref(), similar.as_ref());
         if let Some(similar) = &similar {

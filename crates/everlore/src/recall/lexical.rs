@@ -5,6 +5,9 @@ use crate::{
     store::{Docs, FIELDS, Field, Place, Posting, Segment},
 };
 
+/// The number of documents that the scope no longer has.
+const GONE: u32 = u32::MAX;
+
 /// A document, by its number in the order of places, whatever segment has it.
 pub(super) type Doc = usize;
 
@@ -62,7 +65,7 @@ impl<'a> Corpus<'a> {
         // Segments are sorted runs, which the stable sort only has to merge.
         order.sort_by_key(|(place, _, _)| *place);
         let mut numbers: Vec<_> =
-            segments.iter().map(|segment| vec![u32::MAX; segment.docs.len()]).collect();
+            segments.iter().map(|segment| vec![GONE; segment.docs.len()]).collect();
         for (number, (_, segment, doc)) in order.iter().enumerate() {
             numbers[*segment as usize][*doc as usize] = number as u32;
         }
@@ -114,6 +117,14 @@ impl<'a> Corpus<'a> {
     pub(super) fn record(&self, doc: Doc) -> (&'a Docs, usize) {
         let (segment, doc) = self.home(doc);
         (&self.segments[segment].docs, doc)
+    }
+
+    /// Every document where it is stored, with its number here: reading segment by segment is faster than by place.
+    pub(super) fn living(&self) -> impl Iterator<Item = (&'a Segment, usize, Doc)> {
+        self.segments.iter().zip(&self.numbers).flat_map(|(segment, numbers)| {
+            let there = numbers.iter().enumerate().filter(|(_, number)| **number != GONE);
+            there.map(move |(doc, number)| (segment, doc, *number as Doc))
+        })
     }
 
     /// The documents of a list with their postings.
@@ -252,13 +263,12 @@ impl<'a> Corpus<'a> {
 
     /// Measures every document: its own fields by weight, and its neighbours' content by share.
     fn measure(&mut self) {
-        let own = |doc| {
-            let (docs, doc) = self.record(doc);
-            let lengths = docs.lengths(doc).map(|length| length as f32);
-            let weighed = lengths.iter().zip(self.weights).map(|(length, weight)| length * weight);
-            (lengths[Field::Content as usize], weighed.sum::<f32>())
-        };
-        let (content, mut lengths): (Vec<f32>, Vec<f32>) = (0..self.count()).map(own).unzip();
+        let (mut content, mut lengths) = (vec![0.0; self.count()], vec![0.0; self.count()]);
+        for (segment, doc, number) in self.living() {
+            let own = segment.docs.lengths(doc).map(|length| length as f32);
+            content[number] = own[Field::Content as usize];
+            lengths[number] = own.iter().zip(self.weights).map(|(own, weight)| own * weight).sum();
+        }
         for doc in 0..self.count() {
             for near in doc + 1..self.count().min(doc + 1 + self.span) {
                 let Some(distance) = self.distance(doc, near) else { break };

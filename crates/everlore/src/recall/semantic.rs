@@ -34,14 +34,14 @@ pub(super) struct Similarities {
 impl Similarities {
     /// Compares the query's vector with all of the scope. Texts below the least similarity of the model have nothing to
     /// do with the query, however they compare with the rest of a small scope.
-    pub(super) fn new(meaning: &Meaning, segments: &[Segment], corpus: &Corpus<'_>) -> Self {
+    pub(super) fn new(meaning: &Meaning, corpus: &Corpus<'_>) -> Self {
         let Meaning { vector: query, least_similarity } = meaning;
-        let similar = |doc: Doc| {
-            let (segment, index) = corpus.home(doc);
-            let (scale, values) = segments[segment].slots.as_ref()?.get(index)?;
-            Some(dot(&query.values, values) as f32 * scale * query.scale)
-        };
-        let raw: Vec<Option<f32>> = (0..corpus.count()).map(similar).collect();
+        let mut raw: Vec<Option<f32>> = vec![None; corpus.count()];
+        for (segment, doc, number) in corpus.living() {
+            let slot = segment.slots.as_ref().and_then(|slots| slots.get(doc));
+            raw[number] =
+                slot.map(|(scale, values)| dot(&query.values, values) as f32 * scale * query.scale);
+        }
         let known = || raw.iter().flatten().map(|similarity| f64::from(*similarity));
         let count = known().count().max(1) as f64;
         let mean = known().sum::<f64>() / count;
