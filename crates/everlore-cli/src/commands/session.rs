@@ -3,9 +3,9 @@
 use clap::{Args, Subcommand};
 use everlore::{
     Engine, Scope,
-    engine::{ExtractRequest, Extraction, UpkeepReport},
+    engine::{ArchivedDay, ExtractRequest, Extraction, SessionEnd, UpkeepReport},
 };
-use serde_json::json;
+use serde::Serialize;
 
 use super::extract::summary;
 use crate::{
@@ -88,35 +88,53 @@ impl EndArgs {
                 None
             }
         };
-        if out.is_json() {
-            out.json(&json!({ "ended": ended, "archived": archived, "extractions": read, "upkeep": upkeep }))?;
-            return Ok(Exit::Done);
-        }
-        let turns = count(ended.turns, "turn", "turns");
-        match &ended.log {
-            Some(log) if log.change.is_some() => {
-                out.line(&format!("logged: {turns} in {}", log.layer.path.display()))?;
-            }
-            Some(_) => out.note("it is in the log already"),
-            None => out.note(&format!(
-                "nothing was logged: the log of {} is full, or the {turns} say nothing worth a line",
-                ended.day
-            )),
-        }
-        if !archived.is_empty() {
-            out.line(&format!("put away: {}", count(archived.len(), "day", "days")))?;
-        }
-        for extraction in &read {
-            out.note(&summary(extraction, false));
-        }
-        for job in upkeep.iter().flat_map(UpkeepReport::stopped) {
-            let reason = job.stopped.as_deref().unwrap_or_default();
-            out.note(&format!(
-                "note: upkeep waits for a yes: {reason}; see `everlore upkeep --dry-run`"
-            ));
-        }
+        tell(&Done { ended, archived, extractions: read, upkeep }, out)?;
         Ok(Exit::Done)
     }
+}
+
+/// What was done at the end of a conversation.
+#[derive(Serialize)]
+struct Done {
+    ended: SessionEnd,
+    archived: Vec<ArchivedDay>,
+    extractions: Vec<Extraction>,
+    upkeep: Option<UpkeepReport>,
+}
+
+fn tell(done: &Done, out: &mut Output) -> Result<()> {
+    if out.is_json() {
+        return out.json(done);
+    }
+    tell_log(&done.ended, out)?;
+    if !done.archived.is_empty() {
+        out.line(&format!("put away: {}", count(done.archived.len(), "day", "days")))?;
+    }
+    for extraction in &done.extractions {
+        out.note(&summary(extraction, false));
+    }
+    for job in done.upkeep.iter().flat_map(UpkeepReport::stopped) {
+        let reason = job.stopped.as_deref().unwrap_or_default();
+        out.note(&format!(
+            "note: upkeep waits for a yes: {reason}; see `everlore upkeep --dry-run`"
+        ));
+    }
+    Ok(())
+}
+
+fn tell_log(ended: &SessionEnd, out: &mut Output) -> Result<()> {
+    let turns = count(ended.turns, "turn", "turns");
+    match &ended.log {
+        Some(log) if log.change.is_some() => {
+            out.line(&format!("logged: {turns} in {}", log.layer.path.display()))?;
+        }
+        Some(_) => out.note("it is in the log already"),
+        None => out.note(&format!(
+            "nothing was logged: the log of {} is full, or the {turns} say nothing worth a line",
+            ended.day
+        )),
+    }
+    Ok(())
 }
 
 /// Draws memories from a conversation that is over.

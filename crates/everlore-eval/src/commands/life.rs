@@ -1,6 +1,6 @@
 //! `life`: what following the use of memories adds to a turn, and what upkeep takes.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use anyhow::Result;
 use everlore::{
@@ -32,6 +32,16 @@ const WHOLE_TURN: &str =
 /// The same where recall is never unsure: the most that a turn can cost.
 const WHOLE_TURN_TELLING: &str = "the same, everything that is found is told";
 
+/// The steps of a turn that are measured apart.
+const STEPS: [&str; 6] = [
+    "context, without the log",
+    "inject, with the log",
+    "observe a turn, the log written meanwhile",
+    "what of the log is left after that",
+    "answered",
+    "a weight set by hand",
+];
+
 /// Measure what the usage log adds to a turn, and upkeep, in one scope
 #[derive(clap::Args)]
 pub(crate) struct LifeArgs {
@@ -50,14 +60,7 @@ pub(crate) struct LifeArgs {
 pub(crate) fn run(args: &LifeArgs) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let sync = sync_ms(folder.path())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let rows = runtime.block_on(async {
-        let store = Arc::new(SqliteStore::open(folder.path().join("everlore.db")).await?);
-        let engine = Engine::new(store).with_embedder(Arc::new(Builtin::new()));
-        let (corpus, owner) = (Corpus::new(args.total, 1), Scope::default());
-        load(&engine, &owner, &corpus, args.total).await?;
-        measure(&engine, &owner, &corpus, args).await
-    })?;
+    let rows = measured(&folder.path().join("everlore.db"), args)?;
     if args.json {
         let rows: serde_json::Map<_, _> =
             rows.into_iter().map(|(name, spread)| (name.to_owned(), json!(spread))).collect();
@@ -70,6 +73,18 @@ pub(crate) fn run(args: &LifeArgs) -> Result<()> {
     };
     println!("{}", render(&["ms", "p50", "p95", "n"], &rows.iter().map(row).collect::<Vec<_>>()));
     Ok(())
+}
+
+/// Fills a database with one scope and measures it.
+fn measured(path: &Path, args: &LifeArgs) -> Result<Vec<(&'static str, Spread)>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let engine = Engine::new(Arc::new(SqliteStore::open(path).await?))
+            .with_embedder(Arc::new(Builtin::new()));
+        let (corpus, owner) = (Corpus::new(args.total, 1), Scope::default());
+        load(&engine, &owner, &corpus, args.total).await?;
+        measure(&engine, &owner, &corpus, args).await
+    })
 }
 
 async fn load(engine: &Engine, owner: &Scope, corpus: &Corpus, total: u32) -> Result<()> {
@@ -99,56 +114,53 @@ async fn measure(
     corpus: &Corpus,
     args: &LifeArgs,
 ) -> Result<Vec<(&'static str, Spread)>> {
-    let mut times: [Vec<f64>; 6] = Default::default();
+    let mut times: [Vec<f64>; STEPS.len()] = Default::default();
     for number in 0..args.turns + args.turns / 5 {
-        let query = corpus.query(0, number);
-        // Everything that is found is told: the log is measured, not how sure recall is.
-        let request = RecallRequest {
-            min_confidence: 0.0,
-            floor: 0.0,
-            ..engine.context_request(owner, &query)
-        };
-        let session = format!("talk {}", number / 10);
-        let turn = Turn { text: query, session: Some(session.clone()), ..Turn::default() };
-        let (block, context) = timed(engine.context(&request, 2_000)).await?;
-        let ((), nothing) = timed(async { Ok(()) }).await?;
-        let (_, inject) = timed(engine.inject(&request, 2_000, &session)).await?;
-        let (_, observe) = timed(engine.observe(owner, vec![turn])).await?;
-        let ((), settle) = timed(async {
-            engine.settle_usage().await;
-            Ok(())
-        })
-        .await?;
-        let answer: String = block.text.chars().take(400).collect();
-        let (_, answered) = timed(engine.answered(owner, &session, &answer)).await?;
-        let weight = match block.entries.first() {
-            Some(entry) => timed(engine.set_weight(owner, entry.id, None)).await?.1,
-            None => nothing,
-        };
+        let measured = steps(engine, owner, corpus.query(0, number), number).await?;
         // The first of them warm the caches.
         if number >= args.turns / 5 {
-            let measured = [context, inject, observe, settle, answered, weight];
-            times.iter_mut().zip(measured).for_each(|(times, ms)| times.push(ms));
+            times.iter_mut().zip(measured).for_each(|(times, ms)| times.extend(ms));
         }
     }
-    let names = [
-        "context, without the log",
-        "inject, with the log",
-        "observe a turn, the log written meanwhile",
-        "what of the log is left after that",
-        "answered",
-        "a weight set by hand",
-    ];
-    let mut rows: Vec<_> = names.into_iter().zip(times.into_iter().map(Spread::of)).collect();
+    let mut rows: Vec<_> = STEPS.into_iter().zip(times.into_iter().map(Spread::of)).collect();
     for (name, gated) in [(WHOLE_TURN, true), (WHOLE_TURN_TELLING, false)] {
         rows.push((name, Spread::of(whole_turns(engine, owner, corpus, gated, args).await?)));
     }
     let yes = UpkeepRequest { dry_run: false, yes: true };
-    let (_, upkeep) = timed(engine.upkeep(owner, &yes, &mut |_| {})).await?;
-    rows.push(("upkeep, all of it", Spread::of(vec![upkeep])));
-    let (_, again) = timed(engine.upkeep(owner, &yes, &mut |_| {})).await?;
-    rows.push(("upkeep, nothing to do", Spread::of(vec![again])));
+    for name in ["upkeep, all of it", "upkeep, nothing to do"] {
+        let (_, ms) = timed(engine.upkeep(owner, &yes, &mut |_| {})).await?;
+        rows.push((name, Spread::of(vec![ms])));
+    }
     Ok(rows)
+}
+
+/// What the steps of a turn take, in the order of [`STEPS`]; none for a weight where nothing was found.
+async fn steps(
+    engine: &Engine,
+    owner: &Scope,
+    query: String,
+    number: u32,
+) -> Result<[Option<f64>; STEPS.len()]> {
+    // Everything that is found is told: the log is measured, not how sure recall is.
+    let request =
+        RecallRequest { min_confidence: 0.0, floor: 0.0, ..engine.context_request(owner, &query) };
+    let session = format!("talk {}", number / 10);
+    let turn = Turn { text: query, session: Some(session.clone()), ..Turn::default() };
+    let (block, context) = timed(engine.context(&request, 2_000)).await?;
+    let (_, inject) = timed(engine.inject(&request, 2_000, &session)).await?;
+    let (_, observe) = timed(engine.observe(owner, vec![turn])).await?;
+    let settling = async {
+        engine.settle_usage().await;
+        Ok(())
+    };
+    let ((), settle) = timed(settling).await?;
+    let answer: String = block.text.chars().take(400).collect();
+    let (_, answered) = timed(engine.answered(owner, &session, &answer)).await?;
+    let weight = match block.entries.first() {
+        Some(entry) => Some(timed(engine.set_weight(owner, entry.id, None)).await?.1),
+        None => None,
+    };
+    Ok([Some(context), Some(inject), Some(observe), Some(settle), Some(answered), weight])
 }
 
 /// Whole turns as a host has them: what is known is recalled and written down, the question is stored, the model answers in no
@@ -203,7 +215,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_scope_is_measured() {
-        run(&LifeArgs { total: 200, turns: 5, json: true }).unwrap();
+    fn every_step_of_every_turn_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let args = LifeArgs { total: 200, turns: 5, json: true };
+        let rows = measured(&folder.path().join("everlore.db"), &args).unwrap();
+        let turns: Vec<_> = rows[..STEPS.len() + 2].iter().map(|(_, times)| times.n).collect();
+        assert_eq!(turns, [5; STEPS.len() + 2]);
+        assert!(rows.iter().all(|(name, times)| times.p50 > 0.0 || panic!("{name}")));
+        assert_eq!(rows.len(), STEPS.len() + 4);
     }
 }

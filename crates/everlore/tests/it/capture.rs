@@ -1,10 +1,6 @@
 //! Capture as a whole: echoes teach nothing, a worker reads in the background and holds up nobody.
 
-use std::{
-    path::Path,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use everlore::{
@@ -15,6 +11,10 @@ use everlore::{
     types::Role,
 };
 use serde_json::json;
+use tokio::{
+    sync::{Notify, mpsc},
+    time::timeout,
+};
 
 use crate::{
     scenarios::Scripted,
@@ -184,24 +184,22 @@ async fn active(engine: &Engine) -> Vec<String> {
 async fn a_worker_reads_what_is_due_while_others_go_on() {
     let engine = support::engine_on(sqlite().await);
     let owner = scope("sam");
-    let worker = engine.spawn_worker();
+    let (told, mut hear) = mpsc::unbounded_channel();
+    let worker = engine.spawn_worker_telling(move |_, read| told.send(read.turns).unwrap());
     for number in 0..5 {
         let text = if number == 3 { "我住在上海。" } else { "Hello there." };
         let turns = vec![said("s", Role::User, text), said("s", Role::Assistant, "Hi.")];
         engine.observe(&owner, turns).await.unwrap();
     }
-    let began = Instant::now();
-    while memories(&engine).await.is_empty() {
-        assert!(began.elapsed() < PATIENCE, "the worker does not read");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
+    let read = timeout(PATIENCE, hear.recv()).await.expect("the worker reads");
+    assert_eq!(read, Some(10));
     assert_eq!(memories(&engine).await[0].content, "用户住在上海。");
     worker.stop(PATIENCE).await;
     assert_eq!(engine.store().waiting(None).await.unwrap(), []);
 }
 
-/// A model that never answers.
-struct Silent;
+/// A model that tells that it was asked and never answers.
+struct Silent(Notify);
 
 #[async_trait]
 impl ChatModel for Silent {
@@ -210,27 +208,21 @@ impl ChatModel for Silent {
     }
 
     async fn chat(&self, _: &ChatRequest) -> Result<Box<dyn Answer>> {
+        self.0.notify_one();
         std::future::pending().await
     }
 }
 
 #[tokio::test]
 async fn a_model_that_does_not_answer_holds_up_neither_turns_nor_the_end() {
-    let engine = with_model(sqlite().await, Arc::new(Silent));
+    let model = Arc::new(Silent(Notify::new()));
+    let engine = with_model(sqlite().await, Arc::clone(&model) as Arc<dyn ChatModel>);
     let owner = scope("sam");
     let worker = engine.spawn_worker();
     for _ in 0..5 {
         engine.observe(&owner, vec![said("s", Role::User, "I live in Boston.")]).await.unwrap();
     }
-    let began = Instant::now();
-    let is_leased = async || {
-        let waiting = engine.store().waiting(None).await.unwrap();
-        waiting.iter().any(|it| it.leased_until.is_some())
-    };
-    while !is_leased().await {
-        assert!(began.elapsed() < PATIENCE, "the worker does not begin");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
+    timeout(PATIENCE, model.0.notified()).await.expect("the worker asks the model");
     engine.observe(&owner, vec![said("s", Role::User, "And I like tea.")]).await.unwrap();
     worker.stop(Duration::from_millis(10)).await;
     assert_eq!(engine.capture_status(&owner).await.unwrap().turns, 6, "all of them wait further");

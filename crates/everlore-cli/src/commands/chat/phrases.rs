@@ -20,6 +20,11 @@ impl Phrases {
         Self { chinese: language == Language::Chinese }
     }
 
+    /// Whether they are Chinese.
+    pub(crate) fn is_chinese(self) -> bool {
+        self.chinese
+    }
+
     /// One of two texts.
     pub(crate) fn choose<'a>(self, english: &'a str, chinese: &'a str) -> &'a str {
         if self.chinese { chinese } else { english }

@@ -96,11 +96,11 @@ impl Live {
     /// In words.
     pub(super) fn told(&self, phrases: Phrases) -> String {
         let Self { model, millis, .. } = self;
-        match (&self.error, phrases.choose("en", "zh")) {
-            (None, "zh") => format!("✓ {model} 已回答，用时 {millis} 毫秒"),
-            (None, _) => format!("✓ {model} answered in {millis} ms"),
-            (Some(error), "zh") => format!("✗ {model}：{}\n  提示：{}", error.message, error.hint),
-            (Some(error), _) => format!("✗ {model}: {}\n  hint: {}", error.message, error.hint),
+        match (&self.error, phrases.is_chinese()) {
+            (None, true) => format!("✓ {model} 已回答，用时 {millis} 毫秒"),
+            (None, false) => format!("✓ {model} answered in {millis} ms"),
+            (Some(error), true) => format!("✗ {model}：{}\n  提示：{}", error.message, error.hint),
+            (Some(error), false) => format!("✗ {model}: {}\n  hint: {}", error.message, error.hint),
         }
     }
 }

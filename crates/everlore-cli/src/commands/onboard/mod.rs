@@ -172,46 +172,67 @@ async fn unasked(cx: &Context, out: &mut Output, chosen: &Chosen, replace: bool)
 async fn asked(cx: &Context, out: &mut Output, chosen: Chosen, replace: bool) -> Result<Exit> {
     let mut wizard = Wizard::new(cx, out, phrases(cx, &chosen));
     let Some(chosen) = wizard.ask(chosen).await? else {
-        let left = wizard.phrases.choose("nothing was changed", "什么都没有改");
-        wizard.out.line(left)?;
-        return Ok(Exit::Done);
+        return nothing_changed(wizard.out, wizard.phrases);
     };
     let phrases = wizard.phrases;
     cx.welcome(&cx.home);
     let written = settings::with_chosen(&settings::read(&cx.settings.path)?, &chosen)?;
     let mut soul = Soul::with_chosen(cx, &chosen, phrases)?;
-    if !soul.replaced.is_empty() && !replace {
-        let question = match phrases.choose("en", "zh") {
-            "zh" => {
-                format!("SOUL.md 中已有不同的内容（{}），替换吗？[y/N]: ", soul.replaced.join("、"))
-            }
-            _ => format!(
-                "SOUL.md says something else in {}. Replace it? [y/N]: ",
-                soul.replaced.join(", ")
-            ),
-        };
-        if !wizard.confirm(&question, false).await? {
-            soul = Soul::with_chosen(cx, &Chosen::default(), phrases)?;
-        }
+    if !replace && !may_replace(&mut wizard, &soul).await? {
+        soul = Soul::with_chosen(cx, &Chosen::default(), phrases)?;
     }
-    let (changes, sections) =
-        (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
-    if !changes.is_empty() || soul.changes() {
-        for change in &changes {
-            wizard.out.line(&format!("  {change}"))?;
-        }
-        for section in &sections {
-            wizard.out.line(&format!("  SOUL.md: {section}"))?;
-        }
-        let question = phrases.choose("Write this? [Y/n]: ", "写入这些内容吗？[Y/n]: ");
-        if !wizard.confirm(question, true).await? {
-            out.line(phrases.choose("nothing was changed", "什么都没有改"))?;
-            return Ok(Exit::Done);
-        }
+    let sections = [soul.added.clone(), soul.replaced.clone()].concat();
+    if !may_write(&mut wizard, &written, &soul, &sections).await? {
+        return nothing_changed(out, phrases);
     }
+    let changes = written.changes.clone();
     write(cx, &written, soul)?;
     told(cx, out, &changes, &sections, phrases)?;
     Ok(Exit::Done)
+}
+
+fn nothing_changed(out: &mut Output, phrases: Phrases) -> Result<Exit> {
+    out.line(phrases.choose("nothing was changed", "什么都没有改"))?;
+    Ok(Exit::Done)
+}
+
+/// Whether what a person wrote into SOUL.md may go; there may be nothing of that.
+async fn may_replace(wizard: &mut Wizard<'_>, soul: &Soul) -> Result<bool> {
+    if soul.replaced.is_empty() {
+        return Ok(true);
+    }
+    let question = match wizard.phrases.is_chinese() {
+        true => {
+            format!("SOUL.md 中已有不同的内容（{}），替换吗？[y/N]: ", soul.replaced.join("、"))
+        }
+        false => {
+            format!(
+                "SOUL.md says something else in {}. Replace it? [y/N]: ",
+                soul.replaced.join(", ")
+            )
+        }
+    };
+    wizard.confirm(&question, false).await
+}
+
+/// Shows what would be written and asks whether it may be; what changes nothing need not be asked for.
+async fn may_write(
+    wizard: &mut Wizard<'_>,
+    written: &Written,
+    soul: &Soul,
+    sections: &[&str],
+) -> Result<bool> {
+    if written.changes.is_empty() && !soul.changes() {
+        return Ok(true);
+    }
+    for change in &written.changes {
+        wizard.out.line(&format!("  {change}"))?;
+    }
+    for section in sections {
+        wizard.out.line(&format!("  SOUL.md: {section}"))?;
+    }
+    let question = wizard.phrases.choose("Write this? [Y/n]: ", "写入这些内容吗？[Y/n]: ");
+    wizard.confirm(question, true).await
 }
 
 fn write(cx: &Context, written: &Written, soul: Soul) -> Result<()> {

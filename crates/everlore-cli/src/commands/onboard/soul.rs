@@ -79,9 +79,9 @@ impl Soul {
 
 fn sections(chosen: &Chosen, phrases: Phrases) -> Vec<(&'static str, String)> {
     let title = |english, chinese| phrases.choose(english, chinese);
-    let name = chosen.name.as_ref().map(|name| match title("en", "zh") {
-        "zh" => format!("我叫{name}。"),
-        _ => format!("My name is {name}."),
+    let name = chosen.name.as_ref().map(|name| match phrases.is_chinese() {
+        true => format!("我叫{name}。"),
+        false => format!("My name is {name}."),
     });
     let all = [
         (title("Name", "名字"), name),

@@ -116,12 +116,12 @@ impl<'a> Wizard<'a> {
         let has_key =
             known.key_variables.iter().any(set) || keys::read(&self.cx.home, known.name)?.is_some();
         if let Some(first) = known.key_variables.first().filter(|_| !has_key) {
-            let told = match self.phrases.choose("en", "zh") {
-                "zh" => format!(
+            let told = match self.phrases.is_chinese() {
+                true => format!(
                     "密钥请放进环境变量 {first}，或用 `everlore config key {}` 保存。",
                     known.name
                 ),
-                _ => format!(
+                false => format!(
                     "The key belongs into the variable {first}, or keep it with `everlore config key {}`.",
                     known.name
                 ),

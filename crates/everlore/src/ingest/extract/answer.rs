@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Draft, MAX_KEYWORDS, model::Conversation};
+use super::{Draft, MAX_KEYWORDS, Said, model::Conversation};
 use crate::{
     error::{Error, Result},
     ingest::naming,
@@ -195,14 +195,7 @@ fn draft(
     if !(0.0..=1.0).contains(&confidence) {
         return Err(format!("its confidence is {confidence}, but must be from 0 to 1"));
     }
-    let all = conversation.all();
-    let evidence: Vec<_> = turns
-        .iter()
-        .map(|number| {
-            let turn = number.checked_sub(1).and_then(|index| all.get(index));
-            turn.copied().ok_or_else(|| format!("there is no turn {number}"))
-        })
-        .collect::<Result<_, String>>()?;
+    let evidence = evidence(turns, conversation)?;
     let Some(at) = evidence.iter().map(|turn| turn.at).max() else {
         return Err("it names no turn".to_owned());
     };
@@ -221,6 +214,16 @@ fn draft(
         at,
         content,
     })
+}
+
+/// The turns of these numbers, which count from 1.
+fn evidence<'a>(turns: &[usize], conversation: &Conversation<'a>) -> Result<Vec<&'a Said>, String> {
+    let all = conversation.all();
+    let turn = |number: &usize| {
+        let turn = number.checked_sub(1).and_then(|index| all.get(index));
+        turn.copied().ok_or_else(|| format!("there is no turn {number}"))
+    };
+    turns.iter().map(turn).collect()
 }
 
 /// A model concludes, so nothing is more than inferred.

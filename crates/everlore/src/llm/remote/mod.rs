@@ -75,27 +75,16 @@ impl Endpoint {
             given => given,
         };
         let http = Http::new(base, proxies)?;
-        let key_place = match &key {
-            None if !config.api_key.reveal().is_empty() => "api_key of [embedding]".to_owned(),
-            _ => config.api_key_env.clone(),
-        };
         let wire = Wire {
             provider: config.provider,
             model: config.model.trim().to_owned(),
             encoding: config.encoding,
             dimensions: config.dimensions,
         };
-        let asked = Asked {
-            host: http.host().to_owned(),
-            model: wire.model.clone(),
-            key: key.unwrap_or_else(|| config.api_key.clone()),
-            key_place,
-            get_model: wire.get_model(),
-        };
         Ok(Self {
+            asked: asked(config, key, &http, &wire),
             http: Arc::new(http),
             wire,
-            asked,
             text_prefix: config.text_prefix.clone(),
             query_prefix: config.query_prefix.clone(),
             batch: config.batch,
@@ -266,6 +255,21 @@ impl Embedder for Remote {
             places.iter().zip(made).for_each(|(index, vector)| vectors[*index] = vector);
         }
         Ok(vectors)
+    }
+}
+
+/// What the server is asked with, and where the key is from: a message about it says where to look.
+fn asked(config: &EmbeddingConfig, key: Option<Secret>, http: &Http, wire: &Wire) -> Asked {
+    let key_place = match &key {
+        None if !config.api_key.reveal().is_empty() => "api_key of [embedding]".to_owned(),
+        _ => config.api_key_env.clone(),
+    };
+    Asked {
+        host: http.host().to_owned(),
+        model: wire.model.clone(),
+        key: key.unwrap_or_else(|| config.api_key.clone()),
+        key_place,
+        get_model: wire.get_model(),
     }
 }
 
