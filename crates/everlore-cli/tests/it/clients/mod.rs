@@ -1,0 +1,73 @@
+//! Programs of others that talk to Everlore: the official clients, as their users run them.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+/// Where `make clients` puts them.
+pub(super) struct Clients(PathBuf);
+
+/// The clients. Whoever names the folder, or sets `CI`, must have them.
+#[expect(clippy::print_stderr, reason = "a test that is not run says so")]
+pub(super) fn clients() -> Option<Clients> {
+    let named = std::env::var_os("EVERLORE_TEST_CLIENTS").map(PathBuf::from);
+    let required = named.is_some() || std::env::var_os("CI").is_some();
+    let folder = named.unwrap_or_else(|| {
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/clients"))
+    });
+    let ready = ["python/ready", "node/ready"].iter().all(|part| folder.join(part).is_file());
+    match ready {
+        true => Some(Clients(folder)),
+        false if required => {
+            panic!("there are no clients in {}: run `make clients`", folder.display())
+        }
+        false => {
+            eprintln!("not run: no clients in {}; `make clients` fetches them", folder.display());
+            None
+        }
+    }
+}
+
+impl Clients {
+    /// A script of `tests/clients`, run by the Python that has the clients.
+    pub(super) fn python(&self, script: &str) -> Command {
+        let mut command = Command::new(self.0.join("python/bin/python"));
+        command.arg(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients")).join(script));
+        quiet(&mut command);
+        command
+    }
+
+    /// A command that one of the Python packages brings.
+    pub(super) fn python_command(&self, name: &str) -> Command {
+        let mut command = Command::new(self.0.join("python/bin").join(name));
+        quiet(&mut command);
+        command
+    }
+
+    /// A command that one of the Node.js packages brings, run by the Node.js that came with them.
+    pub(super) fn node_command(&self, name: &str) -> Command {
+        let bin = self.0.join("node/node_modules/.bin");
+        let mut command = Command::new(bin.join("node"));
+        command.arg(bin.join(name));
+        quiet(&mut command);
+        command
+    }
+}
+
+/// Nothing reports home, no proxy is asked, and what is printed comes at once.
+fn quiet(command: &mut Command) {
+    for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]
+    {
+        command.env_remove(name);
+    }
+    command.env("MEM0_TELEMETRY", "False").env("PYTHONUNBUFFERED", "1").env("NO_PROXY", "*");
+}
+
+/// What it printed, where it ended well; else the test fails with all that it said.
+pub(super) fn succeed(mut command: Command) -> String {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success(), "{command:?} ended with {status}\n{out}\n{err}");
+    out.into_owned()
+}
