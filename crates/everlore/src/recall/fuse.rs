@@ -1,14 +1,16 @@
 //! Bringing the signals together: each is measured against the whole scope, then they are added.
 
-use serde::Serialize;
+use std::collections::HashSet;
 
 use super::{
     Intent,
+    corpus::{Corpus, Doc},
     gather::Gathered,
     identity::Identity,
-    lexical::{Corpus, Doc, Scores, rarity},
+    lexical::{Scores, rarity},
     period::Period,
     semantic::Similarities,
+    signals::{Signals, TermSignal},
 };
 use crate::{
     config::RecallConfig,
@@ -30,56 +32,6 @@ const BROAD_LIMIT: usize = 10;
 /// Texts that a word's worth for coverage is judged among beside those of the scope: in a scope of three memories any
 /// word is common, which says nothing of the word.
 pub(super) const BACKGROUND: usize = 1_000;
-
-/// What the index said of a memory, number by number.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Signals {
-    /// BM25F of the query's terms.
-    pub bm25: f64,
-    /// The same, as standard deviations above the mean of the scope.
-    pub lexical: f64,
-    /// Similarity in meaning, as standard deviations above the mean of the scope; 0 where no vectors are asked.
-    pub semantic: f64,
-    /// Added because the query names who said it.
-    pub speaker: f64,
-    /// Added because the query asks when and the text names a time.
-    pub when: f64,
-    /// Added because it was said in the time or session that the query names.
-    pub date: f64,
-    /// Added because the query asks who the user is.
-    pub identity: f64,
-    /// Added because its session has a good hit.
-    pub session: f64,
-    /// Added because it shares rare words with the best candidates.
-    pub bridge: f64,
-    /// Added by comparing query and text word by word, as standard deviations above the mean of the best candidates; 0
-    /// where no model does so.
-    #[serde(skip_serializing_if = "is_nothing")]
-    pub rerank: f64,
-    /// The sum of all but `bm25`.
-    pub fused: f64,
-    /// The share of the query's worth that its terms cover.
-    pub coverage: f64,
-    /// The terms that made up `bm25`.
-    pub terms: Vec<TermSignal>,
-}
-
-fn is_nothing(number: &f64) -> bool {
-    *number == 0.0
-}
-
-/// What one term of the query did for a memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TermSignal {
-    /// The term.
-    pub term: String,
-    /// How rare it is in the scope.
-    pub idf: f64,
-    /// How often the memory has it, by field weight, synonyms and neighbouring turns included.
-    pub frequency: f64,
-    /// What it added to `bm25`.
-    pub score: f64,
-}
 
 /// A memory offered for the answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,9 +76,9 @@ impl<'a> Fusion<'a> {
         let mut offers =
             offers(gathered, &corpus, intent, &scores, period.as_ref(), similar.as_ref());
         if let Some(similar) = &similar {
-            add_semantic(&mut offers, similar, config);
+            add_semantic(&mut offers, &corpus, similar, config);
         }
-        add_lexical(&mut offers, &scores, corpus.count());
+        add_lexical(&mut offers, &corpus, &scores);
         add_boosts(&mut offers, gathered, &corpus, intent, period.as_ref(), config);
         add_session(&mut offers, &corpus, config);
         Self { gathered, intent, corpus, scores, similar, offers }
@@ -139,15 +91,19 @@ impl<'a> Fusion<'a> {
 
     /// The best `limit`, best first; equal ones in the order of their places.
     pub(super) fn best(&mut self, limit: usize) -> Vec<Candidate> {
-        let order =
-            |a: &Offer, b: &Offer| b.fused().total_cmp(&a.fused()).then_with(|| a.doc.cmp(&b.doc));
+        let corpus = &self.corpus;
+        let order = |a: &Offer, b: &Offer| {
+            b.fused()
+                .total_cmp(&a.fused())
+                .then_with(|| corpus.place(a.doc).cmp(&corpus.place(b.doc)))
+        };
         if limit < self.offers.len() {
             self.offers.select_nth_unstable_by(limit, order);
         }
         let limit = limit.min(self.offers.len());
         let best = &mut self.offers[..limit];
         best.sort_unstable_by(order);
-        best.iter().map(|offer| offer.candidate(&self.corpus)).collect()
+        best.iter().map(|offer| offer.candidate(corpus)).collect()
     }
 
     /// Fills in which terms made up the signals of a candidate.
@@ -190,18 +146,19 @@ fn offers(
     period: Option<&Period<'_>>,
     similar: Option<&Similarities>,
 ) -> Vec<Offer> {
-    let mut docs: Vec<Doc> = scores.matched.clone();
-    docs.extend(similar.map(Similarities::best).unwrap_or_default());
+    let is_matched = |doc: &Doc| scores.bm25[corpus.number(*doc)] != 0.0;
+    let mut others = similar.map(|similar| similar.best(corpus)).unwrap_or_default();
+    others.retain(|doc| !is_matched(doc));
     if period.is_some() || intent.identity != Identity::None {
-        docs.extend(unmatched(gathered, corpus, intent, scores, period));
+        let known: HashSet<_> = others.iter().copied().collect();
+        let unmatched = unmatched(gathered, corpus, intent, scores, period);
+        others.extend(unmatched.into_iter().filter(|doc| !known.contains(doc)));
     }
-    if intent.asks_period {
-        docs.retain(|doc| is_in(period, corpus, *doc));
-    }
-    docs.sort_unstable();
-    docs.dedup();
-    docs.retain(|doc| gathered.lets_through(corpus.home(*doc)));
-    docs.into_iter().map(|doc| Offer::new(doc, scores.bm25[doc].into())).collect()
+    let offered = |doc: &Doc| {
+        (!intent.asks_period || is_in(period, corpus, *doc)) && gathered.lets_through(corpus, *doc)
+    };
+    let docs = scores.matched.iter().copied().chain(others).filter(offered);
+    docs.map(|doc| Offer::new(doc, scores.bm25[corpus.number(doc)].into())).collect()
 }
 
 /// What no term matches, but the time that the query names, or that it asks about the user.
@@ -215,46 +172,46 @@ fn unmatched(
     let asks_user = intent.identity != Identity::None;
     let broad = if asks_user { broad(gathered, corpus) } else { Vec::new() };
     let offered = |doc: &Doc| {
-        let (docs, index) = corpus.record(*doc);
-        asks_user && docs.kind(index) == Kind::User
+        asks_user && corpus.mark(*doc).kind == Kind::User
             || is_in(period, corpus, *doc)
             || broad.contains(doc)
     };
-    (0..corpus.count()).filter(|doc| scores.bm25[*doc] == 0.0).filter(offered).collect()
+    corpus.docs().filter(|doc| scores.bm25[corpus.number(*doc)] == 0.0).filter(offered).collect()
 }
 
 /// The newest documents of any kind, when too little is known about the user.
 fn broad(gathered: &Gathered, corpus: &Corpus<'_>) -> Vec<Doc> {
     let mut all: Vec<Doc> =
-        (0..corpus.count()).filter(|doc| gathered.lets_through(corpus.home(*doc))).collect();
-    let kind = |doc: &Doc| {
-        let (docs, index) = corpus.record(*doc);
-        docs.kind(index)
-    };
+        corpus.docs().filter(|doc| gathered.lets_through(corpus, *doc)).collect();
+    let kind = |doc: &Doc| corpus.mark(*doc).kind;
     if all.iter().filter(|doc| kind(doc) == Kind::User).count() >= ENOUGH_ABOUT_USER {
         return Vec::new();
     }
-    let age = |doc: &Doc| {
-        let (docs, index) = corpus.record(*doc);
-        docs.at(index)
-    };
-    all.sort_by_key(|doc| (kind(doc) == Kind::Turn, std::cmp::Reverse(age(doc))));
+    all.sort_by_key(|doc| {
+        (kind(doc) == Kind::Turn, std::cmp::Reverse(corpus.at(*doc)), corpus.place(*doc))
+    });
     all.truncate(BROAD_LIMIT);
     all
 }
 
-fn add_semantic(offers: &mut [Offer], similar: &Similarities, config: &RecallConfig) {
+fn add_semantic(
+    offers: &mut [Offer],
+    corpus: &Corpus<'_>,
+    similar: &Similarities,
+    config: &RecallConfig,
+) {
     for offer in offers {
-        offer.semantic = config.semantic * f64::from(similar.standard[offer.doc]);
+        let standard = similar.standard(corpus.number(offer.doc));
+        offer.semantic = config.semantic * f64::from(standard);
     }
 }
 
 /// Standard scores over the whole scope, in which what does not match counts as zero.
-fn add_lexical(offers: &mut [Offer], scores: &Scores, count: usize) {
-    let all = || scores.matched.iter().map(|doc| f64::from(scores.bm25[*doc]));
-    let mean = all().sum::<f64>() / count.max(1) as f64;
-    let variance =
-        all().map(|score| score * score).sum::<f64>() / count.max(1) as f64 - mean * mean;
+fn add_lexical(offers: &mut [Offer], corpus: &Corpus<'_>, scores: &Scores) {
+    let count = corpus.count().max(1) as f64;
+    let all = || scores.matched.iter().map(|doc| f64::from(scores.bm25[corpus.number(*doc)]));
+    let mean = all().sum::<f64>() / count;
+    let variance = all().map(|score| score * score).sum::<f64>() / count - mean * mean;
     let deviation = variance.max(0.0).sqrt();
     for offer in offers {
         // In a scope where everything matches alike, the score itself is as good as any standard.
@@ -278,17 +235,17 @@ fn add_boosts(
         Identity::Strong => IDENTITY_BOOST,
     };
     for offer in offers {
-        let (docs, index) = corpus.record(offer.doc);
+        let mark = corpus.mark(offer.doc);
         if speaker.is_some_and(|list| corpus.posting(offer.doc, list).is_some_and(speaks)) {
             offer.speaker = config.speaker_boost;
         }
-        if intent.asks_when && docs.names_time(index) {
+        if intent.asks_when && mark.names_time {
             offer.when = config.when_boost;
         }
         if is_in(period, corpus, offer.doc) {
             offer.date = config.date_boost;
         }
-        if docs.kind(index) == Kind::User {
+        if mark.kind == Kind::User {
             offer.identity = identity;
         }
     }
@@ -328,16 +285,11 @@ fn speaks(posting: &Posting) -> bool {
 
 /// The period that the query names in this scope.
 fn period<'a>(corpus: &Corpus<'_>, intent: &'a Intent) -> Option<Period<'a>> {
-    Period::new(intent, (0..corpus.count()).map(|doc| (corpus.place(doc), said_at(corpus, doc))))
-}
-
-fn said_at(corpus: &Corpus<'_>, doc: Doc) -> Timestamp {
-    let (docs, index) = corpus.record(doc);
-    docs.at(index)
+    Period::new(intent, corpus.docs().map(|doc| (corpus.place(doc), corpus.at(doc))))
 }
 
 fn is_in(period: Option<&Period<'_>>, corpus: &Corpus<'_>, doc: Doc) -> bool {
-    period.is_some_and(|period| period.holds(corpus.place(doc), said_at(corpus, doc)))
+    period.is_some_and(|period| period.holds(corpus.place(doc), corpus.at(doc)))
 }
 
 impl Offer {
@@ -378,8 +330,7 @@ impl Offer {
             fused: self.fused(),
             ..Signals::default()
         };
-        let (docs, index) = corpus.record(self.doc);
-        let (kind, at) = (docs.kind(index), docs.at(index));
+        let (kind, at) = (corpus.mark(self.doc).kind, corpus.at(self.doc));
         Candidate { place: corpus.place(self.doc), kind, at, signals }
     }
 }

@@ -1,6 +1,11 @@
 //! Asking the index: one read brings the postings of all terms and the records of the scope.
 
-use super::{Intent, Means, QueryTerm, RecallRequest, semantic, semantic::Meaning};
+use super::{
+    Intent, Means, QueryTerm, RecallRequest,
+    corpus::{Corpus, Doc},
+    semantic,
+    semantic::Meaning,
+};
 use crate::{
     error::Result,
     llm::Embedder,
@@ -76,13 +81,10 @@ fn position_of(term: Term, asked: &mut Vec<Term>) -> usize {
 }
 
 impl Gathered {
-    /// Whether the filter lets a document of a segment through.
-    pub(super) fn lets_through(&self, (segment, doc): (usize, usize)) -> bool {
-        let Segment { docs, postings, .. } = &self.segments[segment];
-        let has = |list: usize| {
-            postings[list].binary_search_by_key(&(doc as u32), |posting| posting.doc).is_ok()
-        };
-        let passes = self.filter.lets_through(docs.kind(doc), docs.status(doc), docs.at(doc));
-        passes && self.required.clone().all(has)
+    /// Whether the filter lets a document through.
+    pub(super) fn lets_through(&self, corpus: &Corpus<'_>, doc: Doc) -> bool {
+        let mark = corpus.mark(doc);
+        let passes = self.filter.lets_through(mark.kind, mark.status, || corpus.at(doc));
+        passes && self.required.clone().all(|list| corpus.posting(doc, list).is_some())
     }
 }

@@ -1,8 +1,8 @@
 //! Similarity in meaning: the query's vector beside every vector of the scope.
 
 use super::{
+    corpus::{Corpus, Doc},
     gather::Gathered,
-    lexical::{Corpus, Doc},
 };
 use crate::{
     llm::dot,
@@ -21,14 +21,14 @@ pub(super) struct Meaning {
     pub(super) least_similarity: f32,
 }
 
-/// How similar each document is to the query, in standard deviations above the mean of the scope.
+/// How similar each document is to the query.
 pub(super) struct Similarities {
-    /// By document; 0 for documents without a vector.
-    pub(super) standard: Vec<f32>,
-    pub(super) raw: Vec<Option<f32>>,
+    /// By number; not a number for documents without a vector.
+    raw: Vec<f32>,
     pub(super) mean: f64,
+    deviation: f64,
     /// The documents that are similar in themselves.
-    near: Vec<Doc>,
+    near: Vec<(f32, Doc)>,
 }
 
 impl Similarities {
@@ -36,37 +36,51 @@ impl Similarities {
     /// do with the query, however they compare with the rest of a small scope.
     pub(super) fn new(meaning: &Meaning, corpus: &Corpus<'_>) -> Self {
         let Meaning { vector: query, least_similarity } = meaning;
-        let mut raw: Vec<Option<f32>> = vec![None; corpus.count()];
-        for (segment, doc, number) in corpus.living() {
-            let slot = segment.slots.as_ref().and_then(|slots| slots.get(doc));
-            raw[number] =
-                slot.map(|(scale, values)| dot(&query.values, values) as f32 * scale * query.scale);
+        let (mut raw, mut near) = (vec![f32::NAN; corpus.slots()], Vec::new());
+        let (mut count, mut sum, mut squares) = (0u32, 0.0, 0.0);
+        for (segment, doc) in corpus.living() {
+            let slot = segment.slots.as_ref().and_then(|slots| slots.get(corpus.home(doc).1));
+            let Some((scale, values)) = slot else { continue };
+            let similarity = dot(&query.values, values) as f32 * scale * query.scale;
+            raw[corpus.number(doc)] = similarity;
+            if similarity >= *least_similarity {
+                near.push((similarity, doc));
+            }
+            count += 1;
+            sum += f64::from(similarity);
+            squares += f64::from(similarity) * f64::from(similarity);
         }
-        let known = || raw.iter().flatten().map(|similarity| f64::from(*similarity));
-        let count = known().count().max(1) as f64;
-        let mean = known().sum::<f64>() / count;
-        let deviation =
-            (known().map(|similarity| (similarity - mean).powi(2)).sum::<f64>() / count).sqrt();
-        let standard = |similarity: Option<f32>| match similarity {
-            Some(similarity) if deviation > 1e-6 => {
-                ((f64::from(similarity) - mean) / deviation) as f32
+        let mean = sum / f64::from(count.max(1));
+        let variance = squares / f64::from(count.max(1)) - mean * mean;
+        Self { raw, mean, deviation: variance.max(0.0).sqrt(), near }
+    }
+
+    /// The similarity of the document with this number, if it has a vector.
+    pub(super) fn raw(&self, number: usize) -> Option<f32> {
+        Some(self.raw[number]).filter(|similarity| !similarity.is_nan())
+    }
+
+    /// The same in standard deviations above the mean of the scope; 0 without a vector.
+    pub(super) fn standard(&self, number: usize) -> f32 {
+        match self.raw(number) {
+            Some(similarity) if self.deviation > 1e-6 => {
+                ((f64::from(similarity) - self.mean) / self.deviation) as f32
             }
             _ => 0.0,
-        };
-        let near = |doc: &Doc| raw[*doc].is_some_and(|similarity| similarity >= *least_similarity);
-        let near = (0..corpus.count()).filter(near).collect();
-        Self { standard: raw.iter().map(|s| standard(*s)).collect(), raw, mean, near }
+        }
     }
 
     /// The most similar documents.
-    pub(super) fn best(&self) -> Vec<Doc> {
-        let mut docs = self.near.clone();
-        let order = |a: &Doc, b: &Doc| self.standard[*b].total_cmp(&self.standard[*a]);
-        if docs.len() > OFFERED {
-            docs.select_nth_unstable_by(OFFERED, order);
-            docs.truncate(OFFERED);
+    pub(super) fn best(&self, corpus: &Corpus<'_>) -> Vec<Doc> {
+        let mut near = self.near.clone();
+        let order = |a: &(f32, Doc), b: &(f32, Doc)| {
+            b.0.total_cmp(&a.0).then_with(|| corpus.place(a.1).cmp(&corpus.place(b.1)))
+        };
+        if near.len() > OFFERED {
+            near.select_nth_unstable_by(OFFERED, order);
+            near.truncate(OFFERED);
         }
-        docs
+        near.into_iter().map(|(_, doc)| doc).collect()
     }
 }
 

@@ -29,6 +29,8 @@ pub use ledger::{Ledger, Spending, Spent};
 pub use place::Place;
 pub use queue::{Claim, Claimed, Due, Failure, Queue, Unread, Waiting};
 pub use ram::RamStore;
+#[cfg(test)]
+pub(crate) use segment::Record;
 pub use segment::{Docs, FIELDS, Field, Posting, Segment, Slots};
 pub use sqlite::SqliteStore;
 pub use usage::{Prompted, Shown, Told, Usage, UsageCounts, UsageLog};
@@ -219,7 +221,7 @@ pub struct Filter {
 impl Filter {
     /// Whether a memory is meant.
     pub fn matches(&self, memory: &Memory) -> bool {
-        self.lets_through(memory.kind, memory.status, memory.at)
+        self.lets_through(memory.kind, memory.status, || memory.at)
             && self.tags.iter().all(|tag| memory.tags.contains(tag))
             && self
                 .session
@@ -234,13 +236,13 @@ impl Filter {
             .collect()
     }
 
-    /// The part of [`Filter::matches`] that a record of the index can answer.
-    pub fn lets_through(&self, kind: Kind, status: Status, at: Timestamp) -> bool {
+    /// The part of [`Filter::matches`] that a record of the index can answer. The time is only asked for where it matters.
+    pub fn lets_through(&self, kind: Kind, status: Status, at: impl Fn() -> Timestamp) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&kind))
             && (self.statuses.is_empty() || self.statuses.contains(&status))
-            && self.since.is_none_or(|since| at >= since)
-            && self.until.is_none_or(|until| at < until)
-            && (kind != Kind::Turn || self.turns_until.is_none_or(|until| at < until))
+            && self.since.is_none_or(|since| at() >= since)
+            && self.until.is_none_or(|until| at() < until)
+            && (kind != Kind::Turn || self.turns_until.is_none_or(|until| at() < until))
     }
 }
 

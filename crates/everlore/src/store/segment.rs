@@ -1,6 +1,9 @@
 //! What a store hands to recall: a sorted run of indexed memories with the postings of the asked terms.
 
-use std::sync::Arc;
+use std::{
+    any::Any,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use crate::types::{Kind, Status, Timestamp};
 
@@ -73,12 +76,19 @@ pub struct Posting {
     pub counts: [u8; FIELDS],
 }
 
-/// What the index knows of a run of memories, as packed records of [`RECORD_BYTES`].
+/// What the index knows of a run of memories.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Docs {
-    packed: Arc<Vec<u8>>,
+    run: Arc<Run>,
     /// Those that the run still lists but the scope no longer has, in order.
     gone: Vec<u32>,
+}
+
+/// Packed records of [`RECORD_BYTES`], which never change, with what was worked out of them.
+#[derive(Default)]
+pub(crate) struct Run {
+    packed: Vec<u8>,
+    derived: Mutex<Option<Arc<dyn Any + Send + Sync>>>,
 }
 
 /// place 8, time 8, lengths 4 + 2 + 2 + 1 + 1, kind 1, status 1, flags 1.
@@ -115,31 +125,78 @@ impl Record {
     }
 }
 
-impl Docs {
+impl Run {
     /// Takes packed records; a damaged end is left out.
-    pub(crate) fn from_packed(mut packed: Vec<u8>) -> Self {
+    pub(crate) fn new(mut packed: Vec<u8>) -> Self {
         packed.truncate(packed.len() / RECORD_BYTES * RECORD_BYTES);
-        Self { packed: Arc::new(packed), gone: Vec::new() }
+        Self { packed, derived: Mutex::default() }
     }
 
-    /// Takes packed records that are shared, and which of them are gone, in order.
-    pub(crate) fn shared(packed: Arc<Vec<u8>>, gone: Vec<u32>) -> Self {
-        Self { packed, gone }
+    /// How many bytes the records take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.packed.len()
+    }
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Run").field(&self.packed).finish()
+    }
+}
+
+impl PartialEq for Run {
+    fn eq(&self, other: &Self) -> bool {
+        self.packed == other.packed
+    }
+}
+
+impl Eq for Run {}
+
+impl Docs {
+    /// Takes packed records; a damaged end is left out.
+    pub(crate) fn from_packed(packed: Vec<u8>) -> Self {
+        Self { run: Arc::new(Run::new(packed)), gone: Vec::new() }
+    }
+
+    /// Takes records that are shared, and which of them are gone, in order.
+    pub(crate) fn shared(run: Arc<Run>, gone: Vec<u32>) -> Self {
+        Self { run, gone }
     }
 
     /// The records in their packed form.
     pub(crate) fn packed(&self) -> &[u8] {
-        &self.packed
+        &self.run.packed
     }
 
     /// How many memories there are, those gone included.
     pub fn len(&self) -> usize {
-        self.packed.len() / RECORD_BYTES
+        self.packed().len() / RECORD_BYTES
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.packed.is_empty()
+        self.packed().is_empty()
+    }
+
+    /// Those that the scope no longer has, in order.
+    pub(crate) fn gone(&self) -> &[u32] {
+        &self.gone
+    }
+
+    /// What a reader worked out of these records: kept with them between questions, made anew where it no longer `holds`.
+    pub(crate) fn derived<T: Send + Sync + 'static>(
+        &self,
+        holds: impl FnOnce(&T) -> bool,
+        make: impl FnOnce() -> T,
+    ) -> Arc<T> {
+        let mut kept = self.run.derived.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = kept.clone().and_then(|kept| kept.downcast::<T>().ok());
+        if let Some(before) = before.filter(|before| holds(before)) {
+            return before;
+        }
+        let made = Arc::new(make());
+        *kept = Some(made.clone());
+        made
     }
 
     /// Where the memory stands.
@@ -222,14 +279,14 @@ impl Docs {
 
     #[inline]
     fn byte(&self, doc: usize, offset: usize) -> u8 {
-        self.packed[doc * RECORD_BYTES + offset]
+        self.run.packed[doc * RECORD_BYTES + offset]
     }
 
     #[inline]
     fn bytes<const N: usize>(&self, doc: usize, offset: usize) -> [u8; N] {
         let start = doc * RECORD_BYTES + offset;
         let mut bytes = [0; N];
-        bytes.copy_from_slice(&self.packed[start..start + N]);
+        bytes.copy_from_slice(&self.run.packed[start..start + N]);
         bytes
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     store::{
         Place, Posting,
         block::{self, Block, PAGE_DOCS, part_of},
-        segment::Docs,
+        segment::{Docs, Run},
     },
     text::terms::Term,
 };
@@ -78,7 +78,7 @@ pub(super) fn term_postings(
 
 /// The records of a block.
 pub(super) fn load_docs(db: &Connection, block: i64) -> Result<Docs> {
-    Ok(Docs::shared(Arc::new(load_packed(db, block)?), load_gone(db, block)?))
+    Ok(Docs::shared(Arc::new(Run::new(load_packed(db, block)?)), load_gone(db, block)?))
 }
 
 /// The packed records of a block.

@@ -18,7 +18,7 @@ use crate::{
         Place, Segment, Slots,
         block::{self, Block},
         entry::{IndexEntry, segment_of},
-        segment::Docs,
+        segment::{Docs, Run},
     },
     text::terms::Term,
     types::ModelId,
@@ -294,7 +294,7 @@ fn cached_block(db: &Connection, block: i64, with_slots: bool, cache: &Cache) ->
     }
     let docs = match known {
         Some(known) => known.docs,
-        None => Arc::new(load_packed(db, block)?),
+        None => Arc::new(Run::new(load_packed(db, block)?)),
     };
     let slots = if with_slots { Some(Arc::new(load_slots(db, block)?)) } else { None };
     let cached = Cached { docs, slots };
