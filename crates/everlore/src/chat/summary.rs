@@ -1,7 +1,10 @@
 //! Making much short: by the model of the conversation, and by choosing sentences where there is none or it fails.
 
+use std::{sync::Arc, time::Instant};
+
 use super::history::Exchange;
 use crate::{
+    engine::Engine,
     llm::{Answered, ChatModel, ChatRequest, Message, Tokens, ask},
     text::{
         language::{Language, language_of},
@@ -9,7 +12,11 @@ use crate::{
         summary::{Said, lines_within, summarize},
         tokens::estimate,
     },
+    types::Scope,
 };
+
+/// What summaries are called in the ledger.
+const JOB: &str = "summary";
 
 /// Exchanges that are summed up together where there is no model: a few sentences for each few exchanges keep what a long
 /// conversation was about from its beginning to its end.
@@ -52,40 +59,62 @@ pub(super) struct Summary {
     pub(super) failed: Option<String>,
 }
 
-/// Asks a model to sum texts up in at most so many characters; none if what it says is of no use.
-///
-/// This is the one place where a conversation asks its model for anything but an answer.
-pub(super) async fn by_model(
-    model: &dyn ChatModel,
-    text: &str,
-    max_chars: usize,
-) -> (Option<String>, Summary) {
-    let request = ChatRequest {
-        system: instructions(language_of(text), max_chars),
-        messages: vec![Message::User { text: text.to_owned() }],
-        max_tokens: Some((max_chars as u32).saturating_mul(TOKENS_PER_CHAR)),
-        ..ChatRequest::default()
-    };
-    match ask(model, &request).await {
-        Ok(Answered { text, tokens, .. }) => {
-            let lines = lines_within(&as_lines(&text), max_chars);
-            let told = Summary { tokens, ..Summary::default() };
-            ((!lines.is_empty()).then_some(lines), told)
+/// A model that is asked on somebody's account: what it takes is written into the ledger, and above the cap of the day it
+/// is not asked (A6).
+#[derive(Clone)]
+pub(super) struct Account {
+    pub(super) engine: Engine,
+    pub(super) scope: Scope,
+    pub(super) model: Arc<dyn ChatModel>,
+}
+
+impl Account {
+    /// Asks the model to sum texts up in at most so many characters; none if what it says is of no use.
+    ///
+    /// This is the one place where a conversation asks its model for anything but an answer.
+    pub(super) async fn sum_up(&self, text: &str, max_chars: usize) -> (Option<String>, Summary) {
+        let failed = |why: String| (None, Summary { failed: Some(why), ..Summary::default() });
+        let request = ChatRequest {
+            system: instructions(language_of(text), max_chars),
+            messages: vec![Message::User { text: text.to_owned() }],
+            max_tokens: Some((max_chars as u32).saturating_mul(TOKENS_PER_CHAR)),
+            ..ChatRequest::default()
+        };
+        match self.ask(&request).await {
+            Ok(Answered { text, tokens, .. }) => {
+                let lines = lines_within(&as_lines(&text), max_chars);
+                let told = Summary { tokens, ..Summary::default() };
+                ((!lines.is_empty()).then_some(lines), told)
+            }
+            Err(why) => failed(why),
         }
-        Err(error) => (None, Summary { failed: Some(error.to_string()), ..Summary::default() }),
+    }
+
+    async fn ask(&self, request: &ChatRequest) -> Result<Answered, String> {
+        let Self { engine, scope, model } = self;
+        let allowance = engine.may_spend(scope, JOB).await.map_err(|error| error.to_string())?;
+        if let Some(reason) = allowance.reason.filter(|_| !allowance.allowed) {
+            return Err(reason);
+        }
+        let begun = Instant::now();
+        let answered = ask(&**model, request).await.map_err(|error| error.to_string())?;
+        if let Err(error) = engine.spent(scope, JOB, answered.tokens, begun.elapsed()).await {
+            tracing::warn!("{error}: what a summary took is not in the ledger");
+        }
+        Ok(answered)
     }
 }
 
 /// The exchanges and what was summed up before them, short: by the model, else by sentences.
 pub(super) async fn of_exchanges(
-    model: Option<&dyn ChatModel>,
+    account: Option<&Account>,
     before: &str,
     exchanges: &[Exchange],
     max_chars: usize,
 ) -> Summary {
     let mut summary = Summary::default();
-    if let Some(model) = model {
-        let (lines, told) = by_model(model, &transcript(before, exchanges), max_chars).await;
+    if let Some(account) = account {
+        let (lines, told) = account.sum_up(&transcript(before, exchanges), max_chars).await;
         if let Some(text) = lines {
             return Summary { text, by_model: true, ..told };
         }

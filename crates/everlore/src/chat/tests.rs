@@ -596,6 +596,24 @@ async fn the_cost_of_a_conversation_is_counted() {
     assert_eq!(stage.talk.size().1, 4);
 }
 
+/// A summary is work beside the conversation: it is in the ledger, and above the cap of the day no model is asked (A6).
+#[tokio::test]
+async fn summaries_are_in_the_ledger_and_end_at_the_cap_of_the_day() {
+    let mut config = Config::default();
+    config.memory_agent.budget.daily_tokens = 1;
+    let mut stage = stage(config, vec![]).await;
+    let today = |report: crate::engine::LedgerReport| report.today.calls;
+    stage.say("one").await;
+    stage.say("two").await;
+    let done = stage.talk.compact(pending()).await;
+    assert!(done.by_model && done.exchanges == 1, "{done:?}");
+    assert_eq!(today(stage.talk.engine.ledger(&scope(), 1).await.unwrap()), 1);
+    stage.say("three").await;
+    let done = stage.talk.compact(pending()).await;
+    assert!(!done.by_model && done.failed.is_some(), "{done:?}");
+    assert_eq!(today(stage.talk.engine.ledger(&scope(), 1).await.unwrap()), 1);
+}
+
 #[tokio::test]
 async fn offline_answers_quote_what_is_stored_with_who_and_when_in_both_languages() {
     let (engine, _home) = engine(Config::default());

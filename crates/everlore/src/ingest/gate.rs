@@ -11,7 +11,7 @@ use super::{extract::Draft, likeness::Likeness};
 use crate::{
     text::{
         language::is_cjk,
-        secrets::{SecretKind, find_secrets},
+        secrets::{SecretKind, find_secrets, mask_in},
     },
     types::{MAX_NAME_CHARS, Trust},
 };
@@ -94,7 +94,7 @@ impl fmt::Display for Reason {
             Self::Echo => f.write_str("it repeats a memory that was put into the prompt"),
             Self::SystemPrompt => f.write_str("it repeats the system prompt"),
             Self::Known => f.write_str("the same is known already"),
-            Self::Secret(kind) => write!(f, "it holds a secret ({kind})"),
+            Self::Secret(kind) => write!(f, "it is about a secret ({kind})"),
             Self::Order => f.write_str("it reads like an order to the model"),
             Self::TooMany { most } => {
                 write!(f, "more than {most} statements were found in one piece of conversation")
@@ -150,8 +150,10 @@ fn units(text: &str) -> usize {
 fn content(draft: &Draft) -> Option<Reason> {
     let texts = [&draft.content, &draft.name, &draft.description];
     let secret = texts.into_iter().flat_map(|text| find_secrets(text)).next();
-    if let Some(secret) = secret {
-        return Some(Reason::Secret(secret.kind));
+    // What a mask was put in place of is gone; a statement about it says nothing.
+    let masked = || texts.into_iter().find_map(|text| mask_in(text));
+    if let Some(kind) = secret.map(|secret| secret.kind).or_else(masked) {
+        return Some(Reason::Secret(kind));
     }
     if CONVERSATION.is_match(&draft.content) {
         return Some(Reason::AboutTheConversation);

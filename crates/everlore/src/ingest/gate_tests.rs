@@ -50,6 +50,8 @@ fn each_bad_draft_is_turned_away_with_its_reason() {
         ("用户询问了里斯本的天气。", Reason::AboutTheConversation),
         ("The user's card is 4111 1111 1111 1111.", Reason::Secret(SecretKind::Card)),
         ("用户的密码是abc12345。", Reason::Secret(SecretKind::Password)),
+        ("The user's password is [secret: password].", Reason::Secret(SecretKind::Password)),
+        ("用户的密钥是[secret: API key]。", Reason::Secret(SecretKind::ApiKey)),
     ];
     for (content, reason) in cases {
         assert_eq!(judge(&draft(content), &context()), Verdict::Reject(reason), "{content}");

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    Hit, Intent, Judgement, Means, Ranked, RecallRequest, abstain, asked_before, period, rank,
-    rerank,
+    Hit, Intent, Judgement, Means, Ranked, RecallRequest, abstain, asked_before,
+    asked_before::Empty, period, rank, rerank,
 };
 use crate::{
     config::RecallConfig,
@@ -34,6 +34,8 @@ pub enum WhyNot {
     },
     /// It is an earlier question that asks no more than the query does.
     SameQuestion,
+    /// It is an answer that says that nothing is known.
+    NoAnswer,
     /// It has none of the query's terms, nor has a neighbouring turn, nor does its time or kind speak for it.
     NoTerm {
         /// What the query was looked up by.
@@ -95,8 +97,10 @@ pub(super) async fn why_not(
     let everything = RecallRequest { limit: rerank::ALL, ..request.clone() };
     let Ranked { intent, hits: ranked, evidence, .. } = rank(means, &everything).await?;
     let Some(index) = ranked.iter().position(|hit| hit.memory.id == id) else {
-        if asked_before::is_left_out(&memory, &intent) {
-            return Ok(WhyNot::SameQuestion);
+        match asked_before::left_out(&memory, &intent) {
+            Some(Empty::Question) => return Ok(WhyNot::SameQuestion),
+            Some(Empty::NoAnswer) => return Ok(WhyNot::NoAnswer),
+            None => {}
         }
         let query_terms = intent.terms.iter().map(|term| term.text.clone()).collect();
         return Ok(WhyNot::NoTerm { query_terms, memory_terms: some_terms(&memory) });

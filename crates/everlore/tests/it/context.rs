@@ -7,6 +7,7 @@ use everlore::{
     config::{LanguageChoice, Trigger},
     recall::{Tier, WhyNot},
     store::{RamStore, Store},
+    types::Role,
 };
 use jiff::tz::TimeZone;
 
@@ -84,6 +85,33 @@ async fn the_settings_bound_what_a_recall_returns_and_why_not_says_so() {
     assert_eq!(engine.recall(&request).await.unwrap().hits.len(), 2);
     let why = engine.why_not(&request, memories[4].id).await.unwrap();
     assert!(matches!(why, WhyNot::Rank { rank: 5, limit: 2, .. }), "{why:?}");
+}
+
+/// An agent that knew nothing said so in the words of the question.
+#[tokio::test]
+async fn an_answer_that_knew_nothing_keeps_no_fact_out_in_both_languages() {
+    let cases = [
+        (
+            "What is my cat called?",
+            "I don't know what your cat is called.",
+            "My cat is called Momo.",
+        ),
+        ("我的猫叫什么名字？", "我不知道你的猫叫什么名字。", "我的猫叫墨墨。"),
+    ];
+    for (question, empty, fact) in cases {
+        let (engine, owner) = (ram(), scope("ann"));
+        let said = [(Role::User, fact)].into_iter().chain([(Role::Assistant, empty); 40]);
+        let turn = |(role, text): (Role, &str)| Turn {
+            text: text.to_owned(),
+            role: Some(role),
+            ..Turn::default()
+        };
+        let saved = engine.observe(&owner, said.map(turn).collect()).await.unwrap();
+        let told = told(&engine, question).await;
+        assert!(told.contains(fact) && !told.contains(empty), "{told}");
+        let why = engine.why_not(&engine.request(&owner, question), saved[40].id).await.unwrap();
+        assert_eq!(why, WhyNot::NoAnswer);
+    }
 }
 
 /// A question that was asked before has all the words of the new one, and would stand in the way of its answer.

@@ -104,7 +104,7 @@ impl Engine {
         let (store, scope) = (Arc::clone(&self.store), request.scope.clone());
         let (query, session) = (request.query.clone(), session.to_owned());
         let (most, at) = (self.config.upkeep.usage_lines, self.now().timestamp());
-        self.life.push(tokio::spawn(async move {
+        self.life.push((scope.clone(), session.clone()), async move {
             let memories =
                 shown.iter().map(|(memory, shown)| told(&query, memory, *shown)).collect();
             let query = Fingerprint::of(&query);
@@ -112,10 +112,21 @@ impl Engine {
             if let Err(error) = store.usage().log_usage(&scope, prompt).await {
                 tracing::warn!("{error}: what a prompt was given is not written down");
             }
-        }));
+        });
     }
 
-    /// Waits until everything that prompts were given is written down.
+    /// Does what [`Engine::answered`] does while others go on: neither the reader of the answer nor the next prompt waits.
+    pub fn follow_use(&self, scope: &Scope, session: &str, answer: &str) {
+        let (engine, answer) = (self.clone(), answer.to_owned());
+        let of = (scope.clone(), session.to_owned());
+        self.life.push(of.clone(), async move {
+            if let Err(error) = engine.judge_use(&of.0, &of.1, &answer).await {
+                tracing::warn!("{error}: what the answer used is not written down");
+            }
+        });
+    }
+
+    /// Waits until everything that prompts were given and answers used is written down.
     pub async fn settle_usage(&self) {
         self.life.settle().await;
     }
@@ -123,6 +134,10 @@ impl Engine {
     /// Compares the answer of a conversation with what its last prompt was given, and writes down what was used.
     pub async fn answered(&self, scope: &Scope, session: &str, answer: &str) -> Result<Answered> {
         self.life.settle().await;
+        self.judge_use(scope, session, answer).await
+    }
+
+    async fn judge_use(&self, scope: &Scope, session: &str, answer: &str) -> Result<Answered> {
         let open = self.store.usage().unanswered(scope, session).await?;
         let last = open.iter().map(|line| line.turn).max();
         let lines: Vec<Usage> = open.into_iter().filter(|line| Some(line.turn) == last).collect();

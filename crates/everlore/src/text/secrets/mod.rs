@@ -15,6 +15,9 @@ use std::{borrow::Cow, fmt, ops::Range};
 
 use serde::Serialize;
 
+/// What a mask begins with; the kind and a bracket follow.
+const MASK: &str = "[secret: ";
+
 /// What sort of secret a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(into = "&'static str")]
@@ -38,6 +41,17 @@ pub enum SecretKind {
 }
 
 impl SecretKind {
+    const ALL: [Self; 8] = [
+        Self::ApiKey,
+        Self::Token,
+        Self::PrivateKey,
+        Self::Password,
+        Self::Card,
+        Self::IdNumber,
+        Self::BankAccount,
+        Self::SeedPhrase,
+    ];
+
     /// The name used in masks and answers.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -102,6 +116,12 @@ pub fn mask_new<'a>(text: &'a str, before: &str) -> (Cow<'a, str>, Vec<SecretKin
     masked(text, &secrets)
 }
 
+/// What the first mask of a text stands for: a text with one told a secret.
+pub fn mask_in(text: &str) -> Option<SecretKind> {
+    let masks = text.split(MASK).skip(1).filter_map(|rest| rest.split_once(']'));
+    masks.into_iter().find_map(|(name, _)| SecretKind::ALL.into_iter().find(|k| k.as_str() == name))
+}
+
 /// Masks the secrets of some texts and says what they were.
 pub fn mask_all<'a>(texts: impl IntoIterator<Item = &'a mut String>) -> Vec<SecretKind> {
     let mut found = Vec::new();
@@ -132,7 +152,7 @@ fn masked<'a>(text: &'a str, secrets: &[Secret]) -> (Cow<'a, str>, Vec<SecretKin
     let mut end = 0;
     for secret in secrets {
         masked.push_str(&text[end..secret.span.start]);
-        masked.push_str(&format!("[secret: {}]", secret.kind));
+        masked.push_str(&format!("{MASK}{}]", secret.kind));
         end = secret.span.end;
     }
     masked.push_str(&text[end..]);

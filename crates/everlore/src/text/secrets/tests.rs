@@ -173,3 +173,11 @@ fn only_secrets_that_were_not_there_are_masked_where_a_text_is_edited() {
     assert_eq!(mask_new(&text, &text).1, []);
     assert_eq!(told(&mask(&text).1), "2 secrets (token)");
 }
+
+#[test]
+fn a_mask_is_known_by_what_it_stands_for() {
+    assert_eq!(mask_in("the password is [secret: password]."), Some(Password));
+    assert_eq!(mask_in("[secret: nothing] 密钥是[secret: API key]"), Some(ApiKey));
+    assert_eq!(mask_in("[secret: password"), None);
+    assert_eq!(mask_in("a secret: password"), None);
+}
