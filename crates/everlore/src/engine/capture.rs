@@ -104,20 +104,17 @@ impl Engine {
 
     /// Draws memories from one session that is due, of any scope; none if none is.
     pub async fn extract_due(&self) -> Result<Option<Extraction>> {
-        Ok(self.extract_next().await?.map(|(_, extraction)| extraction))
-    }
-
-    /// The same with the scope.
-    pub(super) async fn extract_next(&self) -> Result<Option<(Scope, Extraction)>> {
-        let extract = &self.config.memory_agent.extract;
-        let due = Due { exchanges: extract.batch_size, quiet: extract.quiet, apart: APART };
-        match self.store.claim(&self.claim(None, None, Some(due))).await? {
-            Some(claimed) => {
-                let extraction = self.read_claimed(&claimed).await?;
-                Ok(Some((claimed.scope, extraction)))
-            }
+        match self.claim_next().await? {
+            Some(claimed) => self.read_claimed(&claimed).await.map(Some),
             None => Ok(None),
         }
+    }
+
+    /// Leases the session that is due longest.
+    pub(super) async fn claim_next(&self) -> Result<Option<Claimed>> {
+        let extract = &self.config.memory_agent.extract;
+        let due = Due { exchanges: extract.batch_size, quiet: extract.quiet, apart: APART };
+        self.store.claim(&self.claim(None, None, Some(due))).await
     }
 
     /// What waits in a scope, and what is held.
@@ -187,7 +184,7 @@ impl Engine {
     }
 
     /// Draws memories from a session that is leased; if that fails, it goes back to the queue.
-    async fn read_claimed(&self, claimed: &Claimed) -> Result<Extraction> {
+    pub(super) async fn read_claimed(&self, claimed: &Claimed) -> Result<Extraction> {
         let trouble = match self.read_and_commit(claimed).await {
             Ok(extraction) => return Ok(extraction),
             Err(trouble) => trouble,

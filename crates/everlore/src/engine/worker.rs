@@ -8,16 +8,21 @@ use std::{
 use tokio::{sync::Notify, task::JoinHandle};
 
 use super::{Engine, capture::Extraction};
-use crate::types::Scope;
+use crate::{error::Result, store::Claimed, types::Scope};
 
 /// How often it looks by itself: silences and retries end without anyone saying so.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// Work in the background.
 pub struct Worker {
+    engine: Engine,
     stop: Arc<Notify>,
     task: Mutex<Option<JoinHandle<()>>>,
+    /// The session that it is reading.
+    reading: Reading,
 }
+
+type Reading = Arc<Mutex<Option<Claimed>>>;
 
 impl Engine {
     /// Starts to draw memories from what is observed, until the worker is stopped.
@@ -30,15 +35,15 @@ impl Engine {
         &self,
         tell: impl Fn(&Scope, Extraction) + Send + 'static,
     ) -> Worker {
-        let stop = Arc::new(Notify::new());
-        let task = tokio::spawn(run(self.clone(), Arc::clone(&stop), tell));
-        Worker { stop, task: Mutex::new(Some(task)) }
+        let (stop, reading) = (Arc::new(Notify::new()), Reading::default());
+        let work = run(self.clone(), Arc::clone(&stop), Arc::clone(&reading), tell);
+        let task = Mutex::new(Some(tokio::spawn(work)));
+        Worker { engine: self.clone(), stop, task, reading }
     }
 }
 
 impl Worker {
-    /// Ends it after what it is doing, but not later than this; what it was doing then is done by the next one, once its
-    /// lease is over.
+    /// Ends it after what it is doing, but not later than this; what it was doing then goes back to the queue.
     pub async fn stop(&self, limit: Duration) {
         self.stop.notify_one();
         let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -47,13 +52,40 @@ impl Worker {
             task.abort();
             // Only when it is really over may the store be closed.
             let _ = task.await;
+            self.give_back().await;
+        }
+    }
+
+    /// Ends the lease of a reading that was cut off. If the reading was done after all, there is none.
+    async fn give_back(&self) {
+        let Some(claimed) = set(&self.reading, None) else { return };
+        if let Err(error) = self.engine.store.give_back(&claimed, None).await {
+            tracing::warn!("{error}: a reading that was cut off waits until its lease is over");
         }
     }
 }
 
-async fn run(engine: Engine, stop: Arc<Notify>, tell: impl Fn(&Scope, Extraction)) {
+/// Notes what is being read and returns what was before.
+fn set(reading: &Reading, claimed: Option<Claimed>) -> Option<Claimed> {
+    std::mem::replace(&mut *reading.lock().unwrap_or_else(PoisonError::into_inner), claimed)
+}
+
+async fn read_next(engine: &Engine, reading: &Reading) -> Result<Option<(Scope, Extraction)>> {
+    let Some(claimed) = engine.claim_next().await? else { return Ok(None) };
+    set(reading, Some(claimed.clone()));
+    let read = engine.read_claimed(&claimed).await;
+    set(reading, None);
+    Ok(Some((claimed.scope, read?)))
+}
+
+async fn run(
+    engine: Engine,
+    stop: Arc<Notify>,
+    reading: Reading,
+    tell: impl Fn(&Scope, Extraction),
+) {
     loop {
-        let more = match engine.extract_next().await {
+        let more = match read_next(&engine, &reading).await {
             Ok(Some((scope, extraction))) => {
                 tell(&scope, extraction);
                 true

@@ -5,10 +5,10 @@ use std::{path::Path, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use everlore::{
     Config, Engine, Kind, Memory, Result, Status, Turn,
-    engine::{ExtractRequest, Extraction},
+    engine::{ExtractRequest, Extraction, UpkeepRequest},
     llm::{Answer, ChatModel, ChatRequest},
     store::{DirectoryStore, RamStore, Store},
-    types::Role,
+    types::{Role, Timestamp},
 };
 use serde_json::json;
 use tokio::{
@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::{
     scenarios::Scripted,
-    support::{self, all, noon, scope, sqlite},
+    support::{self, DAY, NOON, all, at, noon, scope, sqlite},
 };
 
 /// Longer than anything here takes; only a failure waits for it.
@@ -224,11 +224,13 @@ async fn a_model_that_does_not_answer_holds_up_neither_turns_nor_the_end() {
     }
     timeout(PATIENCE, model.0.notified()).await.expect("the worker asks the model");
     engine.observe(&owner, vec![said("s", Role::User, "And I like tea.")]).await.unwrap();
-    worker.stop(Duration::from_millis(10)).await;
-    assert_eq!(engine.capture_status(&owner).await.unwrap().turns, 6, "all of them wait further");
     // Another process sees that it is leased, and says so.
     let done = extract(&engine).await;
     assert!(done[0].error.as_ref().unwrap().contains("another process"), "{done:?}");
+    worker.stop(Duration::from_millis(10)).await;
+    let status = engine.capture_status(&owner).await.unwrap();
+    assert_eq!(status.turns, 6, "all of them wait further");
+    assert_eq!(status.waiting[0].leased_until, None, "and nobody has to wait for a lease");
 }
 
 #[tokio::test]
@@ -264,4 +266,29 @@ impl ChatModel for Asked {
         self.0.lock().unwrap().push(request.clone());
         Err(everlore::Error::Remote { message: "offline".into(), hint: "wait".into() })
     }
+}
+
+#[tokio::test]
+async fn drafts_that_were_held_for_long_enough_go_with_upkeep() {
+    for store in [Arc::new(RamStore::default()) as Arc<dyn Store>, sqlite().await] {
+        let model = Arc::new(Scripted::default());
+        let (engine, owner) = (with_model(store, Arc::clone(&model) as _), scope("sam"));
+        let turns = vec![said("s", Role::User, "I have some things. 我喜欢一些东西。")];
+        engine.observe(&owner, turns).await.unwrap();
+        let draft =
+            |text| json!({ "statement": text, "kind": "user", "confidence": 0.9, "turns": [1] });
+        let drafts = ["The user has some things.", "用户喜欢一些东西。"].map(draft);
+        model.0.lock().unwrap().push_back(json!({ "memories": drafts }).to_string());
+        extract(&engine).await;
+        let held = async || engine.quarantine(&owner).await.unwrap().len();
+        engine.upkeep(&owner, &UpkeepRequest::default(), &mut |_| {}).await.unwrap();
+        assert_eq!(held().await, 2, "they are held");
+        let later = engine.clone().with_clock(in_half_a_year);
+        later.upkeep(&owner, &UpkeepRequest::default(), &mut |_| {}).await.unwrap();
+        assert_eq!(held().await, 0, "but not for ever");
+    }
+}
+
+fn in_half_a_year() -> Timestamp {
+    at(NOON + 183 * DAY)
 }

@@ -472,3 +472,21 @@ async fn what_a_tool_tells_in_a_conversation_counts_as_told() {
         assert_eq!((answered.told, &answered.used), (told.len(), &vec![saved[1].id]));
     }
 }
+
+/// What an answer used is followed while others go on, in the order of the conversation.
+#[tokio::test]
+async fn use_that_is_followed_meanwhile_belongs_to_the_prompt_before_it() {
+    for engine in engines().await {
+        let owner = scope("ann");
+        let [dog, cat] = ["The user's dog is called Rex.", "用户的猫叫墨墨。"];
+        let ids = remember_all(&engine, &owner, &[dog, cat]).await;
+        ask(&engine, &owner, "s", "What is my dog's name?").await;
+        engine.follow_use(&owner, "s", "Your dog is called Rex.");
+        ask(&engine, &owner, "s", "我的猫叫什么名字？").await;
+        engine.follow_use(&owner, "s", "我不知道。");
+        engine.settle_usage().await;
+        upkeep(&engine, &owner).await;
+        assert!(weight(&engine, &owner, ids[0].id).await > 1.0, "the answer named the dog");
+        assert!(weight(&engine, &owner, ids[1].id).await <= 1.0, "and not the cat");
+    }
+}

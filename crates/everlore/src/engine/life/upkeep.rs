@@ -13,7 +13,7 @@ use crate::{
     error::{Error, Result},
     ingest::VALID_UNTIL_KEY,
     store::{Shown, Usage},
-    types::{Actor, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
+    types::{Actor, Change, Held, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
     upkeep::{archived, is_expired, merge_key, merges, touches_too_many, weigh as weighed},
 };
 
@@ -338,7 +338,18 @@ impl Engine {
         let lines = self.store.usage().prune_usage(scope, before).await?;
         let days = i64::from(config.ledger_days).days();
         let before = now.date().checked_sub(days).unwrap_or(jiff::civil::Date::MIN);
-        Ok(lines + self.store.ledger().prune_ledger(before).await?)
+        let charges = self.store.ledger().prune_ledger(before).await?;
+        Ok(lines + charges + self.prune_held(scope).await?)
+    }
+
+    /// Lets go of drafts that were held for long enough.
+    async fn prune_held(&self, scope: &Scope) -> Result<usize> {
+        let days = i64::try_from(self.config.memory_agent.extract.held_days).unwrap_or(i64::MAX);
+        let age = SignedDuration::from_hours(days.saturating_mul(24));
+        let since = self.now().timestamp().checked_sub(age).unwrap_or(Timestamp::MIN);
+        let held = self.store.held(scope).await?;
+        let old: Vec<_> = held.iter().filter(|held| held.at < since).map(Held::id).collect();
+        if old.is_empty() { Ok(0) } else { self.store.drop_held(scope, &old).await }
     }
 
     async fn embed_waiting(&self, scope: &Scope) -> Result<usize> {
