@@ -16,6 +16,7 @@ mod source_design;
 mod scale;
 mod retrieval;
 mod quality;
+mod load;
 mod commands;
 
 use anyhow::Result;
@@ -28,6 +29,7 @@ use commands::{
     gate::{EverydayArgs, GateArgs},
     layouts::LayoutsArgs,
     life::LifeArgs,
+    load::LoadArgs,
     official::{LocomoArgs, LongmemevalArgs},
     prompt::PromptArgs,
     provider::ProviderArgs,
@@ -62,6 +64,7 @@ enum Command {
     Scale(ScaleArgs),
     Layouts(LayoutsArgs),
     Life(LifeArgs),
+    Load(LoadArgs),
     Replay(ReplayArgs),
     Vault(VaultArgs),
     Prompt(PromptArgs),
@@ -85,6 +88,7 @@ fn main() -> Result<()> {
         Command::Scale(args) => commands::scale::run(&args),
         Command::Layouts(args) => commands::layouts::run(&args),
         Command::Life(args) => commands::life::run(&args),
+        Command::Load(args) => commands::load::run_load(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Provider(args) => commands::provider::run(&args),
         Command::Vault(args) => commands::vault::run(&args),

@@ -72,7 +72,11 @@ pub(crate) fn sync_ms(folder: &Path) -> Result<Spread> {
     Ok(Spread::of(samples))
 }
 
-fn nearest_rank(sorted: &[f64], share: f64) -> f64 {
+/// The sample below which this share of the sorted samples is; 0 if there are none.
+pub(crate) fn nearest_rank(sorted: &[f64], share: f64) -> f64 {
+    if sorted.is_empty() {
+        return 0.0;
+    }
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted[rank.clamp(1, sorted.len()) - 1]
 }

@@ -1,0 +1,77 @@
+//! A connection that is kept open, with just enough of HTTP/1.1 to ask this server: what a client costs is not measured.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
+
+use super::Server;
+
+/// A request that takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(super) struct Client {
+    stream: BufReader<TcpStream>,
+    host: String,
+    token: String,
+}
+
+impl Client {
+    pub(super) fn connect(server: &Server) -> Result<Self> {
+        let stream = TcpStream::connect(&server.address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let (host, token) = (server.address.clone(), server.token.clone());
+        Ok(Self { stream: BufReader::new(stream), host, token })
+    }
+
+    pub(super) fn get(&mut self, path: &str) -> Result<Value> {
+        self.ask("GET", path, "")
+    }
+
+    pub(super) fn post(&mut self, path: &str, body: &Value) -> Result<Value> {
+        self.ask("POST", path, &body.to_string())
+    }
+
+    fn ask(&mut self, method: &str, path: &str, body: &str) -> Result<Value> {
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n{body}",
+            self.host,
+            self.token,
+            body.len()
+        );
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let (status, length) = self.head()?;
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body)?;
+        let text = String::from_utf8_lossy(&body);
+        if !(200..300).contains(&status) {
+            bail!("{method} {path}: {status} {text}");
+        }
+        Ok(serde_json::from_str(&text).unwrap_or_default())
+    }
+
+    /// The status and the length of the body.
+    fn head(&mut self) -> Result<(u16, usize)> {
+        let mut line = String::new();
+        ensure!(self.stream.read_line(&mut line)? > 0, "the server closed the connection");
+        let status = line.split(' ').nth(1).context("no status")?.parse()?;
+        let mut length = 0;
+        loop {
+            line.clear();
+            ensure!(self.stream.read_line(&mut line)? > 0, "the server closed the connection");
+            let (name, value) = line.trim_end().split_once(':').unwrap_or((line.trim_end(), ""));
+            if name.is_empty() {
+                return Ok((status, length));
+            }
+            if name.eq_ignore_ascii_case("content-length") {
+                length = value.trim().parse()?;
+            }
+        }
+    }
+}
