@@ -46,10 +46,10 @@ impl Server {
         }
     }
 
-    /// The bytes of its memory, where the system tells.
+    /// The bytes of its own memory, where the system tells: pages of files that it maps are the system's to take back.
     pub(super) fn memory_bytes(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
         let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
         Some(kilobytes * 1024)
     }
