@@ -33,6 +33,7 @@ use crate::{
     app::App,
     auth::authorized,
     guard::guarded,
+    mcp,
     page,
     problem::{Problem, ProblemBody},
     trace::traced,
@@ -68,6 +69,7 @@ fn closed() -> Router<App> {
         .merge(scopes::routes())
         .merge(events::routes())
         .merge(health::figures())
+        .merge(mcp::routes())
 }
 
 #[derive(OpenApi)]
