@@ -33,8 +33,7 @@ use crate::{
     app::App,
     auth::authorized,
     guard::guarded,
-    mcp,
-    page,
+    mcp, page,
     problem::{Problem, ProblemBody},
     trace::traced,
 };

@@ -180,8 +180,7 @@ impl ServerHandler for Mcp {
         cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         // Memories change at any time, so what is read is never kept.
-        let mut read =
-            ReadResourceResult::new(vec![resources::read(&self.0, &request.uri).await?]);
+        let mut read = ReadResourceResult::new(vec![resources::read(&self.0, &request.uri).await?]);
         read.meta = signature(&cx);
         Ok(read.into())
     }

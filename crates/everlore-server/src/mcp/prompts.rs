@@ -17,7 +17,12 @@ pub(super) fn list() -> Vec<Prompt> {
     vec![
         prompt("recall", "Recall", "Answer a question from memory", query),
         prompt("remember", "Remember", "Save something to memory", text),
-        prompt("reflect", "Reflect", "Look back on this session and save what will matter later", language),
+        prompt(
+            "reflect",
+            "Reflect",
+            "Look back on this session and save what will matter later",
+            language,
+        ),
     ]
 }
 

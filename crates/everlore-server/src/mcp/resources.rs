@@ -29,9 +29,24 @@ const RECENT_COUNT: usize = 20;
 /// What can be read by name, always in the same order.
 pub(super) fn list(desk: &Desk) -> Vec<Resource> {
     let own = [
-        (CONTEXT, "context", "Context", "What a conversation begins with: who you are, who the user is, notes, the latest days"),
-        (RECENT, "recent", "Recent memories", "The memories that were stored last, a line each, with their ids"),
-        ("memory://layers/soul", "soul", "Identity", "SOUL.md: who the agent is and how it behaves"),
+        (
+            CONTEXT,
+            "context",
+            "Context",
+            "What a conversation begins with: who you are, who the user is, notes, the latest days",
+        ),
+        (
+            RECENT,
+            "recent",
+            "Recent memories",
+            "The memories that were stored last, a line each, with their ids",
+        ),
+        (
+            "memory://layers/soul",
+            "soul",
+            "Identity",
+            "SOUL.md: who the agent is and how it behaves",
+        ),
         ("memory://layers/user", "user", "User", "USER.md: who the user is"),
         ("memory://layers/memory", "memory", "Notes", "MEMORY.md: how to work here"),
         ("memory://layers/daily", "daily", "Today", "The log of today"),
@@ -42,7 +57,9 @@ pub(super) fn list(desk: &Desk) -> Vec<Resource> {
     let graph = desk.sets.contains(&ToolSet::Graph).then(|| {
         Resource::new(GRAPH, "knowledge-graph")
             .with_title("Knowledge graph")
-            .with_description("All entities with their observations, and the relations between them")
+            .with_description(
+                "All entities with their observations, and the relations between them",
+            )
             .with_mime_type(JSON)
     });
     own.into_iter().map(resource).chain(graph).collect()

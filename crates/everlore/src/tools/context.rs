@@ -78,8 +78,7 @@ impl Tool for MemoryContext {
 
 /// The layers and the index; how to use the memory is told with the tools.
 async fn layers(message: Option<&str>, cx: &ToolContext<'_>) -> Result<Vec<Part>> {
-    let request =
-        PromptRequest { language: message.map(language_of), ..PromptRequest::default() };
+    let request = PromptRequest { language: message.map(language_of), ..PromptRequest::default() };
     let prompt = cx.engine.preview_prompt(cx.scope, &request).await?;
     let says = |part: &Part| !matches!(part.name, PartName::Guide | PartName::Base);
     Ok(prompt.parts.into_iter().filter(says).collect())

@@ -109,9 +109,8 @@ fn together(found: Vec<Memory>, cx: &ToolContext<'_>) -> Option<Recall> {
 fn missing_words(missing: &[String]) -> String {
     match missing.is_empty() {
         true => String::new(),
-        false => format!(
-            "Not there: {}. Use memory_recall to find what there is.\n",
-            missing.join(", ")
-        ),
+        false => {
+            format!("Not there: {}. Use memory_recall to find what there is.\n", missing.join(", "))
+        }
     }
 }

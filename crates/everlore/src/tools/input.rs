@@ -202,7 +202,7 @@ fn described(value: &Value) -> &'static str {
 }
 
 fn with_article(kind: &str) -> String {
-    let article = if kind.starts_with(['a', 'i']) { "an" } else { "a" };
+    let article = if kind.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
     format!("{article} {kind}")
 }
 

@@ -132,7 +132,9 @@ impl MemoryTimeline {
                 let found = cx.engine.recall(&cx.engine.context_request(cx.scope, query)).await?;
                 Ok(found.hits.into_iter().next().map(|hit| Middle::of(hit.memory)))
             }
-            (None, None, Some(date)) => Ok(Some(Middle { at: self.moment(date, cx)?, memory: None })),
+            (None, None, Some(date)) => {
+                Ok(Some(Middle { at: self.moment(date, cx)?, memory: None }))
+            }
             (None, None, None) => {
                 Err(missing(&self.spec(), "id", "; a query or a date will do instead"))
             }
@@ -147,7 +149,8 @@ impl MemoryTimeline {
             date.parse::<Date>().and_then(|date| day(date)).map(|noon| noon.timestamp())
         });
         read.map_err(|_| {
-            let message = format!("the field `date` is `{date}`, which is no date such as 2026-03-05");
+            let message =
+                format!("the field `date` is `{date}`, which is no date such as 2026-03-05");
             wrong(&self.spec(), message)
         })
     }
@@ -186,11 +189,14 @@ async fn window(
     // The middle itself is told apart by its id: what was said in the same moment is on the side where it was stored.
     let beyond = |at: Timestamp| at.checked_add(SignedDuration::from_millis(1)).unwrap_or(at);
     let (since, until, order) = match side {
-        Side::Before => (middle.at.checked_sub(width).ok(), Some(beyond(middle.at)), Order::NewestFirst),
+        Side::Before => {
+            (middle.at.checked_sub(width).ok(), Some(beyond(middle.at)), Order::NewestFirst)
+        }
         Side::After => (Some(middle.at), middle.at.checked_add(width).ok(), Order::OldestFirst),
     };
     let kinds = kind.into_iter().collect();
-    let filter = Filter { kinds, statuses: vec![Status::Active], since, until, ..Filter::default() };
+    let filter =
+        Filter { kinds, statuses: vec![Status::Active], since, until, ..Filter::default() };
     let page = Page { filter, after: None, order, limit: MAX_READ };
     let mut found = cx.engine.list(cx.scope, &page).await?;
     found.retain(|memory| is_beside(memory, middle, side));

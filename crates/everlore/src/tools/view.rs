@@ -86,7 +86,13 @@ pub(super) fn whole_schema() -> Value {
             "at": text("When it was said or became true"),
             "created_at": text("When it was stored"),
             "updated_at": text("When it was last changed"),
-            "source": { "type": "object", "description": "How it was written, in which conversation, by whom" },
+            "source": { "type": "object", "description": "Where it comes from", "properties": {
+                "via": text("How it was written"),
+                "session": text("In which conversation"),
+                "speaker": text("Who said it, by name"),
+                "role": text("Who said it, by role"),
+                "turns": { "type": "array", "items": { "type": "string" }, "description": "The turns it was drawn from" }
+            } },
             "superseded_by": text("The memory that replaced it, if one did")
         }
     })

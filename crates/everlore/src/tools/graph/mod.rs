@@ -271,10 +271,8 @@ fn input(deed: Deed) -> Value {
             object(&[("relations", list("The relations", &relation()))])
         }
         Deed::AddObservations => {
-            let added = object(&[
-                ("entityName", text("The entity")),
-                ("contents", texts("What to add")),
-            ]);
+            let added =
+                object(&[("entityName", text("The entity")), ("contents", texts("What to add"))]);
             object(&[("observations", list("The observations, by entity", &added))])
         }
         Deed::DeleteEntities => object(&[("entityNames", texts("The names of the entities"))]),
