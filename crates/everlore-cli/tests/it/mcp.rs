@@ -351,3 +351,49 @@ fn over_http_the_guards_are_those_of_every_route() {
     let lines = audit.lines().filter(|line| line.contains("\"/mcp\"")).count();
     assert!(lines >= 10, "{audit}");
 }
+
+/// The blocks of a language in a text.
+fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
+    let fence = format!("```{language}\n");
+    text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+}
+
+/// The command lines that a setting names, wherever it names them.
+fn commands(value: &Value, found: &mut Vec<Vec<String>>) {
+    let words = |value: &Value| -> Vec<String> {
+        let all = value.as_array().into_iter().flatten();
+        all.map(|word| word.as_str().unwrap().to_owned()).collect()
+    };
+    match &value["command"] {
+        Value::String(program) => {
+            found.push([vec![program.clone()], words(&value["args"])].concat())
+        }
+        all @ Value::Array(_) => found.push(words(all)),
+        _ => value.as_object().into_iter().flatten().for_each(|(_, inner)| commands(inner, found)),
+    }
+}
+
+#[test]
+fn what_the_docs_give_to_paste_can_be_read_and_starts_a_server() {
+    let home = Home::new();
+    let docs = include_str!("../../../../docs/mcp.md");
+    let mut found = Vec::new();
+    for block in blocks(docs, "json") {
+        commands(&serde_json::from_str(block).unwrap(), &mut found);
+    }
+    for block in blocks(docs, "toml") {
+        let read: toml::Value = toml::from_str(block).unwrap();
+        commands(&serde_json::to_value(read).unwrap(), &mut found);
+    }
+    assert_eq!(found.len(), 9, "{found:?}");
+    for command in found {
+        assert_eq!(command[0], "everlore");
+        let asked = modern(1, "server/discover", json!({}));
+        let ran = home.run_with(&command[1..], format!("{asked}\n").as_bytes());
+        assert!(ran.code == 0 && ran.out.contains("supportedVersions"), "{command:?}: {ran:?}");
+    }
+    for tool in home.json(&["tool", "list", "--set", "core"])["tools"].as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        assert!(docs.contains(&format!("| `{name}` | ")), "{name} is not in docs/mcp.md");
+    }
+}

@@ -90,7 +90,7 @@ impl Mcp {
     }
 
     /// The tool of this name, if it is offered.
-    fn offered(&self, name: &str) -> Result<&Spec, ErrorData> {
+    fn named(&self, name: &str) -> Result<&Spec, ErrorData> {
         let known = |spec: &&Spec| spec.name == name && self.0.sets.contains(&spec.set);
         self.0.tools.specs().find(known).ok_or_else(|| {
             let names: Vec<&str> = self.0.offered().map(|spec| spec.name).collect();
@@ -100,6 +100,19 @@ impl Mcp {
             ErrorData::invalid_params(message, None)
         })
     }
+}
+
+/// A list that says who gives it and how long it lasts, in the era that knows such hints.
+macro_rules! lasting {
+    ($list:expr, $cx:expr) => {{
+        let mut list = $list;
+        if is_modern(&$cx) {
+            list.ttl_ms = Some(LISTS_LAST_MS);
+            list.cache_scope = Some(CacheScope::Private);
+            list.meta = signature(&$cx);
+        }
+        list
+    }};
 }
 
 impl ServerHandler for Mcp {
@@ -123,11 +136,7 @@ impl ServerHandler for Mcp {
         cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.0.offered().map(tool).collect();
-        let mut list = ListToolsResult::with_all_items(tools)
-            .with_ttl_ms(LISTS_LAST_MS)
-            .with_cache_scope(CacheScope::Private);
-        list.meta = signature(&cx);
-        Ok(plain(&cx, list, |list| (&mut list.ttl_ms, &mut list.cache_scope)))
+        Ok(lasting!(ListToolsResult::with_all_items(tools), cx))
     }
 
     async fn call_tool(
@@ -135,7 +144,7 @@ impl ServerHandler for Mcp {
         request: CallToolRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let spec = self.offered(&request.name)?;
+        let spec = self.named(&request.name)?;
         let answer = match self.0.may_write || spec.annotations.read_only_hint {
             true => {
                 let input = request.arguments.unwrap_or_default();
@@ -155,11 +164,7 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         cx: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let mut list = ListResourcesResult::with_all_items(resources::list(&self.0))
-            .with_ttl_ms(LISTS_LAST_MS)
-            .with_cache_scope(CacheScope::Private);
-        list.meta = signature(&cx);
-        Ok(plain(&cx, list, |list| (&mut list.ttl_ms, &mut list.cache_scope)))
+        Ok(lasting!(ListResourcesResult::with_all_items(resources::list(&self.0)), cx))
     }
 
     async fn list_resource_templates(
@@ -167,11 +172,7 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         cx: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let mut list = ListResourceTemplatesResult::with_all_items(resources::templates())
-            .with_ttl_ms(LISTS_LAST_MS)
-            .with_cache_scope(CacheScope::Private);
-        list.meta = signature(&cx);
-        Ok(plain(&cx, list, |list| (&mut list.ttl_ms, &mut list.cache_scope)))
+        Ok(lasting!(ListResourceTemplatesResult::with_all_items(resources::templates()), cx))
     }
 
     async fn read_resource(
@@ -190,11 +191,7 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         cx: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let mut list = ListPromptsResult::with_all_items(prompts::list())
-            .with_ttl_ms(LISTS_LAST_MS)
-            .with_cache_scope(CacheScope::Private);
-        list.meta = signature(&cx);
-        Ok(plain(&cx, list, |list| (&mut list.ttl_ms, &mut list.cache_scope)))
+        Ok(lasting!(ListPromptsResult::with_all_items(prompts::list()), cx))
     }
 
     async fn get_prompt(
@@ -230,19 +227,6 @@ fn signature(cx: &RequestContext<RoleServer>) -> Option<MetaObject> {
     Some(meta)
 }
 
-/// The list without hints for caches, which the older era does not know.
-fn plain<L>(
-    cx: &RequestContext<RoleServer>,
-    mut list: L,
-    hints: impl Fn(&mut L) -> (&mut Option<u64>, &mut Option<CacheScope>),
-) -> L {
-    if !is_modern(cx) {
-        let (ttl, scope) = hints(&mut list);
-        (*ttl, *scope) = (None, None);
-    }
-    list
-}
-
 fn tool(spec: &Spec) -> Tool {
     let hints = spec.annotations;
     let annotations = ToolAnnotations::with_title(spec.title)
@@ -270,4 +254,19 @@ fn told(answer: ToolAnswer) -> CallToolResult {
     let mut result = CallToolResult::success(content);
     result.structured_content = Some(structured);
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_fit_into_what_hosts_read_and_name_every_tool_of_the_core() {
+        for text in [include_str!("instructions_en.md"), include_str!("instructions_zh.md")] {
+            assert!(text.len() < 2_048, "hosts cut what is longer than 2 KB");
+            for spec in Tools::of(&[ToolSet::Core]).specs() {
+                assert!(text.contains(spec.name), "{}", spec.name);
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! `memory_timeline`: an agent looks at what was said around a memory or a moment.
 
 use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp, civil::Date};
+use jiff::{Timestamp, civil::Date};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -11,8 +11,9 @@ use super::{
     view::{brief, brief_schema, line},
 };
 use crate::{
+    engine::Around,
     error::Result,
-    store::{Filter, Order, Page},
+    store::Filter,
     types::{Kind, Memory, MemoryId, Status},
 };
 
@@ -32,13 +33,6 @@ struct Input {
 
 /// So many on each side if nothing is asked for: the exchange that a memory came from, and the one next to it.
 const NEAR: usize = 5;
-
-/// The windows that are looked at, in hours, until there are enough: most memories have neighbours within the hour, and a
-/// large memory is not read whole for them. The last one holds everything.
-const WINDOW_HOURS: [i64; 5] = [1, 24, 24 * 7, 24 * 60, 24 * 366 * 200];
-
-/// The most memories read of a window; so many said within one hour are an import, of which the nearest stored are shown.
-const MAX_READ: usize = 1_000;
 
 const DESCRIPTION: &str = "\
 See what was said and stored around a memory or on a day, in the order of time: each memory in one line with its id.
@@ -91,10 +85,15 @@ impl Tool for MemoryTimeline {
             return Ok(ToolAnswer::new(said, json!({ "memories": [] })));
         };
         let (before, after) = (input.before.unwrap_or(NEAR), input.after.unwrap_or(NEAR));
-        let mut all = near(&middle, Side::Before, input.kind, before, cx).await?;
-        all.reverse();
-        all.extend(middle.memory.clone());
-        all.extend(near(&middle, Side::After, input.kind, after, cx).await?);
+        let kinds = input.kind.into_iter().collect();
+        let filter = Filter { kinds, statuses: vec![Status::Active], ..Filter::default() };
+        let request = Around { at: middle.at, filter, before, after };
+        let mut found = cx.engine.around(cx.scope, &request).await?;
+        found.retain(|memory| Some(memory.id) != middle.id());
+        let (earlier, later) = middle.split(found);
+        let earlier = earlier.into_iter().rev().take(before).rev();
+        let all: Vec<Memory> =
+            earlier.chain(middle.memory.clone()).chain(later.into_iter().take(after)).collect();
         Ok(told(&middle, &all, cx))
     }
 }
@@ -113,12 +112,14 @@ impl Middle {
     fn id(&self) -> Option<MemoryId> {
         self.memory.as_ref().map(|memory| memory.id)
     }
-}
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Before,
-    After,
+    /// Those before and those after, in their order. What was said in the same moment is on the side where it was stored.
+    fn split(&self, mut found: Vec<Memory>) -> (Vec<Memory>, Vec<Memory>) {
+        let place = (self.at, self.id());
+        let at = found.partition_point(|memory| (memory.at, Some(memory.id)) < place);
+        let later = found.split_off(at);
+        (found, later)
+    }
 }
 
 impl MemoryTimeline {
@@ -153,65 +154,6 @@ impl MemoryTimeline {
                 format!("the field `date` is `{date}`, which is no date such as 2026-03-05");
             wrong(&self.spec(), message)
         })
-    }
-}
-
-/// The nearest memories on one side, nearest first.
-async fn near(
-    middle: &Middle,
-    side: Side,
-    kind: Option<Kind>,
-    count: usize,
-    cx: &ToolContext<'_>,
-) -> Result<Vec<Memory>> {
-    let mut found = Vec::new();
-    for hours in WINDOW_HOURS {
-        if count == 0 {
-            break;
-        }
-        found = window(middle, side, kind, SignedDuration::from_hours(hours), cx).await?;
-        if found.len() >= count {
-            break;
-        }
-    }
-    found.truncate(count);
-    Ok(found)
-}
-
-/// Those within some time of the middle, nearest first.
-async fn window(
-    middle: &Middle,
-    side: Side,
-    kind: Option<Kind>,
-    width: SignedDuration,
-    cx: &ToolContext<'_>,
-) -> Result<Vec<Memory>> {
-    // The middle itself is told apart by its id: what was said in the same moment is on the side where it was stored.
-    let beyond = |at: Timestamp| at.checked_add(SignedDuration::from_millis(1)).unwrap_or(at);
-    let (since, until, order) = match side {
-        Side::Before => {
-            (middle.at.checked_sub(width).ok(), Some(beyond(middle.at)), Order::NewestFirst)
-        }
-        Side::After => (Some(middle.at), middle.at.checked_add(width).ok(), Order::OldestFirst),
-    };
-    let kinds = kind.into_iter().collect();
-    let filter =
-        Filter { kinds, statuses: vec![Status::Active], since, until, ..Filter::default() };
-    let page = Page { filter, after: None, order, limit: MAX_READ };
-    let mut found = cx.engine.list(cx.scope, &page).await?;
-    found.retain(|memory| is_beside(memory, middle, side));
-    match side {
-        Side::Before => found.sort_by_key(|memory| std::cmp::Reverse((memory.at, memory.id))),
-        Side::After => found.sort_by_key(|memory| (memory.at, memory.id)),
-    }
-    Ok(found)
-}
-
-fn is_beside(memory: &Memory, middle: &Middle, side: Side) -> bool {
-    let place = (memory.at, Some(memory.id)).cmp(&(middle.at, middle.id()));
-    match side {
-        Side::Before => place.is_lt(),
-        Side::After => place.is_gt(),
     }
 }
 

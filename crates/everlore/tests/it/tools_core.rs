@@ -187,6 +187,18 @@ async fn a_recall_shortens_what_does_not_fit_its_budget() {
 }
 
 #[tokio::test]
+async fn a_recall_tells_why_if_it_is_asked_to() {
+    let agent = Agent::new().await;
+    agent.save("我喜欢喝龙井茶").await;
+    let plain = agent.ok("memory_recall", json!({"query": "喝什么龙井茶？"})).await;
+    assert!(plain.structured["memories"][0].get("why").is_none());
+    let told = agent.ok("memory_recall", json!({"query": "喝什么龙井茶？", "explain": true})).await;
+    let why = told.structured["memories"][0]["why"].as_str().unwrap();
+    assert!(why.starts_with("it has the words ") && why.contains("龙井"), "{why}");
+    assert!(told.text.contains(why), "{}", told.text);
+}
+
+#[tokio::test]
 async fn search_and_fetch_answer_as_connectors_read_them() {
     let agent = Agent::new().await;
     let id = agent.save("用户的航班是 2026 年 5 月 4 日的 CA987。").await;

@@ -3,13 +3,15 @@
 //! What they are is in their metadata under `graph`; what they say is in their texts, so that whoever edits a memory by
 //! hand edits the graph. All have the tag `graph`.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
     error::{Error, Result},
     ingest::{Edit, Remember},
-    store::{Filter, Order, Page},
+    store::Filter,
     text::escape::inert_text,
     tools::ToolContext,
     types::{Kind, Memory, MemoryId, Status},
@@ -17,9 +19,6 @@ use crate::{
 
 /// What all memories of the graph are tagged with, and where their metadata says what they are.
 const GRAPH: &str = "graph";
-
-/// Memories read at a time.
-const PAGE: usize = 1_000;
 
 /// An entity as the tools name it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,24 +78,15 @@ impl Graph {
     pub(super) async fn read(cx: &ToolContext<'_>) -> Result<Self> {
         let statuses = vec![Status::Active, Status::Archived];
         let filter = Filter { tags: vec![GRAPH.to_owned()], statuses, ..Filter::default() };
-        let (mut nodes, mut after) = (Vec::new(), None);
-        loop {
-            let page =
-                Page { filter: filter.clone(), after, order: Order::OldestFirst, limit: PAGE };
-            let read = cx.engine.list(cx.scope, &page).await?;
-            after = read.last().map(|memory| memory.id);
-            let is_last = read.len() < PAGE;
-            nodes.extend(read.into_iter().filter_map(node));
-            if is_last {
-                return Ok(Self { nodes });
-            }
-        }
+        let read = cx.engine.tagged(cx.scope, &filter).await?;
+        Ok(Self { nodes: read.into_iter().filter_map(node).collect() })
     }
 
     /// The entities that are meant, with what is known of them, and the relations that begin or end at one.
     pub(super) fn told(&self, meant: impl Fn(&Entity) -> bool) -> Value {
         let entities: Vec<Entity> = self.entities().into_iter().filter(meant).collect();
-        let is_told = |name: &String| entities.iter().any(|entity| entity.name == *name);
+        let names: HashSet<&str> = entities.iter().map(|entity| entity.name.as_str()).collect();
+        let is_told = |name: &String| names.contains(name.as_str());
         let relations: Vec<Relation> = self
             .relations()
             .map(|(_, relation)| relation)
@@ -238,20 +228,21 @@ impl Graph {
     }
 
     fn entities(&self) -> Vec<Entity> {
-        let mut entities: Vec<Entity> = Vec::new();
+        let (mut entities, mut places) = (Vec::new(), HashMap::new());
         for (_, node, _) in &self.nodes {
             if let Node::Entity { name, entity_type } = node
-                && !entities.iter().any(|entity| entity.name == *name)
+                && !places.contains_key(name.as_str())
             {
+                places.insert(name.as_str(), entities.len());
                 let (name, entity_type) = (name.clone(), entity_type.clone());
                 entities.push(Entity { name, entity_type, observations: Vec::new() });
             }
         }
         for (_, node, said) in &self.nodes {
             if let Node::Observation { entity: of } = node
-                && let Some(entity) = entities.iter_mut().find(|entity| entity.name == *of)
+                && let Some(place) = places.get(of.as_str())
             {
-                entity.observations.push(said.clone());
+                entities[*place].observations.push(said.clone());
             }
         }
         entities
