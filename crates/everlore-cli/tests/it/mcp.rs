@@ -77,6 +77,7 @@ impl Drop for Talk {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "values are written where they are given")]
 fn request(id: u32, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
@@ -91,6 +92,7 @@ fn modern(id: u32, method: &str, mut params: Value) -> Value {
     request(id, method, params)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "values are written where they are given")]
 fn call(name: &str, arguments: Value) -> Value {
     json!({ "name": name, "arguments": arguments })
 }

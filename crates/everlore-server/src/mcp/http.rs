@@ -40,7 +40,7 @@ async fn answer(
     let max_bytes = access.app.options.max_body_bytes;
     let (parts, body) = request.into_parts();
     let body: Full<Bytes> = Full::new(whole(body, max_bytes).await?);
-    let mcp = Mcp::new(desk(access, sets));
+    let mcp = Mcp::new(desk(&access, sets));
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -66,7 +66,7 @@ fn sets(params: &mut Params, access: &Access) -> Result<Vec<ToolSet>, Problem> {
     Ok(if sets.is_empty() { access.app.options.mcp_tools.clone() } else { sets })
 }
 
-fn desk(access: Access, sets: Vec<ToolSet>) -> Desk {
+fn desk(access: &Access, sets: Vec<ToolSet>) -> Desk {
     Desk {
         engine: access.app.engine.clone(),
         scope: access.scope.clone(),

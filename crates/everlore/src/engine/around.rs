@@ -36,7 +36,7 @@ impl Engine {
     /// Every memory that has all tags of a filter and is let through by it, in the order in which they were stored.
     pub async fn tagged(&self, scope: &Scope, filter: &Filter) -> Result<Vec<Memory>> {
         let segments = self.store.postings(scope, &filter.terms(), None).await?;
-        let places: Vec<Place> = segments.iter().flat_map(|segment| having_all(segment)).collect();
+        let places: Vec<Place> = segments.iter().flat_map(having_all).collect();
         let found = self.store.at_places(scope, &places).await?;
         let mut memories: Vec<Memory> = found.into_iter().map(|(_, memory)| memory).collect();
         memories.retain(|memory| filter.matches(memory));

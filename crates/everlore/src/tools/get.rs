@@ -78,7 +78,7 @@ impl Tool for MemoryGet {
                 Err(error) => return Err(error),
             }
         }
-        Ok(told(found, missing, cx))
+        Ok(told(found, &missing, cx))
     }
 }
 
@@ -87,10 +87,10 @@ async fn read(name: &str, cx: &ToolContext<'_>) -> Result<Memory> {
     cx.engine.get(cx.scope, id).await
 }
 
-fn told(found: Vec<Memory>, missing: Vec<String>, cx: &ToolContext<'_>) -> ToolAnswer {
+fn told(found: Vec<Memory>, missing: &[String], cx: &ToolContext<'_>) -> ToolAnswer {
     let now = cx.engine.now();
     let memories: Vec<Value> = found.iter().map(|memory| whole(memory, &now)).collect();
-    let mut said = missing_words(&missing);
+    let mut said = missing_words(missing);
     if let Some(all) = together(found, cx) {
         said.push_str(&recall::answer(&all, MAX_TOKENS, &now).0);
     }

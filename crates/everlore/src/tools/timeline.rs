@@ -146,9 +146,9 @@ impl MemoryTimeline {
     /// A moment, or the middle of a day where the user is.
     fn moment(&self, date: &str, cx: &ToolContext<'_>) -> Result<Timestamp> {
         let day = |date: Date| date.at(12, 0, 0, 0).to_zoned(cx.engine.now().time_zone().clone());
-        let read = date.parse::<Timestamp>().or_else(|_| {
-            date.parse::<Date>().and_then(|date| day(date)).map(|noon| noon.timestamp())
-        });
+        let read = date
+            .parse::<Timestamp>()
+            .or_else(|_| date.parse::<Date>().and_then(day).map(|noon| noon.timestamp()));
         read.map_err(|_| {
             let message =
                 format!("the field `date` is `{date}`, which is no date such as 2026-03-05");

@@ -96,7 +96,7 @@ impl WithToken {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (own, target, token) = (own.clone(), target.clone(), token.clone());
-                thread::spawn(move || forward(stream, &own, &target, &token));
+                thread::spawn(move || forward(&stream, &own, &target, &token));
             }
         });
         Self { address }
@@ -104,7 +104,7 @@ impl WithToken {
 }
 
 /// One request and its answer; the suite opens another connection for the next.
-fn forward(stream: TcpStream, own: &str, target: &str, token: &str) -> Option<()> {
+fn forward(stream: &TcpStream, own: &str, target: &str, token: &str) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut head, mut length) = (String::new(), 0);
     loop {
@@ -128,7 +128,7 @@ fn forward(stream: TcpStream, own: &str, target: &str, token: &str) -> Option<()
     let mut server = TcpStream::connect(target).ok()?;
     write!(server, "{head}Authorization: Bearer {token}\r\nConnection: close\r\n\r\n").ok()?;
     server.write_all(&body).ok()?;
-    std::io::copy(&mut server, &mut &stream).ok()?;
+    std::io::copy(&mut server, &mut &*stream).ok()?;
     Some(())
 }
 

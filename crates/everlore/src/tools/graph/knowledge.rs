@@ -79,7 +79,7 @@ impl Graph {
         let statuses = vec![Status::Active, Status::Archived];
         let filter = Filter { tags: vec![GRAPH.to_owned()], statuses, ..Filter::default() };
         let read = cx.engine.tagged(cx.scope, &filter).await?;
-        Ok(Self { nodes: read.into_iter().filter_map(node).collect() })
+        Ok(Self { nodes: read.iter().filter_map(node).collect() })
     }
 
     /// The entities that are meant, with what is known of them, and the relations that begin or end at one.
@@ -261,7 +261,7 @@ fn relation(node: &Node) -> Option<Relation> {
 }
 
 /// What a memory is in the graph, and what it says there.
-fn node(memory: Memory) -> Option<(MemoryId, Node, String)> {
+fn node(memory: &Memory) -> Option<(MemoryId, Node, String)> {
     let node: Node = serde_json::from_value(memory.metadata.get(GRAPH)?.clone()).ok()?;
     let said = match &node {
         Node::Observation { entity } => {
