@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 #[cfg(feature = "server")]
-use crate::commands::serve::ServeArgs;
+use crate::commands::{mcp::McpArgs, serve::ServeArgs};
 use crate::{
     commands::{
         chat::ChatArgs, completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs,
@@ -111,6 +111,8 @@ pub(crate) enum Command {
     Model(ModelCommand),
     #[cfg(feature = "server")]
     Serve(ServeArgs),
+    #[cfg(feature = "server")]
+    Mcp(McpArgs),
     Doctor(DoctorArgs),
     #[command(subcommand)]
     Config(ConfigCommand),

@@ -16,7 +16,7 @@ pub(crate) struct App(Arc<State>);
 
 pub(crate) struct State {
     pub(crate) engine: Engine,
-    pub(crate) tools: Tools,
+    pub(crate) tools: Arc<Tools>,
     pub(crate) options: Options,
     pub(crate) credentials: Credentials,
     pub(crate) guard: Guard,
@@ -34,7 +34,7 @@ impl App {
     pub(crate) fn new(engine: Engine, options: Options, address: SocketAddr) -> Result<Self> {
         Ok(Self(Arc::new(State {
             engine,
-            tools: Tools::all(),
+            tools: Arc::new(Tools::all()),
             credentials: Credentials::open(&options.home)?,
             guard: Guard::new(address, &options.hosts),
             limits: Limits::new(options.requests_per_second),

@@ -21,18 +21,20 @@ mod lock;
 mod listen;
 mod page;
 mod api;
+mod mcp;
 #[cfg(test)]
 mod tree;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use everlore::{Engine, Error, Result, Scope};
+use everlore::{Engine, Error, Result, Scope, tools::ToolSet};
 use tokio::net::TcpListener;
 
 pub use api::openapi;
 pub use auth::Role;
 pub use keys::{Key, Keys};
 pub use lock::Running;
+pub use mcp::{Desk, Mcp};
 
 /// Where a server listens unless it is told otherwise.
 pub const PORT: u16 = 6636;
@@ -63,6 +65,8 @@ pub struct Options {
     pub max_body_bytes: usize,
     /// Requests that a key may make in a second.
     pub requests_per_second: u32,
+    /// The sets of tools that MCP offers where a request does not say.
+    pub mcp_tools: Vec<ToolSet>,
 }
 
 /// A server that listens, and answers once it is run.

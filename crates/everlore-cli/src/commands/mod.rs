@@ -31,6 +31,8 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 #[cfg(feature = "server")]
 pub(crate) mod serve;
+#[cfg(feature = "server")]
+pub(crate) mod mcp;
 
 use crate::{
     cli::Command,
@@ -65,6 +67,8 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Model(command) => command.run(cx, out).await,
         #[cfg(feature = "server")]
         Command::Serve(args) => args.run(cx, out).await,
+        #[cfg(feature = "server")]
+        Command::Mcp(args) => args.run(cx, out).await,
         Command::Doctor(args) => args.run(cx, out).await,
         Command::Config(command) => command.run(cx, out),
         Command::Completions(args) => args.run(out),

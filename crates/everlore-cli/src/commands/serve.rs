@@ -7,6 +7,7 @@ use everlore_server::{Keys, MAX_BODY_BYTES, Options, PORT, REQUESTS_PER_SECOND, 
 use serde_json::json;
 
 use crate::{
+    commands::mcp::OfferArgs,
     context::Context,
     failure::{Exit, Failure, Result},
     output::Output,
@@ -47,6 +48,8 @@ pub(crate) struct ListenArgs {
     /// Requests that a key may make in a second
     #[arg(long, value_name = "NUMBER", default_value_t = REQUESTS_PER_SECOND)]
     rate: u32,
+    #[command(flatten)]
+    mcp: OfferArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -120,7 +123,7 @@ impl ListenArgs {
     async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let ended = signals()?;
         let engine = cx.reading().await?;
-        let server = Server::bind(engine, self.options(cx)).await?;
+        let server = Server::bind(engine, self.options(cx)?).await?;
         let (url, token) = (format!("http://{}", server.address()), server.token_file());
         if out.is_json() {
             out.json(&json!({ "url": url, "pid": std::process::id(), "token_file": token }))?;
@@ -133,8 +136,9 @@ impl ListenArgs {
         Ok(Exit::Done)
     }
 
-    fn options(self, cx: &Context) -> Options {
-        Options {
+    fn options(self, cx: &Context) -> Result<Options> {
+        Ok(Options {
+            mcp_tools: self.mcp.sets()?,
             home: cx.home.clone(),
             address: SocketAddr::new(self.host, self.port),
             allow_remote: self.allow_remote,
@@ -142,7 +146,7 @@ impl ListenArgs {
             scope: cx.scope.clone(),
             max_body_bytes: self.max_body,
             requests_per_second: self.rate,
-        }
+        })
     }
 }
 

@@ -44,6 +44,8 @@ mod models;
 mod readme;
 #[cfg(feature = "server")]
 mod serve;
+#[cfg(feature = "server")]
+mod mcp;
 mod tool;
 #[cfg(feature = "server")]
 mod clients;

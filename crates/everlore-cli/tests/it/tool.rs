@@ -30,16 +30,18 @@ fn folder(home: &Home) -> PathBuf {
 fn tools_are_listed_and_shown() {
     let home = Home::new();
     let listed = home.run(&["tool", "list"]);
-    assert_eq!((listed.code, listed.out.lines().count()), (0, 8), "{listed:?}");
+    assert_eq!((listed.code, listed.out.lines().count()), (0, 24), "{listed:?}");
     assert!(
-        listed.out.contains("memory_recall   core       Search long-term memory"),
+        listed.out.contains("memory_recall        core       Search long-term memory"),
         "{listed:?}"
     );
     let names = |args: &[&str]| {
         let tools = home.json(args)["tools"].as_array().unwrap().clone();
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(names(&["tool", "list", "--set", "core"]), ["memory_recall", "memory_save"]);
+    let core = names(&["tool", "list", "--set", "core"]).join(" ");
+    let expected = "memory_recall memory_timeline memory_get memory_save memory_update memory_forget memory_context";
+    assert_eq!(core, expected);
     let layered = ["memory_read", "memory_add", "memory_replace", "memory_remove"];
     assert_eq!(names(&["tool", "list", "--set", "layers"]), layered);
     assert_eq!(names(&["tool", "list", "--set", "anthropic"]), ["memory"]);

@@ -86,7 +86,13 @@ fn measured(path: &Path, args: &LifeArgs) -> Result<Vec<(&'static str, Spread)>>
     })
 }
 
-async fn load(engine: &Engine, owner: &Scope, corpus: &Corpus, total: u32) -> Result<()> {
+/// Fills one scope with what its user said.
+pub(super) async fn load(
+    engine: &Engine,
+    owner: &Scope,
+    corpus: &Corpus,
+    total: u32,
+) -> Result<()> {
     let now = Timestamp::now();
     for first in (0..total).step_by(BATCH as usize) {
         let made = (first..total.min(first + BATCH)).map(|number| {

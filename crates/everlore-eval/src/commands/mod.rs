@@ -7,6 +7,7 @@ pub(crate) mod gate;
 pub(crate) mod layouts;
 pub(crate) mod life;
 pub(crate) mod load;
+pub(crate) mod mcp;
 pub(crate) mod official;
 pub(crate) mod prompt;
 pub(crate) mod provider;

@@ -33,7 +33,7 @@ use crate::{
     app::App,
     auth::authorized,
     guard::guarded,
-    page,
+    mcp, page,
     problem::{Problem, ProblemBody},
     trace::traced,
 };
@@ -68,6 +68,7 @@ fn closed() -> Router<App> {
         .merge(scopes::routes())
         .merge(events::routes())
         .merge(health::figures())
+        .merge(mcp::routes())
 }
 
 #[derive(OpenApi)]

@@ -11,6 +11,7 @@ mod layers;
 mod vault;
 mod prompt;
 mod lookup;
+mod around;
 mod forget;
 mod quarantine;
 mod calibration;
@@ -25,6 +26,7 @@ use jiff::{Zoned, tz::TimeZone};
 use tokio::sync::Notify;
 
 use self::{asking::Asking, embedding::Embedding, filler::Filler};
+pub use around::Around;
 pub use calibration::{Calibration, MIN_MEMORIES, Told};
 pub use capture::{CaptureStatus, ExtractRequest, Extraction};
 pub use embedding::EmbedStatus;

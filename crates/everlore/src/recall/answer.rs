@@ -90,13 +90,13 @@ fn entry(hit: &Hit, tier: Tier, words: &Words, language: Language, now: &Zoned) 
     let facts = match (language == Language::Chinese, is_short) {
         (false, false) => format!("id {}, created {created}, score {:.2}", memory.id, hit.score),
         (false, true) => format!(
-            "id {}, created {created}, score {:.2}, shortened: recall the id for all of it",
+            "id {}, created {created}, score {:.2}, shortened: memory_get with the id gives all of it",
             memory.id, hit.score
         ),
         (true, false) => format!("id {}，创建于 {created}，得分 {:.2}", memory.id, hit.score),
         (true, true) => {
             format!(
-                "id {}，创建于 {created}，得分 {:.2}，已缩短：用该 id 可取全文",
+                "id {}，创建于 {created}，得分 {:.2}，已缩短：用 memory_get 和该 id 可取全文",
                 memory.id, hit.score
             )
         }

@@ -100,6 +100,7 @@ fn fit(spec: &Spec, field: &str, schema: &Value, value: &Value) -> Result<()> {
         "integer" => value.is_i64(),
         "array" => value.is_array(),
         "boolean" => value.is_boolean(),
+        "object" => value.is_object(),
         _ => true,
     };
     if !fits {
@@ -111,6 +112,7 @@ fn fit(spec: &Spec, field: &str, schema: &Value, value: &Value) -> Result<()> {
     }
     fit_choices(spec, field, schema, value)?;
     fit_bounds(spec, field, schema, value)?;
+    fit_fields(spec, field, schema, value)?;
     fit_items(spec, field, schema, value)
 }
 
@@ -151,12 +153,40 @@ fn fit_items(spec: &Spec, field: &str, schema: &Value, value: &Value) -> Result<
     for item in items {
         fit(spec, field, &schema["items"], item)?;
     }
-    match schema["minItems"].as_u64() {
-        Some(count) if items.len() as u64 != count => {
-            let has = items.len();
-            Err(wrong(spec, format!("the field `{field}` has {has} items, it takes {count}")))
+    let (has, bound) = (items.len() as u64, |name: &str| schema[name].as_u64());
+    let (least, most) = (bound("minItems").unwrap_or(0), bound("maxItems").unwrap_or(u64::MAX));
+    if (least..=most).contains(&has) {
+        return Ok(());
+    }
+    let takes = match (least, most) {
+        _ if least == most => format!("{least}"),
+        (_, u64::MAX) => format!("{least} or more"),
+        _ => format!("{least} to {most}"),
+    };
+    Err(wrong(spec, format!("the field `{field}` has {has} items, it takes {takes}")))
+}
+
+/// Objects in a list have fields of their own.
+fn fit_fields(spec: &Spec, field: &str, schema: &Value, value: &Value) -> Result<()> {
+    let (Some(given), Some(known)) = (value.as_object(), schema["properties"].as_object()) else {
+        return Ok(());
+    };
+    for (name, value) in given {
+        let at = format!("{field}.{name}");
+        let Some(schema) = known.get(name) else {
+            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            return Err(wrong(spec, format!("there is no field `{at}`{}", meant(name, &names))));
+        };
+        fit(spec, &at, schema, value)?;
+    }
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    match required.into_iter().find(|name| !given.contains_key(*name)) {
+        Some(name) => {
+            let about = known[name]["description"].as_str().unwrap_or_default();
+            let message = format!("the field `{field}.{name}` is missing: {}", lower(about));
+            Err(wrong(spec, message))
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
@@ -172,7 +202,7 @@ fn described(value: &Value) -> &'static str {
 }
 
 fn with_article(kind: &str) -> String {
-    let article = if kind.starts_with(['a', 'i']) { "an" } else { "a" };
+    let article = if kind.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
     format!("{article} {kind}")
 }
 

@@ -7,16 +7,24 @@
 
 mod spec;
 mod input;
-mod save;
+mod view;
 mod recall;
+mod timeline;
+mod get;
+mod save;
+mod change;
+mod context;
 mod layers;
 mod memory;
+mod graph;
+mod search;
 
 use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use spec::{Annotations, Spec, ToolSet};
+pub use view::line;
 
 use crate::{
     engine::Engine,
@@ -92,15 +100,21 @@ pub struct Tools {
 
 /// Every tool there is, in the order in which they are listed.
 fn every() -> Vec<Box<dyn Tool>> {
-    vec![
+    let own: Vec<Box<dyn Tool>> = vec![
         Box::new(recall::MemoryRecall),
+        Box::new(timeline::MemoryTimeline),
+        Box::new(get::MemoryGet),
         Box::new(save::MemorySave),
+        Box::new(change::MemoryUpdate),
+        Box::new(change::MemoryForget),
+        Box::new(context::MemoryContext),
         Box::new(layers::Read),
         Box::new(layers::Add),
         Box::new(layers::Replace),
         Box::new(layers::Remove),
         Box::new(memory::Memory),
-    ]
+    ];
+    own.into_iter().chain(graph::tools()).chain(search::tools()).collect()
 }
 
 impl Tools {

@@ -19,6 +19,7 @@ pub(super) struct MemorySave;
 
 #[derive(Deserialize)]
 struct Input {
+    #[serde(default)]
     action: Action,
     name: Option<String>,
     #[serde(rename = "type")]
@@ -28,17 +29,17 @@ struct Input {
     id: Option<String>,
 }
 
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Action {
+    #[default]
     Create,
     Update,
     Delete,
 }
 
 const DESCRIPTION: &str = "\
-Save something to long-term memory, or change or delete what is saved. It is there in every later conversation with this \
-user.
+Save something to long-term memory. It is there in every later conversation with this user.
 
 Use it when you learn something that will still matter then: who the user is and what they prefer (type user), how they want \
 you to work, corrections included (feedback), goals, decisions and constraints of their work that no file tells (project), \
@@ -48,10 +49,11 @@ Do not save what is only true for this conversation, what the code or the docume
 secrets such as passwords and keys. Say one thing per memory, in whole sentences that are clear without this conversation, \
 with real dates instead of \"tomorrow\".
 
-action create: content is needed; type, name and description help to find it again. The same text is not stored twice.
-action update: id is needed, and what changes. If a fact has changed, update the memory that says it instead of adding \
-another; memory_recall finds the id.
-action delete: id is needed. The user can undo it.";
+content is needed; type, name and description help to find it again. The same text is not stored twice. If a fact has \
+changed, update the memory that says it (memory_recall finds its id) instead of adding another.
+
+action is create if left out. action update (id and what changes) is what memory_update does, action delete (id) what \
+memory_forget does; the user can undo both.";
 
 #[async_trait]
 impl Tool for MemorySave {
@@ -64,9 +66,9 @@ impl Tool for MemorySave {
             input_schema: json!({
                 "type": "object",
                 "additionalProperties": false,
-                "required": ["action"],
+                "required": [],
                 "properties": {
-                    "action": { "type": "string", "enum": ["create", "update", "delete"], "description": "What to do" },
+                    "action": { "type": "string", "enum": ["create", "update", "delete"], "default": "create", "description": "What to do; create if left out" },
                     "content": { "type": "string", "description": "The text to remember, in whole sentences; for feedback and project: the rule or fact, then why, then how to apply it" },
                     "type": { "type": "string", "enum": ["user", "feedback", "project", "reference"], "description": "What sort of memory it is: about the user, how to work, what is going on, where to find something; judged by the text if left out" },
                     "name": { "type": "string", "description": "A short title; the beginning of the text if left out" },
@@ -74,17 +76,7 @@ impl Tool for MemorySave {
                     "id": { "type": "string", "description": "The memory to update or delete: its id, a unique beginning of it, or its uri" }
                 }
             }),
-            output_schema: json!({
-                "type": "object",
-                "required": ["action", "id", "uri", "type", "name"],
-                "properties": {
-                    "action": { "type": "string", "enum": ["created", "known", "updated", "deleted"], "description": "What was done; known if the same was stored before" },
-                    "id": { "type": "string", "description": "The memory's id" },
-                    "uri": { "type": "string", "description": "Its uri" },
-                    "type": { "type": "string", "description": "Its type" },
-                    "name": { "type": "string", "description": "Its title" }
-                }
-            }),
+            output_schema: done(),
             annotations: Annotations::CHANGES,
             aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
         }
@@ -130,7 +122,9 @@ impl MemorySave {
     }
 
     async fn update(&self, input: Input, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let id = self.named(input.id.as_deref(), "update", cx).await?;
+        let Some(id) = input.id.as_deref().filter(|id| !id.trim().is_empty()) else {
+            return Err(missing(&self.spec(), "id", " for the action update"));
+        };
         let edit = Edit {
             content: input.content,
             name: input.name,
@@ -138,55 +132,82 @@ impl MemorySave {
             kind: input.kind,
             ..Edit::default()
         };
-        if edit == Edit::default() {
-            return Err(wrong(
-                &self.spec(),
-                "nothing to change is given: add content, name, type or description",
-            ));
-        }
-        if edit.content.as_ref().is_some_and(|content| content.trim().is_empty()) {
-            return Err(wrong(
-                &self.spec(),
-                "the field `content` is blank; to remove the memory use the action delete",
-            ));
-        }
-        let memory = cx.acting("memory_save: update").edit(cx.scope, id, &edit).await?;
-        Ok(told("updated", "Updated", &memory))
+        update(&self.spec(), id, &edit, "memory_save: update", cx).await
     }
 
     async fn delete(&self, input: Input, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let id = self.named(input.id.as_deref(), "delete", cx).await?;
-        let memory = cx.engine.get(cx.scope, id).await?;
-        cx.acting("memory_save: delete").delete(cx.scope, id).await?;
-        Ok(told("deleted", "Deleted", &memory))
+        match input.id.as_deref().filter(|id| !id.trim().is_empty()) {
+            Some(id) => delete(id, "memory_save: delete", cx).await,
+            None => Err(missing(&self.spec(), "id", " for the action delete")),
+        }
     }
+}
 
-    /// The memory to change, if a tool may change it.
-    async fn named(
-        &self,
-        name: Option<&str>,
-        action: &str,
-        cx: &ToolContext<'_>,
-    ) -> Result<MemoryId> {
-        let Some(name) = name.filter(|name| !name.trim().is_empty()) else {
-            return Err(missing(&self.spec(), "id", &format!(" for the action {action}")));
-        };
-        let id = cx.engine.resolve(cx.scope, name).await?;
-        let memory = cx.engine.get(cx.scope, id).await?;
-        if memory.kind == Kind::Turn {
-            return Err(Error::invalid(
-                "this is what was said in a conversation, word for word, and stays as it is",
-                "save what follows from it as a memory of its own, with the action create",
-            ));
-        }
-        match note_of(&memory) {
-            Some(note) => Err(Error::invalid(
-                format!("this memory is the file {}", note.file),
-                "change it with the tool `memory`",
-            )),
-            None => Ok(id),
-        }
+/// Changes what is given of a memory.
+pub(super) async fn update(
+    spec: &Spec,
+    id: &str,
+    edit: &Edit,
+    cause: &str,
+    cx: &ToolContext<'_>,
+) -> Result<ToolAnswer> {
+    let id = changeable(id, cx).await?;
+    if *edit == Edit::default() {
+        return Err(wrong(
+            spec,
+            "nothing to change is given: add content, name, type or description",
+        ));
     }
+    if edit.content.as_ref().is_some_and(|content| content.trim().is_empty()) {
+        return Err(wrong(
+            spec,
+            "the field `content` is blank; to remove the memory use memory_forget",
+        ));
+    }
+    let memory = cx.acting(cause).edit(cx.scope, id, edit).await?;
+    Ok(told("updated", "Updated", &memory))
+}
+
+/// Deletes a memory; the journal keeps what it said.
+pub(super) async fn delete(id: &str, cause: &str, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+    let id = changeable(id, cx).await?;
+    let memory = cx.engine.get(cx.scope, id).await?;
+    cx.acting(cause).delete(cx.scope, id).await?;
+    Ok(told("deleted", "Deleted", &memory))
+}
+
+/// The memory to change, if a tool may change it.
+async fn changeable(name: &str, cx: &ToolContext<'_>) -> Result<MemoryId> {
+    let id = cx.engine.resolve(cx.scope, name).await?;
+    let memory = cx.engine.get(cx.scope, id).await?;
+    if memory.kind == Kind::Turn {
+        return Err(Error::invalid(
+            "this is what was said in a conversation, word for word, and stays as it is",
+            "save what follows from it as a memory of its own, with the action create",
+        ));
+    }
+    match note_of(&memory) {
+        Some(note) => Err(Error::invalid(
+            format!("this memory is the file {}", note.file),
+            "change it with the tool `memory`",
+        )),
+        None => Ok(id),
+    }
+}
+
+/// What comes out of every tool that changes a memory.
+pub(super) fn done() -> Value {
+    json!({
+        "type": "object",
+        "required": ["action", "id", "uri", "type", "name"],
+        "properties": {
+            "action": { "type": "string", "enum": ["created", "known", "updated", "deleted"], "description": "What was done; known if the same was stored before" },
+            "id": { "type": "string", "description": "The memory's id" },
+            "uri": { "type": "string", "description": "Its uri" },
+            "type": { "type": "string", "description": "Its type" },
+            "name": { "type": "string", "description": "Its title" }
+        }
+    })
 }
 
 fn told(action: &str, did: &str, memory: &Memory) -> ToolAnswer {

@@ -17,11 +17,16 @@ pub enum ToolSet {
     Layers,
     /// The tool that Claude models know from their training.
     Anthropic,
+    /// The names of the reference memory server of MCP: entities, observations and relations.
+    Graph,
+    /// The pair that ChatGPT's connectors ask for.
+    Search,
 }
 
 impl ToolSet {
     /// Every set.
-    pub const ALL: [Self; 3] = [Self::Core, Self::Layers, Self::Anthropic];
+    pub const ALL: [Self; 5] =
+        [Self::Core, Self::Layers, Self::Anthropic, Self::Graph, Self::Search];
 
     /// Its name.
     pub fn as_str(self) -> &'static str {
@@ -29,6 +34,8 @@ impl ToolSet {
             Self::Core => "core",
             Self::Layers => "layers",
             Self::Anthropic => "anthropic",
+            Self::Graph => "graph",
+            Self::Search => "search",
         }
     }
 }
@@ -69,6 +76,22 @@ impl Annotations {
     pub const READS: Self = Self {
         read_only_hint: true,
         destructive_hint: false,
+        idempotent_hint: true,
+        open_world_hint: false,
+    };
+
+    /// Only adds, and the same only once.
+    pub const ADDS: Self = Self {
+        read_only_hint: false,
+        destructive_hint: false,
+        idempotent_hint: true,
+        open_world_hint: false,
+    };
+
+    /// Takes something away; what is gone stays gone.
+    pub const REMOVES: Self = Self {
+        read_only_hint: false,
+        destructive_hint: true,
         idempotent_hint: true,
         open_world_hint: false,
     };

@@ -29,6 +29,8 @@ mod semantic;
 mod prompt;
 mod memory_folder;
 mod tools;
+mod tools_core;
+mod tools_graph;
 #[cfg(feature = "remote")]
 mod remote;
 #[cfg(feature = "remote")]

@@ -15,14 +15,14 @@ use serde_json::{Value, json};
 use crate::support::{days_ago, engine, found, remember_all, say, scope, turn};
 
 /// An agent with its memories and its folder.
-struct Agent {
-    engine: Engine,
-    scope: Scope,
+pub(crate) struct Agent {
+    pub(crate) engine: Engine,
+    pub(crate) scope: Scope,
     home: tempfile::TempDir,
 }
 
 impl Agent {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self { engine: engine().await, scope: scope("ann"), home: tempfile::tempdir().unwrap() }
     }
 
@@ -41,19 +41,19 @@ impl Agent {
         answer
     }
 
-    async fn ok(&self, name: &str, input: Value) -> ToolAnswer {
+    pub(crate) async fn ok(&self, name: &str, input: Value) -> ToolAnswer {
         let answer = self.call(name, input).await;
         assert!(!answer.is_error, "{}", answer.text);
         answer
     }
 
-    async fn err(&self, name: &str, input: Value) -> String {
+    pub(crate) async fn err(&self, name: &str, input: Value) -> String {
         let answer = self.call(name, input).await;
         assert!(answer.is_error && answer.structured.is_null(), "{answer:?}");
         answer.text
     }
 
-    async fn save(&self, content: &str) -> String {
+    pub(crate) async fn save(&self, content: &str) -> String {
         let saved = self.ok("memory_save", json!({"action": "create", "content": content})).await;
         saved.structured["id"].as_str().unwrap().to_owned()
     }
@@ -248,8 +248,8 @@ async fn limits_filters_and_names_are_kept_to() {
     let recalled = agent.ok("memory_recall", json!({"query": "valve manual page"})).await;
     assert_eq!(recalled.structured["memories"][0]["shortened"], true);
     assert!(
-        recalled.text.contains("shortened: recall the id for all of it")
-            && recalled.text.len() < 40_000
+        recalled.text.contains("shortened: memory_get with the id gives all of it")
+            && recalled.text.len() < 8_000
     );
     let named = agent.ok("memory_recall", json!({"query": long})).await;
     assert_eq!(named.structured["memories"][0]["shortened"], false);
@@ -264,20 +264,28 @@ async fn errors_are_sentences_that_name_the_field_and_what_to_do() {
         (
             "memory_sav",
             json!({}),
-            "There is no tool `memory_sav`; did you mean `memory_save`? The tools are memory_recall, memory_save, memory_read, memory_add, memory_replace, memory_remove, memory.",
+            "There is no tool `memory_sav`; did you mean `memory_save`? The tools are memory_recall, memory_timeline, memory_get, memory_save, memory_update, memory_forget, memory_context, memory_read,",
         ),
         (
             "weather",
             json!({}),
-            "There is no tool `weather`. The tools are memory_recall, memory_save, memory_read, memory_add, memory_replace, memory_remove, memory.",
+            "There is no tool `weather`. The tools are memory_recall, memory_timeline, memory_get, memory_save, memory_update, memory_forget, memory_context, memory_read,",
         ),
         (
             "memory_save",
             json!("x"),
-            "The input is a string, not an object. The fields of memory_save are action (required), content, description, id, name, type.",
+            "The input is a string, not an object. The fields of memory_save are action, content, description, id, name, type.",
         ),
-        ("memory_save", json!({}), "The field `action` is missing: what to do."),
-        ("memory_save", json!({"action": null}), "The field `action` is missing: what to do."),
+        (
+            "memory_save",
+            json!({}),
+            "The field `content` is missing for the action create: the text to remember",
+        ),
+        (
+            "memory_save",
+            json!({"action": null}),
+            "The field `content` is missing for the action create",
+        ),
         (
             "memory_save",
             json!({"action": "creat"}),
@@ -333,7 +341,7 @@ async fn errors_are_sentences_that_name_the_field_and_what_to_do() {
         (
             "memory_save",
             json!({"action": "update", "id": id, "content": ""}),
-            "The field `content` is blank; to remove the memory use the action delete.",
+            "The field `content` is blank; to remove the memory use memory_forget.",
         ),
         (
             "memory_save",
@@ -582,17 +590,31 @@ fn every_tool_is_described_for_models_and_hosts() {
             );
         }
         assert!(!spec.annotations.open_world_hint, "{name}");
-        assert!(spec.annotations.read_only_hint != spec.annotations.destructive_hint, "{name}");
+        let hints = spec.annotations;
+        assert!(!(hints.read_only_hint && hints.destructive_hint), "{name}");
+        assert!(
+            !hints.read_only_hint || hints.idempotent_hint,
+            "{name}: looking twice changes nothing"
+        );
     }
     let core: Vec<_> = Tools::of(&[ToolSet::Core]).specs().map(|spec| spec.name).collect();
-    assert_eq!(core, ["memory_recall", "memory_save"]);
+    let expected = [
+        "memory_recall",
+        "memory_timeline",
+        "memory_get",
+        "memory_save",
+        "memory_update",
+        "memory_forget",
+        "memory_context",
+    ];
+    assert_eq!(core, expected);
     assert!(core.len() <= 7, "hosts load few tools");
 }
 
 /// The reference in docs/tools.md, made from the tools themselves.
 fn reference() -> String {
     let mut text = "# Tools\n\n<!-- Made from the specs in crates/everlore/src/tools. Update with: UPDATE_DOCS=1 cargo test -p everlore --test it tools -->\n\n\
-        What an agent is given: the same tools by the library (`Tools::call`), by `everlore tool call NAME JSON` and, later, by chat and MCP.\n\
+        What an agent is given: the same tools by the library (`Tools::call`), by `everlore tool call NAME JSON`, over HTTP, in chat and by MCP (docs/mcp.md).\n\
         A tool belongs to a set, by which a host chooses what it offers. An answer has a text for the model, the same for programs\n\
         (`structured`), and `is_error`: then nothing was changed, and the text says what is wrong and what to do. An unknown tool or\n\
         field, a missing field, a wrong type and a wrong choice are told with what is expected; fields that are null count as left out.\n"

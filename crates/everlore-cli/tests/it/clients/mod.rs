@@ -1,5 +1,7 @@
 //! Programs of others that talk to Everlore: the official clients, as their users run them.
 
+mod mcp;
+
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -39,6 +41,7 @@ impl Clients {
     }
 
     /// A command that one of the Python packages brings.
+    #[allow(dead_code, reason = "not every client brings a command")]
     pub(super) fn python_command(&self, name: &str) -> Command {
         let mut command = Command::new(self.0.join("python/bin").join(name));
         quiet(&mut command);

@@ -1,0 +1,57 @@
+//! `everlore mcp`: memory for one agent host, by the Model Context Protocol on standard input and output.
+
+use std::sync::Arc;
+
+use clap::Args;
+use everlore::{Tools, tools::ToolSet};
+use everlore_server::{Desk, Mcp};
+
+use crate::{
+    context::Context,
+    failure::{Exit, Result},
+    output::Output,
+};
+
+/// Answer over the Model Context Protocol, on standard input and output
+///
+/// An agent host starts it and ends it: it is not meant to be typed. docs/mcp.md has what to paste for each host. A server on
+/// the same home may run meanwhile; over HTTP, `everlore serve` answers at /mcp.
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    offer: OfferArgs,
+    /// Offer only what changes nothing
+    #[arg(long)]
+    read_only: bool,
+}
+
+/// Which tools are offered.
+#[derive(Debug, Args)]
+pub(crate) struct OfferArgs {
+    /// The sets of tools that MCP offers, with commas between them
+    #[arg(long = "tools", value_name = "SETS", value_delimiter = ',', default_value = "core", value_parser = ToolSet::ALL.map(ToolSet::as_str))]
+    sets: Vec<String>,
+}
+
+impl OfferArgs {
+    /// The sets.
+    pub(crate) fn sets(&self) -> Result<Vec<ToolSet>> {
+        Ok(self.sets.iter().map(|set| set.parse()).collect::<everlore::Result<_>>()?)
+    }
+}
+
+impl McpArgs {
+    /// Answers until the input ends.
+    pub(crate) async fn run(self, cx: &Context, _: &mut Output) -> Result<Exit> {
+        let desk = Desk {
+            engine: cx.engine().await?.clone(),
+            scope: cx.scope.clone(),
+            home: cx.home.clone(),
+            tools: Arc::new(Tools::all()),
+            sets: self.offer.sets()?,
+            may_write: !self.read_only,
+        };
+        Mcp::new(desk).serve_stdio().await?;
+        Ok(Exit::Done)
+    }
+}

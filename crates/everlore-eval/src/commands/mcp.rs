@@ -1,0 +1,147 @@
+//! `mcp`: how soon a process of `everlore mcp` answers, its start included, beside the bare start of a process.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+use anyhow::{Context, Result, ensure};
+use everlore::{Engine, Scope, llm::Builtin, store::SqliteStore};
+use serde_json::{Value, json};
+
+use super::life::load;
+use crate::{
+    corpus::Corpus,
+    table::{number, render},
+    timing::{Spread, timed},
+};
+
+/// The first process reads the program and the database from the disk.
+const WARMING: u32 = 3;
+
+/// Measure how soon `everlore mcp` answers, its start included
+#[derive(clap::Args)]
+pub(crate) struct McpArgs {
+    /// The program to measure
+    #[arg(long, value_name = "FILE", default_value = "target/release/everlore")]
+    program: PathBuf,
+    /// How many memories the scope has
+    #[arg(long, default_value_t = 100_000)]
+    total: u32,
+    /// How many processes are started for each figure
+    #[arg(long, default_value_t = 30)]
+    runs: u32,
+}
+
+/// Measures and prints.
+pub(crate) fn run(args: &McpArgs) -> Result<()> {
+    let home = tempfile::tempdir()?;
+    let corpus = Corpus::new(args.total, 1);
+    fill(home.path(), &corpus, args.total)?;
+    let question = corpus.query(0, 1);
+    let program = args.program.as_path();
+    let rows = [
+        ("bare start: `everlore --version`", spread(args.runs, || bare(program))?),
+        (
+            "handshake: start to the answer of initialize",
+            spread(args.runs, || first(program, home.path(), &[initialize()]))?,
+        ),
+        (
+            "without: start to the answer of server/discover",
+            spread(args.runs, || {
+                first(program, home.path(), &[modern("server/discover", json!({}))])
+            })?,
+        ),
+        (
+            "start to the answer of memory_recall",
+            spread(args.runs, || {
+                let call = json!({ "name": "memory_recall", "arguments": { "query": question } });
+                first(program, home.path(), &[modern("tools/call", call)])
+            })?,
+        ),
+        (
+            "start to the answer of memory_timeline",
+            spread(args.runs, || {
+                let call = json!({ "name": "memory_timeline", "arguments": { "query": question } });
+                first(program, home.path(), &[modern("tools/call", call)])
+            })?,
+        ),
+        (
+            "start to the answer of memory_save",
+            spread(args.runs, || {
+                let text =
+                    format!("Note {:?}: the harbour opens at nine.", std::time::Instant::now());
+                let call = json!({ "name": "memory_save", "arguments": { "content": text } });
+                first(program, home.path(), &[modern("tools/call", call)])
+            })?,
+        ),
+    ];
+    let row = |(name, spread): &(&str, Spread)| {
+        vec![(*name).to_owned(), number(spread.p50), number(spread.p95), spread.n.to_string()]
+    };
+    println!("{}", render(&["ms", "p50", "p95", "n"], &rows.iter().map(row).collect::<Vec<_>>()));
+    Ok(())
+}
+
+fn fill(home: &Path, corpus: &Corpus, total: u32) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
+        let engine = Engine::new(store).with_embedder(Arc::new(Builtin::new()));
+        load(&engine, &Scope::default(), corpus, total).await?;
+        engine.store().close().await;
+        Ok(())
+    })
+}
+
+fn spread(runs: u32, one: impl Fn() -> Result<f64>) -> Result<Spread> {
+    for _ in 0..WARMING {
+        one()?;
+    }
+    Ok(Spread::of((0..runs).map(|_| one()).collect::<Result<Vec<_>>>()?))
+}
+
+fn bare(program: &Path) -> Result<f64> {
+    let run = || Ok(Command::new(program).arg("--version").output()?);
+    let (output, ms) = timed(run).with_context(|| program.display().to_string())?;
+    ensure!(output.status.success(), "{} --version failed", program.display());
+    Ok(ms)
+}
+
+/// Milliseconds from before the start to the first answer.
+fn first(program: &Path, home: &Path, lines: &[Value]) -> Result<f64> {
+    let mut command = Command::new(program);
+    command.arg("--home").arg(home).arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let run = || {
+        let mut child = command.spawn()?;
+        let mut input = child.stdin.take().context("no input")?;
+        for line in lines {
+            writeln!(input, "{line}")?;
+        }
+        let mut answer = String::new();
+        BufReader::new(child.stdout.take().context("no output")?).read_line(&mut answer)?;
+        Ok((child, input, answer))
+    };
+    let ((mut child, input, answer), ms) = timed(run)?;
+    drop(input);
+    child.wait()?;
+    let answer: Value = serde_json::from_str(&answer)?;
+    ensure!(answer.get("result").is_some() && answer["result"]["isError"] != true, "{answer}");
+    Ok(ms)
+}
+
+fn initialize() -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "eval", "version": "1" }
+    } })
+}
+
+fn modern(method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
+}

@@ -1,0 +1,78 @@
+//! MCP over HTTP, at one address: every request stands alone, so that there is no session to steal or to run out of.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    extract::Request,
+    response::Response,
+    routing::any,
+};
+use everlore::tools::ToolSet;
+use http_body_util::Full;
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+};
+
+use super::{Desk, Mcp};
+use crate::{
+    app::App,
+    auth::{Access, Reader, Role},
+    body::whole,
+    params::Params,
+    problem::Problem,
+};
+
+/// Where it is.
+pub(crate) fn routes() -> Router<App> {
+    Router::new().route("/mcp", any(answer))
+}
+
+/// Answers one message, for the scope and with the rights of whoever sent it.
+async fn answer(
+    Reader(access): Reader,
+    mut params: Params,
+    request: Request,
+) -> Result<Response, Problem> {
+    let sets = sets(&mut params, &access)?;
+    params.end()?;
+    let max_bytes = access.app.options.max_body_bytes;
+    let (parts, body) = request.into_parts();
+    let body: Full<Bytes> = Full::new(whole(body, max_bytes).await?);
+    let mcp = Mcp::new(desk(&access, sets));
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(max_bytes)
+        // Names and origins are checked before, for every route alike.
+        .disable_allowed_hosts();
+    let service = StreamableHttpService::new(
+        move || Ok(mcp.clone()),
+        Arc::new(NeverSessionManager::default()),
+        config,
+    );
+    Ok(service.handle(Request::from_parts(parts, body)).await.map(Body::new))
+}
+
+/// The sets that the address asks for; those of the server if it asks for none.
+fn sets(params: &mut Params, access: &Access) -> Result<Vec<ToolSet>, Problem> {
+    let asked: Vec<String> = params.many("tools")?;
+    let names = asked.iter().flat_map(|names| names.split(',')).map(str::trim);
+    let sets: Result<Vec<ToolSet>, _> = names.map(str::parse).collect();
+    let sets = sets.map_err(|error: everlore::Error| {
+        Problem::invalid(format!("`tools` cannot be read: {error}"), error.hint())
+    })?;
+    Ok(if sets.is_empty() { access.app.options.mcp_tools.clone() } else { sets })
+}
+
+fn desk(access: &Access, sets: Vec<ToolSet>) -> Desk {
+    Desk {
+        engine: access.app.engine.clone(),
+        scope: access.scope.clone(),
+        home: access.app.options.home.clone(),
+        tools: Arc::clone(&access.app.tools),
+        sets,
+        may_write: access.check(Role::Write).is_ok(),
+    }
+}

@@ -1,0 +1,178 @@
+//! `memory_timeline`: an agent looks at what was said around a memory or a moment.
+
+use async_trait::async_trait;
+use jiff::{Timestamp, civil::Date};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
+    input::{missing, typed, wrong},
+    view::{brief, brief_schema, line},
+};
+use crate::{
+    engine::Around,
+    error::Result,
+    store::Filter,
+    types::{Kind, Memory, MemoryId, Status},
+};
+
+/// The tool.
+pub(super) struct MemoryTimeline;
+
+#[derive(Deserialize)]
+struct Input {
+    id: Option<String>,
+    query: Option<String>,
+    date: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<Kind>,
+    before: Option<usize>,
+    after: Option<usize>,
+}
+
+/// So many on each side if nothing is asked for: the exchange that a memory came from, and the one next to it.
+const NEAR: usize = 5;
+
+const DESCRIPTION: &str = "\
+See what was said and stored around a memory or on a day, in the order of time: each memory in one line with its id.
+
+Use it after memory_recall, when you need what led to a memory or followed from it, what else was said in that conversation, \
+or what happened on a date. Give the id of a memory, or a query (its best answer becomes the middle), or a date. Then \
+memory_get reads those whole that matter.
+
+Do not use it to look for something: memory_recall finds it wherever it is in time.";
+
+#[async_trait]
+impl Tool for MemoryTimeline {
+    fn spec(&self) -> Spec {
+        let count = |side: &str| json!({ "type": "integer", "minimum": 0, "maximum": 50, "default": NEAR, "description": format!("The most memories {side} it") });
+        Spec {
+            name: "memory_timeline",
+            title: "See what was around a memory",
+            description: DESCRIPTION,
+            set: ToolSet::Core,
+            input_schema: json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": [],
+                "properties": {
+                    "id": { "type": "string", "description": "The memory in the middle: its id, a unique beginning of it, or its uri" },
+                    "query": { "type": "string", "description": "Or a question, whose best answer is in the middle" },
+                    "date": { "type": "string", "description": "Or a day, YYYY-MM-DD, or a moment with its offset, such as 2026-03-05T14:00:00+01:00" },
+                    "type": { "type": "string", "enum": Kind::ALL.map(Kind::as_str), "description": "Only memories of this type; all if left out" },
+                    "before": count("before"),
+                    "after": count("after")
+                }
+            }),
+            output_schema: json!({
+                "type": "object",
+                "required": ["memories"],
+                "properties": {
+                    "anchor": { "type": "string", "description": "The id of the memory in the middle, if there is one" },
+                    "memories": { "type": "array", "description": "What was around it, oldest first, the one in the middle included", "items": brief_schema() }
+                }
+            }),
+            annotations: Annotations::READS,
+            aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
+        }
+    }
+
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+        let input: Input = typed(input)?;
+        let Some(middle) = self.middle(&input, cx).await? else {
+            let said = "Nothing relevant is stored for this query, so there is nothing around it.";
+            return Ok(ToolAnswer::new(said, json!({ "memories": [] })));
+        };
+        let (before, after) = (input.before.unwrap_or(NEAR), input.after.unwrap_or(NEAR));
+        let kinds = input.kind.into_iter().collect();
+        let filter = Filter { kinds, statuses: vec![Status::Active], ..Filter::default() };
+        let request = Around { at: middle.at, filter, before, after };
+        let mut found = cx.engine.around(cx.scope, &request).await?;
+        found.retain(|memory| Some(memory.id) != middle.id());
+        let (earlier, later) = middle.split(found);
+        let earlier = earlier.into_iter().rev().take(before).rev();
+        let all: Vec<Memory> =
+            earlier.chain(middle.memory.clone()).chain(later.into_iter().take(after)).collect();
+        Ok(told(&middle, &all, cx))
+    }
+}
+
+/// What the others are around: a moment, and the memory that was said then.
+struct Middle {
+    at: Timestamp,
+    memory: Option<Memory>,
+}
+
+impl Middle {
+    fn of(memory: Memory) -> Self {
+        Self { at: memory.at, memory: Some(memory) }
+    }
+
+    fn id(&self) -> Option<MemoryId> {
+        self.memory.as_ref().map(|memory| memory.id)
+    }
+
+    /// Those before and those after, in their order. What was said in the same moment is on the side where it was stored.
+    fn split(&self, mut found: Vec<Memory>) -> (Vec<Memory>, Vec<Memory>) {
+        let place = (self.at, self.id());
+        let at = found.partition_point(|memory| (memory.at, Some(memory.id)) < place);
+        let later = found.split_off(at);
+        (found, later)
+    }
+}
+
+impl MemoryTimeline {
+    async fn middle(&self, input: &Input, cx: &ToolContext<'_>) -> Result<Option<Middle>> {
+        match (&input.id, &input.query, &input.date) {
+            (Some(id), None, None) => {
+                let id = cx.engine.resolve(cx.scope, id).await?;
+                Ok(Some(Middle::of(cx.engine.get(cx.scope, id).await?)))
+            }
+            (None, Some(query), None) => {
+                let found = cx.engine.recall(&cx.engine.context_request(cx.scope, query)).await?;
+                Ok(found.hits.into_iter().next().map(|hit| Middle::of(hit.memory)))
+            }
+            (None, None, Some(date)) => {
+                Ok(Some(Middle { at: self.moment(date, cx)?, memory: None }))
+            }
+            (None, None, None) => {
+                Err(missing(&self.spec(), "id", "; a query or a date will do instead"))
+            }
+            _ => Err(wrong(&self.spec(), "give only one of id, query and date")),
+        }
+    }
+
+    /// A moment, or the middle of a day where the user is.
+    fn moment(&self, date: &str, cx: &ToolContext<'_>) -> Result<Timestamp> {
+        let day = |date: Date| date.at(12, 0, 0, 0).to_zoned(cx.engine.now().time_zone().clone());
+        let read = date
+            .parse::<Timestamp>()
+            .or_else(|_| date.parse::<Date>().and_then(day).map(|noon| noon.timestamp()));
+        read.map_err(|_| {
+            let message =
+                format!("the field `date` is `{date}`, which is no date such as 2026-03-05");
+            wrong(&self.spec(), message)
+        })
+    }
+}
+
+fn told(middle: &Middle, all: &[Memory], cx: &ToolContext<'_>) -> ToolAnswer {
+    let now = cx.engine.now();
+    let memories: Vec<Value> = all.iter().map(|memory| brief(memory, &now)).collect();
+    let mut structured = json!({ "memories": memories });
+    if let Some(id) = middle.id() {
+        structured["anchor"] = json!(id);
+    }
+    if all.is_empty() {
+        return ToolAnswer::new("Nothing is stored around that time.", structured);
+    }
+    let mark = |memory: &Memory| if Some(memory.id) == middle.id() { ">" } else { "-" };
+    let lines: Vec<String> =
+        all.iter().map(|memory| format!("{} {}", mark(memory), line(memory, &now))).collect();
+    let marked = if middle.memory.is_some() { "; > is the one asked for" } else { "" };
+    ToolAnswer::new(
+        format!("{} memories, oldest first{marked}.\n{}", all.len(), lines.join("\n")),
+        structured,
+    )
+}

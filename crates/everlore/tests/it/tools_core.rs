@@ -1,0 +1,250 @@
+//! The tools that every agent is given beside saving and recalling: looking around, reading whole, putting right, forgetting,
+//! beginning; and the pair of ChatGPT's connectors.
+
+use everlore::{Kind, Remember, tools::ToolSet};
+use serde_json::{Value, json};
+
+use crate::{
+    support::{DAY, NOON, at, turn},
+    tools::Agent,
+};
+
+/// Stores a memory that was said at a moment, and returns its id.
+async fn said(agent: &Agent, second: i64, content: &str) -> String {
+    let draft = Remember {
+        content: content.into(),
+        kind: Some(Kind::Project),
+        at: Some(at(second)),
+        ..Remember::default()
+    };
+    agent.engine.remember(&agent.scope, draft).await.unwrap().id.to_string()
+}
+
+fn texts(answer: &Value) -> Vec<&str> {
+    let memories = answer["memories"].as_array().unwrap().iter();
+    memories.map(|memory| memory["text"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_timeline_is_in_the_order_of_what_was_said_not_of_what_was_stored() {
+    let agent = Agent::new().await;
+    let middle = said(&agent, NOON - 10 * DAY, "第三天：签了合同").await;
+    said(&agent, NOON - 12 * DAY, "The first day: we met the landlord.").await;
+    said(&agent, NOON - 3 * DAY, "第五天：搬家").await;
+    said(&agent, NOON - 11 * DAY, "The second day: the flat was measured.").await;
+    said(&agent, NOON - 9 * DAY, "The fourth day: the keys came.").await;
+    said(&agent, NOON - 400 * DAY, "A year before: nothing of this was known.").await;
+    let around = agent.ok("memory_timeline", json!({"id": middle, "before": 2, "after": 9})).await;
+    assert_eq!(
+        texts(&around.structured),
+        [
+            "The first day: we met the landlord.",
+            "The second day: the flat was measured.",
+            "第三天：签了合同",
+            "The fourth day: the keys came.",
+            "第五天：搬家",
+        ]
+    );
+    assert_eq!(around.structured["anchor"], middle);
+    assert_eq!(around.structured["memories"][0]["at"], "2026-02-18T12:00:00+00:00");
+    assert!(
+        around.text.contains("> 2026-02-20 12:00 [project] 第三天：签了合同 (id "),
+        "{}",
+        around.text
+    );
+    let none = agent.ok("memory_timeline", json!({"id": middle, "before": 0, "after": 0})).await;
+    assert_eq!(texts(&none.structured), ["第三天：签了合同"]);
+}
+
+#[tokio::test]
+async fn a_timeline_begins_at_an_id_a_question_or_a_date() {
+    let agent = Agent::new().await;
+    said(&agent, NOON - 10 * DAY, "The boiler was mended by Ada.").await;
+    said(&agent, NOON - 10 * DAY + 60, "锅炉修好以后，暖气又热了。").await;
+    let asked = agent.ok("memory_timeline", json!({"query": "Who mended the boiler?"})).await;
+    assert_eq!(texts(&asked.structured).len(), 2, "{}", asked.text);
+    let dated = agent.ok("memory_timeline", json!({"date": "2026-02-20"})).await;
+    assert_eq!(texts(&dated.structured).len(), 2, "{}", dated.text);
+    assert!(dated.structured.get("anchor").is_none());
+    let moment =
+        json!({"date": "2026-02-20T13:00:30+01:00", "before": 1, "after": 1, "type": "project"});
+    let dated = agent.ok("memory_timeline", moment).await;
+    assert_eq!(
+        texts(&dated.structured),
+        ["The boiler was mended by Ada.", "锅炉修好以后，暖气又热了。"]
+    );
+    let nothing = agent.ok("memory_timeline", json!({"query": "鹦鹉住在哪里？"})).await;
+    assert!(nothing.structured["memories"].as_array().unwrap().is_empty(), "{}", nothing.text);
+    for (input, expected) in [
+        (json!({}), "The field `id` is missing; a query or a date will do instead"),
+        (json!({"id": "01a1df8d", "date": "2026-02-20"}), "Give only one of id, query and date."),
+        (
+            json!({"date": "last week"}),
+            "The field `date` is `last week`, which is no date such as 2026-03-05.",
+        ),
+        (
+            json!({"id": "01a1df8d13ae"}),
+            "Memory `01a1df8d13ae` not found. Use memory_recall to find it",
+        ),
+        (json!({"id": "x", "before": 51}), "The field `before` is 51, it goes from 0 to 50."),
+    ] {
+        let text = agent.err("memory_timeline", input).await;
+        assert!(text.starts_with(expected), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_said_in_the_same_moment_is_shown_once_on_its_side() {
+    let agent = Agent::new().await;
+    let turns = ["one", "two", "three", "four"].map(|text| turn("trip", "Wang", text));
+    let saved = agent.engine.observe(&agent.scope, turns.into()).await.unwrap();
+    let around = agent.ok("memory_timeline", json!({"id": saved[1].id})).await;
+    assert_eq!(texts(&around.structured), ["one", "two", "three", "four"]);
+}
+
+#[tokio::test]
+async fn memories_are_read_whole_and_what_is_not_there_is_named() {
+    let agent = Agent::new().await;
+    let long = "每一页讲另一个阀门。".repeat(400);
+    let (first, second) = (agent.save(&long).await, agent.save("The user likes tea.").await);
+    let got = agent.ok("memory_get", json!({"ids": [second, first[..34], "01a1df8d13ae"]})).await;
+    let memories = got.structured["memories"].as_array().unwrap();
+    assert_eq!(memories[0]["content"], "The user likes tea.");
+    assert_eq!(memories[1]["content"], long);
+    assert_eq!(memories[1]["at"], "2026-03-02T12:00:00+00:00");
+    assert_eq!(got.structured["missing"], json!(["01a1df8d13ae"]));
+    assert!(got.text.starts_with("Not there: 01a1df8d13ae. Use memory_recall"), "{}", got.text);
+    assert!(got.text.contains(&long), "the text for the model is whole too");
+    for (input, expected) in [
+        (json!({}), "The field `ids` is missing"),
+        (json!({"ids": []}), "The field `ids` has 0 items, it takes 1 to 20."),
+        (json!({"ids": ["tea"]}), "`tea` is not an id."),
+    ] {
+        let text = agent.err("memory_get", input).await;
+        assert!(text.starts_with(expected), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_memory_is_put_right_and_taken_away_and_the_journal_knows_by_whom() {
+    let agent = Agent::new().await;
+    let id = agent.save("我住在北京。").await;
+    let done = agent.ok("memory_update", json!({"id": id, "content": "我住在里斯本。"})).await;
+    assert_eq!(done.structured["action"], "updated");
+    let recalled = agent.ok("memory_recall", json!({"query": "我住在哪里？"})).await;
+    assert!(
+        recalled.text.contains("里斯本") && !recalled.text.contains("北京"),
+        "{}",
+        recalled.text
+    );
+    let gone = agent.ok("memory_forget", json!({"id": id})).await;
+    assert_eq!(gone.structured["action"], "deleted");
+    let recalled = agent.ok("memory_recall", json!({"query": "我住在哪里？"})).await;
+    assert_eq!(recalled.structured["found"], false);
+    let history = agent.engine.history(&agent.scope, &Default::default()).await.unwrap();
+    let causes: Vec<&str> = history.iter().map(|entry| entry.cause.as_str()).collect();
+    assert_eq!(causes, ["memory_forget", "memory_update", "memory_save: create"]);
+    let again = agent.err("memory_forget", json!({"id": id})).await;
+    assert!(again.contains("not found. Use memory_recall"), "{again}");
+    let nothing = agent.save("Tea.").await;
+    let text = agent.err("memory_update", json!({"id": nothing})).await;
+    assert!(text.starts_with("Nothing to change is given"), "{text}");
+}
+
+#[tokio::test]
+async fn a_conversation_begins_with_what_matters_for_its_first_message() {
+    let agent = Agent::new().await;
+    let id = agent.save("The user's daughter Mei starts school in September 2026.").await;
+    agent.save("用户只喝龙井茶。").await;
+    let empty = agent.ok("memory_context", json!({})).await;
+    assert_eq!(empty.structured["memories"], json!([]));
+    for (message, expected) in
+        [("When does Mei start school?", "September 2026"), ("用户喝什么茶？", "龙井")]
+    {
+        let told = agent.ok("memory_context", json!({"message": message})).await;
+        assert!(told.text.contains(expected), "{}", told.text);
+        assert_eq!(told.structured["text"], told.text);
+        assert_eq!(told.structured["parts"], json!(["memories"]));
+    }
+    let told = agent.ok("memory_context", json!({"message": "When does Mei start school?"})).await;
+    assert_eq!(told.structured["memories"], json!([id]));
+}
+
+#[tokio::test]
+async fn a_recall_shortens_what_does_not_fit_its_budget() {
+    let agent = Agent::new().await;
+    for n in 0..5 {
+        let page =
+            format!("Manual {n} of the pump. {}", "It tells of one more valve. ".repeat(200));
+        agent.save(&page).await;
+    }
+    let spent = |text: &str| text.len() / 4;
+    let short = agent.ok("memory_recall", json!({"query": "manual of the pump"})).await;
+    assert!(spent(&short.text) < 1_700, "{}", spent(&short.text));
+    let long =
+        agent.ok("memory_recall", json!({"query": "manual of the pump", "budget": 8_000})).await;
+    assert!(long.text.len() > 2 * short.text.len());
+}
+
+#[tokio::test]
+async fn a_recall_tells_why_if_it_is_asked_to() {
+    let agent = Agent::new().await;
+    agent.save("我喜欢喝龙井茶").await;
+    let plain = agent.ok("memory_recall", json!({"query": "喝什么龙井茶？"})).await;
+    assert!(plain.structured["memories"][0].get("why").is_none());
+    let told = agent.ok("memory_recall", json!({"query": "喝什么龙井茶？", "explain": true})).await;
+    let why = told.structured["memories"][0]["why"].as_str().unwrap();
+    assert!(why.starts_with("it has the words ") && why.contains("龙井"), "{why}");
+    assert!(told.text.contains(why), "{}", told.text);
+}
+
+#[tokio::test]
+async fn search_and_fetch_answer_as_connectors_read_them() {
+    let agent = Agent::new().await;
+    let id = agent.save("用户的航班是 2026 年 5 月 4 日的 CA987。").await;
+    let found = agent.ok("search", json!({"query": "航班是哪一天？"})).await;
+    let read: Value = serde_json::from_str(&found.text).unwrap();
+    assert_eq!(read["results"][0]["id"], id);
+    assert_eq!(read["results"][0]["url"], format!("memory://memories/{id}"));
+    let fetched = agent.ok("fetch", json!({"id": id})).await;
+    let read: Value = serde_json::from_str(&fetched.text).unwrap();
+    assert_eq!(read["text"], "用户的航班是 2026 年 5 月 4 日的 CA987。");
+    assert_eq!(read["metadata"]["created_at"], "2026-03-02T12:00:00+00:00");
+    let nothing = agent.ok("search", json!({"query": "Where does the parrot live?"})).await;
+    assert_eq!(nothing.text, r#"{"results":[]}"#);
+    assert!(agent.err("fetch", json!({"id": "nothing"})).await.contains("is not an id"));
+}
+
+#[tokio::test]
+async fn no_tool_reaches_into_another_scope() {
+    let mut agent = Agent::new().await;
+    let id = agent.save("Ann's parrot is called Coco.").await;
+    agent.scope = crate::support::scope("bob");
+    for (name, input) in [
+        ("memory_get", json!({"ids": [id]})),
+        ("memory_timeline", json!({"date": "2026-03-02"})),
+        ("memory_context", json!({"message": "What is the parrot called?"})),
+        ("search", json!({"query": "What is the parrot called?"})),
+        ("read_graph", json!({})),
+    ] {
+        assert!(!agent.ok(name, input).await.text.contains("Coco"), "{name}");
+    }
+    for (name, input) in [
+        ("memory_timeline", json!({"id": id})),
+        ("memory_update", json!({"id": id, "content": "x"})),
+        ("memory_forget", json!({"id": id})),
+        ("fetch", json!({"id": id})),
+    ] {
+        assert!(agent.err(name, input).await.contains("not found"), "{name}");
+    }
+}
+
+#[test]
+fn sets_are_known_by_their_names() {
+    let names = ToolSet::ALL.map(ToolSet::as_str);
+    for name in names {
+        assert_eq!(name.parse::<ToolSet>().unwrap().as_str(), name);
+    }
+    let unknown = "grap".parse::<ToolSet>().unwrap_err();
+    assert!(unknown.hint().contains("graph"), "{}", unknown.hint());
+}
