@@ -12,6 +12,7 @@ mod turns;
 mod sessions;
 mod layers;
 mod tools;
+mod fs;
 mod stats;
 mod transfer;
 mod upkeep;
@@ -62,6 +63,7 @@ fn closed() -> Router<App> {
         .merge(sessions::routes())
         .merge(layers::routes())
         .merge(tools::routes())
+        .merge(fs::routes())
         .merge(stats::routes())
         .merge(transfer::routes())
         .merge(upkeep::routes())
@@ -82,6 +84,7 @@ fn closed() -> Router<App> {
         sessions::end, sessions::answered,
         layers::list, layers::show, layers::edit,
         tools::list, tools::call,
+        fs::list, fs::tree, fs::read, fs::stat, fs::find, fs::grep, fs::add, fs::remove,
         stats::stats, scopes::list,
         transfer::export, transfer::import,
         upkeep::upkeep,
@@ -184,6 +187,7 @@ mod tests {
             include_str!("sessions.rs"),
             include_str!("layers.rs"),
             include_str!("tools.rs"),
+            include_str!("fs.rs"),
             include_str!("stats.rs"),
             include_str!("scopes.rs"),
             include_str!("transfer.rs"),

@@ -11,6 +11,7 @@ mod save;
 mod recall;
 mod layers;
 mod memory;
+mod fs;
 
 use async_trait::async_trait;
 use serde::Serialize;
@@ -100,6 +101,14 @@ fn every() -> Vec<Box<dyn Tool>> {
         Box::new(layers::Replace),
         Box::new(layers::Remove),
         Box::new(memory::Memory),
+        Box::new(fs::Ls),
+        Box::new(fs::Tree),
+        Box::new(fs::Read),
+        Box::new(fs::Find),
+        Box::new(fs::Grep),
+        Box::new(fs::Add),
+        Box::new(fs::Rm),
+        Box::new(fs::Stat),
     ]
 }
 
@@ -158,7 +167,7 @@ fn sentence(error: &Error) -> String {
             "use memory_recall to find it and its id; only memories of this agent and user can be named"
         }
         Error::Ambiguous { .. } => "give more characters of the id, or all of it",
-        Error::Invalid { hint, .. } => hint,
+        Error::Invalid { hint, .. } | Error::NoSuchUri { hint, .. } => hint,
         Error::Conflict { .. } => "look at it again and repeat the call",
         Error::TooNew { .. }
         | Error::Damaged { .. }

@@ -17,11 +17,13 @@ pub enum ToolSet {
     Layers,
     /// The tool that Claude models know from their training.
     Anthropic,
+    /// Memory as a tree of files.
+    Fs,
 }
 
 impl ToolSet {
     /// Every set.
-    pub const ALL: [Self; 3] = [Self::Core, Self::Layers, Self::Anthropic];
+    pub const ALL: [Self; 4] = [Self::Core, Self::Layers, Self::Anthropic, Self::Fs];
 
     /// Its name.
     pub fn as_str(self) -> &'static str {
@@ -29,6 +31,7 @@ impl ToolSet {
             Self::Core => "core",
             Self::Layers => "layers",
             Self::Anthropic => "anthropic",
+            Self::Fs => "fs",
         }
     }
 }

@@ -28,6 +28,7 @@ mod capture_kill;
 mod semantic;
 mod prompt;
 mod memory_folder;
+mod fs;
 mod tools;
 #[cfg(feature = "remote")]
 mod remote;
