@@ -21,6 +21,7 @@ mod lock;
 mod listen;
 mod page;
 mod api;
+mod openviking;
 #[cfg(test)]
 mod tree;
 

@@ -88,7 +88,8 @@ impl Seen {
 
 /// Whatever reaches memory, and whatever is refused.
 fn is_audited(route: &str, status: u16) -> bool {
-    (route.starts_with("/v1/") && route != "/v1/openapi.json") || matches!(status, 401 | 403 | 429)
+    let reaches = route.starts_with("/v1/") || route.starts_with("/api/v1/");
+    (reaches && route != "/v1/openapi.json") || matches!(status, 401 | 403 | 429)
 }
 
 /// The id that the caller gave, if it is one that can stand in any log.

@@ -45,6 +45,7 @@ mod readme;
 #[cfg(feature = "server")]
 mod serve;
 mod tool;
+mod fs;
 #[cfg(feature = "server")]
 mod clients;
 mod tree;

@@ -19,7 +19,12 @@ mod upkeep;
 mod scopes;
 mod events;
 
-use axum::{Router, http::StatusCode, middleware::from_fn_with_state, routing::get};
+use axum::{
+    Router,
+    http::StatusCode,
+    middleware::{from_fn, from_fn_with_state},
+    routing::get,
+};
 use utoipa::{
     Modify, OpenApi,
     openapi::{
@@ -34,6 +39,7 @@ use crate::{
     app::App,
     auth::authorized,
     guard::guarded,
+    openviking::{self, dressed},
     page,
     problem::{Problem, ProblemBody},
     trace::traced,
@@ -42,10 +48,12 @@ use crate::{
 /// Everything that is answered.
 pub(crate) fn router(app: App) -> Router {
     let authorized = from_fn_with_state(app.clone(), authorized);
-    let closed = closed().route_layer(authorized);
+    let closed = closed().route_layer(authorized.clone());
+    let viking = openviking::routes().route_layer(authorized).route_layer(from_fn(dressed));
     let open = health::routes().merge(page::routes()).route("/v1/openapi.json", get(description));
     closed
         .merge(open)
+        .merge(viking)
         .fallback(async || no_route())
         .method_not_allowed_fallback(async || no_method())
         .layer(from_fn_with_state(app.clone(), guarded))

@@ -71,7 +71,7 @@ impl FromStr for Level {
             "l1" | "1" | "overview" => Ok(Self::L1),
             "l2" | "2" | "full" => Ok(Self::L2),
             _ => Err(Error::invalid(
-                format!("there is no level `{text}`"),
+                format!("there is no level `{text}`, only l0, l1 and l2"),
                 "use l0 (one line), l1 (overview) or l2 (all of it)",
             )),
         }
@@ -284,6 +284,11 @@ impl Engine {
         let entries = self.list_place(scope, &place, &page).await?.items.len();
         Ok(Stat { item, entries: Some(entries) })
     }
+}
+
+/// Refuses a uri that names nothing in the tree of a scope, whether it exists or not.
+pub fn check_uri(uri: &str, scope: &Scope) -> Result<()> {
+    Place::parse(uri, scope).map(drop)
 }
 
 fn check_limit(limit: usize) -> Result<()> {
