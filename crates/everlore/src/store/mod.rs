@@ -20,6 +20,8 @@ mod conformance;
 mod life_conformance;
 #[cfg(test)]
 mod queue_conformance;
+#[cfg(test)]
+mod tree_conformance;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};

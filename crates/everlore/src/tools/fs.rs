@@ -24,7 +24,7 @@ fn limit_field(default: usize) -> Value {
     json!({ "type": "integer", "minimum": 1, "maximum": 1000, "default": default, "description": "The most entries to return" })
 }
 
-fn object(required: &[&str], properties: Value) -> Value {
+fn object(required: &[&str], properties: &Value) -> Value {
     json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties })
 }
 

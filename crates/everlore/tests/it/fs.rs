@@ -92,8 +92,12 @@ async fn an_overview_that_is_of_another_text_is_not_shown() {
     let saved = engine.fs_add(&owner, text("project", ENGLISH)).await.unwrap().memory.unwrap();
     let edit = everlore::Edit { content: Some("Nobody releases.".into()), ..Default::default() };
     engine.edit(&owner, saved.id, &edit).await.unwrap();
-    let read = engine.fs_read(&owner, &saved.uri, Level::L1).await.unwrap();
-    assert_eq!(read.text, "Nobody releases.");
+    for level in [Level::L0, Level::L1, Level::L2] {
+        let read = engine.fs_read(&owner, &saved.uri, level).await.unwrap();
+        assert_eq!(read.text, "Nobody releases.", "{level}");
+    }
+    let memory = engine.get(&owner, saved.id).await.unwrap();
+    assert_eq!((memory.metadata.len(), memory.description.as_str()), (0, ""));
 }
 
 #[tokio::test]
@@ -416,7 +420,6 @@ async fn a_conversation_has_three_levels() {
 }
 
 #[tokio::test]
-#[expect(clippy::print_stderr, reason = "what was measured is told")]
 async fn a_page_of_a_large_home_costs_no_more_than_one_of_a_small_home() {
     let store = sqlite().await;
     let engine = crate::support::engine_on(store);

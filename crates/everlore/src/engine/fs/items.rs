@@ -151,7 +151,7 @@ pub(super) fn document_item(scope: &Scope, document: &Catalogued) -> Item {
 }
 
 /// A conversation in a list.
-pub(super) fn talk_item(scope: &Scope, talk: Talk) -> Item {
+pub(super) fn talk_item(scope: &Scope, talk: &Talk) -> Item {
     let day = |at: Timestamp| at.strftime("%F").to_string();
     let place = Place::Session(talk.session.clone());
     Item {

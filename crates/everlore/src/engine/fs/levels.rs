@@ -13,7 +13,7 @@ use crate::{
         summary::{Said, lines_within, summarize},
         tokens::estimate,
     },
-    types::{Memory, Role},
+    types::{Fingerprint, Memory, OVERVIEW_KEY, Role},
 };
 
 /// Children that an overview of a folder tells of.
@@ -27,9 +27,6 @@ const MAX_CHARS: usize = 200_000;
 
 /// An overview of a text with fewer tokens would hardly be shorter.
 const OVERVIEW_TOKENS: usize = 120;
-
-/// Where a memory keeps its overview.
-const KEY: &str = "overview";
 
 /// A thing that is no folder at a level, and whether it was cut.
 pub(super) fn of(thing: &Thing, level: Level) -> (String, bool) {
@@ -65,30 +62,34 @@ fn memory_at(memory: &Memory, level: Level) -> String {
 
 /// The overview that was made when the text was saved, if the text is still the same.
 fn kept(memory: &Memory) -> Option<String> {
-    let kept = memory.metadata.get(KEY)?;
+    let kept = memory.metadata.get(OVERVIEW_KEY)?;
     (kept["of"].as_str()? == digest(memory.content.trim()))
         .then(|| kept["text"].as_str().map(str::to_owned))
         .flatten()
 }
 
 fn digest(content: &str) -> String {
-    let print = crate::types::Fingerprint::of(content);
+    let print = Fingerprint::of(content);
     print.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The line and the overview of a text that is to be saved; none where it is short enough itself.
+/// The line and the overview of a text that is to be saved, and both as a memory keeps them; none where it is short itself.
 pub(super) fn made(content: &str) -> (Option<String>, Option<(String, Value)>) {
     let content = content.trim();
     let said = [Said { by: "", text: content, by_user: false }];
-    let line = (content.chars().count() > LINE_CHARS).then(|| {
-        let line = summarize(&said, LINE_CHARS);
-        line.lines().next().unwrap_or_default().trim_start_matches("- ").to_owned()
-    });
-    let long = estimate(content) > OVERVIEW_TOKENS;
-    let text = long.then(|| summarize(&said, OVERVIEW_CHARS)).filter(|text| !text.is_empty());
-    let overview =
-        text.map(|text| (KEY.to_owned(), json!({ "of": digest(content), "text": text })));
-    (line.filter(|line| !line.is_empty()), overview)
+    let is_long = content.chars().count() > LINE_CHARS;
+    let line = is_long.then(|| summarize(&said, LINE_CHARS));
+    let line = line.and_then(|line| line.lines().next().map(bare_line));
+    let text = (estimate(content) > OVERVIEW_TOKENS).then(|| summarize(&said, OVERVIEW_CHARS));
+    let text = text.filter(|text| !text.is_empty());
+    let is_made = line.is_some() || text.is_some();
+    let kept = json!({ "of": digest(content), "line": &line, "text": text });
+    (line, is_made.then(|| (OVERVIEW_KEY.to_owned(), kept)))
+}
+
+/// A line of a summary without its mark.
+fn bare_line(line: &str) -> String {
+    line.trim_start_matches("- ").to_owned()
 }
 
 /// A folder by what is in it.
@@ -122,7 +123,7 @@ pub(super) fn folder(listing: &Listing, level: Level) -> String {
 
 /// The heading of a chunk, and how it begins.
 fn heading(chunk: &Memory) -> String {
-    let text = crate::types::Memory { description: String::new(), ..chunk.clone() };
+    let text = Memory { description: String::new(), ..chunk.clone() };
     format!("- {}: {}", chunk.name, one_line(&text))
 }
 

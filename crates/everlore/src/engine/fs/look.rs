@@ -225,7 +225,7 @@ impl Engine {
         let more = talks.len() > page.limit;
         talks.truncate(page.limit);
         let next = talks.last().filter(|_| more).map(|talk| talk.session.clone());
-        Ok((talks.into_iter().map(|talk| talk_item(scope, talk)).collect(), next))
+        Ok((talks.iter().map(|talk| talk_item(scope, talk)).collect(), next))
     }
 
     async fn turn_items(

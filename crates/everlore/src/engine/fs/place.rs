@@ -456,6 +456,21 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_refused_or_names_one_place_by_plain_names(
+            uri in "(agent://my-agent/|viking://(user/王/|resources/|~/)?|)[a-z0-9%./\\\\:茶 ]{0,30}",
+        ) {
+            if let Ok(place) = parse(&uri) {
+                let bad = |part: &String| part.is_empty() || part == "." || part == ".." || part.contains('\\');
+                proptest::prop_assert!(!place.path().iter().any(bad), "{place:?}");
+                let again = parse(&place.uri(&own()));
+                let same = again.as_ref().is_ok_and(|again| *again == place);
+                proptest::prop_assert!(same, "{uri:?} {place:?} {again:?}");
+            }
+        }
+    }
+
     #[test]
     fn a_name_is_decoded_once() {
         assert_eq!(parse("user/%252e%252e").unwrap(), memory("user/%2e%2e"));

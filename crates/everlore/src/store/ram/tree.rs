@@ -65,7 +65,7 @@ impl Tree for RamStore {
                 let of = shelf.rows.iter().filter(|(place, _)| place.session() == *number);
                 let mut turns = of.map(|(_, memory)| memory).filter(|it| it.kind == Kind::Turn);
                 let first = turns.next()?;
-                let last = turns.last().unwrap_or(first);
+                let last = turns.next_back().unwrap_or(first);
                 Some(Talk { session: name.clone(), first_at: first.at, last_at: last.at })
             };
             names.filter_map(talk).take(limit).collect()

@@ -35,7 +35,7 @@ impl Tool for Add {
             set: ToolSet::Fs,
             input_schema: object(
                 &["uri", "content"],
-                json!({ "uri": uri_field("Where to"), "content": { "type": "string", "description": "The text" }, "name": { "type": "string", "description": "A title for a memory" }, "tags": { "type": "array", "items": { "type": "string" }, "description": "Keywords" } }),
+                &json!({ "uri": uri_field("Where to"), "content": { "type": "string", "description": "The text" }, "name": { "type": "string", "description": "A title for a memory" }, "tags": { "type": "array", "items": { "type": "string" }, "description": "Keywords" } }),
             ),
             output_schema: json!({ "type": "object", "required": ["uri"], "properties": {
                 "uri": { "type": "string", "description": "Where it stands" },
@@ -77,7 +77,7 @@ impl Tool for Rm {
             set: ToolSet::Fs,
             input_schema: object(
                 &["uri"],
-                json!({ "uri": uri_field("What to remove"), "recursive": { "type": "boolean", "default": false, "description": "Also a folder with all that is in it" } }),
+                &json!({ "uri": uri_field("What to remove"), "recursive": { "type": "boolean", "default": false, "description": "Also a folder with all that is in it" } }),
             ),
             output_schema: json!({ "type": "object", "required": ["uri", "memories", "runs"], "properties": {
                 "uri": { "type": "string", "description": "Where it stood" },

@@ -48,7 +48,7 @@ impl Tool for Ls {
             set: ToolSet::Fs,
             input_schema: object(
                 &[],
-                json!({ "uri": uri_field("The folder; the root if left out"), "after": { "type": "string", "description": "The `next` of the page before" }, "limit": limit_field(LIMIT) }),
+                &json!({ "uri": uri_field("The folder; the root if left out"), "after": { "type": "string", "description": "The `next` of the page before" }, "limit": limit_field(LIMIT) }),
             ),
             output_schema: json!({ "type": "object", "required": ["uri", "items"], "properties": {
                 "uri": { "type": "string", "description": "The folder" },
@@ -97,7 +97,7 @@ impl Tool for Tree {
             set: ToolSet::Fs,
             input_schema: object(
                 &[],
-                json!({ "uri": uri_field("The folder; the root if left out"), "depth": { "type": "integer", "minimum": 1, "maximum": 10, "default": DEPTH, "description": "How many levels" }, "limit": limit_field(LIMIT) }),
+                &json!({ "uri": uri_field("The folder; the root if left out"), "depth": { "type": "integer", "minimum": 1, "maximum": 10, "default": DEPTH, "description": "How many levels" }, "limit": limit_field(LIMIT) }),
             ),
             output_schema: json!({ "type": "object", "required": ["uri", "items", "more"], "properties": {
                 "uri": { "type": "string", "description": "The folder" },
@@ -150,7 +150,7 @@ impl Tool for Read {
             set: ToolSet::Fs,
             input_schema: object(
                 &["uri"],
-                json!({ "uri": uri_field("What to read"), "level": { "type": "string", "enum": ["l0", "l1", "l2"], "default": "l2", "description": "How much of it" } }),
+                &json!({ "uri": uri_field("What to read"), "level": { "type": "string", "enum": ["l0", "l1", "l2"], "default": "l2", "description": "How much of it" } }),
             ),
             output_schema: json!({ "type": "object", "required": ["uri", "level", "text", "cut"], "properties": {
                 "uri": { "type": "string", "description": "What was read" },
@@ -195,7 +195,7 @@ impl Tool for Stat {
             description: "Say what stands at a uri of long-term memory without reading it: its size, times, status, keywords, whether it \
                 is a folder and how many entries it has.",
             set: ToolSet::Fs,
-            input_schema: object(&[], json!({ "uri": uri_field("What to look at") })),
+            input_schema: object(&[], &json!({ "uri": uri_field("What to look at") })),
             output_schema: json!({ "type": "object", "required": ["uri", "name", "folder"], "properties": {
                 "uri": { "type": "string", "description": "What it is called by" },
                 "name": { "type": "string", "description": "The last part of that" },

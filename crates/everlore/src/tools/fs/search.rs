@@ -39,7 +39,7 @@ impl Tool for Find {
             set: ToolSet::Fs,
             input_schema: object(
                 &["query"],
-                json!({ "query": { "type": "string", "description": "What you want to know" }, "uri": uri_field("Where to look; everywhere if left out"), "limit": limit_field(HITS) }),
+                &json!({ "query": { "type": "string", "description": "What you want to know" }, "uri": uri_field("Where to look; everywhere if left out"), "limit": limit_field(HITS) }),
             ),
             output_schema: json!({ "type": "object", "required": ["found", "confidence"], "properties": {
                 "found": { "type": "array", "description": "Best first", "items": { "type": "object" } },
@@ -93,7 +93,7 @@ impl Tool for Grep {
             set: ToolSet::Fs,
             input_schema: object(
                 &["pattern"],
-                json!({ "pattern": { "type": "string", "description": "The text, or a regular expression" }, "uri": uri_field("Where to look; everywhere if left out"), "regex": { "type": "boolean", "default": false, "description": "Whether the pattern is a regular expression" }, "ignore_case": { "type": "boolean", "default": false, "description": "Whether capitals matter not" }, "limit": limit_field(LIMIT) }),
+                &json!({ "pattern": { "type": "string", "description": "The text, or a regular expression" }, "uri": uri_field("Where to look; everywhere if left out"), "regex": { "type": "boolean", "default": false, "description": "Whether the pattern is a regular expression" }, "ignore_case": { "type": "boolean", "default": false, "description": "Whether capitals matter not" }, "limit": limit_field(LIMIT) }),
             ),
             output_schema: json!({ "type": "object", "required": ["matches", "read", "more"], "properties": {
                 "matches": { "type": "array", "description": "Lines with their uris and numbers", "items": { "type": "object" } },
