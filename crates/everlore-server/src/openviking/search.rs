@@ -210,16 +210,23 @@ pub(super) async fn glob(Reader(access): Reader, Json(body, _): Json<Names>) -> 
     Reply::ok(began, json!({ "matches": found, "count": count }))
 }
 
-/// Whether the parts of a path fit those of a pattern; `**` stands for any number of them.
+/// Whether the parts of a path fit those of a pattern; `**` stands for any number of them. The places in the path that the
+/// pattern so far can lead to are all followed at once, so that no pattern takes long.
 fn fits(pattern: &[&str], path: &[&str]) -> bool {
-    match (pattern, path) {
-        ([], []) => true,
-        (["**", rest @ ..], _) => {
-            fits(rest, path) || path.split_first().is_some_and(|(_, path)| fits(pattern, path))
+    let mut reached = vec![false; path.len() + 1];
+    reached[0] = true;
+    for part in pattern {
+        let mut next = vec![false; path.len() + 1];
+        for at in 0..=path.len() {
+            if *part == "**" {
+                next[at] = reached[at] || (at > 0 && next[at - 1]);
+            } else if at > 0 {
+                next[at] = reached[at - 1] && fits_name(part, path[at - 1]);
+            }
         }
-        ([first, rest @ ..], [name, path @ ..]) => fits_name(first, name) && fits(rest, path),
-        _ => false,
+        reached = next;
     }
+    reached[path.len()]
 }
 
 /// Whether a name fits: `*` stands for any characters and `?` for one.
@@ -263,6 +270,7 @@ mod tests {
         ] {
             assert!(fits(pattern, path), "{pattern} {path}");
         }
+        assert!(!fits(&"**/a/".repeat(500), &"a/".repeat(20)), "and no pattern takes long");
         for (pattern, path) in
             [("*.md", "a/b.md"), ("**/*.md", "a/b.txt"), ("a*b", "ac"), ("?", "ab"), ("a", "a/b")]
         {

@@ -193,11 +193,13 @@ async fn observe(access: Access, session: String, messages: Vec<Message>) -> Rep
     let turns = messages.into_iter().map(|message| message.turn(&session));
     let turns = turns.collect::<Result<Vec<_>, _>>()?;
     let saved = access.engine().observe(&access.scope, turns).await?;
-    let stat = access.engine().fs_stat(&access.scope, &uri(&session)).await?;
+    // They are stored; a name that is none in the tree does not change that.
+    let stat = access.engine().fs_stat(&access.scope, &uri(&session)).await;
+    let count = stat.ok().and_then(|stat| stat.entries);
     let ids: Vec<_> = saved.iter().map(|saved| saved.id).collect();
     Reply::ok(
         began,
-        json!({ "session_id": session, "message_count": stat.entries, "added": ids.len(), "message_ids": ids }),
+        json!({ "session_id": session, "message_count": count, "added": ids.len(), "message_ids": ids }),
     )
 }
 

@@ -144,7 +144,9 @@ pub(super) async fn walk(
             break;
         }
         if entry.is_folder && level < depth.min(MAX_DEPTH) {
-            let (inside, cut) = entries(&engine, &access.scope, &entry.uri, (0, limit)).await?;
+            // A name that another system brought may be none here: it is shown, and not opened.
+            let inside = entries(&engine, &access.scope, &entry.uri, (0, limit)).await;
+            let (inside, cut) = inside.unwrap_or_default();
             more |= cut;
             let below = inside.into_iter().rev();
             open.extend(below.map(|it| (level + 1, format!("{path}/{}", it.name), it)));

@@ -334,6 +334,28 @@ async fn a_mistyped_name_is_answered_with_near_ones() {
 }
 
 #[tokio::test]
+async fn deep_paths_and_odd_names_break_nothing() {
+    for engine in both().await {
+        let owner = scope("u");
+        for root in ["user/", "resources/", "files/", "memories/"] {
+            let deep = format!("{root}{}", "a/".repeat(2_000));
+            assert_eq!(
+                engine.fs_read(&owner, &deep, Level::L1).await.unwrap_err().code(),
+                "not_found"
+            );
+            assert!(engine.fs_list(&owner, &ListRequest::new(&deep)).await.is_err());
+        }
+        let names =
+            ["..", "a\\b", "50% 折扣", "x/../y"].map(|name| turn(name, "Ann", "hello 你好"));
+        engine.observe(&owner, names.to_vec()).await.unwrap();
+        let tree = TreeRequest { uri: String::new(), depth: 9, limit: 100, all: false };
+        let tree = engine.fs_tree(&owner, &tree).await.unwrap();
+        let opened = tree.items.iter().filter(|deep| deep.item.summary == "hello 你好").count();
+        assert_eq!(opened, 2, "those whose names can stand in a uri: {tree:?}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_of_another_user_or_agent_is_seen_or_touched() {
     for engine in both().await {
         let (mine, other) = (scope("me"), scope("other"));

@@ -264,12 +264,12 @@ async fn errors_are_sentences_that_name_the_field_and_what_to_do() {
         (
             "memory_sav",
             json!({}),
-            "There is no tool `memory_sav`; did you mean `memory_save`? The tools are memory_recall, memory_save, memory_read, memory_add, memory_replace, memory_remove, memory.",
+            "There is no tool `memory_sav`; did you mean `memory_save`? The tools are memory_recall, memory_save, memory_read, memory_add, memory_replace, memory_remove, memory, fs_ls, fs_tree, fs_read, fs_find, fs_grep, fs_add, fs_rm, fs_stat.",
         ),
         (
             "weather",
             json!({}),
-            "There is no tool `weather`. The tools are memory_recall, memory_save, memory_read, memory_add, memory_replace, memory_remove, memory.",
+            "There is no tool `weather`. The tools are memory_recall, memory_save, memory_read, memory_add, memory_replace, memory_remove, memory, fs_ls, fs_tree, fs_read, fs_find, fs_grep, fs_add, fs_rm, fs_stat.",
         ),
         (
             "memory_save",

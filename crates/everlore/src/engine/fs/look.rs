@@ -111,15 +111,13 @@ impl Engine {
 
     async fn near(&self, scope: &Scope, parent: &Place, asked: &str) -> Vec<String> {
         let page = ListRequest { limit: COMPARED, ..ListRequest::new("") };
-        let Ok(listing) = Box::pin(self.list_place(scope, parent, &page)).await else {
-            return Vec::new();
-        };
+        let Ok((items, _)) = self.page_of(scope, parent, &page).await else { return Vec::new() };
         let asked = asked.to_lowercase();
         let nearness = |item: &Item| {
             let name = item.name.to_lowercase();
             if name.starts_with(&asked) { 1.0 } else { strsim::jaro_winkler(&asked, &name) }
         };
-        let mut near: Vec<_> = listing.items.iter().map(|item| (nearness(item), item)).collect();
+        let mut near: Vec<_> = items.iter().map(|item| (nearness(item), item)).collect();
         near.retain(|(nearness, _)| *nearness >= NEAR);
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         near.into_iter().take(TOLD).map(|(_, item)| item.uri.clone()).collect()
@@ -132,8 +130,21 @@ impl Engine {
         place: &Place,
         page: &ListRequest,
     ) -> Result<Listing> {
-        let uri = folder_uri(place, scope);
-        let (items, next) = match place {
+        let (items, next) = self.page_of(scope, place, page).await?;
+        if items.is_empty() && page.after.is_none() {
+            self.check_folder(scope, place).await?;
+        }
+        Ok(Listing { uri: folder_uri(place, scope), items, next })
+    }
+
+    /// The same, empty where there is no such place.
+    async fn page_of(
+        &self,
+        scope: &Scope,
+        place: &Place,
+        page: &ListRequest,
+    ) -> Result<(Vec<Item>, Option<String>)> {
+        Ok(match place {
             Place::Root => paged(self.root_items(scope).await?, page),
             Place::Kinds => paged(self.kind_items(scope).await?, page),
             Place::Layers => paged(self.layer_items(scope).await?, page),
@@ -144,11 +155,7 @@ impl Engine {
             Place::File(parts) => paged(self.file_items(scope, parts).await?, page),
             Place::Memory(path) => self.memory_items(scope, path, page).await?,
             Place::Layer(_) | Place::Day(_) | Place::Turn(_) => (Vec::new(), None),
-        };
-        if items.is_empty() && page.after.is_none() {
-            self.check_folder(scope, place).await?;
-        }
-        Ok(Listing { uri, items, next })
+        })
     }
 
     /// An empty page is right for a folder only.
@@ -159,11 +166,7 @@ impl Engine {
                 format!("`{}` is no folder", place.uri(scope)),
                 "read it with `read`",
             )),
-            None => match place.path().len() {
-                // Comparing names lists the folder above, which must not lead here again and again.
-                0 => Ok(()),
-                _ => Err(Box::pin(self.no_such(scope, place)).await),
-            },
+            None => Err(self.no_such(scope, place).await),
         }
     }
 

@@ -243,8 +243,9 @@ impl Engine {
             walked.items.push(Deep { depth, item });
             let is_full = walked.items.len() == request.limit;
             walked.more |= is_full && inside.is_some();
-            if let Some(uri) = inside.filter(|_| !is_full) {
-                let place = Place::parse(&uri, scope)?;
+            // A name that another system brought may be none here: it is shown, and not opened.
+            let place = inside.filter(|_| !is_full).and_then(|uri| Place::parse(&uri, scope).ok());
+            if let Some(place) = place {
                 Box::pin(self.walk(scope, &place, (depth + 1, request), walked)).await?;
             }
         }

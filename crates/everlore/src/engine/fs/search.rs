@@ -19,8 +19,10 @@ use crate::{
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
 
-/// How many times more hits are asked for at each new try, because recall does not know of folders.
+/// How many times more hits are asked for at each new try, because recall does not know of folders, and how many at most:
+/// what is not among them has next to nothing in common with the query.
 const MORE: usize = 8;
+const MAX_ASKED: usize = 20_000;
 
 /// Memories that a search by text reads at a time, and at most.
 const BATCH: usize = 500;
@@ -132,7 +134,7 @@ impl Engine {
             let is_all = recalled.hits.len() < asked.limit;
             let mut hits = recalled.hits;
             hits.retain(|hit| area.has(&hit.memory));
-            if is_all || hits.len() >= request.limit {
+            if is_all || hits.len() >= request.limit || asked.limit >= MAX_ASKED {
                 hits.truncate(request.limit);
                 let found = hits.iter().map(|hit| found(scope, hit)).collect();
                 return Ok(Finding { found, confidence: recalled.confidence });

@@ -29,9 +29,11 @@ impl Tool for Add {
         Spec {
             name: "fs_add",
             title: "Add to memory",
-            description: "Save a text to long-term memory at a place: a type and a category such as user/food or project/release make \
-                a memory; resources/ with a path such as resources/handbook/deploy.md makes a document, which is taken apart and can be \
-                found piece by piece. A document that is there already is replaced. The short forms l0 and l1 are made at once.",
+            description: "Save a text to long-term memory at a place.\n\n\
+                Use it for what should last: a type and a category such as user/food or project/release make a memory; \
+                resources/ with a path such as resources/handbook/deploy.md makes a document, which can be found piece by \
+                piece and replaces one with that path. The short forms l0 and l1 are made at once.\n\n\
+                Do not save secrets, or what is there already: look with fs_find first.",
             set: ToolSet::Fs,
             input_schema: object(
                 &["uri", "content"],
@@ -72,8 +74,9 @@ impl Tool for Rm {
         Spec {
             name: "fs_rm",
             title: "Remove from memory",
-            description: "Remove a memory, a document, a conversation or, with `recursive`, a folder of such. Only do this when the user \
-                asks for it. The journal keeps it: the user can take it back.",
+            description: "Remove a memory, a document, a conversation or, with `recursive`, a folder of such.\n\n\
+                Use it only when the user asks for it. The journal keeps what is removed, so that the user can take it back.\n\n\
+                Do not use it to correct a memory: memory_save updates it.",
             set: ToolSet::Fs,
             input_schema: object(
                 &["uri"],

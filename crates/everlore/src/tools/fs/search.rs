@@ -34,8 +34,10 @@ impl Tool for Find {
         Spec {
             name: "fs_find",
             title: "Find in memory by meaning",
-            description: "Find what matters for a question in a folder of long-term memory: best first, each with its uri and one line. \
-                Read what looks right with fs_read. Ask in the user's words and language.",
+            description: "Find what matters for a question in a folder of long-term memory: best first, each with its uri and one line.\n\n\
+                Use it before you answer anything that may depend on what is stored, and read what looks right with fs_read. \
+                Ask in the user's words and language.\n\n\
+                Do not use it for a name, a number or a code that must stand there exactly: fs_grep is for those.",
             set: ToolSet::Fs,
             input_schema: object(
                 &["query"],
@@ -88,8 +90,9 @@ impl Tool for Grep {
         Spec {
             name: "fs_grep",
             title: "Find in memory by text",
-            description: "Find the lines of a folder of long-term memory that hold a text exactly, with their uris and line numbers. Use \
-                it for names, numbers and codes; for questions use fs_find.",
+            description: "Find the lines of a folder of long-term memory that hold a text exactly, with their uris and line numbers.\n\n\
+                Use it for names, numbers and codes.\n\n\
+                Do not use it for questions: fs_find is for those.",
             set: ToolSet::Fs,
             input_schema: object(
                 &["pattern"],
