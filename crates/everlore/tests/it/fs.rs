@@ -474,6 +474,12 @@ async fn a_page_of_a_large_home_costs_no_more_than_one_of_a_small_home() {
         );
         assert!(ten_thousand < few * 5.0 + 1.0, "{ten_thousand} ms, {few} ms");
     }
+    let began = Instant::now();
+    let found = engine.fs_find(&large, &find("number 9987", "user/topic-7")).await.unwrap().found;
+    let spent = began.elapsed().as_secs_f64() * 1e3;
+    assert!(found.iter().all(|one| one.uri.contains("/topic-7/")), "{found:?}");
+    assert!(found[0].uri.ends_with("/fact-09987"), "{found:?}");
+    eprintln!("find in one of 20 folders of 10,000 memories: {spent:.1} ms");
     let draft = Remember { content: ENGLISH.into(), ..Remember::default() };
     let id = engine.remember(&small, draft).await.unwrap().id;
     let memory = engine.get(&small, id).await.unwrap();

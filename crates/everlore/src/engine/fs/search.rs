@@ -131,7 +131,7 @@ impl Engine {
         };
         loop {
             let recalled = self.recall(&asked).await?;
-            let is_all = recalled.hits.len() < asked.limit;
+            let is_all = asked.limit >= recalled.candidates;
             let mut hits = recalled.hits;
             hits.retain(|hit| area.has(&hit.memory));
             if is_all || hits.len() >= request.limit || asked.limit >= MAX_ASKED {
