@@ -480,6 +480,9 @@ async fn a_page_of_a_large_home_costs_no_more_than_one_of_a_small_home() {
     assert!(found.iter().all(|one| one.uri.contains("/topic-7/")), "{found:?}");
     assert!(found[0].uri.ends_with("/fact-09987"), "{found:?}");
     eprintln!("find in one of 20 folders of 10,000 memories: {spent:.1} ms");
+    let alike = engine.fs_find(&large, &find("fact 关于茶", "user/topic-7")).await.unwrap().found;
+    let in_folder = alike.iter().filter(|one| one.uri.contains("/topic-7/")).count();
+    assert_eq!((alike.len(), in_folder), (10, 10), "also where all 10,000 fit equally well");
     let draft = Remember { content: ENGLISH.into(), ..Remember::default() };
     let id = engine.remember(&small, draft).await.unwrap().id;
     let memory = engine.get(&small, id).await.unwrap();

@@ -14,7 +14,7 @@ use crate::{
     error::{Error, Result},
     files::layers::Layer,
     ingest::{chunk_of, root_uri},
-    recall::{Hit, RecallRequest},
+    recall::{self, Hit, RecallRequest},
     store::{Filter, Order, Page},
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
@@ -123,19 +123,24 @@ impl Engine {
         if place != Place::Root {
             self.find_thing(scope, &place).await?;
         }
+        // The settings bound what is told, not what is looked through.
+        let limit = request.limit.min(self.config.memory.long_term.max_return);
+        let now = self.now();
         let mut asked = RecallRequest {
             filter: area.filter(),
-            limit: request.limit,
+            limit,
             min_score: request.min_score,
             ..self.request(scope, request.query.as_str())
         };
         loop {
-            let recalled = self.recall(&asked).await?;
+            let asking = self.asking(scope, now.timestamp());
+            let means = self.means(scope, asking.as_ref(), &now);
+            let recalled = recall::recall(means, &asked).await?;
             let is_all = asked.limit >= recalled.candidates;
             let mut hits = recalled.hits;
             hits.retain(|hit| area.has(&hit.memory));
-            if is_all || hits.len() >= request.limit || asked.limit >= MAX_ASKED {
-                hits.truncate(request.limit);
+            if is_all || hits.len() >= limit || asked.limit >= MAX_ASKED {
+                hits.truncate(limit);
                 let found = hits.iter().map(|hit| found(scope, hit)).collect();
                 return Ok(Finding { found, confidence: recalled.confidence });
             }
