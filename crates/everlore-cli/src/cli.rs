@@ -10,11 +10,11 @@ use crate::{
     commands::{
         chat::ChatArgs, completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs,
         demo::DemoArgs, doctor::DoctorArgs, embed::EmbedCommand, extract::ExtractArgs,
-        import::ImportArgs, ingest::IngestArgs, layer::LayerCommand, ledger::LedgerArgs,
-        memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs, onboard::OnboardArgs,
-        prompt::PromptCommand, quarantine::QuarantineCommand, recall::RecallArgs,
-        remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand,
-        upkeep::UpkeepArgs, vault::VaultCommand,
+        fs::FsCommand, import::ImportArgs, ingest::IngestArgs, layer::LayerCommand,
+        ledger::LedgerArgs, memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs,
+        onboard::OnboardArgs, prompt::PromptCommand, quarantine::QuarantineCommand,
+        recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand,
+        tool::ToolCommand, upkeep::UpkeepArgs, vault::VaultCommand,
     },
     output::Color,
 };
@@ -92,6 +92,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Memory(MemoryCommand),
     #[command(subcommand)]
+    Fs(FsCommand),
+    #[command(subcommand)]
     Tool(ToolCommand),
     #[command(subcommand)]
     Layer(LayerCommand),
@@ -150,6 +152,7 @@ impl Command {
             Self::Memory(command) => command.only_reads(),
             Self::Import(args) => args.only_reads(),
             Self::Tool(command) => command.only_reads(),
+            Self::Fs(command) => command.only_reads(),
             Self::Vault(command) => command.only_reads(),
             Self::Quarantine(command) => command.only_reads(),
             Self::Extract(args) => args.only_reads(),

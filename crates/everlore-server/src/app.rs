@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use crate::{
     Options, audit::Audit, auth::Credentials, guard::Guard, limit::Limits, metrics::Metrics,
-    repeat::Repeats,
+    openviking::Desk, repeat::Repeats,
 };
 
 /// The server's state; cheap to clone.
@@ -24,6 +24,7 @@ pub(crate) struct State {
     pub(crate) repeats: Repeats,
     pub(crate) metrics: Metrics,
     pub(crate) audit: Audit,
+    pub(crate) desk: Desk,
     pub(crate) started: Instant,
     /// True once the server is to end; what never ends by itself looks at it.
     pub(crate) closing: watch::Sender<bool>,
@@ -41,6 +42,7 @@ impl App {
             repeats: Repeats::default(),
             metrics: Metrics::default(),
             audit: Audit::open(&options.home)?,
+            desk: Desk::default(),
             started: Instant::now(),
             closing: watch::Sender::new(false),
             options,

@@ -22,6 +22,7 @@ mod listen;
 mod page;
 mod api;
 mod mcp;
+mod openviking;
 #[cfg(test)]
 mod tree;
 

@@ -96,7 +96,7 @@ impl Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let status = match &error {
-            Error::NotFound { .. } => StatusCode::NOT_FOUND,
+            Error::NotFound { .. } | Error::NoSuchUri { .. } => StatusCode::NOT_FOUND,
             Error::Ambiguous { .. } | Error::Conflict { .. } => StatusCode::CONFLICT,
             Error::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Error::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,

@@ -88,8 +88,9 @@ impl Seen {
 
 /// Whatever reaches memory, and whatever is refused.
 fn is_audited(route: &str, status: u16) -> bool {
-    let reaches = route == "/mcp" || (route.starts_with("/v1/") && route != "/v1/openapi.json");
-    reaches || matches!(status, 401 | 403 | 429)
+    let reaches =
+        route == "/mcp" || ["/v1/", "/api/v1/"].iter().any(|root| route.starts_with(root));
+    (reaches && route != "/v1/openapi.json") || matches!(status, 401 | 403 | 429)
 }
 
 /// The id that the caller gave, if it is one that can stand in any log.

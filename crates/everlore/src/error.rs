@@ -18,6 +18,14 @@ pub enum Error {
         /// What the caller called it.
         id: String,
     },
+    /// Nothing stands at this uri.
+    #[error("there is nothing at `{uri}`")]
+    NoSuchUri {
+        /// The uri.
+        uri: String,
+        /// What is near.
+        hint: String,
+    },
     /// A shortened id fits more than one memory.
     #[error("`{prefix}` fits {count} memories")]
     Ambiguous {
@@ -112,7 +120,7 @@ impl Error {
     /// A short, stable word for programs.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::NotFound { .. } => "not_found",
+            Self::NotFound { .. } | Self::NoSuchUri { .. } => "not_found",
             Self::Ambiguous { .. } => "ambiguous",
             Self::Invalid { .. } => "invalid",
             Self::Conflict { .. } => "conflict",
@@ -132,9 +140,10 @@ impl Error {
                 "list what there is with `everlore memory list`; ids are looked up in the current agent and user only"
             }
             Self::Ambiguous { .. } => "give more characters of the id",
-            Self::Invalid { hint, .. } | Self::Remote { hint, .. } | Self::TooLong { hint, .. } => {
-                hint
-            }
+            Self::Invalid { hint, .. }
+            | Self::NoSuchUri { hint, .. }
+            | Self::Remote { hint, .. }
+            | Self::TooLong { hint, .. } => hint,
             Self::Conflict { .. } => "read it again and repeat the change",
             Self::TooNew { .. } => "update everlore, or open another home with --home",
             Self::Damaged { .. } => {

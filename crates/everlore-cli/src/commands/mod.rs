@@ -15,6 +15,7 @@ pub(crate) mod context;
 pub(crate) mod prompt;
 pub(crate) mod memory;
 pub(crate) mod tool;
+pub(crate) mod fs;
 pub(crate) mod layer;
 pub(crate) mod session;
 pub(crate) mod extract;
@@ -55,6 +56,7 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Prompt(command) => command.run(cx, out).await,
         Command::Memory(command) => command.run(cx, out).await,
         Command::Tool(command) => command.run(cx, out).await,
+        Command::Fs(command) => command.run(cx, out).await,
         Command::Layer(command) => command.run(cx, out),
         Command::Session(command) => command.run(cx, out).await,
         Command::Extract(args) => args.run(cx, out).await,

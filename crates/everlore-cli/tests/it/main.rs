@@ -47,6 +47,7 @@ mod serve;
 #[cfg(feature = "server")]
 mod mcp;
 mod tool;
+mod fs;
 #[cfg(feature = "server")]
 mod clients;
 mod tree;

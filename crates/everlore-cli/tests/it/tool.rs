@@ -30,7 +30,7 @@ fn folder(home: &Home) -> PathBuf {
 fn tools_are_listed_and_shown() {
     let home = Home::new();
     let listed = home.run(&["tool", "list"]);
-    assert_eq!((listed.code, listed.out.lines().count()), (0, 24), "{listed:?}");
+    assert_eq!((listed.code, listed.out.lines().count()), (0, 32), "{listed:?}");
     assert!(
         listed.out.contains("memory_recall        core       Search long-term memory"),
         "{listed:?}"
@@ -45,6 +45,7 @@ fn tools_are_listed_and_shown() {
     let layered = ["memory_read", "memory_add", "memory_replace", "memory_remove"];
     assert_eq!(names(&["tool", "list", "--set", "layers"]), layered);
     assert_eq!(names(&["tool", "list", "--set", "anthropic"]), ["memory"]);
+    assert_eq!(names(&["tool", "list", "--set", "fs"]).len(), 8);
     let shown = home.json(&["tool", "show", "memory_save"]);
     assert_eq!(shown["inputSchema"]["additionalProperties"], false);
     assert_eq!(shown["annotations"]["openWorldHint"], false);

@@ -12,13 +12,19 @@ mod turns;
 mod sessions;
 mod layers;
 mod tools;
+mod fs;
 mod stats;
 mod transfer;
 mod upkeep;
 mod scopes;
 mod events;
 
-use axum::{Router, http::StatusCode, middleware::from_fn_with_state, routing::get};
+use axum::{
+    Router,
+    http::StatusCode,
+    middleware::{from_fn, from_fn_with_state},
+    routing::get,
+};
 use utoipa::{
     Modify, OpenApi,
     openapi::{
@@ -33,7 +39,9 @@ use crate::{
     app::App,
     auth::authorized,
     guard::guarded,
-    mcp, page,
+    mcp,
+    openviking::{self, dressed},
+    page,
     problem::{Problem, ProblemBody},
     trace::traced,
 };
@@ -41,10 +49,12 @@ use crate::{
 /// Everything that is answered.
 pub(crate) fn router(app: App) -> Router {
     let authorized = from_fn_with_state(app.clone(), authorized);
-    let closed = closed().route_layer(authorized);
+    let closed = closed().route_layer(authorized.clone());
+    let viking = openviking::routes().route_layer(authorized).route_layer(from_fn(dressed));
     let open = health::routes().merge(page::routes()).route("/v1/openapi.json", get(description));
     closed
         .merge(open)
+        .merge(viking)
         .fallback(async || no_route())
         .method_not_allowed_fallback(async || no_method())
         .layer(from_fn_with_state(app.clone(), guarded))
@@ -62,6 +72,7 @@ fn closed() -> Router<App> {
         .merge(sessions::routes())
         .merge(layers::routes())
         .merge(tools::routes())
+        .merge(fs::routes())
         .merge(stats::routes())
         .merge(transfer::routes())
         .merge(upkeep::routes())
@@ -83,6 +94,7 @@ fn closed() -> Router<App> {
         sessions::end, sessions::answered,
         layers::list, layers::show, layers::edit,
         tools::list, tools::call,
+        fs::list, fs::tree, fs::read, fs::stat, fs::find, fs::grep, fs::add, fs::remove,
         stats::stats, scopes::list,
         transfer::export, transfer::import,
         upkeep::upkeep,
@@ -185,6 +197,7 @@ mod tests {
             include_str!("sessions.rs"),
             include_str!("layers.rs"),
             include_str!("tools.rs"),
+            include_str!("fs.rs"),
             include_str!("stats.rs"),
             include_str!("scopes.rs"),
             include_str!("transfer.rs"),

@@ -240,11 +240,133 @@ pub(super) struct ToolAnswer {
     is_error: bool,
 }
 
+/// Something in the tree.
+#[derive(ToSchema)]
+pub(super) struct FsItem {
+    /// What it is called by; a folder's ends with a slash.
+    uri: String,
+    /// The last part of that.
+    name: String,
+    /// Whether there is something in it.
+    folder: bool,
+    /// What it is, in one line.
+    #[schema(rename = "abstract")]
+    summary: String,
+    /// The memory, if it is one.
+    #[schema(required = false)]
+    id: String,
+    /// Its kind.
+    #[schema(required = false)]
+    kind: Kind,
+    /// Its status.
+    #[schema(required = false)]
+    status: Status,
+    /// Its keywords.
+    #[schema(required = false)]
+    tags: Vec<String>,
+    /// How long its text is, where that is known without reading it.
+    #[schema(required = false)]
+    bytes: usize,
+    /// When it was made (RFC 3339).
+    #[schema(required = false)]
+    created_at: String,
+    /// When it was last changed (RFC 3339).
+    #[schema(required = false)]
+    modified_at: String,
+    /// Whether removing it is refused.
+    read_only: bool,
+    /// How many entries a folder has, where that was asked for.
+    #[schema(required = false)]
+    entries: usize,
+    /// How far below the folder it stands, in a tree.
+    #[schema(required = false)]
+    depth: usize,
+}
+
+/// A page of a folder.
+#[derive(ToSchema)]
+pub(super) struct FsListing {
+    /// The folder.
+    uri: String,
+    /// What is in it, by name.
+    items: Vec<FsItem>,
+    /// What to give as `after` for the next page; nothing if this is the last one.
+    next: Option<String>,
+}
+
+/// A folder with what is in it.
+#[derive(ToSchema)]
+pub(super) struct FsTree {
+    /// The folder.
+    uri: String,
+    /// Each entry before those in it.
+    items: Vec<FsItem>,
+    /// Whether there is more than was asked for.
+    more: bool,
+}
+
+/// What was read.
+#[derive(ToSchema)]
+pub(super) struct FsText {
+    /// Its uri.
+    uri: String,
+    /// l0, l1 or l2.
+    level: String,
+    /// The text.
+    text: String,
+    /// Whether a text was cut because it is too long for one answer.
+    cut: bool,
+}
+
+/// What was found by meaning.
+#[derive(ToSchema)]
+pub(super) struct FsFinding {
+    /// Best first: uri, document, id, kind, name, abstract, score.
+    found: Vec<Value>,
+    /// How probable it is that the best one answers, from 0 to 1.
+    confidence: f64,
+}
+
+/// What was found by text.
+#[derive(ToSchema)]
+pub(super) struct FsGrepped {
+    /// Lines: uri, line, text.
+    matches: Vec<Value>,
+    /// How many texts were read.
+    read: usize,
+    /// Whether there may be more.
+    more: bool,
+}
+
+/// What was added.
+#[derive(ToSchema)]
+pub(super) struct FsAdded {
+    /// Where it stands.
+    uri: String,
+    /// What was saved, if it is a memory.
+    #[schema(required = false)]
+    memory: Saved,
+    /// What became of it, if it is a document.
+    #[schema(required = false)]
+    document: Value,
+}
+
+/// What was removed.
+#[derive(ToSchema)]
+pub(super) struct FsRemoved {
+    /// Where it stood.
+    uri: String,
+    /// How many memories that were.
+    memories: usize,
+    /// The runs, by which it can be undone.
+    runs: Vec<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use everlore::{ingest, recall, store, types};
+    use everlore::{engine::fs, ingest, recall, store, types};
     use jiff::Timestamp;
     use serde::Serialize;
     use utoipa::PartialSchema;
@@ -271,6 +393,30 @@ mod tests {
         memory
     }
 
+    /// An entry of a tree that is also counted.
+    fn entry() -> Value {
+        let (at, id) = (Timestamp::UNIX_EPOCH, memory().id);
+        let item = fs::Item {
+            uri: String::new(),
+            name: String::new(),
+            folder: true,
+            summary: String::new(),
+            id: Some(id),
+            kind: Some(types::Kind::User),
+            status: Some(types::Status::Active),
+            tags: vec!["茶".into()],
+            bytes: Some(3),
+            created_at: Some(at),
+            modified_at: Some(at),
+            read_only: false,
+        };
+        let counted = fs::Stat { item: item.clone(), entries: Some(1) };
+        let mut entry = serde_json::to_value(fs::Deep { depth: 1, item }).unwrap();
+        let counted = serde_json::to_value(counted).unwrap();
+        entry.as_object_mut().unwrap().extend(counted.as_object().unwrap().clone());
+        entry
+    }
+
     #[test]
     fn described_shapes_are_the_real_ones() {
         let (described, real) = fields::<Remember>(ingest::Remember::default());
@@ -284,6 +430,15 @@ mod tests {
         let (described, real) = fields::<ToolAnswer>(everlore::ToolAnswer::error(""));
         assert_eq!(described, real);
         let (described, real) = fields::<Memory>(memory());
+        assert_eq!(described, real);
+        let (described, real) = fields::<FsItem>(entry());
+        assert_eq!(described, real);
+        let text =
+            fs::Text { uri: String::new(), level: fs::Level::L1, text: String::new(), cut: false };
+        let (described, real) = fields::<FsText>(text);
+        assert_eq!(described, real);
+        let removed = fs::Removed { uri: String::new(), memories: 0, runs: Vec::new() };
+        let (described, real) = fields::<FsRemoved>(removed);
         assert_eq!(described, real);
     }
 

@@ -30,7 +30,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List the tools, with their schemas
-#[utoipa::path(get, path = "/v1/tools", tag = "tools", params(("set" = Option<Vec<String>>, Query, description = "Only those of this set: core, layers, anthropic, graph or search; may be repeated")), responses((status = 200, description = "The tools, always in the same order", body = Object)))]
+#[utoipa::path(get, path = "/v1/tools", tag = "tools", params(("set" = Option<Vec<String>>, Query, description = "Only those of this set: core, layers, anthropic, fs, graph or search; may be repeated")), responses((status = 200, description = "The tools, always in the same order", body = Object)))]
 pub(super) async fn list(Reader(_): Reader, mut params: Params) -> Answered<Value> {
     let sets: Vec<ToolSet> = params.many("set")?;
     params.end()?;

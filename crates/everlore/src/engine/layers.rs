@@ -185,12 +185,14 @@ pub(super) async fn aside<T: Send + 'static>(
     done.unwrap_or_else(|error| Err(Error::damaged(format!("the work on a file failed: {error}"))))
 }
 
-fn is_chinese(turns: &[Memory]) -> bool {
+/// Whether they are mostly Chinese.
+pub(super) fn is_chinese(turns: &[Memory]) -> bool {
     let text: String = turns.iter().map(|turn| turn.content.as_str()).collect();
     language_of(&text) == Language::Chinese
 }
 
-fn said(turns: &[Memory], chinese: bool) -> Vec<Said<'_>> {
+/// The turns as a summary takes them.
+pub(super) fn said(turns: &[Memory], chinese: bool) -> Vec<Said<'_>> {
     let by = |turn: &Memory| match (turn.source.role, chinese) {
         (Some(Role::User), false) => "user",
         (Some(Role::User), true) => "用户",

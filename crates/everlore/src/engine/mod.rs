@@ -4,6 +4,7 @@ mod embedding;
 mod asking;
 mod filler;
 mod queue;
+mod tree;
 mod transfer;
 mod foreign;
 mod documents;
@@ -19,6 +20,7 @@ mod capture;
 mod drawing;
 mod worker;
 mod life;
+pub mod fs;
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 

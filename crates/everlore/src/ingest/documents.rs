@@ -25,7 +25,7 @@ use crate::{
     types::{Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, Write},
 };
 use drafts::{Draft, drafts};
-pub use list::documents;
+pub use list::{Catalogued, catalogued, chunk_of, document_at, documents};
 use list::{Listed, Manifest, find_list, listing, manifest_of};
 
 /// Another process may ingest the same file at the same moment; it will not do so many times.

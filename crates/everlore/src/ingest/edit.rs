@@ -10,7 +10,8 @@ use crate::{
     error::{Error, Result},
     store::Store,
     types::{
-        Actor, Author, Change, Kind, Memory, MemoryId, PINNED_KEY, Scope, Status, Timestamp, Write,
+        Actor, Author, Change, Kind, Memory, MemoryId, OVERVIEW_KEY, PINNED_KEY, Scope, Status,
+        Timestamp, Write,
     },
 };
 
@@ -175,6 +176,7 @@ impl Edit {
                 memory.name = naming::title_of(content);
             }
             memory.content.clone_from(content);
+            drop_short_forms(memory);
         }
         if let Some(name) = &self.name {
             memory.name = checked_name(name)?;
@@ -194,6 +196,16 @@ impl Edit {
             memory.metadata.clone_from(metadata);
         }
         Ok(())
+    }
+}
+
+/// What was made of the text before goes with it; what a caller calls the same stays.
+fn drop_short_forms(memory: &mut Memory) {
+    let made = memory.metadata.get(OVERVIEW_KEY).filter(|made| made["of"].is_string());
+    let Some(line) = made.map(|made| made["line"].as_str().map(str::to_owned)) else { return };
+    memory.metadata.remove(OVERVIEW_KEY);
+    if line.is_some_and(|line| line == memory.description) {
+        memory.description.clear();
     }
 }
 

@@ -25,7 +25,8 @@ pub use capture::{Became, Judging, Outcome, Planned, approved, find_uri, plan};
 pub use commit::{Receipt, Saved, observe, remember};
 pub use daily::{KeptDay, day_of, day_without, keep_day};
 pub use documents::{
-    Document, IngestOptions, IngestReport, documents, ingest_document, ingest_run, remove_document,
+    Catalogued, Document, IngestOptions, IngestReport, catalogued, chunk_of, document_at,
+    documents, ingest_document, ingest_run, remove_document,
 };
 pub use draft::{Remember, Turn};
 pub use edit::{Edit, archive_all, edit, set_status, set_weight, supersede};
@@ -37,8 +38,8 @@ pub use gate::{GateContext, Reason, Verdict, judge, trust_of};
 pub use import::{ImportOptions, ImportReport, Rejected, import};
 pub use likeness::Likeness;
 pub use lines::{Header, Line};
-pub use naming::day_uri;
+pub use naming::{day_uri, root_uri};
 pub use near::near_text;
-pub use notes::{Note, keep_notes, note_of};
+pub use notes::{Note, keep_notes, note_at, note_of};
 pub use reconcile::{Resolution, Skipped, VALID_FROM_KEY, VALID_UNTIL_KEY, changes, reconcile};
 pub use undo::{Undo, undo};

@@ -71,6 +71,11 @@ pub(super) fn uri(
     format!("agent://{}/{kind}/{category}/{slug}{separator}{digest}{retry}", slug_of_agent(scope))
 }
 
+/// `agent://{agent}/`, with which every uri of a scope begins.
+pub fn root_uri(scope: &Scope) -> String {
+    format!("agent://{}/", slug_of_agent(scope))
+}
+
 /// `agent://{agent}/session/daily/{date}`.
 pub fn day_uri(scope: &Scope, date: jiff::civil::Date) -> String {
     format!("agent://{}/{}/daily/{date}", slug_of_agent(scope), Kind::Session)

@@ -127,6 +127,11 @@ async fn find(store: &dyn Store, scope: &Scope, path: &str) -> Result<Option<Mem
     Ok(store.find(scope, &Key::Uri(naming::note_uri(scope, path)), 1).await?.pop())
 }
 
+/// The memory of the file at a path, which begins with `/memories`.
+pub async fn note_at(store: &dyn Store, scope: &Scope, path: &str) -> Result<Option<Memory>> {
+    find(store, scope, path).await
+}
+
 /// What a memory was called so far, itself first.
 fn lineage(memory: Option<Memory>) -> Vec<MemoryId> {
     let Some(memory) = memory else { return Vec::new() };

@@ -45,6 +45,9 @@ macro_rules! suite {
             an_erased_turn_takes_its_drafts_with_it,
             drafts_are_held_within_limits,
             memories_are_found_by_slot_and_by_turn,
+            uris_are_walked_in_order_a_page_at_a_time,
+            conversations_are_walked_turn_by_turn,
+            the_trees_of_two_scopes_never_meet,
         );
         crate::store::conformance::suite!(@life $fresh:
             what_prompts_were_given_is_kept_until_it_is_answered,
@@ -79,7 +82,7 @@ pub(crate) use suite;
 pub(super) type Shared = Arc<dyn Store>;
 
 use super::queue_conformance::read_some_turns;
-pub(crate) use super::queue_conformance::*;
+pub(crate) use super::{queue_conformance::*, tree_conformance::*};
 
 pub(super) fn scope(user: &str) -> Scope {
     Scope::new("tester", user).unwrap()

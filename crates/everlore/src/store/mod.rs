@@ -10,6 +10,7 @@ mod vector_cache;
 pub mod usage;
 pub mod ledger;
 mod queue;
+mod tree;
 mod ram;
 pub mod sqlite;
 pub mod directory;
@@ -19,6 +20,8 @@ mod conformance;
 mod life_conformance;
 #[cfg(test)]
 mod queue_conformance;
+#[cfg(test)]
+mod tree_conformance;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -33,6 +36,7 @@ pub use ram::RamStore;
 pub(crate) use segment::Record;
 pub use segment::{Docs, FIELDS, Field, Posting, Segment, Slots};
 pub use sqlite::SqliteStore;
+pub use tree::{Name, Talk, Tree};
 pub use usage::{Prompted, Shown, Told, Usage, UsageCounts, UsageLog};
 pub use vector_cache::{CacheStatus, Keep, Lookup, VectorCache};
 
@@ -50,7 +54,7 @@ use crate::{
 /// Every method is confined to the [`Scope`] it is given: nothing outside it is read, returned, counted or changed,
 /// whatever ids it is asked for.
 #[async_trait]
-pub trait Store: Queue + Send + Sync {
+pub trait Store: Queue + Tree + Send + Sync {
     /// Applies all changes or none. When it returns, they survive a power cut and are found by every reader.
     async fn apply(&self, write: Write) -> Result<Vec<Applied>>;
 

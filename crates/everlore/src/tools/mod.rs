@@ -16,6 +16,7 @@ mod change;
 mod context;
 mod layers;
 mod memory;
+mod fs;
 mod graph;
 mod search;
 
@@ -113,6 +114,14 @@ fn every() -> Vec<Box<dyn Tool>> {
         Box::new(layers::Replace),
         Box::new(layers::Remove),
         Box::new(memory::Memory),
+        Box::new(fs::Ls),
+        Box::new(fs::Tree),
+        Box::new(fs::Read),
+        Box::new(fs::Find),
+        Box::new(fs::Grep),
+        Box::new(fs::Add),
+        Box::new(fs::Rm),
+        Box::new(fs::Stat),
     ];
     own.into_iter().chain(graph::tools()).chain(search::tools()).collect()
 }
@@ -172,7 +181,7 @@ fn sentence(error: &Error) -> String {
             "use memory_recall to find it and its id; only memories of this agent and user can be named"
         }
         Error::Ambiguous { .. } => "give more characters of the id, or all of it",
-        Error::Invalid { hint, .. } => hint,
+        Error::Invalid { hint, .. } | Error::NoSuchUri { hint, .. } => hint,
         Error::Conflict { .. } => "look at it again and repeat the call",
         Error::TooNew { .. }
         | Error::Damaged { .. }

@@ -17,6 +17,8 @@ pub enum ToolSet {
     Layers,
     /// The tool that Claude models know from their training.
     Anthropic,
+    /// Memory as a tree of files.
+    Fs,
     /// The names of the reference memory server of MCP: entities, observations and relations.
     Graph,
     /// The pair that ChatGPT's connectors ask for.
@@ -25,8 +27,8 @@ pub enum ToolSet {
 
 impl ToolSet {
     /// Every set.
-    pub const ALL: [Self; 5] =
-        [Self::Core, Self::Layers, Self::Anthropic, Self::Graph, Self::Search];
+    pub const ALL: [Self; 6] =
+        [Self::Core, Self::Layers, Self::Anthropic, Self::Fs, Self::Graph, Self::Search];
 
     /// Its name.
     pub fn as_str(self) -> &'static str {
@@ -34,6 +36,7 @@ impl ToolSet {
             Self::Core => "core",
             Self::Layers => "layers",
             Self::Anthropic => "anthropic",
+            Self::Fs => "fs",
             Self::Graph => "graph",
             Self::Search => "search",
         }

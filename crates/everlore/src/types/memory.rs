@@ -16,6 +16,9 @@ pub const MAX_NAME_CHARS: usize = 200;
 /// The most bytes one memory may hold: far above any message, low enough that one save never stalls the writer.
 pub const MAX_CONTENT_BYTES: usize = 4 * 1024 * 1024;
 
+/// Where a memory keeps the short forms that were made of its text: `line`, `text`, and `of`, the digest of what they are of.
+pub const OVERVIEW_KEY: &str = "overview";
+
 /// The name of a memory that never changes; ids sort by the time they were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -12,8 +12,8 @@ mod capture;
 pub use capture::{Extracted, Held, HeldAs, HeldLimits};
 pub use change::{Actor, Applied, Author, Change, Entry, Erased, Op, Write};
 pub use memory::{
-    Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, Role, Source, Status,
-    Via,
+    Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, OVERVIEW_KEY, Role,
+    Source, Status, Via,
 };
 pub use scope::Scope;
 pub use slot::{Attribute, SLOT_KEY, Slot, USER};

@@ -28,6 +28,7 @@ mod capture_kill;
 mod semantic;
 mod prompt;
 mod memory_folder;
+mod fs;
 mod tools;
 mod tools_core;
 mod tools_graph;

@@ -64,6 +64,40 @@ pub(super) async fn find_list(
     Ok(store.find(scope, &Key::Uri(uri), 1).await?.pop())
 }
 
+/// What is known of a document: the memory that lists its chunks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Catalogued {
+    /// Where it is.
+    pub path: String,
+    /// Its chunks, in order; those that were deleted or forgotten included.
+    pub chunks: Vec<MemoryId>,
+    /// The memory that lists them.
+    pub list: Memory,
+}
+
+/// The document that a memory lists, if it is such a list.
+pub fn catalogued(list: Memory) -> Option<Catalogued> {
+    let manifest = manifest_of(&list)?;
+    let chunks = manifest.chunks.iter().map(|chunk| chunk.id).collect();
+    Some(Catalogued { path: manifest.path, chunks, list })
+}
+
+/// The document at a path, if it was ingested.
+pub async fn document_at(
+    store: &dyn Store,
+    scope: &Scope,
+    path: &str,
+) -> Result<Option<Catalogued>> {
+    Ok(find_list(store, scope, path).await?.and_then(catalogued))
+}
+
+/// The path of the document that a memory is a chunk of, and the line where it began when it was stored.
+pub fn chunk_of(memory: &Memory) -> Option<(&str, usize)> {
+    memory.metadata.get("chunk").filter(|_| memory.source.via == Via::Import)?;
+    let line = memory.metadata.get("lines").and_then(|lines| lines[0].as_u64()).unwrap_or(1);
+    Some((memory.metadata.get("path")?.as_str()?, line as usize))
+}
+
 /// What a list says; nothing if it is none, or someone changed it beyond reading.
 pub(super) fn manifest_of(list: &Memory) -> Option<Manifest> {
     serde_json::from_value(serde_json::Value::Object(list.metadata.clone())).ok()

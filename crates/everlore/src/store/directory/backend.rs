@@ -74,7 +74,7 @@ impl DirectoryStore {
     }
 
     /// Looks at the files of a scope if that was not done just now. A scope without files has nothing to look at.
-    async fn look(&self, scope: &Scope) -> Result<()> {
+    pub(super) async fn look(&self, scope: &Scope) -> Result<()> {
         let mut looked = self.looked.lock().await;
         let recently = looked.get(scope).is_some_and(|at| at.elapsed() < LOOK_EVERY);
         if recently || !self.folder(scope).is_dir() {

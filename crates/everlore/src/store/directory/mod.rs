@@ -8,6 +8,7 @@ mod work;
 mod sync;
 mod backend;
 mod queue;
+mod tree;
 
 pub use backend::DirectoryStore;
 pub use sync::{Done, SyncReport, SyncRequest, What, sync};

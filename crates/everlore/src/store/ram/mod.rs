@@ -3,6 +3,7 @@
 mod shelf;
 mod life;
 mod queue;
+mod tree;
 
 use std::{
     collections::BTreeMap,

@@ -19,6 +19,7 @@ mod erase;
 mod captures;
 mod held;
 mod queue;
+mod tree;
 mod check;
 
 use std::{

@@ -30,7 +30,8 @@ struct Detail {
     superseded_by: Option<MemoryId>,
 }
 
-const COLUMNS: &str = "place, id, seq, uri, kind, status, at, created_at, updated_at, last_used_at, version, \
+/// The columns that [`select`] reads.
+pub(super) const COLUMNS: &str = "place, id, seq, uri, kind, status, at, created_at, updated_at, last_used_at, version, \
     importance, confidence, weight, detail, name, description, content";
 
 /// Writes a new row; false if its id or uri is taken.
@@ -241,7 +242,8 @@ fn push_filter(filter: &Filter, sql: &mut String, values: &mut Vec<Value>) {
     }
 }
 
-fn select(
+/// The memories that a statement finds and `fits` lets through, at most `limit`.
+pub(super) fn select(
     db: &Connection,
     owner: &Scope,
     sql: &str,

@@ -1,0 +1,92 @@
+//! `everlore fs find` and `grep`: by meaning and by text.
+
+use clap::Args;
+use everlore::engine::fs::{FindRequest, GrepRequest, PAGE};
+
+use crate::{
+    context::Context,
+    failure::{Exit, Result},
+    input,
+    output::Output,
+    words::visible,
+};
+
+/// Find what is worth knowing for a question in a folder, best first
+#[derive(Debug, Args)]
+pub(crate) struct FindArgs {
+    /// What is asked; without it, or with `-`, it is read from standard input
+    query: Vec<String>,
+    /// Where; everywhere if left out
+    #[arg(long = "in", value_name = "URI", default_value = "", hide_default_value = true)]
+    within: String,
+    /// The most hits
+    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+    limit: usize,
+    /// Leave out hits with a lower score, from 0 to 1
+    #[arg(long, value_name = "SCORE", default_value_t = 0.0, hide_default_value = true)]
+    min_score: f64,
+}
+
+impl FindArgs {
+    /// Finds and tells.
+    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let query = input::query(&self.query, out)?;
+        let Self { within: uri, limit, min_score, .. } = self;
+        let request = FindRequest { query, uri, limit, min_score };
+        let finding = cx.engine().await?.fs_find(&cx.scope, &request).await?;
+        if out.is_json() {
+            out.json(&finding)?;
+            return Ok(Exit::found(!finding.found.is_empty()));
+        }
+        for one in &finding.found {
+            out.line(&format!("{:.2}  {}", one.score, visible(&one.uri)))?;
+            out.line(&format!("      {}", visible(&one.summary)))?;
+        }
+        if finding.found.is_empty() {
+            out.note("nothing found");
+        }
+        Ok(Exit::found(!finding.found.is_empty()))
+    }
+}
+
+/// Find the lines of a folder that hold a text exactly
+#[derive(Debug, Args)]
+pub(crate) struct GrepArgs {
+    /// The text, or with --regex a regular expression
+    pattern: String,
+    /// Where; everywhere if left out
+    #[arg(default_value = "", hide_default_value = true)]
+    uri: String,
+    /// The pattern is a regular expression
+    #[arg(long, short = 'E')]
+    regex: bool,
+    /// Capitals matter not
+    #[arg(long, short)]
+    ignore_case: bool,
+    /// The most lines
+    #[arg(long, value_name = "NUMBER", default_value_t = PAGE)]
+    limit: usize,
+}
+
+impl GrepArgs {
+    /// Finds and tells.
+    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let Self { pattern, uri, regex, ignore_case, limit } = self;
+        let request = GrepRequest { pattern, uri, regex, ignore_case, limit };
+        let grepped = cx.engine().await?.fs_grep(&cx.scope, &request).await?;
+        if out.is_json() {
+            out.json(&grepped)?;
+            return Ok(Exit::found(!grepped.matches.is_empty()));
+        }
+        for one in &grepped.matches {
+            out.line(&format!("{}:{}:{}", visible(&one.uri), one.line, visible(&one.text)))?;
+        }
+        if grepped.matches.is_empty() {
+            out.note("nothing found");
+        }
+        if grepped.more {
+            out.note("there may be more: see --limit, or search one folder");
+        }
+        Ok(Exit::found(!grepped.matches.is_empty()))
+    }
+}

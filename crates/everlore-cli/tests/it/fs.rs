@@ -1,0 +1,109 @@
+//! Memory as a tree of files, as people walk through it.
+
+use crate::home::{Home, file};
+
+#[test]
+fn people_add_list_read_find_and_remove_in_both_languages() {
+    let home = Home::new();
+    for (place, text, query) in [
+        ("user/food", "I like green tea in the morning", "what do I drink in the morning"),
+        ("user/饮食", "我早上喝龙井茶", "我早上喝什么"),
+    ] {
+        let added = home.run(&["fs", "add", place, text]);
+        assert_eq!(added.code, 0, "{added:?}");
+        let uri = added.out.trim().strip_prefix("added: ").unwrap();
+        assert!(uri.starts_with(&format!("agent://default/{place}/")), "{uri}");
+        let listed = home.run(&["fs", "ls", place]);
+        assert!(listed.out.contains(text), "{listed:?}");
+        for level in ["l0", "l1", "l2"] {
+            let read = home.run(&["fs", "read", uri, "--level", level]);
+            assert_eq!(read.out, format!("{text}\n"), "{level}");
+        }
+        let found = home.json(&["fs", "find", query, "--in", "user"]);
+        assert_eq!(found["found"][0]["uri"], uri);
+        let lines = home.run(&["fs", "grep", text, "user"]);
+        assert_eq!(lines.out, format!("{uri}:1:{text}\n"));
+        let stat = home.json(&["fs", "stat", uri]);
+        assert_eq!((&stat["folder"], &stat["kind"]), (&false.into(), &"user".into()));
+    }
+    let tree = home.run(&["fs", "tree"]);
+    assert!(tree.out.starts_with("agent://default/\n"), "{tree:?}");
+    for name in
+        ["  user/\n    food/\n", "    饮食/\n", "  layers/\n", "    SOUL.md\n", "  resources/\n"]
+    {
+        assert!(tree.out.contains(name), "{name:?} in {}", tree.out);
+    }
+    let refused = home.run(&["fs", "rm", "user/food"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("--recursive"), "{refused:?}");
+    let removed = home.json(&["fs", "rm", "user", "-r"]);
+    assert_eq!(removed["memories"], 2);
+    assert_eq!(home.run(&["fs", "ls", "user"]).code, 1);
+    home.json(&["memory", "undo", "--run", removed["runs"][0].as_str().unwrap()]);
+    assert_eq!(home.json(&["fs", "ls", "user"])["items"].as_array().unwrap().len(), 2);
+    home.assert_well();
+}
+
+#[test]
+fn a_file_becomes_a_document_and_goes_with_its_folder() {
+    let home = Home::new();
+    let path = file(
+        &home.beside("部署.md"),
+        "# 部署\n\n先备份数据库。\n\n## Roll back\n\nPress the blue button.\n",
+    );
+    let added = home.json(&["fs", "add", "resources/ops/", "--file", &path]);
+    assert_eq!(added["uri"], "agent://default/resources/ops/部署.md");
+    let read = home.run(&["fs", "read", "viking://resources/ops/部署.md"]);
+    assert!(read.out.contains("先备份数据库。") && read.out.contains("blue button"), "{read:?}");
+    let overview = home.run(&["fs", "read", "resources/ops", "--level", "l1"]);
+    assert!(overview.out.starts_with("- 部署.md: "), "{overview:?}");
+    home.json(&["ingest", &path]);
+    let root = home.run(&["fs", "tree", "resources", "-L", "9"]);
+    assert!(root.out.contains("  ~root/\n"), "{root:?}");
+    let dry = home.json(&["fs", "rm", "resources/ops", "-r", "--dry-run"]);
+    assert!(dry["memories"].as_u64().unwrap() > 0);
+    home.json(&["fs", "rm", "resources/ops", "-r"]);
+    assert_eq!(home.run(&["fs", "ls", "resources/ops"]).code, 2);
+    home.assert_well();
+}
+
+#[test]
+fn what_is_wrong_is_told_with_what_to_do() {
+    let home = Home::new();
+    home.json(&["fs", "add", "user/food", "I like tea"]);
+    for (args, word) in [
+        (vec!["fs", "read", "user/fodo"], "did you mean agent://default/user/food/"),
+        (vec!["fs", "ls", "user/../../etc"], "lead nowhere"),
+        (vec!["fs", "ls", "user/%2e%2e"], "lead nowhere"),
+        (vec!["fs", "ls", "agent://other/user"], "another agent"),
+        (vec!["fs", "ls", "file:///etc/passwd"], "agent://"),
+        (vec!["fs", "read", "user/food"], "is a folder"),
+        (vec!["fs", "read", "user", "--level", "l9"], "l0"),
+        (vec!["fs", "add", "layers/USER.md", "x"], "everlore layer"),
+        (vec!["fs", "rm", "layers", "-r"], "cannot be changed here"),
+        (vec!["fs", "add", "user/a/b/c", "x"], "no deeper"),
+        (vec!["fs", "grep", "(", "-E"], "regular expression"),
+        (vec!["fs", "ls", "--limit", "0"], "1 to 1000"),
+    ] {
+        let ran = home.run(&args);
+        assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
+        assert!(ran.err.contains(word), "{args:?}: {ran:?}");
+    }
+    let told = home.run(&["--json", "fs", "read", "user/fodo"]);
+    assert_eq!(told.json()["error"]["code"], "not_found");
+}
+
+#[test]
+fn secrets_are_masked_before_the_short_forms_are_made() {
+    let home = Home::new();
+    let secret = "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjKl-AbCdEfGA";
+    let text = format!(
+        "The key of the service is {secret} and it is used every day. {}",
+        "The service is slow in the morning and fast at night. ".repeat(12)
+    );
+    home.json(&["fs", "add", "reference/keys", &text]);
+    for (path, bytes) in home.files() {
+        let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+        assert!(!found, "{}", path.display());
+    }
+}

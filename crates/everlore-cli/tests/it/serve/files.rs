@@ -1,0 +1,131 @@
+//! Memory as a tree of files, over HTTP.
+
+use serde_json::{Value, json};
+
+use super::Serving;
+use crate::home::Home;
+
+fn encoded(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte.is_ascii_alphanumeric() {
+            true => char::from(byte).to_string(),
+            false => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+fn key(home: &Home, name: &str, role: &str, user: &str) -> String {
+    let made =
+        home.json(&["serve", "key", "add", name, "--role", role, "--agent", "a", "--user", user]);
+    made["key"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_tree_is_walked_over_http_in_both_languages() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    for (place, text, query) in [
+        ("project/release", "The release leaves on Tuesday.", "when does the release leave"),
+        ("project/发布", "新版本星期二发布。", "新版本什么时候发布"),
+    ] {
+        let body = json!({ "uri": place, "content": text, "metadata": { "from": "测试" } });
+        let added = server.ask("POST", "/v1/fs", Some(body)).json(200);
+        let uri = added["uri"].as_str().unwrap();
+        for level in ["l0", "l1", "l2"] {
+            let path = format!("/v1/fs/read?uri={}&level={level}", encoded(uri));
+            assert_eq!(server.ask("GET", &path, None).json(200)["text"], text);
+        }
+        let path = format!("/v1/fs/find?query={}&uri=project", encoded(query));
+        assert_eq!(server.ask("GET", &path, None).json(200)["found"][0]["uri"], uri);
+        let path = format!("/v1/fs/grep?pattern={}", encoded(text));
+        assert_eq!(server.ask("GET", &path, None).json(200)["matches"][0]["line"], 1);
+        let path = format!("/v1/fs/stat?uri={}", encoded(uri));
+        assert_eq!(server.ask("GET", &path, None).json(200)["kind"], "project");
+    }
+    let page = server.ask("GET", "/v1/fs/ls?uri=project&limit=1", None).json(200);
+    assert_eq!((&page["items"][0]["name"], &page["next"]), (&json!("release"), &json!("release/")));
+    let page = server.ask("GET", "/v1/fs/ls?uri=project&limit=1&after=release%2F", None).json(200);
+    assert_eq!((&page["items"][0]["name"], &page["next"]), (&json!("发布"), &Value::Null));
+    let tree = server.ask("GET", "/v1/fs/tree?uri=viking%3A%2F%2Fuser&depth=2", None).json(200);
+    assert!(tree["items"].as_array().unwrap().len() > 4, "{tree}");
+    let removed = server.ask("DELETE", "/v1/fs?uri=project&recursive=true", None).json(200);
+    assert_eq!(removed["memories"], 2);
+    server.ask("POST", "/v1/undo", Some(json!({ "run": removed["runs"][0] }))).json(200);
+    assert_eq!(server.ask("GET", "/v1/fs/stat?uri=project", None).json(200)["entries"], 2);
+    home.assert_well();
+}
+
+#[test]
+fn uris_that_lead_out_are_refused_on_every_route() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    for uri in [
+        "../x",
+        "user/../../x",
+        "user/%2e%2e/x",
+        "a\0b",
+        "user/%00",
+        "agent://other/user",
+        "viking://user/other/memories",
+        "file:///etc/passwd",
+        "user\\x",
+        "user/%ff",
+        &"x/".repeat(4_000),
+    ] {
+        let uri = encoded(uri);
+        for route in ["ls", "tree", "read", "stat", "find", "grep"] {
+            let path = format!("/v1/fs/{route}?uri={uri}&query=x&pattern=x");
+            let path = match route {
+                "find" => path.replace("&pattern=x", ""),
+                "grep" => path.replace("&query=x", ""),
+                _ => path.replace("&query=x&pattern=x", ""),
+            };
+            let told = server.ask("GET", &path, None);
+            assert_eq!(told.problem(422), "invalid", "{path}");
+            assert!(!told.text.contains("root:"), "{told:?}");
+        }
+        let told = server.ask("DELETE", &format!("/v1/fs?uri={uri}&recursive=true"), None);
+        assert_eq!(told.problem(422), "invalid", "{uri}");
+        let theirs = format!("/api/v1/fs/ls?uri={uri}");
+        let told = server.ask("GET", &theirs, None).json(400);
+        assert_eq!(told["error"]["code"], "INVALID_ARGUMENT", "{told}");
+    }
+    let near = server.ask("GET", "/v1/fs/read?uri=resorces%2Fx.md", None);
+    assert_eq!(near.problem(404), "not_found");
+}
+
+#[test]
+fn a_key_sees_its_own_tree_only_and_a_reader_changes_nothing() {
+    let home = Home::new();
+    let (mine, theirs, reader) = (
+        key(&home, "mine", "write", "me"),
+        key(&home, "theirs", "write", "them"),
+        key(&home, "reader", "read", "me"),
+    );
+    let server = Serving::on(&home, &[]);
+    let body = json!({ "uri": "user/food", "content": "their tea 4711 秘密" });
+    let secret = server.ask_as(&theirs, "POST", "/v1/fs", Some(body)).json(200);
+    let uri = encoded(secret["uri"].as_str().unwrap());
+    let read = format!("/v1/fs/read?uri={uri}");
+    assert_eq!(server.ask_as(&mine, "GET", &read, None).problem(404), "not_found");
+    let remove = format!("/v1/fs?uri={uri}");
+    assert_eq!(server.ask_as(&mine, "DELETE", &remove, None).problem(404), "not_found");
+    for path in ["/v1/fs/grep?pattern=4711", "/v1/fs/find?query=tea", "/v1/fs/tree?depth=9"] {
+        let told = server.ask_as(&mine, "GET", path, None);
+        assert_eq!(told.status, 200);
+        assert!(!told.text.contains("4711"), "{path}: {}", told.text);
+    }
+    let other = format!("{read}&user=them");
+    assert_eq!(server.ask_as(&mine, "GET", &other, None).problem(403), "scope");
+    let add = json!({ "uri": "user", "content": "x" });
+    assert_eq!(server.ask_as(&reader, "POST", "/v1/fs", Some(add)).problem(403), "role");
+    assert_eq!(server.ask_as(&reader, "DELETE", "/v1/fs?uri=user", None).problem(403), "role");
+    assert_eq!(server.ask_as(&reader, "GET", "/v1/fs/ls", None).status, 200);
+    let without = server.send(&[], "GET", "/api/v1/fs/ls?uri=viking%3A%2F%2F", None).json(401);
+    assert_eq!(without["error"]["code"], "UNAUTHENTICATED");
+    let with = [("x-api-key", mine.as_str())];
+    assert_eq!(server.send(&with, "GET", "/api/v1/fs/ls?uri=viking%3A%2F%2F", None).status, 200);
+    assert_eq!(server.send(&with, "GET", "/v1/fs/ls", None).problem(401), "unauthorized");
+    let there = home.run(&["--json", "--agent", "a", "--user", "them", "fs", "ls", "user/food"]);
+    assert_eq!(there.json()["items"].as_array().unwrap().len(), 1);
+}

@@ -1,0 +1,182 @@
+//! Memory as a tree of files, by `agent://` uris.
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+use everlore::engine::fs::{
+    AddRequest, Added, FindRequest, Finding, GrepRequest, Grepped, Level, ListRequest, Listing,
+    PAGE, RemoveRequest, Removed, Stat, Text, TreeRequest, Walked,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::schema;
+use crate::{
+    answer::{Answer, Answered},
+    app::App,
+    auth::{Reader, Writer},
+    body::Json,
+    params::Params,
+};
+
+/// Levels of folders that a tree shows, unless more are asked for.
+const DEPTH: usize = 3;
+
+/// Hits of a search, unless more are asked for.
+const HITS: usize = 10;
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/v1/fs", post(add).delete(remove))
+        .route("/v1/fs/ls", get(list))
+        .route("/v1/fs/tree", get(tree))
+        .route("/v1/fs/read", get(read))
+        .route("/v1/fs/stat", get(stat))
+        .route("/v1/fs/find", get(find))
+        .route("/v1/fs/grep", get(grep))
+}
+
+fn uri(params: &mut Params) -> Result<String, crate::problem::Problem> {
+    Ok(params.one("uri")?.unwrap_or_default())
+}
+
+/// List a folder
+#[utoipa::path(get, path = "/v1/fs/ls", tag = "fs", params(
+    ("uri" = Option<String>, Query, description = "The folder: agent://…, viking://…, or a path from the root; the root if left out"),
+    ("after" = Option<String>, Query, description = "Go on after this, the `next` of the page before"),
+    ("limit" = Option<usize>, Query, description = "The most entries, 100 if left out, 1000 at most"),
+    ("all" = Option<bool>, Query, description = "Also what is archived or superseded"),
+), responses((status = 200, description = "A page", body = schema::FsListing)))]
+pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered<Listing> {
+    let request = ListRequest {
+        uri: uri(&mut params)?,
+        after: params.one("after")?,
+        limit: params.one("limit")?.unwrap_or(PAGE),
+        all: params.is("all")?,
+    };
+    params.end()?;
+    Ok(Answer::ok(access.engine().fs_list(&access.scope, &request).await?))
+}
+
+/// List a folder and the folders in it
+#[utoipa::path(get, path = "/v1/fs/tree", tag = "fs", params(
+    ("uri" = Option<String>, Query, description = "The folder; the root if left out"),
+    ("depth" = Option<usize>, Query, description = "How many levels, 3 if left out"),
+    ("limit" = Option<usize>, Query, description = "The most entries, 100 if left out, 1000 at most"),
+    ("all" = Option<bool>, Query, description = "Also what is archived or superseded"),
+), responses((status = 200, description = "Each entry before those in it", body = schema::FsTree)))]
+pub(super) async fn tree(Reader(access): Reader, mut params: Params) -> Answered<Walked> {
+    let request = TreeRequest {
+        uri: uri(&mut params)?,
+        depth: params.one("depth")?.unwrap_or(DEPTH),
+        limit: params.one("limit")?.unwrap_or(PAGE),
+        all: params.is("all")?,
+    };
+    params.end()?;
+    Ok(Answer::ok(access.engine().fs_tree(&access.scope, &request).await?))
+}
+
+/// Read something at a level
+#[utoipa::path(get, path = "/v1/fs/read", tag = "fs", params(
+    ("uri" = String, Query, description = "What to read"),
+    ("level" = Option<String>, Query, description = "l0 (one line), l1 (overview) or l2 (all of it), which it is if left out"),
+), responses((status = 200, description = "The text", body = schema::FsText)))]
+pub(super) async fn read(Reader(access): Reader, mut params: Params) -> Answered<Text> {
+    let uri = uri(&mut params)?;
+    let level: Level = params.one("level")?.unwrap_or_default();
+    params.end()?;
+    Ok(Answer::ok(access.engine().fs_read(&access.scope, &uri, level).await?))
+}
+
+/// Say what something is, without reading it
+#[utoipa::path(get, path = "/v1/fs/stat", tag = "fs", params(
+    ("uri" = Option<String>, Query, description = "What to look at; the root if left out"),
+), responses((status = 200, description = "What is known of it", body = schema::FsItem)))]
+pub(super) async fn stat(Reader(access): Reader, mut params: Params) -> Answered<Stat> {
+    let uri = uri(&mut params)?;
+    params.end()?;
+    Ok(Answer::ok(access.engine().fs_stat(&access.scope, &uri).await?))
+}
+
+/// Find in a folder by meaning
+#[utoipa::path(get, path = "/v1/fs/find", tag = "fs", params(
+    ("query" = String, Query, description = "What is asked"),
+    ("uri" = Option<String>, Query, description = "Where; everywhere if left out"),
+    ("limit" = Option<usize>, Query, description = "The most hits, 10 if left out"),
+    ("min_score" = Option<f64>, Query, description = "Hits with a lower score, from 0 to 1, are left out"),
+), responses((status = 200, description = "Best first", body = schema::FsFinding)))]
+pub(super) async fn find(Reader(access): Reader, mut params: Params) -> Answered<Finding> {
+    let request = FindRequest {
+        query: params.one("query")?.unwrap_or_default(),
+        uri: uri(&mut params)?,
+        limit: params.one("limit")?.unwrap_or(HITS),
+        min_score: params.one("min_score")?.unwrap_or(0.0),
+    };
+    params.end()?;
+    Ok(Answer::ok(access.engine().fs_find(&access.scope, &request).await?))
+}
+
+/// Find lines in a folder by text
+#[utoipa::path(get, path = "/v1/fs/grep", tag = "fs", params(
+    ("pattern" = String, Query, description = "The text, or a regular expression"),
+    ("uri" = Option<String>, Query, description = "Where; everywhere if left out"),
+    ("regex" = Option<bool>, Query, description = "Whether the pattern is a regular expression"),
+    ("ignore_case" = Option<bool>, Query, description = "Whether capitals matter not"),
+    ("limit" = Option<usize>, Query, description = "The most lines, 100 if left out"),
+), responses((status = 200, description = "Lines with their uris and numbers", body = schema::FsGrepped)))]
+pub(super) async fn grep(Reader(access): Reader, mut params: Params) -> Answered<Grepped> {
+    let request = GrepRequest {
+        pattern: params.one("pattern")?.unwrap_or_default(),
+        uri: uri(&mut params)?,
+        regex: params.is("regex")?,
+        ignore_case: params.is("ignore_case")?,
+        limit: params.one("limit")?.unwrap_or(PAGE),
+    };
+    params.end()?;
+    Ok(Answer::ok(access.engine().fs_grep(&access.scope, &request).await?))
+}
+
+/// Something to add.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AddBody {
+    /// Where: a kind such as `user`, with a category such as `user/food`, or the path of a document in `resources`.
+    uri: String,
+    /// The text.
+    content: String,
+    /// A title for a memory; the beginning of its text if left out.
+    name: Option<String>,
+    /// Keywords.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Free data of the caller, for a memory.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    metadata: Map<String, Value>,
+}
+
+/// Save a text as a memory or a document
+#[utoipa::path(post, path = "/v1/fs", tag = "fs", request_body = AddBody, responses((status = 200, description = "Where it stands", body = schema::FsAdded)))]
+pub(super) async fn add(Writer(access): Writer, Json(body, _): Json<AddBody>) -> Answered<Added> {
+    let AddBody { uri, content, name, tags, metadata } = body;
+    let request = AddRequest { uri, bytes: content.into_bytes(), name, tags, metadata };
+    Ok(Answer::ok(access.engine().fs_add(&access.scope, request).await?))
+}
+
+/// Remove a memory, a document, a conversation, or a folder of such; the journal keeps it, so that this can be undone
+#[utoipa::path(delete, path = "/v1/fs", tag = "fs", params(
+    ("uri" = String, Query, description = "What to remove"),
+    ("recursive" = Option<bool>, Query, description = "Also a folder with all that is in it"),
+    ("dry_run" = Option<bool>, Query, description = "Only say what would be removed"),
+), responses((status = 200, description = "How many memories that were, and the runs to undo", body = schema::FsRemoved)))]
+pub(super) async fn remove(Writer(access): Writer, mut params: Params) -> Answered<Removed> {
+    let request = RemoveRequest {
+        uri: uri(&mut params)?,
+        recursive: params.is("recursive")?,
+        dry_run: params.is("dry_run")?,
+    };
+    params.end()?;
+    Ok(Answer::ok(access.engine().fs_remove(&access.scope, &request).await?))
+}

@@ -1,0 +1,180 @@
+//! The short forms of things: one line (L0), an overview (L1), all of it (L2).
+//!
+//! What `add` saves keeps its short forms from then on, with a digest of the text that they are of. Everything else is short
+//! already or is shortened when it is looked at, in microseconds and always as the text is now; recall never waits for it.
+
+use serde_json::{Value, json};
+
+use super::{Level, Listing, look::Thing};
+use crate::{
+    engine::layers::{is_chinese, said},
+    recall::{one_line, overview},
+    text::{
+        summary::{Said, lines_within, summarize},
+        tokens::estimate,
+    },
+    types::{Fingerprint, Memory, OVERVIEW_KEY, Role},
+};
+
+/// Children that an overview of a folder tells of.
+pub(super) const CHILDREN: usize = 50;
+
+/// The most characters of a line, of an overview, and of a conversation or document that is read whole: hosts cut answers
+/// above 25,000 tokens.
+const LINE_CHARS: usize = 160;
+const OVERVIEW_CHARS: usize = 1_000;
+const MAX_CHARS: usize = 200_000;
+
+/// An overview of a text with fewer tokens would hardly be shorter.
+const OVERVIEW_TOKENS: usize = 120;
+
+/// A thing that is no folder at a level, and whether it was cut.
+pub(super) fn of(thing: &Thing, level: Level) -> (String, bool) {
+    match thing {
+        Thing::Folder => (String::new(), false),
+        Thing::Memory(memory) => (memory_at(memory, level), false),
+        Thing::Document(document, chunks) => match level {
+            Level::L0 => (format!("{}: {}", document.path, document.list.description), false),
+            Level::L1 => whole(chunks.iter().map(heading), "\n", OVERVIEW_CHARS),
+            Level::L2 => whole(chunks.iter().map(|chunk| chunk.content.clone()), "\n\n", MAX_CHARS),
+        },
+        Thing::Session(turns, more) => {
+            let (text, cut) = session(turns, level);
+            (text, cut || (*more && level == Level::L2))
+        }
+        Thing::File(text) => (file(text, level), false),
+    }
+}
+
+/// A memory in one line.
+pub(super) fn line(memory: &Memory) -> String {
+    let line = one_line(memory);
+    if line.is_empty() { memory.name.clone() } else { line }
+}
+
+fn memory_at(memory: &Memory, level: Level) -> String {
+    match level {
+        Level::L0 => line(memory),
+        Level::L1 => kept(memory).unwrap_or_else(|| overview(memory)),
+        Level::L2 => memory.content.clone(),
+    }
+}
+
+/// The overview that was made when the text was saved, if the text is still the same.
+fn kept(memory: &Memory) -> Option<String> {
+    let kept = memory.metadata.get(OVERVIEW_KEY)?;
+    (kept["of"].as_str()? == digest(memory.content.trim()))
+        .then(|| kept["text"].as_str().map(str::to_owned))
+        .flatten()
+}
+
+fn digest(content: &str) -> String {
+    let print = Fingerprint::of(content);
+    print.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The line and the overview of a text that is to be saved, and both as a memory keeps them; none where it is short itself.
+pub(super) fn made(content: &str) -> (Option<String>, Option<(String, Value)>) {
+    let content = content.trim();
+    let said = [Said { by: "", text: content, by_user: false }];
+    let is_long = content.chars().count() > LINE_CHARS;
+    let line = is_long.then(|| summarize(&said, LINE_CHARS));
+    let line = line.and_then(|line| line.lines().next().map(bare_line));
+    let text = (estimate(content) > OVERVIEW_TOKENS).then(|| summarize(&said, OVERVIEW_CHARS));
+    let text = text.filter(|text| !text.is_empty());
+    let is_made = line.is_some() || text.is_some();
+    let kept = json!({ "of": digest(content), "line": &line, "text": text });
+    (line, is_made.then(|| (OVERVIEW_KEY.to_owned(), kept)))
+}
+
+/// A line of a summary without its mark.
+fn bare_line(line: &str) -> String {
+    line.trim_start_matches("- ").to_owned()
+}
+
+/// A folder by what is in it.
+pub(super) fn folder(listing: &Listing, level: Level) -> String {
+    let more = if listing.next.is_some() { " and more" } else { "" };
+    let names = || {
+        let names = listing.items.iter().map(|item| item.name.clone());
+        whole(names, ", ", LINE_CHARS).0
+    };
+    match (listing.items.len(), level) {
+        (0, _) => "An empty folder".to_owned(),
+        (count, Level::L0) => {
+            let noun = if count == 1 { "entry" } else { "entries" };
+            format!("{count} {noun}{more}: {}", names())
+        }
+        _ => {
+            let slash = |folder: bool| if folder { "/" } else { "" };
+            let line = |item: &super::Item| {
+                let what = if item.summary.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", item.summary)
+                };
+                format!("- {}{}{what}", item.name, slash(item.folder))
+            };
+            let lines: Vec<String> = listing.items.iter().map(line).collect();
+            format!("{}{}", lines.join("\n"), if more.is_empty() { "" } else { "\n- …" })
+        }
+    }
+}
+
+/// The heading of a chunk, and how it begins.
+fn heading(chunk: &Memory) -> String {
+    let text = Memory { description: String::new(), ..chunk.clone() };
+    format!("- {}: {}", chunk.name, one_line(&text))
+}
+
+fn session(turns: &[Memory], level: Level) -> (String, bool) {
+    let chinese = is_chinese(turns);
+    let spoken = said(turns, chinese);
+    let first = || turns.first().map(line).unwrap_or_default();
+    let or_first = |text: String| if text.is_empty() { first() } else { text };
+    match level {
+        Level::L0 => {
+            let summary = or_first(summarize(&spoken, LINE_CHARS));
+            (summary.lines().next().unwrap_or_default().to_owned(), false)
+        }
+        Level::L1 => (or_first(summarize(&spoken, OVERVIEW_CHARS)), false),
+        Level::L2 => whole(turns.iter().map(transcribed), "\n", MAX_CHARS),
+    }
+}
+
+fn transcribed(turn: &Memory) -> String {
+    let role = match turn.source.role {
+        Some(Role::User) | None => "user",
+        Some(Role::Assistant) => "assistant",
+        Some(Role::System) => "system",
+        Some(Role::Tool) => "tool",
+    };
+    format!("{}: {}", turn.source.speaker.as_deref().unwrap_or(role), turn.content)
+}
+
+/// A markdown file: its first line of text, its headings with theirs, or all of it.
+fn file(text: &str, level: Level) -> String {
+    let is_text = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    let first = |text: &str| text.lines().find(is_text).map(|line| line.trim().to_owned());
+    match level {
+        Level::L0 => first(text).unwrap_or_else(|| "Nothing is written yet".to_owned()),
+        Level::L1 => lines_within(text, OVERVIEW_CHARS),
+        Level::L2 => text.to_owned(),
+    }
+}
+
+/// Pieces joined as far as they fit whole, and whether some did not.
+fn whole(pieces: impl Iterator<Item = String>, between: &str, max: usize) -> (String, bool) {
+    let (mut text, mut used) = (String::new(), 0);
+    for piece in pieces {
+        used += piece.chars().count() + between.len();
+        if used > max && !text.is_empty() {
+            return (text + between + "…", true);
+        }
+        if !text.is_empty() {
+            text.push_str(between);
+        }
+        text.push_str(&piece);
+    }
+    (text, false)
+}

@@ -1,0 +1,303 @@
+//! Everything that is held of a scope as a tree of files (X6): list it, read it at three levels, search it, add and remove.
+//!
+//! `place` says what a uri means, `look` finds it and lists what is in it, `levels` makes the short forms, `search` finds by
+//! meaning and by text, `change` adds and removes. The tree is nothing that is stored: memories stand where their uris say,
+//! documents, conversations, layers and the agent's own files beside them.
+
+mod place;
+mod look;
+mod items;
+mod paths;
+mod levels;
+mod search;
+mod change;
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+pub use change::{AddRequest, Added, RemoveRequest, Removed};
+pub use place::to_viking;
+pub use search::{FindRequest, Finding, Found, GrepRequest, Grepped, Match};
+
+use self::{look::Thing, place::Place};
+use super::Engine;
+use crate::{
+    error::{Error, Result},
+    types::{Kind, MemoryId, Scope, Status, Timestamp},
+};
+
+/// Entries of a page, unless another number is asked for, and at most.
+pub const PAGE: usize = 100;
+/// See [`PAGE`].
+pub const MAX_PAGE: usize = 1_000;
+
+/// How much of a text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// One line.
+    L0,
+    /// An overview.
+    L1,
+    /// All of it.
+    #[default]
+    L2,
+}
+
+impl Level {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::L0 => "l0",
+            Self::L1 => "l1",
+            Self::L2 => "l2",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Level {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.trim().to_lowercase().as_str() {
+            "l0" | "0" | "abstract" => Ok(Self::L0),
+            "l1" | "1" | "overview" => Ok(Self::L1),
+            "l2" | "2" | "full" => Ok(Self::L2),
+            _ => Err(Error::invalid(
+                format!("there is no level `{text}`, only l0, l1 and l2"),
+                "use l0 (one line), l1 (overview) or l2 (all of it)",
+            )),
+        }
+    }
+}
+
+/// Something in the tree.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Item {
+    /// What it is called by; a folder's ends with a slash.
+    pub uri: String,
+    /// The last part of that.
+    pub name: String,
+    /// Whether there is something in it.
+    pub folder: bool,
+    /// What it is, in one line (L0).
+    #[serde(rename = "abstract")]
+    pub summary: String,
+    /// The memory, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<MemoryId>,
+    /// Its kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Its status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+    /// Its keywords.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// How long its text is, where that is known without reading it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<usize>,
+    /// When it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+    /// When it was last changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified_at: Option<Timestamp>,
+    /// Whether `rm` refuses it.
+    pub read_only: bool,
+}
+
+/// Which entries of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListRequest {
+    /// The folder.
+    pub uri: String,
+    /// Where the last page ended: its `next`.
+    pub after: Option<String>,
+    /// The most entries.
+    pub limit: usize,
+    /// Also what is archived or superseded.
+    pub all: bool,
+}
+
+impl ListRequest {
+    /// The first page of a folder.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into(), after: None, limit: PAGE, all: false }
+    }
+}
+
+/// A page of a folder.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Listing {
+    /// The folder.
+    pub uri: String,
+    /// What is in it, by name.
+    pub items: Vec<Item>,
+    /// What to give as `after` for the next page; nothing if this is the last one.
+    pub next: Option<String>,
+}
+
+/// How much of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeRequest {
+    /// The folder.
+    pub uri: String,
+    /// How many levels of folders.
+    pub depth: usize,
+    /// The most entries.
+    pub limit: usize,
+    /// Also what is archived or superseded.
+    pub all: bool,
+}
+
+/// A folder with what is in it, from the outside in.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Walked {
+    /// The folder.
+    pub uri: String,
+    /// Each entry before those in it.
+    pub items: Vec<Deep>,
+    /// Whether there is more than was asked for.
+    pub more: bool,
+}
+
+/// An entry of a tree.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Deep {
+    /// How far below the folder it stands; 1 for what is in it.
+    pub depth: usize,
+    /// The entry.
+    #[serde(flatten)]
+    pub item: Item,
+}
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Text {
+    /// Its uri.
+    pub uri: String,
+    /// How much of it.
+    pub level: Level,
+    /// The text.
+    pub text: String,
+    /// Whether a text was cut because it is too long for one answer.
+    pub cut: bool,
+}
+
+/// What is known of an entry without reading it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stat {
+    /// The entry.
+    #[serde(flatten)]
+    pub item: Item,
+    /// How many entries a folder has; at most 1,000 are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entries: Option<usize>,
+}
+
+impl Engine {
+    /// Lists a folder, a page at a time.
+    pub async fn fs_list(&self, scope: &Scope, request: &ListRequest) -> Result<Listing> {
+        check_limit(request.limit)?;
+        let place = Place::parse(&request.uri, scope)?;
+        self.list_place(scope, &place, request).await
+    }
+
+    /// Lists a folder and the folders in it.
+    pub async fn fs_tree(&self, scope: &Scope, request: &TreeRequest) -> Result<Walked> {
+        check_limit(request.limit)?;
+        let place = Place::parse(&request.uri, scope)?;
+        let uri = items::folder_uri(&place, scope);
+        let mut walked = Walked { uri, items: Vec::new(), more: false };
+        self.walk(scope, &place, (1, request), &mut walked).await?;
+        Ok(walked)
+    }
+
+    /// Takes up each entry and, if it is a folder, what is in it.
+    async fn walk(
+        &self,
+        scope: &Scope,
+        place: &Place,
+        (depth, request): (usize, &TreeRequest),
+        walked: &mut Walked,
+    ) -> Result<()> {
+        let left = request.limit - walked.items.len();
+        let page = ListRequest { limit: left, all: request.all, ..ListRequest::new("") };
+        let listing = self.list_place(scope, place, &page).await?;
+        walked.more |= listing.next.is_some();
+        for item in listing.items {
+            if walked.items.len() == request.limit {
+                walked.more = true;
+                return Ok(());
+            }
+            let inside = (item.folder && depth < request.depth).then(|| item.uri.clone());
+            walked.items.push(Deep { depth, item });
+            let is_full = walked.items.len() == request.limit;
+            walked.more |= is_full && inside.is_some();
+            // A name that another system brought may be none here: it is shown, and not opened.
+            let place = inside.filter(|_| !is_full).and_then(|uri| Place::parse(&uri, scope).ok());
+            if let Some(place) = place {
+                Box::pin(self.walk(scope, &place, (depth + 1, request), walked)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads something at a level.
+    pub async fn fs_read(&self, scope: &Scope, uri: &str, level: Level) -> Result<Text> {
+        let place = Place::parse(uri, scope)?;
+        let thing = self.find_thing(scope, &place).await?;
+        let (text, cut) = match thing {
+            Thing::Folder if level == Level::L2 => {
+                return Err(Error::invalid(
+                    format!("`{}` is a folder", place.uri(scope)),
+                    "list it with `ls`, or read its overview with the level l1",
+                ));
+            }
+            Thing::Folder => {
+                let page = ListRequest { limit: levels::CHILDREN, ..ListRequest::new("") };
+                let listing = self.list_place(scope, &place, &page).await?;
+                (levels::folder(&listing, level), listing.next.is_some())
+            }
+            thing => levels::of(&thing, level),
+        };
+        Ok(Text { uri: place.uri(scope), level, text, cut })
+    }
+
+    /// Says what something is.
+    pub async fn fs_stat(&self, scope: &Scope, uri: &str) -> Result<Stat> {
+        let place = Place::parse(uri, scope)?;
+        let thing = self.find_thing(scope, &place).await?;
+        let item = items::item_of(&place, &thing, scope);
+        if !item.folder {
+            return Ok(Stat { item, entries: None });
+        }
+        let page = ListRequest { limit: MAX_PAGE, ..ListRequest::new("") };
+        let entries = self.list_place(scope, &place, &page).await?.items.len();
+        Ok(Stat { item, entries: Some(entries) })
+    }
+}
+
+/// Refuses a uri that names nothing in the tree of a scope, whether it exists or not.
+pub fn check_uri(uri: &str, scope: &Scope) -> Result<()> {
+    Place::parse(uri, scope).map(drop)
+}
+
+fn check_limit(limit: usize) -> Result<()> {
+    match (1..=MAX_PAGE).contains(&limit) {
+        true => Ok(()),
+        false => Err(Error::invalid(
+            format!("a page has 1 to {MAX_PAGE} entries"),
+            "ask for more page by page, with `after`",
+        )),
+    }
+}

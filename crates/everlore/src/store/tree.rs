@@ -1,0 +1,98 @@
+//! The uris of a scope as a tree: what stands in a folder is found by its beginning, a page at a time, without looking at
+//! the rest.
+
+use async_trait::async_trait;
+
+use crate::{
+    error::Result,
+    types::{Memory, MemoryId, Scope, Timestamp},
+};
+
+/// Walks the uris of memories and the conversations of a scope in order. What a page costs depends on the page.
+#[async_trait]
+pub trait Tree: Send + Sync {
+    /// What follows `folder`, which ends with a slash, in the uris of memories that are no turns, up to the next slash:
+    /// each name once, in the order of uris, those after `after` (a [`Name::key`]), at most `limit`.
+    async fn names(
+        &self,
+        scope: &Scope,
+        folder: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Name>>;
+
+    /// The memories whose uri has this beginning, turns left out, in the order of uris, those after the uri `after`, at most
+    /// `limit`.
+    async fn beginning(
+        &self,
+        scope: &Scope,
+        beginning: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Memory>>;
+
+    /// The conversations of which turns are stored, by name, those after `after`, at most `limit`.
+    async fn sessions(&self, scope: &Scope, after: Option<&str>, limit: usize)
+    -> Result<Vec<Talk>>;
+
+    /// The turns of a conversation in their order, those after a turn of it, at most `limit`; none if there is no such
+    /// conversation.
+    async fn turns(
+        &self,
+        scope: &Scope,
+        session: &str,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>>;
+}
+
+/// Something in a folder.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Name {
+    /// A folder, by its name.
+    Folder(String),
+    /// A memory, with its name.
+    File(String, Box<Memory>),
+}
+
+impl Name {
+    /// Its place in the order: the name, for a folder with the slash that follows it in uris.
+    pub fn key(&self) -> String {
+        match self {
+            Self::Folder(name) => format!("{name}/"),
+            Self::File(name, _) => name.clone(),
+        }
+    }
+}
+
+/// A conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Talk {
+    /// What its turns call it.
+    pub session: String,
+    /// When its first and its last turn were said.
+    pub first_at: Timestamp,
+    /// See `first_at`.
+    pub last_at: Timestamp,
+}
+
+/// The first part of what follows `folder` in the uri of a memory.
+pub(super) fn name_of(folder: &str, memory: Memory) -> Option<Name> {
+    let rest = memory.uri.strip_prefix(folder)?;
+    Some(match rest.split_once('/') {
+        Some((name, _)) => Name::Folder(name.to_owned()),
+        None => Name::File(rest.to_owned(), Box::new(memory)),
+    })
+}
+
+/// Where a walk goes on after a key: the first uri that may come next, and whether that one counts.
+pub(super) fn going_on(folder: &str, after: Option<&str>) -> (String, bool) {
+    match after {
+        None => (folder.to_owned(), true),
+        // The character after the slash: everything in the folder is passed over.
+        Some(key) => match key.strip_suffix('/') {
+            Some(name) => (format!("{folder}{name}0"), true),
+            None => (format!("{folder}{key}"), false),
+        },
+    }
+}

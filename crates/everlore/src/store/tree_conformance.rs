@@ -1,0 +1,89 @@
+//! What every store must do with its tree of uris.
+
+use super::{
+    conformance::{Shared, add, memory, scope, turn, write},
+    *,
+};
+use crate::types::Change;
+
+const FOLDER: &str = "agent://tester/user/";
+
+/// Memories at these uris, in another order than theirs.
+async fn fill(store: &Shared, owner: &Scope, names: &[&str]) {
+    let mut made: Vec<Memory> = Vec::new();
+    for (number, name) in (1..).zip(names) {
+        let mut memory = memory(owner, number, &format!("text {number} 茶"));
+        memory.uri = format!("{FOLDER}{name}");
+        made.insert(made.len() / 2, memory);
+    }
+    store.apply(write(owner, 1, made.iter().map(add).collect())).await.unwrap();
+}
+
+async fn walked(store: &Shared, owner: &Scope, page: usize) -> Vec<String> {
+    let (mut keys, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let names = store.names(owner, FOLDER, after.as_deref(), page).await.unwrap();
+        assert!(names.len() <= page);
+        let Some(last) = names.last() else { return keys };
+        after = Some(last.key());
+        keys.extend(names.iter().map(Name::key));
+    }
+}
+
+pub(crate) async fn uris_are_walked_in_order_a_page_at_a_time(store: Shared) {
+    let owner = scope("a");
+    assert_eq!(walked(&store, &owner, 5).await, [""; 0]);
+    fill(&store, &owner, &["a", "a-b", "a/x", "a/y", "a/y/z", "a0", "ab/z", "茶", "茶/龙井"]).await;
+    for page in [1, 2, 3, 100] {
+        assert_eq!(
+            walked(&store, &owner, page).await,
+            ["a", "a-b", "a/", "a0", "ab/", "茶", "茶/"]
+        );
+    }
+    let beginning = format!("{FOLDER}a/");
+    let first = store.beginning(&owner, &beginning, None, 2).await.unwrap();
+    let rest = store.beginning(&owner, &beginning, Some(&first[1].uri), 9).await.unwrap();
+    let uris: Vec<_> = first.iter().chain(&rest).map(|memory| memory.uri.as_str()).collect();
+    assert_eq!(uris, ["a/x", "a/y", "a/y/z"].map(|name| format!("{FOLDER}{name}")));
+    store.apply(write(&owner, 2, vec![Change::Delete(first[0].id)])).await.unwrap();
+    assert_eq!(store.beginning(&owner, &beginning, None, 9).await.unwrap().len(), 2);
+}
+
+pub(crate) async fn conversations_are_walked_turn_by_turn(store: Shared) {
+    let owner = scope("a");
+    let turns: Vec<Memory> = [(1, "b"), (2, "a"), (3, "b"), (4, "b")]
+        .map(|(number, session)| turn(&owner, number, session, &format!("said {number}")))
+        .into();
+    store.apply(write(&owner, 1, turns.iter().map(add).collect())).await.unwrap();
+    let names = |talks: Vec<Talk>| talks.into_iter().map(|talk| talk.session).collect::<Vec<_>>();
+    assert_eq!(names(store.sessions(&owner, None, 9).await.unwrap()), ["a", "b"]);
+    assert_eq!(names(store.sessions(&owner, None, 1).await.unwrap()), ["a"]);
+    let talks = store.sessions(&owner, Some("a"), 9).await.unwrap();
+    assert_eq!((talks[0].first_at, talks[0].last_at), (turns[0].at, turns[3].at));
+    let said = |turns: Vec<Memory>| turns.into_iter().map(|turn| turn.content).collect::<Vec<_>>();
+    let first = store.turns(&owner, "b", None, 1).await.unwrap();
+    let rest = store.turns(&owner, "b", Some(first[0].id), 9).await.unwrap();
+    assert_eq!(
+        (said(first), said(rest)),
+        (vec!["said 1".into()], vec!["said 3".into(), "said 4".into()])
+    );
+    assert_eq!(store.turns(&owner, "c", None, 9).await.unwrap(), []);
+    store.apply(write(&owner, 2, vec![Change::Delete(turns[1].id)])).await.unwrap();
+    assert_eq!(
+        names(store.sessions(&owner, None, 9).await.unwrap()),
+        ["b"],
+        "an empty one is gone"
+    );
+}
+
+pub(crate) async fn the_trees_of_two_scopes_never_meet(store: Shared) {
+    let (mine, other) = (scope("a"), scope("b"));
+    fill(&store, &other, &["x", "y/z"]).await;
+    let said = turn(&other, 9, "s", "said");
+    store.apply(write(&other, 1, vec![add(&said)])).await.unwrap();
+    assert_eq!(walked(&store, &mine, 5).await, [""; 0]);
+    assert_eq!(store.beginning(&mine, "agent://", None, 9).await.unwrap(), []);
+    assert_eq!(store.sessions(&mine, None, 9).await.unwrap(), []);
+    assert_eq!(store.turns(&mine, "s", None, 9).await.unwrap(), []);
+    assert_eq!(store.turns(&mine, "s", Some(said.id), 9).await.unwrap(), []);
+}

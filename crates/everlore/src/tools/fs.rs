@@ -1,0 +1,33 @@
+//! The tools of the set `fs`: memory as a tree of files (X6).
+
+mod look;
+mod search;
+mod change;
+
+use serde_json::{Value, json};
+
+pub(super) use change::{Add, Rm};
+pub(super) use look::{Ls, Read, Stat, Tree};
+pub(super) use search::{Find, Grep};
+
+use crate::error::Result;
+
+/// Entries of a page, unless another number is asked for: an answer that a model reads at a glance.
+const LIMIT: usize = 50;
+
+/// What the fields are called in every tool.
+fn uri_field(what: &str) -> Value {
+    json!({ "type": "string", "description": format!("{what}; a path such as user/food or resources/, or a whole uri as ls shows it") })
+}
+
+fn limit_field(default: usize) -> Value {
+    json!({ "type": "integer", "minimum": 1, "maximum": 1000, "default": default, "description": "The most entries to return" })
+}
+
+fn object(required: &[&str], properties: &Value) -> Value {
+    json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties })
+}
+
+fn structured(value: &impl serde::Serialize) -> Result<Value> {
+    serde_json::to_value(value).map_err(crate::error::Error::store)
+}

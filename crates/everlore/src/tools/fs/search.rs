@@ -1,0 +1,123 @@
+//! Finding: by meaning and by text.
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{LIMIT, limit_field, object, structured, uri_field};
+use crate::{
+    engine::fs::{FindRequest, Found, GrepRequest, Match},
+    error::Result,
+    tools::{
+        Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
+        input::{missing, typed},
+    },
+};
+
+/// Hits of a search, unless another number is asked for.
+const HITS: usize = 10;
+
+/// `fs_find`.
+pub(in crate::tools) struct Find;
+
+#[derive(Deserialize)]
+struct FindInput {
+    query: String,
+    #[serde(default)]
+    uri: String,
+    limit: Option<usize>,
+}
+
+#[async_trait]
+impl Tool for Find {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: "fs_find",
+            title: "Find in memory by meaning",
+            description: "Find what matters for a question in a folder of long-term memory: best first, each with its uri and one line.\n\n\
+                Use it before you answer anything that may depend on what is stored, and read what looks right with fs_read. \
+                Ask in the user's words and language.\n\n\
+                Do not use it for a name, a number or a code that must stand there exactly: fs_grep is for those.",
+            set: ToolSet::Fs,
+            input_schema: object(
+                &["query"],
+                &json!({ "query": { "type": "string", "description": "What you want to know" }, "uri": uri_field("Where to look; everywhere if left out"), "limit": limit_field(HITS) }),
+            ),
+            output_schema: json!({ "type": "object", "required": ["found", "confidence"], "properties": {
+                "found": { "type": "array", "description": "Best first", "items": { "type": "object" } },
+                "confidence": { "type": "number", "description": "How probable it is that the best one answers, from 0 to 1" }
+            } }),
+            annotations: Annotations::READS,
+            aliases: &[],
+        }
+    }
+
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+        let input: FindInput = typed(input)?;
+        if input.query.trim().is_empty() {
+            return Err(missing(&self.spec(), "query", ""));
+        }
+        let limit = input.limit.unwrap_or(HITS);
+        let request = FindRequest { query: input.query, uri: input.uri, limit, min_score: 0.0 };
+        let finding = cx.engine.fs_find(cx.scope, &request).await?;
+        let line = |one: &Found| format!("- {} (score {:.2}): {}", one.uri, one.score, one.summary);
+        let text = match finding.found.is_empty() {
+            true => "Nothing was found.".to_owned(),
+            false => finding.found.iter().map(line).collect::<Vec<_>>().join("\n"),
+        };
+        Ok(ToolAnswer::new(text, structured(&finding)?))
+    }
+}
+
+/// `fs_grep`.
+pub(in crate::tools) struct Grep;
+
+#[derive(Deserialize)]
+struct GrepInput {
+    pattern: String,
+    #[serde(default)]
+    uri: String,
+    #[serde(default)]
+    regex: bool,
+    #[serde(default)]
+    ignore_case: bool,
+    limit: Option<usize>,
+}
+
+#[async_trait]
+impl Tool for Grep {
+    fn spec(&self) -> Spec {
+        Spec {
+            name: "fs_grep",
+            title: "Find in memory by text",
+            description: "Find the lines of a folder of long-term memory that hold a text exactly, with their uris and line numbers.\n\n\
+                Use it for names, numbers and codes.\n\n\
+                Do not use it for questions: fs_find is for those.",
+            set: ToolSet::Fs,
+            input_schema: object(
+                &["pattern"],
+                &json!({ "pattern": { "type": "string", "description": "The text, or a regular expression" }, "uri": uri_field("Where to look; everywhere if left out"), "regex": { "type": "boolean", "default": false, "description": "Whether the pattern is a regular expression" }, "ignore_case": { "type": "boolean", "default": false, "description": "Whether capitals matter not" }, "limit": limit_field(LIMIT) }),
+            ),
+            output_schema: json!({ "type": "object", "required": ["matches", "read", "more"], "properties": {
+                "matches": { "type": "array", "description": "Lines with their uris and numbers", "items": { "type": "object" } },
+                "read": { "type": "integer", "description": "How many texts were read" },
+                "more": { "type": "boolean", "description": "Whether there may be more" }
+            } }),
+            annotations: Annotations::READS,
+            aliases: &[],
+        }
+    }
+
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+        let GrepInput { pattern, uri, regex, ignore_case, limit } = typed(input)?;
+        let limit = limit.unwrap_or(LIMIT);
+        let request = GrepRequest { pattern, uri, regex, ignore_case, limit };
+        let grepped = cx.engine.fs_grep(cx.scope, &request).await?;
+        let line = |one: &Match| format!("{}:{}: {}", one.uri, one.line, one.text);
+        let text = match grepped.matches.is_empty() {
+            true => format!("No line of {} texts has it.", grepped.read),
+            false => grepped.matches.iter().map(line).collect::<Vec<_>>().join("\n"),
+        };
+        Ok(ToolAnswer::new(text, structured(&grepped)?))
+    }
+}
