@@ -51,7 +51,7 @@ fn nearest(segments: &[Segment], request: &Around) -> Vec<Place> {
     for Segment { docs, .. } in segments {
         for doc in (0..docs.len()).filter(|doc| !docs.is_gone(*doc)) {
             let at = docs.at(doc);
-            if request.filter.lets_through(docs.kind(doc), docs.status(doc), at) {
+            if request.filter.lets_through(docs.kind(doc), docs.status(doc), || at) {
                 let side = match at.cmp(&request.at) {
                     std::cmp::Ordering::Less => &mut before,
                     std::cmp::Ordering::Equal => &mut same,
