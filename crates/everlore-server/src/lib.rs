@@ -21,6 +21,7 @@ mod lock;
 mod listen;
 mod page;
 mod api;
+mod mem0;
 #[cfg(test)]
 mod tree;
 

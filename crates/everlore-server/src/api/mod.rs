@@ -33,7 +33,7 @@ use crate::{
     app::App,
     auth::authorized,
     guard::guarded,
-    page,
+    mem0, page,
     problem::{Problem, ProblemBody},
     trace::traced,
 };
@@ -44,6 +44,7 @@ pub(crate) fn router(app: App) -> Router {
     let closed = closed().route_layer(authorized);
     let open = health::routes().merge(page::routes()).route("/v1/openapi.json", get(description));
     closed
+        .merge(mem0::router(app.clone()))
         .merge(open)
         .fallback(async || no_route())
         .method_not_allowed_fallback(async || no_method())
@@ -138,7 +139,9 @@ fn complete(path: &str, operation: &mut Operation) {
 
 /// The description of the API as OpenAPI 3.1.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    Description::openapi()
+    let mut api = Description::openapi();
+    api.merge(mem0::openapi());
+    api
 }
 
 async fn description() -> Answer<utoipa::openapi::OpenApi> {
@@ -196,7 +199,7 @@ mod tests {
             .flat_map(|source| source.split(".route(").skip(1))
             .map(|rest| rest.split('"').nth(1).unwrap())
             .collect();
-        let api = openapi();
+        let api = Description::openapi();
         let described: BTreeSet<&str> = api.paths.paths.keys().map(String::as_str).collect();
         assert_eq!(routed, described);
     }

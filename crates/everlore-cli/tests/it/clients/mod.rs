@@ -1,5 +1,7 @@
 //! Programs of others that talk to Everlore: the official clients, as their users run them.
 
+mod mem0;
+
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
