@@ -14,6 +14,7 @@ mod keys;
 mod token;
 mod limit;
 mod repeat;
+mod matching;
 mod trace;
 mod metrics;
 mod audit;

@@ -4,6 +4,7 @@
 //! What speaks other protocols (MCP, other systems' routes, the proxy) is merged into [`router`] beside these.
 
 mod schema;
+mod precise;
 mod health;
 mod memories;
 mod history;
@@ -17,8 +18,12 @@ mod transfer;
 mod upkeep;
 mod scopes;
 mod events;
+mod vault;
+mod capture;
+mod agents;
 
 use axum::{Router, http::StatusCode, middleware::from_fn_with_state, routing::get};
+use serde_json::{Value, json};
 use utoipa::{
     Modify, OpenApi,
     openapi::{
@@ -68,6 +73,9 @@ fn closed() -> Router<App> {
         .merge(upkeep::routes())
         .merge(scopes::routes())
         .merge(events::routes())
+        .merge(vault::routes())
+        .merge(capture::routes())
+        .merge(agents::routes())
         .merge(health::figures())
 }
 
@@ -87,6 +95,9 @@ fn closed() -> Router<App> {
         transfer::export, transfer::import,
         upkeep::upkeep,
         events::events,
+        vault::list, vault::show, vault::write, vault::sync,
+        capture::waiting, capture::extract, capture::list, capture::show, capture::restore, capture::drop_held, capture::ledger,
+        agents::list, agents::settings,
         health::health, health::ready, health::metrics,
     ),
     components(schemas(ProblemBody)),
@@ -138,13 +149,15 @@ fn complete(path: &str, operation: &mut Operation) {
 }
 
 /// The description of the API as OpenAPI 3.1.
-pub fn openapi() -> utoipa::openapi::OpenApi {
+pub fn openapi() -> Value {
     let mut api = Description::openapi();
     api.merge(mem0::openapi());
+    let mut api = json!(api);
+    precise::precise(&mut api);
     api
 }
 
-async fn description() -> Answer<utoipa::openapi::OpenApi> {
+async fn description() -> Answer<Value> {
     Answer::ok(openapi())
 }
 
@@ -192,6 +205,9 @@ mod tests {
             include_str!("transfer.rs"),
             include_str!("upkeep.rs"),
             include_str!("events.rs"),
+            include_str!("vault.rs"),
+            include_str!("capture.rs"),
+            include_str!("agents.rs"),
             include_str!("health.rs"),
         ];
         let routed: BTreeSet<&str> = sources
@@ -206,7 +222,7 @@ mod tests {
 
     #[test]
     fn names_for_programs_are_told_apart() {
-        let api = serde_json::to_value(openapi()).unwrap();
+        let api = openapi();
         let items = api["paths"].as_object().unwrap().values();
         let names: Vec<&str> = items
             .flat_map(|item| item.as_object().unwrap().values())
@@ -218,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_description_is_openapi_3_1() {
-        let api = serde_json::to_value(openapi()).unwrap();
+        let api = openapi();
         assert_eq!(api["openapi"], "3.1.0");
     }
 }

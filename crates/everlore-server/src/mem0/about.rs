@@ -144,7 +144,7 @@ pub(super) async fn events(asked: Asked) -> Answered<Value> {
 }
 
 /// What only the hosted service does
-#[utoipa::path(post, path = "/v1/exports/", tag = "mem0", operation_id = "make_export", responses((status = 501, description = "Not done here; the detail says what to use", body = super::Detail)))]
+#[utoipa::path(post, path = "/v1/exports/", tag = "mem0", operation_id = "make_export", responses((status = 422, description = "Not done here; the detail says what to use", body = super::Detail)))]
 pub(super) async fn make_export(asked: Asked) -> Answered<Value> {
     not_done(
         &asked,
@@ -154,13 +154,13 @@ pub(super) async fn make_export(asked: Asked) -> Answered<Value> {
 }
 
 /// What only the hosted service does
-#[utoipa::path(post, path = "/v1/exports/get/", tag = "mem0", operation_id = "get_export", responses((status = 501, description = "Not done here; the detail says what to use", body = super::Detail)))]
+#[utoipa::path(post, path = "/v1/exports/get/", tag = "mem0", operation_id = "get_export", responses((status = 422, description = "Not done here; the detail says what to use", body = super::Detail)))]
 pub(super) async fn get_export(asked: Asked) -> Answered<Value> {
     make_export(asked).await
 }
 
 /// What only the hosted service does
-#[utoipa::path(post, path = "/v1/summary/", tag = "mem0", operation_id = "summary", responses((status = 501, description = "Not done here; the detail says what to use", body = super::Detail)))]
+#[utoipa::path(post, path = "/v1/summary/", tag = "mem0", operation_id = "summary", responses((status = 422, description = "Not done here; the detail says what to use", body = super::Detail)))]
 pub(super) async fn summarize(asked: Asked) -> Answered<Value> {
     not_done(
         &asked,
@@ -170,7 +170,7 @@ pub(super) async fn summarize(asked: Asked) -> Answered<Value> {
 }
 
 /// What only the hosted service does
-#[utoipa::path(get, path = "/v2/entities/user/{id}/profile/", tag = "mem0", operation_id = "profile", params(("id" = String, Path, description = "The user")), responses((status = 501, description = "Not done here; the detail says what to use", body = super::Detail)))]
+#[utoipa::path(get, path = "/v2/entities/user/{id}/profile/", tag = "mem0", operation_id = "profile", params(("id" = String, Path, description = "The user")), responses((status = 422, description = "Not done here; the detail says what to use", body = super::Detail)))]
 pub(super) async fn profile(asked: Asked) -> Answered<Value> {
     not_done(
         &asked,
@@ -182,5 +182,5 @@ pub(super) async fn profile(asked: Asked) -> Answered<Value> {
 fn not_done(asked: &Asked, what: &str, instead: &str) -> Answered<Value> {
     asked.check(Role::Read)?;
     let title = format!("{what} are not made here");
-    Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "not_done", title, instead))
+    Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "not_done", title, instead))
 }

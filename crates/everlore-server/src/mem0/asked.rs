@@ -71,6 +71,10 @@ fn as_detail(mut response: Response) -> Response {
     *response.body_mut() = json!({ "detail": detail }).to_string().into();
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
+    if response.status() == StatusCode::BAD_REQUEST {
+        // What does not fit is 422 on the open-source server; clients of both treat it as the same mistake.
+        *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    }
     response.extensions_mut().insert(Written);
     response
 }
@@ -191,7 +195,7 @@ pub(super) fn not_found(name: &str) -> Problem {
     Problem::new(
         StatusCode::NOT_FOUND,
         "not_found",
-        format!("memory `{}` not found", super::filter::short(name)),
+        format!("memory `{}` not found", super::reading::short(name)),
         "list what there is with get_all",
     )
 }

@@ -6,7 +6,10 @@ use everlore::types::Timestamp;
 use jiff::civil::Date;
 use serde_json::{Map, Value};
 
-use super::filter::{self, Dialect, Filter, short};
+use super::{
+    filter::{Dialect, Filter},
+    reading::{self, short},
+};
 use crate::problem::Problem;
 
 /// What clients send that means nothing here: one home is one project, answers are whole, and recall always uses words,
@@ -150,7 +153,7 @@ impl Fields {
 
     /// A moment; of a date its beginning.
     pub(super) fn moment(&mut self, name: &str) -> Result<Option<(Timestamp, Timestamp)>, Problem> {
-        self.take(name).map(|value| filter::moment(name, &value)).transpose()
+        self.take(name).map(|value| reading::moment(name, &value)).transpose()
     }
 
     /// A day.
@@ -166,7 +169,7 @@ impl Fields {
         if let Some(filters) = self.take("filters") {
             parts.push(Filter::read(&filters, dialect)?);
         }
-        parts.extend(filter::of_ids(&self.0)?);
+        parts.extend(reading::of_ids(&self.0)?);
         for id in ["user_id", "agent_id", "app_id", "run_id"] {
             self.0.remove(id);
         }

@@ -5,9 +5,11 @@
 
 mod asked;
 mod filter;
+mod reading;
 mod fields;
 mod item;
 mod add;
+mod search;
 mod look;
 mod change;
 mod about;
@@ -38,11 +40,11 @@ fn routes() -> Router<App> {
     Router::new()
         .route("/v1/ping/", get(about::ping))
         .route("/v3/memories/add/", post(add::add))
-        .route("/v3/memories/search/", post(look::search))
+        .route("/v3/memories/search/", post(search::search))
         .route("/v3/memories/", post(look::list))
-        .route("/v2/memories/search/", post(look::search_v2))
+        .route("/v2/memories/search/", post(search::search_v2))
         .route("/v2/memories/", post(look::list_v2))
-        .route("/v1/memories/search/", post(look::search_v1))
+        .route("/v1/memories/search/", post(search::search_v1))
         .route("/v1/memories/", get(look::list_v1).post(add::add_v1).delete(change::delete_all))
         .route("/v1/memories/{id}/", get(look::show).put(change::update).delete(change::delete))
         .route("/v1/memories/{id}/history/", get(look::history))
@@ -65,7 +67,7 @@ fn routes() -> Router<App> {
             get(look::show_open).put(change::update_open).delete(change::delete_open),
         )
         .route("/memories/{id}/history", get(look::history_open))
-        .route("/search", post(look::search_open))
+        .route("/search", post(search::search_open))
         .route("/reset", post(change::reset))
 }
 
@@ -83,7 +85,7 @@ pub(crate) struct Detail {
         about::ping, about::entities, about::event, about::events,
         about::make_export, about::get_export, about::summarize, about::profile,
         add::add, add::add_v1, add::add_open,
-        look::search, look::search_v1, look::search_v2, look::search_open,
+        search::search, search::search_v1, search::search_v2, search::search_open,
         look::list, look::list_v1, look::list_v2, look::list_open,
         look::show, look::show_open, look::history, look::history_open,
         change::update, change::update_open, change::delete, change::delete_open,

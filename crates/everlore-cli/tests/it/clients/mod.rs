@@ -1,6 +1,7 @@
 //! Programs of others that talk to Everlore: the official clients, as their users run them.
 
 mod mem0;
+mod schemathesis;
 
 use std::{
     path::{Path, PathBuf},
