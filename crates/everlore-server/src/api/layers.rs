@@ -1,6 +1,6 @@
 //! The layered files: who the agent is, who the user is, notes, and the day.
 
-use axum::{Router, http::StatusCode, response::Response, routing::get};
+use axum::{Router, response::Response, routing::get};
 use everlore::files::layers::{Layer, LayerEdit, LayerText, SectionSize, Usage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -63,17 +63,12 @@ pub(super) async fn list(Reader(access): Reader) -> Answered<AllLayers> {
 /// Read one layer; of the daily log, today's file
 #[utoipa::path(get, path = "/v1/layers/{layer}", tag = "layers", params(("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer", body = LayerView)))]
 pub(super) async fn show(Reader(access): Reader, Named(name): Named) -> Result<Response, Problem> {
-    let layer = layer(&name)?;
+    let layer = name.parse()?;
     Ok(with_tag(view(access.engine().read_layer(&access.scope, layer).await?)))
 }
 
 fn with_tag(layer: LayerView) -> Response {
     tagged(&tag_of_text(&layer.text), Ok(Answer::ok(layer)))
-}
-
-/// The layer of a path; another name leads nowhere.
-fn layer(name: &str) -> Result<Layer, Problem> {
-    name.parse().map_err(|error| Problem { status: StatusCode::NOT_FOUND, ..Problem::from(error) })
 }
 
 /// What to do with a layer: `action` is add, replace, remove or write.
@@ -128,7 +123,7 @@ pub(super) async fn edit(
     let is_expected = move |text: &str| meant.lets(&tag_of_text(text));
     let done = access
         .engine()
-        .edit_layer_if(&access.scope, layer(&name)?, edit, actor, is_expected)
+        .edit_layer_if(&access.scope, name.parse()?, edit, actor, is_expected)
         .await
         .map_err(|error| matching.told(error))?;
     Ok(with_tag(LayerView { change: done.change, note: done.note, ..view(done.layer) }))

@@ -4,6 +4,8 @@ mod access;
 mod api;
 mod hostile;
 mod lives;
+mod many;
+mod walk;
 
 use std::{
     fs,
