@@ -12,7 +12,7 @@ use everlore::{
     files::{
         disk::make_private_folder,
         home::vault_folder,
-        vault::{Listing, Note, list as listed, safe_name, save},
+        vault::{INDEX, Listing, Note, list as listed, safe_name, save},
     },
     store::directory::{SyncReport, SyncRequest},
     text::secrets,
@@ -79,7 +79,8 @@ pub(super) async fn show(
 /// A plain file of the folder itself; links lead nowhere.
 fn read(folder: &Path, name: &str) -> everlore::Result<File> {
     let none = || Error::not_found("file", name);
-    let file = safe_name(name).ok().filter(|file| file == name).ok_or_else(none)?;
+    let is_own = name == INDEX || safe_name(name).is_ok_and(|file| file == name);
+    let file = is_own.then(|| name.to_owned()).ok_or_else(none)?;
     let path = folder.join(&file);
     match path.symlink_metadata() {
         Ok(data) if data.is_file() => {}

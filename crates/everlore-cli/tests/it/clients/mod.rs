@@ -1,5 +1,6 @@
 //! Programs of others that talk to Everlore: the official clients, as their users run them.
 
+mod examples;
 mod mem0;
 mod schemathesis;
 
@@ -48,12 +49,17 @@ impl Clients {
         command
     }
 
+    /// The Node.js that came with them.
+    pub(super) fn node(&self) -> Command {
+        let mut command = Command::new(self.0.join("node/node_modules/.bin/node"));
+        quiet(&mut command);
+        command
+    }
+
     /// A command that one of the Node.js packages brings, run by the Node.js that came with them.
     pub(super) fn node_command(&self, name: &str) -> Command {
-        let bin = self.0.join("node/node_modules/.bin");
-        let mut command = Command::new(bin.join("node"));
-        command.arg(bin.join(name));
-        quiet(&mut command);
+        let mut command = self.node();
+        command.arg(self.0.join("node/node_modules/.bin").join(name));
         command
     }
 }

@@ -5,6 +5,7 @@ mod api;
 mod hostile;
 mod lives;
 mod many;
+mod rest;
 mod walk;
 
 use std::{
