@@ -53,7 +53,7 @@ struct Message {
 ///
 /// With `infer` (the default) the messages are stored word for word and memories are drawn from them at once; without, each
 /// message becomes a memory as it is.
-#[utoipa::path(post, path = "/v3/memories/add/", tag = "mem0", operation_id = "add", request_body = Object, responses((status = 200, description = "What was stored: id, text and event of each", body = Object)))]
+#[utoipa::path(post, path = "/v3/memories/add/", tag = "mem0", operation_id = "add", request_body(content = Object, example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}})), responses((status = 200, description = "What was stored: id, text and event of each", body = Object)))]
 pub(super) async fn add(asked: Asked, Json(body, _): Json<Map<String, Value>>) -> Answered<Value> {
     asked.check(auth::Role::Write)?;
     let mut fields = Fields::of(body);
@@ -76,13 +76,13 @@ pub(super) async fn add(asked: Asked, Json(body, _): Json<Map<String, Value>>) -
 }
 
 /// The same, by the paths of older clients and of the open-source server
-#[utoipa::path(post, path = "/v1/memories/", tag = "mem0", operation_id = "add_v1", request_body = Object, responses((status = 200, description = "What was stored", body = Object)))]
+#[utoipa::path(post, path = "/v1/memories/", tag = "mem0", operation_id = "add_v1", request_body(content = Object, example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}})), responses((status = 200, description = "What was stored", body = Object)))]
 pub(super) async fn add_v1(asked: Asked, body: Json<Map<String, Value>>) -> Answered<Value> {
     add(asked, body).await
 }
 
 /// The same, by the path of the open-source server
-#[utoipa::path(post, path = "/memories", tag = "mem0", operation_id = "add_open", request_body = Object, responses((status = 200, description = "What was stored", body = Object)))]
+#[utoipa::path(post, path = "/memories", tag = "mem0", operation_id = "add_open", request_body(content = Object, example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}})), responses((status = 200, description = "What was stored", body = Object)))]
 pub(super) async fn add_open(asked: Asked, body: Json<Map<String, Value>>) -> Answered<Value> {
     add(asked, body).await
 }

@@ -11,7 +11,7 @@ use super::{
     asked::{Asked, Event},
     fields::Fields,
     filter::{Dialect, Field, Filter},
-    item::{Marks, View, item, renewed},
+    item::{Marks, item, renewed},
     look,
 };
 use crate::{
@@ -28,7 +28,7 @@ const MAX_BATCH: usize = 1_000;
 const AT_ONCE: usize = 1_000;
 
 /// Change a memory, for mem0's clients
-#[utoipa::path(put, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "update", request_body = Object, params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Object)))]
+#[utoipa::path(put, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "update", request_body(content = Object, example = json!({"text": "Lives in Porto now 住在波尔图", "metadata": {"team": "blue"}})), params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Object)))]
 pub(super) async fn update(
     asked: Asked,
     Named(name): Named,
@@ -44,7 +44,7 @@ pub(super) async fn update(
 }
 
 /// The same, by the path of the open-source server
-#[utoipa::path(put, path = "/memories/{id}", tag = "mem0", operation_id = "update_open", request_body = Object, params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Object)))]
+#[utoipa::path(put, path = "/memories/{id}", tag = "mem0", operation_id = "update_open", request_body(content = Object, example = json!({"text": "Lives in Porto now 住在波尔图", "metadata": {"team": "blue"}})), params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Object)))]
 pub(super) async fn update_open(
     asked: Asked,
     name: Named,
@@ -114,27 +114,19 @@ pub(super) async fn delete_open(asked: Asked, name: Named, query: RawQuery) -> A
 
 /// Memories that this one replaced, and those that they replaced.
 async fn replaced_by(asked: &Asked, memory: &Memory) -> Result<Vec<MemoryId>, Problem> {
-    let every = View::everything(asked);
-    let all = look::shown(asked, &memory.scope, &every).await?;
-    let ids: Vec<MemoryId> = all.into_iter().map(|(_, id)| id).collect();
-    let all = asked.engine().store().get(&memory.scope, &ids).await?;
+    let mut replaced = Vec::new();
+    look::every(&asked.engine(), &memory.scope, |older| {
+        replaced.extend(older.superseded_by.map(|by| (by, older.id)));
+    })
+    .await?;
     let mut found = vec![memory.id];
     let mut next = 0;
     while next < found.len() {
-        let by = found[next];
-        let older = all.iter().flatten().filter(|older| older.superseded_by == Some(by));
-        found.extend(older.map(|older| older.id));
+        let newer = found[next];
+        found.extend(replaced.iter().filter(|(by, _)| *by == newer).map(|(_, older)| *older));
         next += 1;
     }
     Ok(found.split_off(1))
-}
-
-impl View {
-    /// Whatever there is, replaced and expired included.
-    fn everything(asked: &Asked) -> Self {
-        let view = asked.view(Filter::All(Vec::new()));
-        Self { show_expired: true, show_replaced: true, ..view }
-    }
 }
 
 /// Removes memories of a scope, and turns from which nothing else was drawn: else they would be found in their place.
@@ -244,7 +236,7 @@ pub(super) async fn delete_entity(asked: Asked, path: super::Pair) -> Answered<V
 }
 
 /// Change several memories, after all of them were found
-#[utoipa::path(put, path = "/v1/batch/", tag = "mem0", operation_id = "update_batch", request_body = Object, responses((status = 200, description = "A message, and the event", body = Object)))]
+#[utoipa::path(put, path = "/v1/batch/", tag = "mem0", operation_id = "update_batch", request_body(content = Object, example = json!({"memories": [{"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04", "text": "Lives in Porto"}]})), responses((status = 200, description = "A message, and the event", body = Object)))]
 pub(super) async fn update_batch(
     asked: Asked,
     Json(body, _): Json<Map<String, Value>>,
@@ -264,7 +256,7 @@ pub(super) async fn update_batch(
 }
 
 /// Remove several memories, after all of them were found
-#[utoipa::path(delete, path = "/v1/batch/", tag = "mem0", operation_id = "delete_batch", request_body = Object, responses((status = 200, description = "A message, and the event", body = Object)))]
+#[utoipa::path(delete, path = "/v1/batch/", tag = "mem0", operation_id = "delete_batch", request_body(content = Object, example = json!({"memories": [{"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04"}]})), responses((status = 200, description = "A message, and the event", body = Object)))]
 pub(super) async fn delete_batch(
     asked: Asked,
     Json(body, _): Json<Map<String, Value>>,
@@ -308,7 +300,7 @@ async fn batch(asked: &Asked, body: Map<String, Value>) -> Result<Vec<(Memory, F
 }
 
 /// Keep what a user thinks of a memory, with the memory
-#[utoipa::path(post, path = "/v1/feedback/", tag = "mem0", operation_id = "feedback", request_body = Object, responses((status = 200, description = "What is kept now", body = Object)))]
+#[utoipa::path(post, path = "/v1/feedback/", tag = "mem0", operation_id = "feedback", request_body(content = Object, example = json!({"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04", "feedback": "POSITIVE", "feedback_reason": "still true"})), responses((status = 200, description = "What is kept now", body = Object)))]
 pub(super) async fn feedback(
     asked: Asked,
     Json(body, _): Json<Map<String, Value>>,

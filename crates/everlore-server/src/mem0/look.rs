@@ -30,7 +30,7 @@ pub(super) const MAX_RESULTS: usize = 1_000;
 const READ: usize = 1_000;
 
 /// List memories, the newest first, for mem0's clients
-#[utoipa::path(post, path = "/v3/memories/", tag = "mem0", operation_id = "list", request_body = Object, params(
+#[utoipa::path(post, path = "/v3/memories/", tag = "mem0", operation_id = "list", request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})), params(
     ("page" = Option<usize>, Query, description = "The page, from 1"),
     ("page_size" = Option<usize>, Query, description = "Memories of a page, 100 if left out, 1000 at most"),
 ), responses((status = 200, description = "A page, the count of all, and the addresses of its neighbours", body = Object)))]
@@ -51,7 +51,7 @@ pub(super) async fn list(
 }
 
 /// The same, as older clients read it: a list, unless a page is asked for
-#[utoipa::path(post, path = "/v2/memories/", tag = "mem0", operation_id = "list_v2", request_body = Object, params(
+#[utoipa::path(post, path = "/v2/memories/", tag = "mem0", operation_id = "list_v2", request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})), params(
     ("page" = Option<usize>, Query, description = "The page, from 1"),
     ("page_size" = Option<usize>, Query, description = "Memories of a page, 100 if left out, 1000 at most"),
 ), responses((status = 200, description = "A list or a page", body = Value)))]
@@ -140,7 +140,7 @@ async fn page(
         let shown = shown(asked, &scope, view).await?;
         all.extend(shown.into_iter().map(|(at, id)| (at, id, scope.clone())));
     }
-    all.sort_unstable_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)));
+    all.sort_unstable_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
     let (count, first) = (all.len(), (place.page - 1).saturating_mul(place.size));
     let mut results = Vec::new();
     for (_, id, scope) in all.iter().skip(first).take(place.size) {

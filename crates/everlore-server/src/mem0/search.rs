@@ -23,7 +23,7 @@ use crate::{
 const DEPTH: usize = 10_000;
 
 /// Search memories, for mem0's clients
-#[utoipa::path(post, path = "/v3/memories/search/", tag = "mem0", operation_id = "search", request_body = Object, responses((status = 200, description = "The best memories, each with its score", body = Object)))]
+#[utoipa::path(post, path = "/v3/memories/search/", tag = "mem0", operation_id = "search", request_body(content = Object, example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5})), responses((status = 200, description = "The best memories, each with its score", body = Object)))]
 pub(super) async fn search(
     asked: Asked,
     Json(body, _): Json<Map<String, Value>>,
@@ -33,7 +33,7 @@ pub(super) async fn search(
 }
 
 /// The same, by the path of the open-source server, where unknown fields of filters are metadata
-#[utoipa::path(post, path = "/search", tag = "mem0", operation_id = "search_open", request_body = Object, responses((status = 200, description = "The best memories", body = Object)))]
+#[utoipa::path(post, path = "/search", tag = "mem0", operation_id = "search_open", request_body(content = Object, example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5})), responses((status = 200, description = "The best memories", body = Object)))]
 pub(super) async fn search_open(
     asked: Asked,
     Json(body, _): Json<Map<String, Value>>,
@@ -43,7 +43,7 @@ pub(super) async fn search_open(
 }
 
 /// The same, as older clients read it: a list, unless `output_format` is `v1.1`
-#[utoipa::path(post, path = "/v2/memories/search/", tag = "mem0", operation_id = "search_v2", request_body = Object, responses((status = 200, description = "The best memories", body = Value)))]
+#[utoipa::path(post, path = "/v2/memories/search/", tag = "mem0", operation_id = "search_v2", request_body(content = Object, example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5})), responses((status = 200, description = "The best memories", body = Value)))]
 pub(super) async fn search_v2(
     asked: Asked,
     Json(body, _): Json<Map<String, Value>>,
@@ -55,7 +55,7 @@ pub(super) async fn search_v2(
 }
 
 /// The same, by the first path
-#[utoipa::path(post, path = "/v1/memories/search/", tag = "mem0", operation_id = "search_v1", request_body = Object, responses((status = 200, description = "The best memories", body = Value)))]
+#[utoipa::path(post, path = "/v1/memories/search/", tag = "mem0", operation_id = "search_v1", request_body(content = Object, example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5})), responses((status = 200, description = "The best memories", body = Value)))]
 pub(super) async fn search_v1(asked: Asked, body: Json<Map<String, Value>>) -> Answered<Value> {
     search_v2(asked, body).await
 }
@@ -69,8 +69,9 @@ async fn found(
     let query = fields.text("query")?.filter(|query| !query.trim().is_empty());
     let query =
         query.ok_or_else(|| Problem::invalid("`query` is empty", "say what to look for"))?;
-    let (top_k, limit) = (fields.count("top_k", 10, MAX_RESULTS)?, fields.take("limit"));
-    let top_k = limit.and_then(|limit| limit.as_u64()).map_or(top_k, |limit| limit as usize);
+    // Older clients call it `limit`.
+    let name = if fields.has("limit") { "limit" } else { "top_k" };
+    let top_k = fields.count(name, 10, MAX_RESULTS)?;
     let threshold = fields.share("threshold")?.unwrap_or(0.0);
     let only = fields.texts("fields")?;
     let at = fields.moment("reference_date")?.map(|(_, last)| last);

@@ -57,6 +57,10 @@ impl Clients {
     }
 
     /// A command that one of the Node.js packages brings, run by the Node.js that came with them.
+    #[allow(
+        dead_code,
+        reason = "which of the clients are asked is up to the tests beside this file"
+    )]
     pub(super) fn node_command(&self, name: &str) -> Command {
         let mut command = self.node();
         command.arg(self.0.join("node/node_modules/.bin").join(name));
