@@ -247,15 +247,13 @@ impl Layers {
         by: &By,
         is_expected: &dyn Fn(&str) -> bool,
     ) -> Result<LayerChange> {
-        let (mut edit, mut masked) = (edit.clone(), Vec::new());
-        if !self.keeps_secrets {
-            masked = edit.mask_secrets();
-        }
-        let cause = edit.cause();
-        let changed = self.change(layer, day, by, &cause, |text| match is_expected(text) {
-            true => edit.apply(text),
-            false => Err(Error::Conflict { what: format!("the layer {layer}") }),
-        })?;
+        let mut edit = edit.clone();
+        let masked = if self.keeps_secrets { Vec::new() } else { edit.mask_secrets() };
+        let changed =
+            self.change(layer, day, by, &edit.cause(), |text| match is_expected(text) {
+                true => edit.apply(text),
+                false => Err(Error::Conflict { what: format!("the layer {layer}") }),
+            })?;
         Ok(changed.telling(&masked))
     }
 
