@@ -22,6 +22,7 @@ fn memory() -> Memory {
     memory
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "tests write filters in place")]
 fn read(filters: Value) -> Result<Filter, String> {
     Filter::read(&filters, Dialect::Hosted).map_err(|problem| problem.title)
 }
