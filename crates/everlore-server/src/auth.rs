@@ -196,8 +196,15 @@ pub(crate) async fn authorized(
 }
 
 fn identified(app: &App, headers: &HeaderMap, query: Option<&str>) -> Result<Access, Problem> {
+    let caller = caller(app, bearer(headers, &["bearer"]))?;
+    let scope = scope(&caller, headers, query, &app.options.scope)?;
+    Ok(Access { app: app.clone(), caller, scope })
+}
+
+/// Who has this secret, if they do not ask too often.
+pub(crate) fn caller(app: &App, secret: Option<&str>) -> Result<Caller, Problem> {
     let now = Instant::now();
-    let caller = match bearer(headers) {
+    let caller = match secret {
         Some(secret) => app.credentials.caller(secret)?,
         None => None,
     };
@@ -207,15 +214,15 @@ fn identified(app: &App, headers: &HeaderMap, query: Option<&str>) -> Result<Acc
         return Err(unauthorized("there is no such token or key"));
     };
     app.limits.take(&caller.name, now)?;
-    let scope = scope(&caller, headers, query, &app.options.scope)?;
-    Ok(Access { app: app.clone(), caller, scope })
+    Ok(caller)
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+/// What the one `Authorization` says, by one of these schemes.
+pub(crate) fn bearer<'a>(headers: &'a HeaderMap, schemes: &[&str]) -> Option<&'a str> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let (one, None) = (all.next()?.to_str().ok()?, all.next()) else { return None };
     let (scheme, secret) = one.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+    schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known)).then(|| secret.trim())
 }
 
 fn unauthorized(title: &str) -> Problem {

@@ -8,7 +8,10 @@ use axum::{
     http::{HeaderMap, StatusCode, header, request::Parts},
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error as _},
+};
 
 use crate::{app::App, problem::Problem};
 
@@ -90,6 +93,19 @@ pub(crate) fn broken(error: &(dyn Error + Send + Sync + 'static), limit: usize) 
 fn unreadable(error: &serde_json::Error) -> Problem {
     let what = if error.is_data() { "does not fit" } else { "is not JSON" };
     Problem::invalid(format!("the body {what}: {error}"), "see /docs for what this route takes")
+}
+
+/// A whole number, also where a program writes it as 5.0.
+pub(crate) fn whole_number<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: TryFrom<u64>,
+{
+    let Some(number) = Option::<serde_json::Number>::deserialize(from)? else { return Ok(None) };
+    let plain = number.as_f64().filter(|float| float.fract() == 0.0 && (0.0..1e15).contains(float));
+    let whole = number.as_u64().or(plain.map(|float| float as u64));
+    let fits = whole.and_then(|whole| T::try_from(whole).ok());
+    fits.map(Some).ok_or_else(|| D::Error::custom("it is no whole number, or too large"))
 }
 
 /// The last part of the path, decoded.

@@ -14,6 +14,7 @@ mod keys;
 mod token;
 mod limit;
 mod repeat;
+mod matching;
 mod trace;
 mod metrics;
 mod audit;
@@ -22,6 +23,7 @@ mod listen;
 mod page;
 mod api;
 mod mcp;
+mod mem0;
 mod openviking;
 #[cfg(test)]
 mod tree;

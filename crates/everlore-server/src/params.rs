@@ -1,6 +1,6 @@
 //! The query of a request: each parameter is read once, and what is left over is a mistake.
 
-use std::{fmt::Display, str::FromStr};
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 
@@ -38,6 +38,23 @@ impl Params {
             0 | 1 => Ok(values.pop()),
             _ => Err(Problem::invalid(format!("`{name}` is given more than once"), "give it once")),
         }
+    }
+
+    /// The value of a parameter within a range, if it is given.
+    pub(crate) fn within<T>(
+        &mut self,
+        name: &str,
+        range: RangeInclusive<T>,
+    ) -> Result<Option<T>, Problem>
+    where
+        T: FromStr<Err: Display> + PartialOrd + Display,
+    {
+        let value = self.one(name)?;
+        if value.as_ref().is_none_or(|value| range.contains(value)) {
+            return Ok(value);
+        }
+        let title = format!("`{name}` goes from {} to {}", range.start(), range.end());
+        Err(Problem::invalid(title, "lists go on page by page, with what `next` says"))
     }
 
     /// Whether a parameter is given as `true`.

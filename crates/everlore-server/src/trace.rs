@@ -22,6 +22,10 @@ const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 /// A caller's own id may be as long as this.
 const MAX_ID_BYTES: usize = 64;
 
+/// Said of a problem whose body stands already, in the shape of another protocol.
+#[derive(Clone, Copy)]
+pub(crate) struct Written;
+
 /// Follows a request from its beginning to its answer, in a task of its own: who goes away in between does not break off
 /// what was begun, and what breaks here is told and takes nobody else along.
 pub(crate) async fn traced(State(app): State<App>, request: Request, next: Next) -> Response {
@@ -39,7 +43,8 @@ async fn follow(app: App, request: Request, next: Next) -> Response {
     let (began, seen, _under_way) = (Instant::now(), Seen::of(&request), app.metrics.begin());
     let mut response = next.run(request).await;
     let problem = response.extensions_mut().remove::<Problem>();
-    if let Some(problem) = &problem {
+    let is_written = response.extensions_mut().remove::<Written>().is_some();
+    if let (Some(problem), false) = (&problem, is_written) {
         *response.body_mut() = problem.body(&seen.id);
     }
     dress(response.headers_mut(), &seen.id);
@@ -88,9 +93,9 @@ impl Seen {
 
 /// Whatever reaches memory, and whatever is refused.
 fn is_audited(route: &str, status: u16) -> bool {
-    let reaches =
-        route == "/mcp" || ["/v1/", "/api/v1/"].iter().any(|root| route.starts_with(root));
-    (reaches && route != "/v1/openapi.json") || matches!(status, 401 | 403 | 429)
+    let is_plain = ["-", "/health", "/ready", "/metrics", "/v1/openapi.json"].contains(&route)
+        || route.starts_with("/docs");
+    !is_plain || matches!(status, 401 | 403 | 429)
 }
 
 /// The id that the caller gave, if it is one that can stand in any log.

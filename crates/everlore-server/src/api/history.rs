@@ -4,7 +4,7 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use everlore::{ingest::Undo, store::JournalQuery, types::Entry};
+use everlore::{Error, ingest::Undo, store::JournalQuery, types::Entry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -14,9 +14,8 @@ use crate::{
     answer::{Answer, Answered},
     app::App,
     auth::{Access, Reader, Writer},
-    body::{Json, Named},
+    body::{Json, Named, whole_number},
     params::Params,
-    problem::Problem,
 };
 
 /// The most lines of a page.
@@ -68,13 +67,10 @@ pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered
 }
 
 async fn page(access: &Access, query: JournalQuery, mut params: Params) -> Answered<History> {
-    let limit = params.one("limit")?.unwrap_or(PAGE);
-    let before = params.one("before")?;
+    let limit = params.within("limit", 1..=MAX_PAGE)?.unwrap_or(PAGE);
+    // Numbers of the journal are those that a database can hold.
+    let before = params.within("before", 0..=i64::MAX as u64)?;
     params.end()?;
-    if !(1..=MAX_PAGE).contains(&limit) {
-        let title = format!("`limit` goes from 1 to {MAX_PAGE}");
-        return Err(Problem::invalid(title, "ask for more with `before`, page by page"));
-    }
     let query = JournalQuery { before, limit: Some(limit + 1), ..query };
     let mut changes = access.engine().history(&access.scope, &query).await?;
     let more = changes.len() > limit;
@@ -88,6 +84,7 @@ async fn page(access: &Access, query: JournalQuery, mut params: Params) -> Answe
 #[serde(deny_unknown_fields)]
 pub(super) struct UndoBody {
     /// The number of a change.
+    #[serde(default, deserialize_with = "whole_number")]
     seq: Option<u64>,
     /// A run, all of it.
     run: Option<String>,
@@ -100,7 +97,8 @@ pub(super) async fn undo(Writer(access): Writer, Json(what, _): Json<UndoBody>) 
         UndoBody { seq: Some(seq), run: None } => Undo::Change(seq),
         UndoBody { seq: None, run: Some(run) } => Undo::Run(run),
         _ => {
-            return Err(Problem::invalid("it is not clear what to undo", "give either seq or run"));
+            let detail = "give either seq or run";
+            return Err(Error::invalid("it is not clear what to undo", detail).into());
         }
     };
     let undone = access.engine().undo(&access.scope, &what).await?;

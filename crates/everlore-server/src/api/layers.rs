@@ -1,6 +1,6 @@
 //! The layered files: who the agent is, who the user is, notes, and the day.
 
-use axum::{Router, routing::get};
+use axum::{Router, response::Response, routing::get};
 use everlore::files::layers::{Layer, LayerEdit, LayerText, SectionSize, Usage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,6 +10,8 @@ use crate::{
     app::App,
     auth::{Reader, Writer},
     body::{Json, Named},
+    matching::{IfMatch, tag_of_text, tagged},
+    problem::Problem,
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -60,9 +62,13 @@ pub(super) async fn list(Reader(access): Reader) -> Answered<AllLayers> {
 
 /// Read one layer; of the daily log, today's file
 #[utoipa::path(get, path = "/v1/layers/{layer}", tag = "layers", params(("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer", body = LayerView)))]
-pub(super) async fn show(Reader(access): Reader, Named(name): Named) -> Answered<LayerView> {
+pub(super) async fn show(Reader(access): Reader, Named(name): Named) -> Result<Response, Problem> {
     let layer = name.parse()?;
-    Ok(Answer::ok(view(access.engine().read_layer(&access.scope, layer).await?)))
+    Ok(with_tag(view(access.engine().read_layer(&access.scope, layer).await?)))
+}
+
+fn with_tag(layer: LayerView) -> Response {
+    tagged(&tag_of_text(&layer.text), Ok(Answer::ok(layer)))
 }
 
 /// What to do with a layer: `action` is add, replace, remove or write.
@@ -100,19 +106,25 @@ pub(super) enum LayerBody {
 }
 
 /// Change one section of a layer, or all of it
-#[utoipa::path(patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerBody, params(("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer as it is now", body = LayerView)))]
+#[utoipa::path(patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerBody, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer as it is now", body = LayerView)))]
 pub(super) async fn edit(
     Writer(access): Writer,
     Named(name): Named,
+    matching: IfMatch,
     Json(body, _): Json<LayerBody>,
-) -> Answered<LayerView> {
+) -> Result<Response, Problem> {
     let edit = match body {
         LayerBody::Add { section, content } => LayerEdit::Add { section, content },
         LayerBody::Replace { section, old, new } => LayerEdit::Replace { section, old, new },
         LayerBody::Remove { section } => LayerEdit::Remove { section },
         LayerBody::Write { before, text } => LayerEdit::Write { before, text },
     };
-    let actor = access.author().actor;
-    let done = access.engine().edit_layer(&access.scope, name.parse()?, edit, actor).await?;
-    Ok(Answer::ok(LayerView { change: done.change, note: done.note, ..view(done.layer) }))
+    let (actor, meant) = (access.author().actor, matching.clone());
+    let is_expected = move |text: &str| meant.lets(&tag_of_text(text));
+    let done = access
+        .engine()
+        .edit_layer_if(&access.scope, name.parse()?, edit, actor, is_expected)
+        .await
+        .map_err(|error| matching.told(error))?;
+    Ok(with_tag(LayerView { change: done.change, note: done.note, ..view(done.layer) }))
 }

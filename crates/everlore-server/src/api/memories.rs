@@ -3,6 +3,7 @@
 use axum::{
     Router,
     http::StatusCode,
+    response::Response,
     routing::{get, post, put},
 };
 use everlore::{
@@ -21,6 +22,7 @@ use crate::{
     app::App,
     auth::{Access, Admin, Reader, Writer},
     body::{Json, Named},
+    matching::{IfMatch, changed, tag_of, tagged},
     params::Params,
     problem::Problem,
     repeat::{IdempotencyKey, Once},
@@ -66,14 +68,10 @@ pub(super) struct Listed {
 ), responses((status = 200, description = "A page", body = Listed)))]
 pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered<Listed> {
     let after: Option<String> = params.one("after")?;
-    let limit = params.one("limit")?.unwrap_or(PAGE);
+    let limit = params.within("limit", 1..=MAX_PAGE)?.unwrap_or(PAGE);
     let order = order(params.one::<String>("order")?.as_deref())?;
     let filter = filter(&mut params)?;
     params.end()?;
-    if !(1..=MAX_PAGE).contains(&limit) {
-        let title = format!("`limit` goes from 1 to {MAX_PAGE}");
-        return Err(Problem::invalid(title, "ask for more with `after`, page by page"));
-    }
     let engine = access.engine();
     let after = match after {
         Some(name) => Some(engine.resolve(&access.scope, &name).await?),
@@ -140,10 +138,14 @@ pub(super) async fn show(
     Reader(access): Reader,
     Named(name): Named,
     params: Params,
-) -> Answered<Memory> {
+) -> Result<Response, Problem> {
     params.end()?;
     let (engine, id) = found(&access, &name).await?;
-    Ok(Answer::ok(engine.get(&access.scope, id).await?))
+    Ok(with_tag(engine.get(&access.scope, id).await?))
+}
+
+fn with_tag(memory: Memory) -> Response {
+    tagged(&tag_of(&memory), Ok(Answer::ok(memory)))
 }
 
 async fn found(access: &Access, name: &str) -> Result<(everlore::Engine, MemoryId), Problem> {
@@ -153,14 +155,17 @@ async fn found(access: &Access, name: &str) -> Result<(everlore::Engine, MemoryI
 }
 
 /// Change a memory; what is left out stays as it is
-#[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories", request_body = schema::Edit, params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
+#[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories", request_body = schema::Edit, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
 pub(super) async fn edit(
     Writer(access): Writer,
     Named(name): Named,
+    matching: IfMatch,
     Json(edit, _): Json<Edit>,
-) -> Answered<Memory> {
+) -> Result<Response, Problem> {
     let (engine, id) = found(&access, &name).await?;
-    Ok(Answer::ok(engine.edit(&access.scope, id, &edit).await?))
+    let edit = Edit { versions: matching.versions(), ..edit };
+    let edited = engine.edit(&access.scope, id, &edit).await;
+    Ok(with_tag(edited.map_err(|error| matching.told(error))?))
 }
 
 /// Remove a memory; the journal keeps it, so that this can be undone
@@ -194,14 +199,19 @@ pub(super) struct Weight {
 }
 
 /// Set what a memory is worth
-#[utoipa::path(put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = Weight, params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
+#[utoipa::path(put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = Weight, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
 pub(super) async fn weigh(
     Writer(access): Writer,
     Named(name): Named,
+    matching: IfMatch,
     Json(to, _): Json<Weight>,
-) -> Answered<Memory> {
+) -> Result<Response, Problem> {
     let (engine, id) = found(&access, &name).await?;
-    Ok(Answer::ok(engine.set_weight(&access.scope, id, to.weight).await?))
+    // A weight is set without touching anything else, so that a change in between loses nothing.
+    if !matching.lets(&tag_of(&engine.get(&access.scope, id).await?)) {
+        return Err(changed(&format!("memory `{id}`")));
+    }
+    Ok(with_tag(engine.set_weight(&access.scope, id, to.weight).await?))
 }
 
 /// Remove a memory and every trace of what it said, for good

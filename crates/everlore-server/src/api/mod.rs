@@ -4,6 +4,7 @@
 //! What speaks other protocols (MCP, other systems' routes, the proxy) is merged into [`router`] beside these.
 
 mod schema;
+mod precise;
 mod health;
 mod memories;
 mod history;
@@ -18,6 +19,9 @@ mod transfer;
 mod upkeep;
 mod scopes;
 mod events;
+mod vault;
+mod capture;
+mod agents;
 
 use axum::{
     Router,
@@ -25,6 +29,7 @@ use axum::{
     middleware::{from_fn, from_fn_with_state},
     routing::get,
 };
+use serde_json::{Value, json};
 use utoipa::{
     Modify, OpenApi,
     openapi::{
@@ -39,7 +44,7 @@ use crate::{
     app::App,
     auth::authorized,
     guard::guarded,
-    mcp,
+    mcp, mem0,
     openviking::{self, dressed},
     page,
     problem::{Problem, ProblemBody},
@@ -53,6 +58,7 @@ pub(crate) fn router(app: App) -> Router {
     let viking = openviking::routes().route_layer(authorized).route_layer(from_fn(dressed));
     let open = health::routes().merge(page::routes()).route("/v1/openapi.json", get(description));
     closed
+        .merge(mem0::router(app.clone()))
         .merge(open)
         .merge(viking)
         .fallback(async || no_route())
@@ -78,6 +84,9 @@ fn closed() -> Router<App> {
         .merge(upkeep::routes())
         .merge(scopes::routes())
         .merge(events::routes())
+        .merge(vault::routes())
+        .merge(capture::routes())
+        .merge(agents::routes())
         .merge(health::figures())
         .merge(mcp::routes())
 }
@@ -99,6 +108,9 @@ fn closed() -> Router<App> {
         transfer::export, transfer::import,
         upkeep::upkeep,
         events::events,
+        vault::list, vault::show, vault::write, vault::sync,
+        capture::waiting, capture::extract, capture::list, capture::show, capture::restore, capture::drop_held, capture::ledger,
+        agents::list, agents::settings,
         health::health, health::ready, health::metrics,
     ),
     components(schemas(ProblemBody)),
@@ -150,11 +162,15 @@ fn complete(path: &str, operation: &mut Operation) {
 }
 
 /// The description of the API as OpenAPI 3.1.
-pub fn openapi() -> utoipa::openapi::OpenApi {
-    Description::openapi()
+pub fn openapi() -> Value {
+    let mut api = Description::openapi();
+    api.merge(mem0::openapi());
+    let mut api = json!(api);
+    precise::precise(&mut api);
+    api
 }
 
-async fn description() -> Answer<utoipa::openapi::OpenApi> {
+async fn description() -> Answer<Value> {
     Answer::ok(openapi())
 }
 
@@ -203,6 +219,9 @@ mod tests {
             include_str!("transfer.rs"),
             include_str!("upkeep.rs"),
             include_str!("events.rs"),
+            include_str!("vault.rs"),
+            include_str!("capture.rs"),
+            include_str!("agents.rs"),
             include_str!("health.rs"),
         ];
         let routed: BTreeSet<&str> = sources
@@ -210,14 +229,14 @@ mod tests {
             .flat_map(|source| source.split(".route(").skip(1))
             .map(|rest| rest.split('"').nth(1).unwrap())
             .collect();
-        let api = openapi();
+        let api = Description::openapi();
         let described: BTreeSet<&str> = api.paths.paths.keys().map(String::as_str).collect();
         assert_eq!(routed, described);
     }
 
     #[test]
     fn names_for_programs_are_told_apart() {
-        let api = serde_json::to_value(openapi()).unwrap();
+        let api = openapi();
         let items = api["paths"].as_object().unwrap().values();
         let names: Vec<&str> = items
             .flat_map(|item| item.as_object().unwrap().values())
@@ -229,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_description_is_openapi_3_1() {
-        let api = serde_json::to_value(openapi()).unwrap();
+        let api = openapi();
         assert_eq!(api["openapi"], "3.1.0");
     }
 }

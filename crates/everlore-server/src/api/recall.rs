@@ -15,7 +15,7 @@ use crate::{
     answer::{Answer, Answered},
     app::App,
     auth::{Reader, Role},
-    body::Json,
+    body::{Json, whole_number},
     problem::Problem,
 };
 
@@ -30,10 +30,10 @@ pub(super) struct RecallBody {
     /// What the agent is about to answer.
     query: String,
     /// Which memories may be returned.
-    #[serde(default)]
     #[schema(value_type = Option<schema::Filter>)]
-    filter: Filter,
+    filter: Option<Filter>,
     /// The most hits; from the settings if left out.
+    #[serde(default, deserialize_with = "whole_number")]
     limit: Option<usize>,
     /// Hits with a lower score, from 0 to 1, are left out.
     #[serde(default)]
@@ -108,7 +108,7 @@ pub(super) async fn recall(
     }
     let request = engine.request(&access.scope, body.query);
     let request = RecallRequest {
-        filter: body.filter,
+        filter: body.filter.unwrap_or_default(),
         limit: body.limit.unwrap_or(request.limit),
         min_score: body.min_score,
         min_confidence: body.min_confidence,
@@ -147,8 +147,10 @@ pub(super) struct ContextBody {
     /// The message that the agent is about to answer.
     query: String,
     /// The most tokens; from the settings if left out.
+    #[serde(default, deserialize_with = "whole_number")]
     budget: Option<usize>,
     /// The most memories; from the settings if left out.
+    #[serde(default, deserialize_with = "whole_number")]
     limit: Option<usize>,
     /// The conversation: what is told in it is written down, so that what was of use can be learned. Needs the role write.
     session: Option<String>,

@@ -11,7 +11,7 @@ use axum::{
     Router,
     body::{Body, Bytes, HttpBody},
     extract::Request,
-    http::header,
+    http::{StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -163,6 +163,11 @@ fn damaged(report: &ImportReport) -> Problem {
     let title = format!("{} lines cannot be imported, so nothing was", report.rejected);
     Problem {
         more: Some(Box::new(json!({ "rejections": report.rejections }))),
-        ..Problem::invalid(title, "mend them, or import the rest with ?keep_going=true")
+        ..Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "invalid",
+            title,
+            "mend them, or import the rest with ?keep_going=true",
+        )
     }
 }

@@ -71,8 +71,20 @@ impl Engine {
         edit: LayerEdit,
         actor: Actor,
     ) -> Result<LayerChange> {
+        self.edit_layer_if(scope, layer, edit, actor, |_| true).await
+    }
+
+    /// The same, if what the file says is still what the caller expects.
+    pub async fn edit_layer_if(
+        &self,
+        scope: &Scope,
+        layer: Layer,
+        edit: LayerEdit,
+        actor: Actor,
+        is_expected: impl Fn(&str) -> bool + Send + 'static,
+    ) -> Result<LayerChange> {
         let (layers, by) = (self.layers(scope)?, By { actor, now: self.now() });
-        aside(move || layers.edit(layer, &edit, &by)).await
+        aside(move || layers.edit_if(layer, by.now.date(), &edit, &by, &is_expected)).await
     }
 
     /// The four layers as they reach the prompt of a conversation that begins now.

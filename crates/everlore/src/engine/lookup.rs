@@ -1,8 +1,11 @@
 //! Finding memories by what they are called, and listing them.
 
+use jiff::Zoned;
+
 use super::Engine;
 use crate::{
     error::{Error, Result},
+    recall::{self, Recall, RecallRequest},
     store::{Counts, JournalQuery, Key, Page},
     types::{Entry, Memory, MemoryId, Scope},
 };
@@ -57,6 +60,12 @@ impl Engine {
     /// The memories a filter lets through.
     pub async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>> {
         self.store.list(scope, page).await
+    }
+
+    /// Recalls as deep as the request says, beyond the settings' limit of hits: for callers who leave some of them out.
+    pub async fn recall_deep(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
+        let asking = self.asking(&request.scope, now.timestamp());
+        recall::recall(self.means(&request.scope, asking.as_ref(), now), request).await
     }
 
     /// What happened, newest first.

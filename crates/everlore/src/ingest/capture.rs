@@ -67,6 +67,9 @@ pub struct Outcome {
     pub statement: String,
     /// Its kind.
     pub kind: Kind,
+    /// The turns that say so.
+    #[serde(skip)]
+    pub turns: Vec<MemoryId>,
     /// What became of it.
     #[serde(flatten)]
     pub became: Became,
@@ -129,7 +132,8 @@ pub async fn plan(
         };
         let mut statement = draft.content.clone();
         crate::text::secrets::mask_all([&mut statement]);
-        planned.outcomes.push(Outcome { statement, kind: draft.kind, became });
+        let turns = draft.evidence.clone();
+        planned.outcomes.push(Outcome { statement, kind: draft.kind, turns, became });
     }
     Ok(planned)
 }

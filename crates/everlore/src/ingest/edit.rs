@@ -39,6 +39,9 @@ pub struct Edit {
     pub weight: Option<f64>,
     /// New free data, all of it.
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
+    /// Only if it is one of these versions still; any if empty.
+    #[serde(skip)]
+    pub versions: Vec<u32>,
 }
 
 /// Changes a memory and returns it as it is now.
@@ -169,6 +172,9 @@ async fn check_no_circle(
 
 impl Edit {
     fn apply_to(&self, memory: &mut Memory) -> Result<()> {
+        if !self.versions.is_empty() && !self.versions.contains(&memory.version) {
+            return Err(Error::Conflict { what: format!("memory `{}`", memory.id) });
+        }
         if let Some(content) = &self.content {
             check_content(content)?;
             if memory.kind != Kind::Turn && memory.name == naming::title_of(&memory.content) {

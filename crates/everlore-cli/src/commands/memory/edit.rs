@@ -87,6 +87,7 @@ impl EditArgs {
             importance: self.importance,
             weight: self.weight,
             metadata: None,
+            versions: Vec::new(),
         })
     }
 }

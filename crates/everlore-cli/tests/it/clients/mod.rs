@@ -1,7 +1,10 @@
 //! Programs of others that talk to Everlore: the official clients, as their users run them.
 
+mod examples;
 mod mcp;
+mod mem0;
 mod openviking;
+mod schemathesis;
 
 use std::{
     path::{Path, PathBuf},
@@ -49,12 +52,21 @@ impl Clients {
         command
     }
 
-    /// A command that one of the Node.js packages brings, run by the Node.js that came with them.
-    pub(super) fn node_command(&self, name: &str) -> Command {
-        let bin = self.0.join("node/node_modules/.bin");
-        let mut command = Command::new(bin.join("node"));
-        command.arg(bin.join(name));
+    /// The Node.js that came with them.
+    pub(super) fn node(&self) -> Command {
+        let mut command = Command::new(self.0.join("node/node_modules/.bin/node"));
         quiet(&mut command);
+        command
+    }
+
+    /// A command that one of the Node.js packages brings, run by the Node.js that came with them.
+    #[allow(
+        dead_code,
+        reason = "which of the clients are asked is up to the tests beside this file"
+    )]
+    pub(super) fn node_command(&self, name: &str) -> Command {
+        let mut command = self.node();
+        command.arg(self.0.join("node/node_modules/.bin").join(name));
         command
     }
 }

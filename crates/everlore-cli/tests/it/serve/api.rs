@@ -176,8 +176,8 @@ fn everything_goes_out_and_comes_in_as_lines() {
     assert_eq!(import("", &lines.text).json(200)["added"], 3);
     assert_eq!(import("", &lines.text).json(200)["unchanged"], 3);
     let damaged = import("", "{\"content\":\"好\"}\n{broken\n");
-    assert_eq!(damaged.problem(400), "invalid");
-    assert_eq!(damaged.json(400)["more"]["rejections"][0]["line"], 2);
+    assert_eq!(damaged.problem(422), "invalid");
+    assert_eq!(damaged.json(422)["more"]["rejections"][0]["line"], 2);
     assert_eq!(import("&keep_going=true", "{\"content\":\"好\"}\n{broken\n").json(200)["added"], 1);
     let listed = server.ask("GET", "/v1/memories?user=li", None).json(200);
     assert!(contents(&listed["memories"]).contains(&long.as_str()));
@@ -282,7 +282,7 @@ fn bad_bodies_and_paths_are_told_with_a_code() {
     assert_eq!(server.ask("GET", "/v2/memories", None).problem(404), "no_route");
     assert_eq!(server.ask("GET", "/v1/layers/heart", None).problem(422), "invalid");
     assert_eq!(server.ask("GET", "/v1/stats?user=..", None).problem(422), "invalid");
-    assert_eq!(server.ask("POST", "/v1/undo", Some(json!({}))).problem(400), "invalid");
+    assert_eq!(server.ask("POST", "/v1/undo", Some(json!({}))).problem(422), "invalid");
     assert_eq!(
         server.ask("POST", "/v1/undo", Some(json!({ "seq": 99 }))).problem(404),
         "not_found"

@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use serde_json::json;
@@ -36,6 +36,13 @@ fn no_path_leads_out_of_the_api() {
         "/v1/memories/%ff%fe",
         "/v1/memories/agent:%2f%2fother%2fuser%2fgeneral%2fx",
         "/v1/sessions/..%2f..%2fserver.token/end",
+        "/v1/vault/..%2f..%2fserver.token",
+        "/v1/vault/..%2fserver.token.md",
+        "/v1/vault/%2e%2e%2f%2e%2e%2fserver.token",
+        "/v1/vault/server.token%00.md",
+        "/memories/..%2f..%2fserver.token",
+        "/v1/memories/..%2f..%2fserver.token/",
+        "/v1/event/..%2f..%2fserver.token/",
         "//server.token",
         "/v1/stats?agent=..%2f..&user=x",
         "/v1/stats?user=a%0d%0aset-cookie:%20a=b",
@@ -70,6 +77,40 @@ fn bodies_that_are_too_long_are_refused_whether_they_say_so_or_not() {
     chunked.extend(b"0\r\n\r\n");
     assert_eq!(status(&server.raw(&chunked)), 413);
     assert_eq!(server.ask("GET", "/v1/stats", None).json(200)["total"], 0);
+}
+
+#[test]
+fn bodies_for_the_routes_of_mem0_are_bounded_too() {
+    let home = Home::new();
+    let server = Serving::on(&home, &["--max-body", "10000"]);
+    let long = json!({ "messages": "茶".repeat(5_000), "user_id": "li" });
+    let told = server.ask("POST", "/v3/memories/add/", Some(long));
+    assert!(told.json(413)["detail"].as_str().unwrap().contains("10000 bytes"), "{told:?}");
+    let deep = format!("{{\"filters\":{}{}}}", "{\"AND\":[".repeat(200), "]}".repeat(200));
+    let with = [
+        ("authorization", &*format!("Bearer {}", server.token)),
+        ("content-type", "application/json"),
+    ];
+    let told = server.send(&with, "POST", "/v3/memories/", Some(json!(deep)));
+    assert_eq!(told.status, 422, "{told:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn no_link_in_a_vault_leads_out_of_it() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let page = json!({ "kind": "user", "name": "Role 角色", "content": "An engineer 工程师" });
+    server.ask("PUT", "/v1/vault/user_role.md", Some(page.clone())).json(200);
+    let folder = home.path().join("vault");
+    std::os::unix::fs::symlink(home.path().join("server.token"), folder.join("link.md")).unwrap();
+    let told = server.ask("GET", "/v1/vault/link.md", None);
+    assert_eq!(told.problem(404), "not_found");
+    let told = server.ask("PUT", "/v1/vault/link.md", Some(page));
+    assert_eq!(told.problem(422), "invalid");
+    let token = std::fs::read_to_string(home.path().join("server.token")).unwrap();
+    assert_eq!(token.trim(), server.token);
+    assert!(!server.ask("GET", "/v1/vault", None).text.contains(&server.token));
 }
 
 #[test]
@@ -138,6 +179,51 @@ fn clients_that_never_finish_are_let_go_and_hold_up_nobody() {
     // Read until the server closes; a server that waits for ever fails by the client's own limit of time.
     slow[0].read_to_end(&mut rest).unwrap();
     assert!(began.elapsed().as_secs() < 30);
+}
+
+#[test]
+fn headers_that_come_drop_by_drop_are_cut_off_in_time() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let mut stream = server.connect();
+    stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    stream.write_all(b"GET /v1/stats HTTP/1.1\r\nhost: localhost\r\n").unwrap();
+    let began = Instant::now();
+    let mut answer = [0; 512];
+    // A byte again and again keeps the connection busy, and does not keep it open.
+    loop {
+        let sent = stream.write_all(b"x-drop: 1\r\n");
+        match stream.read(&mut answer) {
+            Ok(_) => break,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock && sent.is_ok() => {}
+            Err(_) => break,
+        }
+        assert!(began.elapsed().as_secs() < 30, "it is still open");
+    }
+    assert_eq!(server.ask("GET", "/v1/stats", None).status, 200);
+}
+
+#[test]
+fn bodies_that_never_come_are_told_so_and_hold_up_nobody() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let kind = "content-type: application/json\r\ncontent-length: 1000\r\n";
+    let mut slow: Vec<_> = (0..50).map(|_| server.connect()).collect();
+    for stream in &mut slow {
+        stream.write_all(&request(&server, "POST /v1/memories", kind)).unwrap();
+        stream.write_all(b"{\"content\": \"").unwrap();
+    }
+    let began = Instant::now();
+    for number in 0..20 {
+        let said = json!({ "content": format!("第{number}句 said meanwhile") });
+        server.ask("POST", "/v1/memories", Some(said)).json(201);
+    }
+    assert!(began.elapsed().as_secs() < 10, "others had to wait");
+    let mut answer = String::new();
+    slow[49].read_to_string(&mut answer).unwrap();
+    assert_eq!(status(&answer), 408, "{answer}");
+    assert!(answer.contains("\"too_slow\"") && began.elapsed().as_secs() < 50, "{answer}");
+    assert_eq!(server.ask("GET", "/v1/stats", None).json(200)["total"], 20);
 }
 
 #[test]

@@ -5,6 +5,9 @@ mod api;
 mod files;
 mod hostile;
 mod lives;
+mod many;
+mod rest;
+mod walk;
 
 use std::{
     fs,

@@ -4,6 +4,16 @@ use super::{LayerChange, LayerEdit};
 use crate::text::secrets::{SecretKind, mask_all, mask_new, told};
 
 impl LayerEdit {
+    /// Why the file is changed, as its history says it.
+    pub(super) fn cause(&self) -> String {
+        match self {
+            Self::Add { section, .. } => format!("add to `{section}`"),
+            Self::Replace { section, .. } => format!("replace in `{section}`"),
+            Self::Remove { section } => format!("remove `{section}`"),
+            Self::Write { .. } => "edit".to_owned(),
+        }
+    }
+
     /// Masks the secrets that it brings in and says what they were.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let (text, before) = match self {

@@ -235,17 +235,25 @@ impl Layers {
         edit: &LayerEdit,
         by: &By,
     ) -> Result<LayerChange> {
-        let (mut edit, mut masked) = (edit.clone(), Vec::new());
-        if !self.keeps_secrets {
-            masked = edit.mask_secrets();
-        }
-        let cause = match &edit {
-            LayerEdit::Add { section, .. } => format!("add to `{section}`"),
-            LayerEdit::Replace { section, .. } => format!("replace in `{section}`"),
-            LayerEdit::Remove { section } => format!("remove `{section}`"),
-            LayerEdit::Write { .. } => "edit".to_owned(),
-        };
-        let changed = self.change(layer, day, by, &cause, |text| edit.apply(text))?;
+        self.edit_if(layer, day, edit, by, &|_| true)
+    }
+
+    /// The same, if what the file says is still what the caller expects.
+    pub fn edit_if(
+        &self,
+        layer: Layer,
+        day: Date,
+        edit: &LayerEdit,
+        by: &By,
+        is_expected: &dyn Fn(&str) -> bool,
+    ) -> Result<LayerChange> {
+        let mut edit = edit.clone();
+        let masked = if self.keeps_secrets { Vec::new() } else { edit.mask_secrets() };
+        let changed =
+            self.change(layer, day, by, &edit.cause(), |text| match is_expected(text) {
+                true => edit.apply(text),
+                false => Err(Error::Conflict { what: format!("the layer {layer}") }),
+            })?;
         Ok(changed.telling(&masked))
     }
 

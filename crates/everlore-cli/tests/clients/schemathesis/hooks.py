@@ -1,0 +1,12 @@
+"""What schemathesis does not know of itself: lines of JSON, which an import takes."""
+
+import json
+
+import schemathesis
+
+
+@schemathesis.serializer("application/x-ndjson")
+def lines(ctx, value):
+    if isinstance(value, bytes):
+        return value
+    return (value if isinstance(value, str) else json.dumps(value)).encode("utf-8", "replace")

@@ -1,0 +1,35 @@
+//! The API against its own description: every route, with data that fits and data that does not, and one request after another.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{clients, succeed};
+use crate::{home::Home, serve::Serving};
+
+#[test]
+fn the_description_and_the_server_agree_in_every_case_that_schemathesis_thinks_of() {
+    let Some(clients) = clients() else { return };
+    let home = Home::new();
+    // As many requests as it can make, guesses of tokens included.
+    let server = Serving::on(&home, &["--rate", "1000000"]);
+    let known = json!({ "content": "喜欢喝龙井茶 and oolong", "tags": ["茶"] });
+    server.ask("POST", "/v1/memories", Some(known)).json(201);
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/schemathesis"));
+    let mut command = clients.python_command("schemathesis");
+    command
+        .env("SCHEMATHESIS_HOOKS", "hooks")
+        .env("PYTHONPATH", folder)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .current_dir(home.path())
+        .arg("--config-file")
+        .arg(folder.join("schemathesis.toml"))
+        .arg("run")
+        .arg(format!("http://{}/v1/openapi.json", server.address))
+        .args(["--header", &format!("Authorization: Bearer {}", server.token)])
+        // The same cases every time.
+        .args(["--seed", "20260301", "--output-truncate", "false"]);
+    let told = succeed(command);
+    assert!(told.contains("No issues found") || told.contains("passed"), "{told}");
+    assert_eq!(server.send(&[], "GET", "/health", None).status, 200);
+}

@@ -1,0 +1,53 @@
+//! Agents, and the settings that their memory works by.
+
+use std::collections::BTreeMap;
+
+use axum::{Router, routing::get};
+use serde_json::{Value, json};
+
+use crate::{
+    answer::{Answer, Answered},
+    app::App,
+    auth::Reader,
+    params::Params,
+};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/v1/agents", get(list)).route("/v1/settings", get(settings))
+}
+
+/// List the agents with their users: all of them for the owner, its own for a key
+#[utoipa::path(get, path = "/v1/agents", tag = "agents", responses((status = 200, description = "Name, users and number of memories of each", body = Object)))]
+pub(super) async fn list(Reader(access): Reader, params: Params) -> Answered<Value> {
+    params.end()?;
+    let engine = access.engine();
+    let open = match &access.caller.only {
+        Some(only) => vec![only.clone()],
+        None => engine.store().scopes().await?,
+    };
+    let mut agents = BTreeMap::<String, Vec<Value>>::new();
+    for scope in open {
+        let counts = engine.count(&scope).await?;
+        let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
+        let user = json!({ "user": scope.user(), "memories": memories });
+        agents.entry(scope.agent().to_owned()).or_default().push(user);
+    }
+    let agents: Vec<Value> = agents
+        .into_iter()
+        .map(|(agent, users)| json!({ "agent": agent, "users": users }))
+        .collect();
+    Ok(Answer::ok(json!({ "agents": agents })))
+}
+
+/// Read the settings that memory works by, secrets hidden; they come from config.toml and hold for all agents
+#[utoipa::path(get, path = "/v1/settings", tag = "agents", responses((status = 200, description = "The sections memory, recall and memory_agent", body = Object)))]
+pub(super) async fn settings(Reader(access): Reader, params: Params) -> Answered<Value> {
+    params.end()?;
+    access.check_owner()?;
+    let config = access.app.engine.config();
+    Ok(Answer::ok(json!({
+        "memory": config.memory,
+        "recall": config.recall,
+        "memory_agent": config.memory_agent,
+    })))
+}

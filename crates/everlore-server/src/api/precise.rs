@@ -1,0 +1,185 @@
+//! Says exactly what requests may hold: names, ranges and words that the types alone do not tell the description.
+
+use serde_json::{Map, Value, json};
+
+/// A plain name: no slash, no control character, no dot in front, no blanks around it.
+const NAME: &str = r"^[^\s./\\\u0000-\u001f\u007f-\u009f]([^/\\\u0000-\u001f\u007f-\u009f]*[^\s/\\\u0000-\u001f\u007f-\u009f])?$";
+
+/// An id, the beginning of one, or a uri.
+const ID: &str = r"^([0-9A-Fa-f-]{1,36}|agent://.+)$";
+
+/// What can be told apart by words, in the order of the enums.
+const KINDS: [&str; 8] =
+    ["user", "feedback", "project", "reference", "knowledge", "experience", "session", "turn"];
+
+/// Completes a description.
+pub(super) fn precise(api: &mut Value) {
+    for (path, item) in objects(&mut api["paths"]) {
+        for (_, operation) in objects(item) {
+            let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+            for parameter in parameters.into_iter().flatten() {
+                if let Some(schema) = parameter_schema(&path, parameter) {
+                    parameter["schema"] = schema;
+                }
+            }
+            let lines = operation.pointer_mut("/requestBody/content/application~1x-ndjson");
+            if let Some(lines) = lines {
+                // Lines are text, whatever they say.
+                lines["schema"] = json!({});
+            }
+        }
+    }
+    let asked = asked_for(api);
+    for (name, schema) in objects(&mut api["components"]["schemas"]) {
+        if asked.contains(&name) {
+            close(schema);
+        }
+        for (of, field, facts) in fields() {
+            if of == name {
+                extend(&mut schema["properties"][field], &facts);
+            }
+        }
+    }
+}
+
+fn objects(value: &mut Value) -> impl Iterator<Item = (String, &mut Value)> {
+    value.as_object_mut().into_iter().flatten().map(|(name, value)| (name.clone(), value))
+}
+
+fn parameter_schema(path: &str, parameter: &Value) -> Option<Value> {
+    let text = |pattern: &str| json!({ "type": "string", "pattern": pattern });
+    let many = |words: &[&str]| {
+        let one = json!({ "type": "string", "enum": words });
+        json!({ "type": "array", "items": one })
+    };
+    let most = |most: u64| json!({ "type": "integer", "minimum": 1, "maximum": most });
+    let is_mem0 = !path.starts_with("/v1/") || path.ends_with('/');
+    Some(match parameter["name"].as_str()? {
+        "page" => most(u32::MAX.into()),
+        "page_size" | "top_k" | "limit" => most(1_000),
+        _ if is_mem0 => return None,
+        "agent" | "user" => json!({ "type": "string", "maxLength": 100, "pattern": NAME }),
+        "id" if path.contains("/quarantine/")
+            || path.ends_with("/forget")
+            || path.ends_with("/history") =>
+        {
+            json!({ "type": "string", "format": "uuid" })
+        }
+        "id" | "after" => text(ID),
+        "layer" => json!({ "type": "string", "enum": ["soul", "user", "memory", "daily"] }),
+        "file" => text(r"^[^/\\]+\.md$"),
+        "name" | "Idempotency-Key" => json!({ "type": "string", "minLength": 1 }),
+        "session" | "run" => json!({ "type": "string" }),
+        "If-Match" => text(r#"^"[!#-+\--~]+"$"#),
+        "kind" => many(&KINDS),
+        "status" => many(&["active", "superseded", "archived"]),
+        "set" => many(&["core", "layers", "anthropic"]),
+        "tag" => json!({ "type": "array", "items": { "type": "string" } }),
+        "since" | "until" => json!({ "type": "string", "format": "date-time" }),
+        "order" => json!({ "type": "string", "enum": ["newest", "oldest"] }),
+        "before" => json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX }),
+        "days" => most(3_660),
+        "journal" | "dry_run" | "keep_going" => json!({ "type": "boolean" }),
+        _ => return None,
+    })
+}
+
+/// The names of the schemas of bodies, and of what they are made of.
+fn asked_for(api: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    for item in api["paths"].as_object().into_iter().flat_map(Map::values) {
+        for operation in item.as_object().into_iter().flat_map(Map::values) {
+            references(&operation["requestBody"], &mut found);
+        }
+    }
+    let mut next = 0;
+    while next < found.len() {
+        let schema = &api["components"]["schemas"][&found[next]];
+        references(schema, &mut found);
+        next += 1;
+    }
+    found
+}
+
+fn references(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            let name = fields.get("$ref").and_then(Value::as_str);
+            let name = name.and_then(|name| name.rsplit('/').next()).map(str::to_owned);
+            if let Some(name) = name.filter(|name| !found.contains(name)) {
+                found.push(name);
+            }
+            fields.values().for_each(|value| references(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+/// What is not named is refused, and numbers fit into a word of the machine.
+fn close(schema: &mut Value) {
+    let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
+    variants.into_iter().flatten().for_each(close);
+    let Some(properties) = schema.get_mut("properties") else { return };
+    for (_, property) in objects(properties) {
+        let types = property["type"].to_string();
+        if types.contains("integer") {
+            property["maximum"] = json!(u64::MAX);
+            property.as_object_mut().map(|property| property.remove("format"));
+        }
+    }
+    schema["additionalProperties"] = json!(false);
+}
+
+/// What fields must be like beyond their type.
+fn fields() -> Vec<(&'static str, &'static str, Value)> {
+    let (share, time) = (json!({ "minimum": 0, "maximum": 1 }), json!({ "format": "date-time" }));
+    let (weight, some) = (json!({ "minimum": 0, "maximum": 10 }), json!({ "minLength": 1 }));
+    vec![
+        ("Remember", "content", some.clone()),
+        ("Remember", "importance", share.clone()),
+        ("Remember", "confidence", share.clone()),
+        ("Remember", "at", time.clone()),
+        ("Edit", "content", some.clone()),
+        ("Edit", "importance", share.clone()),
+        ("Edit", "weight", weight.clone()),
+        ("Weight", "weight", weight),
+        ("Turn", "text", some.clone()),
+        ("Turn", "time", time.clone()),
+        ("Turns", "turns", json!({ "maxItems": 1_000 })),
+        ("RecallBody", "min_score", share.clone()),
+        ("RecallBody", "min_confidence", share),
+        ("RecallBody", "as_of", time.clone()),
+        ("Filter", "since", time.clone()),
+        ("Filter", "until", time.clone()),
+        ("Filter", "turns_until", time),
+        ("FileBody", "name", some),
+    ]
+}
+
+fn extend(schema: &mut Value, facts: &Value) {
+    for (name, fact) in facts.as_object().into_iter().flatten() {
+        schema[name] = fact.clone();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use everlore::types::Kind;
+
+    use super::*;
+
+    #[test]
+    fn kinds_are_the_real_ones() {
+        assert_eq!(KINDS, Kind::ALL.map(Kind::as_str));
+    }
+
+    #[test]
+    fn every_fact_is_about_a_field_that_there_is() {
+        let api = super::super::openapi();
+        for (of, field, _) in fields() {
+            let schema = &api["components"]["schemas"][of]["properties"][field];
+            assert!(schema.get("type").is_some() || schema.get("oneOf").is_some(), "{of}.{field}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The fields of a request, from its body or its query: each is read once, and what is left over is a mistake.
+
+use std::{fmt::Display, str::FromStr};
+
+use everlore::types::Timestamp;
+use jiff::civil::Date;
+use serde_json::{Map, Value};
+
+use super::{
+    filter::{Dialect, Filter},
+    reading::{self, short},
+};
+use crate::problem::Problem;
+
+/// What clients send that means nothing here: one home is one project, answers are whole, and recall always uses words,
+/// meaning and, where there is one, a reranker.
+const MEANINGLESS: [&str; 9] = [
+    "org_id",
+    "project_id",
+    "version",
+    "api_version",
+    "async_mode",
+    "source",
+    "rerank",
+    "keyword_search",
+    "filter_memories",
+];
+
+/// What changes how the hosted service works and is not done here; the answer names it.
+const NOT_DONE: [&str; 11] = [
+    "custom_instructions",
+    "agent_custom_instructions",
+    "custom_categories",
+    "structured_data_schema",
+    "enable_graph",
+    "includes",
+    "excludes",
+    "prompt",
+    "memory_type",
+    "immutable",
+    "explain",
+];
+
+/// The fields that are not read yet.
+pub(super) struct Fields(Map<String, Value>);
+
+impl Fields {
+    /// Those of a body.
+    pub(super) fn of(body: Map<String, Value>) -> Self {
+        Self(body)
+    }
+
+    /// Those of a query; each at most once.
+    pub(super) fn of_query(query: Option<&str>) -> Result<Self, Problem> {
+        let mut fields = Map::new();
+        for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+            if fields.insert(name.clone().into_owned(), value.into_owned().into()).is_some() {
+                let title = format!("`{}` is given more than once", short(&name));
+                return Err(Problem::invalid(title, "give it once"));
+            }
+        }
+        Ok(Self(fields))
+    }
+
+    /// A field, unless it is missing or null.
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+        self.0.remove(name).filter(|value| !value.is_null())
+    }
+
+    /// Whether a field is there, be it null.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// A text.
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Problem> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(wrong(name, "a text")),
+        }
+    }
+
+    /// A name: a text, or a number that stands for one.
+    pub(super) fn name(&mut self, name: &str) -> Result<Option<String>, Problem> {
+        match self.take(name) {
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(other) => {
+                self.0.insert(name.to_owned(), other);
+                self.text(name)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// A number or a flag, as JSON or as a query writes it.
+    fn plain<T: FromStr<Err: Display>>(
+        &mut self,
+        name: &str,
+        what: &str,
+    ) -> Result<Option<T>, Problem> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let text = match &value {
+            Value::String(text) => text.to_lowercase(),
+            Value::Bool(_) | Value::Number(_) => value.to_string(),
+            _ => return Err(wrong(name, what)),
+        };
+        text.parse().map(Some).map_err(|_| wrong(name, what))
+    }
+
+    /// A flag.
+    pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, Problem> {
+        self.plain(name, "true or false")
+    }
+
+    /// A count within limits, or the default.
+    pub(super) fn count(
+        &mut self,
+        name: &str,
+        default: usize,
+        most: usize,
+    ) -> Result<usize, Problem> {
+        let count = self.plain(name, "a whole number")?.unwrap_or(default);
+        match (1..=most).contains(&count) {
+            true => Ok(count),
+            false => Err(wrong(name, &format!("a whole number from 1 to {most}"))),
+        }
+    }
+
+    /// A share from 0 to 1.
+    pub(super) fn share(&mut self, name: &str) -> Result<Option<f64>, Problem> {
+        let share: Option<f64> = self.plain(name, "a number from 0 to 1")?;
+        match share.is_none_or(|share| (0.0..=1.0).contains(&share)) {
+            true => Ok(share),
+            false => Err(wrong(name, "a number from 0 to 1")),
+        }
+    }
+
+    /// An object.
+    pub(super) fn object(&mut self, name: &str) -> Result<Option<Map<String, Value>>, Problem> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Object(object)) => Ok(Some(object)),
+            Some(_) => Err(wrong(name, "an object")),
+        }
+    }
+
+    /// A list of texts.
+    pub(super) fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, Problem> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        serde_json::from_value(value).map(Some).map_err(|_| wrong(name, "a list of texts"))
+    }
+
+    /// A moment; of a date its beginning.
+    pub(super) fn moment(&mut self, name: &str) -> Result<Option<(Timestamp, Timestamp)>, Problem> {
+        self.take(name).map(|value| reading::moment(name, &value)).transpose()
+    }
+
+    /// A day.
+    pub(super) fn day(&mut self, name: &str) -> Result<Option<Date>, Problem> {
+        let text = self.text(name)?;
+        let day = |text: String| text.parse().map_err(|_| wrong(name, "a date such as 2026-12-31"));
+        text.map(day).transpose()
+    }
+
+    /// What is meant by `filters`, by ids beside them, by `metadata` and by `categories`.
+    pub(super) fn filter(&mut self, dialect: Dialect) -> Result<Filter, Problem> {
+        let mut parts = Vec::new();
+        if let Some(filters) = self.take("filters") {
+            parts.push(Filter::read(&filters, dialect)?);
+        }
+        parts.extend(reading::of_ids(&self.0)?);
+        for id in ["user_id", "agent_id", "app_id", "run_id"] {
+            self.0.remove(id);
+        }
+        if let Some(metadata) = self.take("metadata") {
+            parts.push(Filter::read(&serde_json::json!({ "metadata": metadata }), dialect)?);
+        }
+        if let Some(categories) = self.texts("categories")? {
+            let any = serde_json::json!({ "OR": categories.iter().map(|category| serde_json::json!({ "categories": { "contains": category } })).collect::<Vec<_>>() });
+            parts.push(Filter::read(&any, dialect)?);
+        }
+        for (name, operator) in [("start_date", "gte"), ("end_date", "lte")] {
+            if let Some(date) = self.take(name) {
+                let bound = serde_json::json!({ "created_at": { operator: date } });
+                parts.push(Filter::read(&bound, dialect)?);
+            }
+        }
+        let filter = Filter::All(parts);
+        match filter.names_someone() {
+            true => Ok(filter),
+            false => Err(Problem::invalid(
+                "it is not said whose memories are meant",
+                "give user_id, agent_id, app_id or run_id in `filters`",
+            )),
+        }
+    }
+
+    /// Nothing that is not known may be left; returns the names of what is known and not done here.
+    pub(super) fn end(mut self) -> Result<Vec<String>, Problem> {
+        self.0.retain(|name, value| !MEANINGLESS.contains(&name.as_str()) && !value.is_null());
+        match self.0.keys().find(|name| !NOT_DONE.contains(&name.as_str())) {
+            None => Ok(self.0.keys().cloned().collect()),
+            Some(name) => Err(Problem::invalid(
+                format!("there is no field `{}` here", short(name)),
+                "docs/mem0.md says what this route takes",
+            )),
+        }
+    }
+}
+
+fn wrong(name: &str, what: &str) -> Problem {
+    Problem::invalid(format!("`{name}` is not {what}"), format!("give {what}, or leave it out"))
+}

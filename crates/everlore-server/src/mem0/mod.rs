@@ -1,0 +1,159 @@
+//! The routes of mem0: its open-source server's, and those that the clients of its hosted service ask.
+//!
+//! A `user_id` is our user, an `agent_id` our agent, a `run_id` a conversation; docs/mem0.md tells all of it. Requests pass
+//! the same guards as ours; problems are told as `{"detail": …}`.
+
+mod asked;
+mod filter;
+mod reading;
+mod fields;
+mod item;
+mod add;
+mod search;
+mod look;
+mod change;
+mod about;
+#[cfg(test)]
+mod filter_tests;
+
+use axum::{
+    Router,
+    extract::{FromRequestParts, Path},
+    http::request::Parts,
+    middleware::from_fn_with_state,
+    routing::{delete, get, post, put},
+};
+use serde::Serialize;
+use utoipa::{
+    Modify, OpenApi, ToSchema,
+    openapi::{Content, Ref, ResponseBuilder},
+};
+
+use crate::{app::App, problem::Problem};
+
+/// The routes, for those who are known.
+pub(crate) fn router(app: App) -> Router<App> {
+    routes().route_layer(from_fn_with_state(app, asked::known))
+}
+
+fn routes() -> Router<App> {
+    Router::new()
+        .route("/v1/ping/", get(about::ping))
+        .route("/v3/memories/add/", post(add::add))
+        .route("/v3/memories/search/", post(search::search))
+        .route("/v3/memories/", post(look::list))
+        .route("/v2/memories/search/", post(search::search_v2))
+        .route("/v2/memories/", post(look::list_v2))
+        .route("/v1/memories/search/", post(search::search_v1))
+        .route("/v1/memories/", get(look::list_v1).post(add::add_v1).delete(change::delete_all))
+        .route("/v1/memories/{id}/", get(look::show).put(change::update).delete(change::delete))
+        .route("/v1/memories/{id}/history/", get(look::history))
+        .route("/v1/batch/", put(change::update_batch).delete(change::delete_batch))
+        .route("/v1/feedback/", post(change::feedback))
+        .route("/v1/entities/", get(about::entities))
+        .route("/v2/entities/{kind}/{id}/", delete(change::delete_entity))
+        .route("/v2/entities/user/{id}/profile/", get(about::profile))
+        .route("/v1/event/{id}/", get(about::event))
+        .route("/v1/events/", get(about::events))
+        .route("/v1/exports/", post(about::make_export))
+        .route("/v1/exports/get/", post(about::get_export))
+        .route("/v1/summary/", post(about::summarize))
+        .route(
+            "/memories",
+            get(look::list_open).post(add::add_open).delete(change::delete_all_open),
+        )
+        .route(
+            "/memories/{id}",
+            get(look::show_open).put(change::update_open).delete(change::delete_open),
+        )
+        .route("/memories/{id}/history", get(look::history_open))
+        .route("/search", post(search::search_open))
+        .route("/reset", post(change::reset))
+}
+
+/// What went wrong, as mem0's clients read it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Mem0Detail)]
+pub(crate) struct Detail {
+    /// What went wrong, and what to do about it.
+    detail: String,
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    paths(
+        about::ping, about::entities, about::event, about::events,
+        about::make_export, about::get_export, about::summarize, about::profile,
+        add::add, add::add_v1, add::add_open,
+        search::search, search::search_v1, search::search_v2, search::search_open,
+        look::list, look::list_v1, look::list_v2, look::list_open,
+        look::show, look::show_open, look::history, look::history_open,
+        change::update, change::update_open, change::delete, change::delete_open,
+        change::delete_all, change::delete_all_open, change::reset, change::delete_entity,
+        change::update_batch, change::delete_batch, change::feedback,
+    ),
+    components(schemas(Detail)),
+    modifiers(&Shared),
+    security(("bearer" = [])),
+)]
+struct Description;
+
+/// What these routes have in common: their names for programs, and the shape of problems.
+struct Shared;
+
+impl Modify for Shared {
+    fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
+        for item in api.paths.paths.values_mut() {
+            let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete];
+            for operation in operations.into_iter().flatten() {
+                operation.operation_id =
+                    operation.operation_id.take().map(|name| format!("mem0_{name}"));
+                let detail = Content::new(Some(Ref::from_schema_name("Mem0Detail")));
+                let detail = ResponseBuilder::new()
+                    .description("What went wrong")
+                    .content("application/json", detail);
+                operation.responses.responses.insert("default".to_owned(), detail.build().into());
+            }
+        }
+    }
+}
+
+/// The description of these routes.
+pub(crate) fn openapi() -> utoipa::openapi::OpenApi {
+    Description::openapi()
+}
+
+/// The two names of a path, decoded.
+pub(crate) struct Pair(String, String);
+
+impl FromRequestParts<App> for Pair {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let path = Path::<(String, String)>::from_request_parts(parts, app).await;
+        path.map(|Path((one, other))| Self(one, other)).map_err(|error| {
+            let title = format!("the path cannot be read: {error}");
+            Problem::invalid(title, "encode it as UTF-8 with % signs")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_route_is_described_and_every_description_is_routed() {
+        let routed: BTreeSet<&str> = include_str!("mod.rs")
+            .split("#[cfg(test)]\nmod tests {")
+            .next()
+            .unwrap()
+            .split(".route(")
+            .skip(1)
+            .map(|rest| rest.split('"').nth(1).unwrap())
+            .collect();
+        let api = super::openapi();
+        let described: BTreeSet<&str> = api.paths.paths.keys().map(String::as_str).collect();
+        assert_eq!(routed, described);
+    }
+}
