@@ -24,6 +24,8 @@ pub(crate) struct State {
     pub(crate) repeats: Repeats,
     pub(crate) metrics: Metrics,
     pub(crate) audit: Audit,
+    #[cfg(feature = "remote")]
+    pub(crate) proxy: crate::proxy::Proxy,
     pub(crate) started: Instant,
     /// True once the server is to end; what never ends by itself looks at it.
     pub(crate) closing: watch::Sender<bool>,
@@ -41,6 +43,8 @@ impl App {
             repeats: Repeats::default(),
             metrics: Metrics::default(),
             audit: Audit::open(&options.home)?,
+            #[cfg(feature = "remote")]
+            proxy: crate::proxy::Proxy::default(),
             started: Instant::now(),
             closing: watch::Sender::new(false),
             options,

@@ -25,6 +25,9 @@ use crate::{
 /// The headers that choose the agent and the user, in the order of [`SCOPE`].
 const HEADERS: [&str; 2] = ["x-everlore-agent", "x-everlore-user"];
 
+/// The header for our token or key where `Authorization` holds the key of a provider.
+pub(crate) const OWN_KEY: &str = "x-everlore-key";
+
 /// What a key is good for. Each may do what those before it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -128,6 +131,14 @@ impl Access {
         }
     }
 
+    /// The same for the memory of another agent or user, if it is open to the caller.
+    pub(crate) fn of(&self, agent: Option<&str>, user: Option<&str>) -> Result<Self, Problem> {
+        let (agent, user) =
+            (agent.unwrap_or(self.scope.agent()), user.unwrap_or(self.scope.user()));
+        let scope = within(&self.caller, Scope::new(agent, user)?)?;
+        Ok(Self { scope, ..self.clone() })
+    }
+
     /// Refuses those who may less.
     pub(crate) fn check(&self, needed: Role) -> Result<(), Problem> {
         if self.caller.role >= needed {
@@ -191,13 +202,14 @@ pub(crate) async fn authorized(
     };
     request.extensions_mut().insert(access.clone());
     let mut response = next.run(request).await;
-    response.extensions_mut().insert(access);
+    // A handler may have found that another memory is meant.
+    response.extensions_mut().get_or_insert_with(|| access);
     response
 }
 
 fn identified(app: &App, headers: &HeaderMap, query: Option<&str>) -> Result<Access, Problem> {
     let now = Instant::now();
-    let caller = match bearer(headers) {
+    let caller = match secret(headers) {
         Some(secret) => app.credentials.caller(secret)?,
         None => None,
     };
@@ -211,7 +223,14 @@ fn identified(app: &App, headers: &HeaderMap, query: Option<&str>) -> Result<Acc
     Ok(Access { app: app.clone(), caller, scope })
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+/// The secret, wherever a client puts it. Where it has a header of its own, the others are for a provider.
+fn secret(headers: &HeaderMap) -> Option<&str> {
+    let plain = |name| headers.get(name)?.to_str().ok().map(str::trim);
+    plain(OWN_KEY).or_else(|| bearer(headers)).or_else(|| plain("x-api-key"))
+}
+
+/// The secret in `Authorization`.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let (one, None) = (all.next()?.to_str().ok()?, all.next()) else { return None };
     let (scheme, secret) = one.split_once(' ')?;
@@ -237,7 +256,11 @@ fn scope(
     let home = caller.only.as_ref().unwrap_or(default);
     let agent = named(0, headers, query)?.unwrap_or_else(|| home.agent().to_owned());
     let user = named(1, headers, query)?.unwrap_or_else(|| home.user().to_owned());
-    let scope = Scope::new(&agent, &user)?;
+    within(caller, Scope::new(&agent, &user)?)
+}
+
+/// The scope, if it is open to the caller.
+fn within(caller: &Caller, scope: Scope) -> Result<Scope, Problem> {
     match &caller.only {
         Some(only) if *only != scope => Err(Problem::new(
             StatusCode::FORBIDDEN,

@@ -53,7 +53,8 @@ fn check_object(bytes: &[u8]) -> Result<(), Problem> {
     }
 }
 
-async fn whole(body: Body, limit: usize) -> Result<Bytes, Problem> {
+/// All bytes of a body.
+pub(crate) async fn whole(body: Body, limit: usize) -> Result<Bytes, Problem> {
     let read = tokio::time::timeout(MAX_BODY_TIME, Limited::new(body, limit).collect());
     match read.await {
         Err(_) => Err(too_slow()),

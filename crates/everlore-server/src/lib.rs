@@ -21,6 +21,8 @@ mod lock;
 mod listen;
 mod page;
 mod api;
+#[cfg(feature = "remote")]
+mod proxy;
 #[cfg(test)]
 mod tree;
 
@@ -33,6 +35,8 @@ pub use api::openapi;
 pub use auth::Role;
 pub use keys::{Key, Keys};
 pub use lock::Running;
+#[cfg(feature = "remote")]
+pub use proxy::Providers;
 
 /// Where a server listens unless it is told otherwise.
 pub const PORT: u16 = 6636;
@@ -63,6 +67,9 @@ pub struct Options {
     pub max_body_bytes: usize,
     /// Requests that a key may make in a second.
     pub requests_per_second: u32,
+    /// Who answers what is passed on to a language model.
+    #[cfg(feature = "remote")]
+    pub providers: Providers,
 }
 
 /// A server that listens, and answers once it is run.
@@ -101,6 +108,8 @@ impl Server {
         let router = api::router(self.app.clone());
         let worker = self.app.engine.spawn_worker();
         listen::run(self.listener, router, self.app.closing.clone(), shutdown).await;
+        #[cfg(feature = "remote")]
+        self.app.proxy.settle().await;
         worker.stop(GRACE).await;
         self.app.engine.settle_usage().await;
         self.lock.release();

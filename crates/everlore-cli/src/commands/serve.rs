@@ -7,6 +7,7 @@ use everlore_server::{Keys, MAX_BODY_BYTES, Options, PORT, REQUESTS_PER_SECOND, 
 use serde_json::json;
 
 use crate::{
+    chat_model,
     context::Context,
     failure::{Exit, Failure, Result},
     output::Output,
@@ -142,6 +143,8 @@ impl ListenArgs {
             scope: cx.scope.clone(),
             max_body_bytes: self.max_body,
             requests_per_second: self.rate,
+            #[cfg(feature = "remote")]
+            providers: chat_model::providers(cx),
         }
     }
 }

@@ -43,8 +43,10 @@ pub(crate) fn router(app: App) -> Router {
     let authorized = from_fn_with_state(app.clone(), authorized);
     let closed = closed().route_layer(authorized);
     let open = health::routes().merge(page::routes()).route("/v1/openapi.json", get(description));
-    closed
-        .merge(open)
+    let routes = closed.merge(open);
+    #[cfg(feature = "remote")]
+    let routes = routes.merge(crate::proxy::routes(&app));
+    routes
         .fallback(async || no_route())
         .method_not_allowed_fallback(async || no_method())
         .layer(from_fn_with_state(app.clone(), guarded))
@@ -138,7 +140,10 @@ fn complete(path: &str, operation: &mut Operation) {
 
 /// The description of the API as OpenAPI 3.1.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    Description::openapi()
+    let api = Description::openapi();
+    #[cfg(feature = "remote")]
+    let api = api.merge_from(crate::proxy::description());
+    api
 }
 
 async fn description() -> Answer<utoipa::openapi::OpenApi> {
@@ -190,14 +195,15 @@ mod tests {
             include_str!("upkeep.rs"),
             include_str!("events.rs"),
             include_str!("health.rs"),
+            include_str!("../proxy/routes.rs"),
         ];
-        let routed: BTreeSet<&str> = sources
+        let routed: BTreeSet<String> = sources
             .iter()
             .flat_map(|source| source.split(".route(").skip(1))
-            .map(|rest| rest.split('"').nth(1).unwrap())
+            .map(|rest| rest.split('"').nth(1).unwrap().replace("{*", "{"))
             .collect();
         let api = openapi();
-        let described: BTreeSet<&str> = api.paths.paths.keys().map(String::as_str).collect();
+        let described: BTreeSet<String> = api.paths.paths.keys().cloned().collect();
         assert_eq!(routed, described);
     }
 
