@@ -13,7 +13,7 @@ pub(super) struct Anthropic;
 
 impl Wire for Anthropic {
     fn read(&self, chats: &Chats, request: &Request, body: &Value) -> Result<Asked, Reply> {
-        if request.header("anthropic-version") != Some("2023-06-01") {
+        if request.header("anthropic-version").is_none_or(str::is_empty) {
             return Err(self.error(400, "anthropic-version: header is required"));
         }
         let model = body["model"].as_str().unwrap_or_default();

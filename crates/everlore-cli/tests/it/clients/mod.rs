@@ -1,5 +1,8 @@
 //! Programs of others that talk to Everlore: the official clients, as their users run them.
 
+#[cfg(feature = "remote")]
+mod proxy;
+
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},

@@ -4,6 +4,8 @@ mod access;
 mod api;
 mod hostile;
 mod lives;
+#[cfg(feature = "remote")]
+pub(super) mod proxy;
 
 use std::{
     fs,
