@@ -31,6 +31,7 @@ use commands::{
     official::{LocomoArgs, LongmemevalArgs},
     prompt::PromptArgs,
     provider::ProviderArgs,
+    proxy::ProxyArgs,
     quality::{AbstainArgs, TmdArgs, UpdatesArgs},
     replay::ReplayArgs,
     retrieval::RetrievalArgs,
@@ -67,6 +68,7 @@ enum Command {
     Prompt(PromptArgs),
     Corpus(CorpusArgs),
     Provider(ProviderArgs),
+    Proxy(ProxyArgs),
 }
 
 fn main() -> Result<()> {
@@ -86,6 +88,7 @@ fn main() -> Result<()> {
         Command::Layouts(args) => commands::layouts::run(&args),
         Command::Life(args) => commands::life::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Proxy(args) => commands::proxy::run(&args),
         Command::Provider(args) => commands::provider::run(&args),
         Command::Vault(args) => commands::vault::run(&args),
         Command::Prompt(args) => commands::prompt::run(&args),

@@ -56,7 +56,9 @@ impl Wire for Anthropic {
     }
 
     fn admits(&self, request: &Request, key: &str) -> bool {
+        // Since version 2026-10-21 its own client sends the key like everybody else.
         request.header("x-api-key") == Some(key)
+            || request.header("authorization") == Some(format!("Bearer {key}").as_str())
     }
 }
 
@@ -87,14 +89,29 @@ fn asked(body: &Value) -> Result<Asked, String> {
             continue;
         }
         let blocks = message["content"].as_array().filter(|all| !all.is_empty());
+        let start = asked.messages.len();
         for block in blocks.ok_or("messages: content must not be empty")? {
             read_block(&mut asked, role, block, &mut waiting)?;
         }
+        join_texts(&mut asked.messages, start);
         if role == "user" && !waiting.is_empty() {
             return Err(format!("messages: `tool_use` ids without `tool_result`: {waiting:?}"));
         }
     }
     Ok(asked)
+}
+
+/// The texts of one message are one text.
+fn join_texts(messages: &mut Vec<(Role, String)>, start: usize) {
+    for (role, text) in messages.split_off(start) {
+        match messages[start..].last_mut() {
+            Some((before, said)) if *before == role && role != Role::Tool => {
+                said.push('\n');
+                said.push_str(&text);
+            }
+            _ => messages.push((role, text)),
+        }
+    }
 }
 
 fn read_block<'a>(

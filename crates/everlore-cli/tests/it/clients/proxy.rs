@@ -46,6 +46,12 @@ fn talk(provider: &str, script: &str) -> Option<Vec<Value>> {
             .iter()
             .any(|(name, value)| name.starts_with("x-memory") || value.contains(&serving.token));
         assert!(!foreign, "{:?}", request.headers);
+        let key = format!("Bearer {KEY}");
+        assert_eq!(
+            request.header("authorization"),
+            Some(key.as_str()),
+            "as the client sends its own"
+        );
     }
     Some(requests.iter().map(everlore_scripted::Request::json).collect())
 }

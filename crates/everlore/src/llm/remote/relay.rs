@@ -86,31 +86,35 @@ impl Relay {
         own_key: bool,
         body: Bytes,
     ) -> Result<Relayed> {
-        if !own_key && !self.key.reveal().is_empty() {
-            let (name, value) = self.key_header()?;
-            headers.insert(name, value);
-        }
         if self.tongue == Tongue::Anthropic {
             let version = HeaderName::from_static("anthropic-version");
-            headers.entry(version).or_insert(HeaderValue::from_static(VERSION));
+            headers.entry(version).or_insert(HeaderValue::from_static(FIRST_VERSION));
+        }
+        if !own_key && !self.key.reveal().is_empty() {
+            let (name, value) = self.key_header(&headers)?;
+            headers.insert(name, value);
         }
         let reply = self.http.pass(method, path, headers, body).await?;
         Ok(Relayed { status: reply.status, headers: reply.headers, body: reply.body })
     }
 
-    fn key_header(&self) -> Result<Header, Error> {
-        let header = match self.tongue {
-            Tongue::Openai => bearer(&self.key),
-            Tongue::Anthropic => {
-                hidden(self.key.reveal()).map(|value| (HeaderName::from_static("x-api-key"), value))
+    /// The key as the tongue wants it. Clients of Anthropic's later versions send it like those of everybody else.
+    fn key_header(&self, headers: &HeaderMap) -> Result<Header, Error> {
+        let is_first =
+            headers.get("anthropic-version").is_some_and(|version| version == FIRST_VERSION);
+        let header = match is_first && self.tongue == Tongue::Anthropic {
+            true => {
+                let name = HeaderName::from_static("x-api-key");
+                hidden(self.key.reveal()).map(|value| (name, value))
             }
+            false => bearer(&self.key),
         };
         header.map_err(|trouble: Trouble| trouble.into())
     }
 }
 
 /// The version of Anthropic's protocol for programs that name none.
-const VERSION: &str = "2023-06-01";
+const FIRST_VERSION: &str = "2023-06-01";
 
 impl Endpoint {
     /// The provider of vectors, handed what programs ask.
