@@ -36,8 +36,16 @@ pub(crate) enum Dialect {
     #[default]
     Own,
     /// `{"error": {…}}`, as OpenAI has it.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(dead_code, reason = "only the proxy has such clients")
+    )]
     Openai,
     /// `{"type": "error", "error": {…}}`, as Anthropic has it.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(dead_code, reason = "only the proxy has such clients")
+    )]
     Anthropic,
 }
 

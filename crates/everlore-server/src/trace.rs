@@ -25,8 +25,12 @@ const MAX_ID_BYTES: usize = 64;
 
 /// Whether somebody still waits for the answer. What is done for them alone may be given up once nobody does.
 #[derive(Clone)]
-pub(crate) struct Waiting(watch::Receiver<()>);
+pub(crate) struct Waiting(
+    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only the proxy gives up"))]
+    watch::Receiver<()>,
+);
 
+#[cfg(feature = "remote")]
 impl Waiting {
     /// Comes when the client has gone away before it was answered.
     pub(crate) async fn ended(&mut self) {

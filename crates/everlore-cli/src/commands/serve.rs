@@ -7,7 +7,6 @@ use everlore_server::{Keys, MAX_BODY_BYTES, Options, PORT, REQUESTS_PER_SECOND, 
 use serde_json::json;
 
 use crate::{
-    chat_model,
     context::Context,
     failure::{Exit, Failure, Result},
     output::Output,
@@ -144,7 +143,7 @@ impl ListenArgs {
             max_body_bytes: self.max_body,
             requests_per_second: self.rate,
             #[cfg(feature = "remote")]
-            providers: chat_model::providers(cx),
+            providers: crate::chat_model::providers(cx),
         }
     }
 }

@@ -74,9 +74,10 @@ async fn measured(memories: u32) -> Result<Vec<Vec<String>>> {
     let owner = *corpus.scopes_of(Class::Large).first().context("there is no such owner")?;
     let engine = filled(home.path(), &corpus, owner, memories).await?;
     let provider = Provider::start(Chats::new().otherwise(|_| Said::text("Well, 好的。")));
-    let server = Server::bind(engine, options(home.path(), &provider)?).await?;
+    let server = Server::bind(engine.clone(), options(home.path(), &provider)?).await?;
     let token = std::fs::read_to_string(server.token_file())?.trim().to_owned();
     let (address, upstream) = (server.address().to_string(), provider.url().replace("http://", ""));
+    let alone = recalled(&engine, &corpus, owner).await?;
     let (end, ended) = oneshot::channel::<()>();
     let serving = tokio::spawn(server.run(async {
         // Whoever ends it may be gone.
@@ -86,7 +87,19 @@ async fn measured(memories: u32) -> Result<Vec<Vec<String>>> {
     let samples = tokio::task::spawn_blocking(asking).await??;
     drop(end);
     serving.await?;
-    Ok(rows(memories, samples))
+    Ok(rows(memories, samples, alone))
+}
+
+/// Milliseconds that finding and packing alone take, asked of the engine.
+async fn recalled(engine: &Engine, corpus: &Corpus, owner: u32) -> Result<Vec<f64>> {
+    let (mut samples, budget) = (Vec::new(), engine.config().memory.inject.token_budget);
+    for round in 0..ROUNDS {
+        let request = engine.context_request(&Scope::default(), corpus.query(owner, round));
+        let start = Instant::now();
+        engine.context(&request, budget).await?;
+        samples.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(samples)
 }
 
 async fn filled(home: &Path, corpus: &Corpus, owner: u32, memories: u32) -> Result<Engine> {
@@ -224,7 +237,7 @@ impl Client {
     }
 }
 
-fn rows(memories: u32, samples: [Vec<f64>; 3]) -> Vec<Vec<String>> {
+fn rows(memories: u32, samples: [Vec<f64>; 3], alone: Vec<f64>) -> Vec<Vec<String>> {
     let names = ["directly", "through the proxy, memory off", "through the proxy, with memory"];
     let direct = samples[0].clone();
     let row = |(name, samples): (&str, Vec<f64>)| {
@@ -234,5 +247,8 @@ fn rows(memories: u32, samples: [Vec<f64>; 3]) -> Vec<Vec<String>> {
         let figures = [spread.p50, spread.p95, added.p50, added.p95].map(number);
         [vec![memories.to_string(), name.to_owned()], figures.to_vec()].concat()
     };
-    names.into_iter().zip(samples).map(row).collect()
+    let recall = Spread::of(alone);
+    let recall = ["–".to_owned(), "–".to_owned(), number(recall.p50), number(recall.p95)];
+    let recall = [vec![memories.to_string(), "recall alone".to_owned()], recall.to_vec()].concat();
+    names.into_iter().zip(samples).map(row).chain([recall]).collect()
 }

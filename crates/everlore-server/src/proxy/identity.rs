@@ -1,6 +1,7 @@
 //! Whose conversation it is, which one, and what memory may do in it: by headers, then by what the body says.
 
 use axum::http::HeaderMap;
+use everlore::Scope;
 use sha2::{Digest, Sha256};
 
 use super::{asked::Asked, capture::key};
@@ -50,8 +51,8 @@ impl Identity {
     ) -> Result<Self, Problem> {
         let agent = one_of(headers, &AGENT)?;
         // A key stands for its user, whatever a program tells its provider about them.
-        let told =
-            asked.filter(|_| access.caller.only.is_none()).and_then(|asked| asked.user.clone());
+        let told = asked.filter(|_| access.caller.only.is_none());
+        let told = told.and_then(|asked| asked.user.as_deref()).map(usable);
         let user = one_of(headers, &USER)?.or(told);
         let access = access.of(agent.as_deref(), user.as_deref())?;
         let session = one_of(headers, &SESSION)?
@@ -59,6 +60,14 @@ impl Identity {
             .or_else(|| followed(&access, asked?.follows.as_deref()?))
             .unwrap_or_else(|| begun_with(asked.map_or("", |asked| &asked.first)));
         Ok(Self { mode: mode(headers, &access)?, access, session: named(session) })
+    }
+}
+
+/// What a body calls its user, as a name of a memory: ids may hold what no name can, and stay apart by their digest.
+fn usable(user: &str) -> String {
+    match Scope::new("default", user) {
+        Ok(_) => user.to_owned(),
+        Err(_) => format!("user-{}", digest(&[user])),
     }
 }
 

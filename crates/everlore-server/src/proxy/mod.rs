@@ -52,7 +52,7 @@ use self::{
 };
 use crate::{
     app::App,
-    auth::Access,
+    auth::{Access, Role},
     body::{check_type, whole},
     params::SCOPE,
     problem::Problem,
@@ -127,6 +127,7 @@ impl Drop for Begun<'_> {
 async fn converse(wire: Wire, access: Access, request: Request) -> Result<Response, Problem> {
     let relay = provider(&access.app, wire.tongue())?;
     let (parts, body) = received(&access, request).await?;
+    check_spending(&access, &parts)?;
     let asked = std::str::from_utf8(&body).ok().and_then(|text| Asked::read(wire, text));
     let identity = Identity::of(&access, &parts.headers, asked.as_ref())?;
     let at = access.app.engine.now().timestamp();
@@ -156,6 +157,12 @@ async fn received(access: &Access, request: Request) -> Result<(Parts, Bytes), P
     }
     let body = whole(body, access.app.options.max_body_bytes).await?;
     Ok((parts, body))
+}
+
+/// Who may only look does not spend the owner's money: they need a key of the provider.
+fn check_spending(access: &Access, parts: &Parts) -> Result<(), Problem> {
+    let (_, has_own_key) = to_provider(&parts.headers);
+    if has_own_key { Ok(()) } else { access.check(Role::Write) }
 }
 
 /// Asks the provider, as long as the client waits.

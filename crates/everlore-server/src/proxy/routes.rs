@@ -13,7 +13,8 @@ use serde_json::Value;
 use utoipa::OpenApi;
 
 use super::{
-    converse, embeddings, models, pass::to_client, passed, provider, received, wire::Wire,
+    check_spending, converse, embeddings, models, pass::to_client, passed, provider, received,
+    wire::Wire,
 };
 use crate::{
     answer::Answer,
@@ -105,7 +106,10 @@ async fn embed(Reader(access): Reader, request: Request) -> Result<Response, Pro
     let relay = providers.embedding.as_ref().or(providers.openai.as_ref());
     let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
     match relay.filter(|_| asked["model"] != embeddings::BUILTIN) {
-        Some(relay) => Ok(to_client(passed(relay, "/embeddings", &parts, body).await?, None)),
+        Some(relay) => {
+            check_spending(&access, &parts)?;
+            Ok(to_client(passed(relay, "/embeddings", &parts, body).await?, None))
+        }
         None => Ok(Answer::ok(embeddings::embed(&body).await?).into_response()),
     }
 }
@@ -115,6 +119,7 @@ async fn embed(Reader(access): Reader, request: Request) -> Result<Response, Pro
 async fn count(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
     let relay = provider(&access.app, Tongue::Anthropic)?;
     let (parts, body) = received(&access, request).await?;
+    check_spending(&access, &parts)?;
     Ok(to_client(passed(&relay, "/v1/messages/count_tokens", &parts, body).await?, None))
 }
 

@@ -375,78 +375,73 @@ fn problems_of_ours_are_told_as_the_client_reads_them() {
 }
 
 #[test]
-fn a_key_opens_its_own_memory_only_and_headers_choose_for_the_owner() {
+fn a_key_opens_its_own_memory_only() {
     let server = Server::start(chats().otherwise(|_| Said::text("ok")));
     let home = home_of("openai", &server.url());
-    let key = |name: &str, role: &str, user: &str| {
-        home.json(&["--user", user, "serve", "key", "add", name, "--role", role])["key"]
-            .as_str()
-            .unwrap()
-            .to_owned()
+    let key = |name: &str, role: &str| {
+        let made = home.json(&["--user", "ann", "serve", "key", "add", name, "--role", role]);
+        made["key"].as_str().unwrap().to_owned()
     };
-    let (ann, reader) = (key("ann", "write", "ann"), key("reader", "read", "ann"));
+    let (ann, reader) = (key("ann", "write"), key("reader", "read"));
     let serving = Serving::on(&home, &[]);
     let path = "/v1/chat/completions";
     // Whatever the program calls its user, the key says who it is.
     let body = json!({ "model": "everlore", "user": "opaque-7", "messages": [{"role": "user", "content": "My boat is called Alba."}] });
     serving.ask_as(&ann, "POST", path, Some(body)).json(200);
-    assert_eq!(
-        last(&server).json()["model"],
-        "scripted-chat",
-        "`everlore` is the model of the settings"
-    );
+    assert_eq!(last(&server).json()["model"], "scripted-chat", "the model of the settings");
     serving.turns("&user=ann", 2);
     let bearer = format!("Bearer {ann}");
     let foreign = [("authorization", bearer.as_str()), ("x-memory-user", "ben")];
     let told = serving.send(&foreign, "POST", path, Some(question("hi")));
     assert_eq!(told.json(403)["error"]["code"], "scope");
 
-    let asks = |headers: &[(&str, &str)], body: Value| {
-        let told = serving.chat(path, headers, body);
-        told.json(200);
-        (
-            header(&told, "x-everlore-memory").to_owned(),
-            String::from_utf8(last(&server).body).unwrap(),
-        )
-    };
+    // A key that only looks needs a key of the provider, and leaves nothing behind.
     let ask = question("What is my boat called?");
-    for headers in [[("x-memory-user", "ann")], [("x-sm-user-id", "ann")]] {
-        let (memory, sent) = asks(&[headers[0], ("x-memory-mode", "read")], ask.clone());
-        assert!(memory == "added" && sent.contains("Alba"), "{memory} {sent}");
-    }
-    let mut named = ask.clone();
-    named["user"] = json!("ann");
-    assert!(asks(&[("x-memory-mode", "read")], named).1.contains("Alba"));
-    assert!(
-        !asks(&[("x-memory-mode", "read")], ask.clone()).1.contains("Alba"),
-        "another user's memory"
-    );
-    assert!(
-        !asks(
-            &[("x-memory-user", "ann"), ("x-memory-project", "boats"), ("x-memory-mode", "read")],
-            ask.clone()
-        )
-        .1
-        .contains("Alba")
-    );
-    let (memory, sent) = asks(&[("x-memory-user", "ann"), ("x-memory-mode", "off")], ask.clone());
-    assert!(memory == "off" && sent == ask.to_string());
-    let wrong = serving.chat(path, &[("x-memory-mode", "some")], ask.clone());
-    assert_eq!(wrong.json(400)["error"]["type"], "invalid_request_error");
-
-    // A key that only looks may recall, and leaves nothing behind.
-    let told = serving.ask_as(&reader, "POST", path, Some(ask));
-    assert_eq!(header(&told, "x-everlore-memory"), "added");
+    let told = serving.ask_as(&reader, "POST", path, Some(ask.clone()));
+    assert_eq!(told.json(403)["error"]["code"], "role", "the owner's money is not theirs");
+    let own = [("x-everlore-key", reader.as_str()), ("authorization", &format!("Bearer {KEY}"))];
+    let told = serving.send(&own, "POST", path, Some(ask));
+    assert_eq!((told.status, header(&told, "x-everlore-memory")), (200, "added"));
     serving.turns("&user=ann", 2);
     serving.turns("", 0);
     let audit = fs::read_to_string(home.path().join("server-audit.jsonl")).unwrap();
-    let line: Value =
-        serde_json::from_str(audit.lines().rfind(|line| line.contains("completions")).unwrap())
-            .unwrap();
-    assert_eq!(
-        (&line["route"], &line["user"], &line["caller"]),
-        (&json!(path), &json!("ann"), &json!("key:reader"))
-    );
+    let line = audit.lines().rfind(|line| line.contains("completions")).unwrap();
+    let line: Value = serde_json::from_str(line).unwrap();
+    let told = [&line["route"], &line["user"], &line["caller"]];
+    assert_eq!(told, [&json!(path), &json!("ann"), &json!("key:reader")]);
+}
+
+#[test]
+fn the_owner_chooses_whose_memory_is_used_and_for_what() {
+    let server = Server::start(chats().otherwise(|_| Said::text("ok")));
+    let home = home_of("openai", &server.url());
+    let serving = Serving::on(&home, &[]);
+    let path = "/v1/chat/completions";
+    serving.chat(path, &[("x-memory-user", "王")], question("My boat is called Alba.")).json(200);
+    serving.turns("&user=%E7%8E%8B", 2);
+    let asks = |headers: &[(&str, &str)], body: &Value| {
+        let told = serving.chat(path, headers, body.clone());
+        told.json(200);
+        let sent = String::from_utf8(last(&server).body).unwrap();
+        (header(&told, "x-everlore-memory").to_owned(), sent.contains("Alba"))
+    };
+    let ask = question("What is my boat called?");
+    let read = ("x-memory-mode", "read");
+    for user in [("x-memory-user", "王"), ("x-sm-user-id", "王")] {
+        assert_eq!(asks(&[user, read], &ask), ("added".to_owned(), true));
+    }
+    let mut named = ask.clone();
+    for (user, is_told) in [("王", true), ("li", false), ("https://id.example/王", false)] {
+        named["user"] = json!(user);
+        assert_eq!(asks(&[read], &named).1, is_told, "{user}");
+    }
+    assert!(!asks(&[read], &ask).1, "the memory of another user");
+    assert!(!asks(&[("x-memory-user", "王"), ("x-memory-project", "boats"), read], &ask).1);
+    let off = asks(&[("x-memory-user", "王"), ("x-memory-mode", "off")], &ask);
+    assert_eq!(off, ("off".to_owned(), false));
+    assert_eq!(last(&server).body, ask.to_string().into_bytes());
+    let wrong = serving.chat(path, &[("x-memory-mode", "some")], ask);
+    assert_eq!(wrong.json(400)["error"]["type"], "invalid_request_error");
 }
 
 #[test]
@@ -546,32 +541,25 @@ impl Script for Both {
     }
 }
 
+/// The names of the models that are listed.
+fn listed(serving: &Serving, path: &str) -> Vec<String> {
+    let told = serving.ask("GET", path, None).json(200);
+    let models = told["data"].as_array().unwrap().iter();
+    models.map(|model| model["id"].as_str().unwrap().to_owned()).collect()
+}
+
 #[test]
-fn models_and_vectors_are_those_of_the_provider_and_ours() {
+fn without_a_provider_the_built_in_model_makes_vectors() {
     let home = Home::new();
     let serving = Serving::on(&home, &[]);
-    let listed = |serving: &Serving, path: &str| {
-        let told = serving.ask("GET", path, None).json(200);
-        let ids = told["data"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|model| model["id"].as_str().unwrap().to_owned());
-        ids.collect::<Vec<_>>()
-    };
     assert_eq!(listed(&serving, "/v1/models"), ["everlore-builtin"]);
     assert!(listed(&serving, "/anthropic/v1/models").is_empty());
     let texts = ["My dog is called Rex.", "The puppy has a name.", "Taxes are due in April."];
-    let vectors = serving
-        .ask("POST", "/v1/embeddings", Some(json!({"model": "any", "input": texts})))
-        .json(200);
+    let body = json!({ "model": "any", "input": texts });
+    let vectors = serving.ask("POST", "/v1/embeddings", Some(body)).json(200);
     let vector = |place: usize| -> Vec<f64> {
-        vectors["data"][place]["embedding"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|number| number.as_f64().unwrap())
-            .collect()
+        let numbers = vectors["data"][place]["embedding"].as_array().unwrap();
+        numbers.iter().map(|number| number.as_f64().unwrap()).collect()
     };
     let dot = |a: usize, b: usize| vector(a).iter().zip(vector(b)).map(|(a, b)| a * b).sum::<f64>();
     assert_eq!((vectors["model"].as_str(), vector(0).len()), (Some("everlore-builtin"), 256));
@@ -586,7 +574,10 @@ fn models_and_vectors_are_those_of_the_provider_and_ours() {
         let told = serving.ask("POST", "/v1/embeddings", Some(wrong)).json(400);
         assert_eq!(told["error"]["type"], "invalid_request_error");
     }
+}
 
+#[test]
+fn models_and_vectors_are_those_of_the_provider_and_ours() {
     let server = Server::start(Both(
         chats(),
         Embeddings { key: Some(KEY.to_owned()), ..Embeddings::default() },
