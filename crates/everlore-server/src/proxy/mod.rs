@@ -89,7 +89,8 @@ impl Proxy {
     /// Marks something as being kept; none if it is already.
     fn begin<'a>(&'a self, run: &'a str) -> Option<Begun<'a>> {
         let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        under_way.insert(run.to_owned()).then_some(Begun { proxy: self, run })
+        // Made only if it is new: one that is dropped here would wait for the lock that is held here.
+        under_way.insert(run.to_owned()).then(|| Begun { proxy: self, run })
     }
 
     /// Does something while nobody waits for it.
@@ -269,6 +270,15 @@ fn tell(added: &Added, session: &str, headers: &mut HeaderMap) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_being_kept_is_not_begun_again_until_it_is_done() {
+        let proxy = Proxy::default();
+        let begun = proxy.begin("one");
+        assert!(begun.is_some() && proxy.begin("one").is_none() && proxy.begin("two").is_some());
+        drop(begun);
+        assert!(proxy.begin("one").is_some());
+    }
 
     #[test]
     fn a_query_goes_on_without_whose_memory_is_meant() {
