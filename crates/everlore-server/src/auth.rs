@@ -26,6 +26,7 @@ use crate::{
 const HEADERS: [&str; 2] = ["x-everlore-agent", "x-everlore-user"];
 
 /// The header for our token or key where `Authorization` holds the key of a provider.
+#[cfg(feature = "remote")]
 pub(crate) const OWN_KEY: &str = "x-everlore-key";
 
 /// What a key is good for. Each may do what those before it may.
@@ -191,13 +192,26 @@ access! {
     Admin: Role::Admin;
 }
 
+/// Finds the secret among headers.
+type Secret = fn(&HeaderMap) -> Option<&str>;
+
 /// Lets only those through who have a token or a key, not too often, and for the memory that is theirs.
-pub(crate) async fn authorized(
+pub(crate) async fn authorized(State(app): State<App>, request: Request, next: Next) -> Response {
+    admitted(&app, bearer, request, next).await
+}
+
+/// The same for clients of others' protocols, who put the secret where their provider wants it.
+#[cfg(feature = "remote")]
+pub(crate) async fn client_authorized(
     State(app): State<App>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
-    let access = match identified(&app, request.headers(), request.uri().query()) {
+    admitted(&app, secret, request, next).await
+}
+
+async fn admitted(app: &App, secret: Secret, mut request: Request, next: Next) -> Response {
+    let access = match identified(app, secret, request.headers(), request.uri().query()) {
         Ok(access) => access,
         Err(problem) => return problem.into_response(),
     };
@@ -208,7 +222,12 @@ pub(crate) async fn authorized(
     response
 }
 
-fn identified(app: &App, headers: &HeaderMap, query: Option<&str>) -> Result<Access, Problem> {
+fn identified(
+    app: &App,
+    secret: Secret,
+    headers: &HeaderMap,
+    query: Option<&str>,
+) -> Result<Access, Problem> {
     let now = Instant::now();
     let caller = match secret(headers) {
         Some(secret) => app.credentials.caller(secret)?,
@@ -225,6 +244,7 @@ fn identified(app: &App, headers: &HeaderMap, query: Option<&str>) -> Result<Acc
 }
 
 /// The secret, wherever a client puts it. Where it has a header of its own, the others are for a provider.
+#[cfg(feature = "remote")]
 fn secret(headers: &HeaderMap) -> Option<&str> {
     let plain = |name| headers.get(name)?.to_str().ok().map(str::trim);
     plain(OWN_KEY).or_else(|| bearer(headers)).or_else(|| plain("x-api-key"))

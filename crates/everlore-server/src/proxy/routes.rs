@@ -19,7 +19,7 @@ use super::{
 use crate::{
     answer::Answer,
     app::App,
-    auth::{Reader, authorized},
+    auth::{Reader, client_authorized},
     problem::{Dialect, Problem},
 };
 
@@ -40,7 +40,7 @@ pub(crate) fn routes(app: &App) -> Router<App> {
         .route("/anthropic/v1/models", get(list_anthropic))
         .route("/anthropic/v1/models/{*model}", get(show_anthropic));
     let closed = |router: Router<App>, dialect| {
-        router.route_layer(from_fn_with_state(app.clone(), authorized)).route_layer(from_fn(
+        router.route_layer(from_fn_with_state(app.clone(), client_authorized)).route_layer(from_fn(
             move |request: Request, next: Next| async move { told_in(dialect, next.run(request).await) },
         ))
     };
