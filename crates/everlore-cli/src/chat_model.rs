@@ -95,6 +95,36 @@ pub(crate) fn made(settings: &ModelSettings) -> Result<Arc<dyn ChatModel>> {
     Ok(everlore::llm::remote::chat_model(settings, &crate::model::proxies())?)
 }
 
+/// Who answers what programs ask of models through the server. What cannot be used is told to the log, and left out: memory
+/// itself needs nobody.
+#[cfg(all(feature = "remote", feature = "server"))]
+pub(crate) fn providers(cx: &Context) -> everlore_server::Providers {
+    use everlore::llm::remote::{Relay, Tongue};
+
+    let config = &cx.settings.config;
+    let (proxies, mut found) = (crate::model::proxies(), everlore_server::Providers::default());
+    for settings in config.chat_model().into_iter().chain(config.memory_model()) {
+        let settings = match with_key(cx, settings) {
+            Ok(settings) => settings,
+            Err(error) => {
+                tracing::warn!(?error, "a provider is not used");
+                continue;
+            }
+        };
+        for (tongue, slot) in
+            [(Tongue::Openai, &mut found.openai), (Tongue::Anthropic, &mut found.anthropic)]
+        {
+            match Relay::to_model(&settings, tongue, &proxies) {
+                Ok(relay) if slot.is_none() => *slot = relay.map(Arc::new),
+                Ok(_) => {}
+                Err(error) => tracing::warn!(%error, "a provider is not used"),
+            }
+        }
+    }
+    found.embedding = crate::model::relay(&config.embedding).map(Arc::new);
+    found
+}
+
 /// The names of the models that a provider has; the settings need not name one.
 #[cfg(feature = "remote")]
 pub(crate) async fn list(cx: &Context, settings: ModelSettings) -> Result<Vec<String>> {

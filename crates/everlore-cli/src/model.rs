@@ -48,6 +48,17 @@ async fn remote(
     Ok(engine.with_remote_embedder(memories, questions, Some(cache)))
 }
 
+/// Who makes vectors for programs that ask through the server; none if the program does it itself.
+#[cfg(all(feature = "remote", feature = "server"))]
+pub(crate) fn relay(config: &EmbeddingConfig) -> Option<everlore::llm::remote::Relay> {
+    if config.provider == Provider::Builtin {
+        return None;
+    }
+    let endpoint = everlore::llm::remote::Endpoint::new(config, key(config), &proxies());
+    let relay = endpoint.and_then(|endpoint| endpoint.relay(&proxies()));
+    relay.map_err(|error| tracing::warn!(%error, "the provider of vectors is not used")).ok()
+}
+
 #[cfg(not(feature = "remote"))]
 async fn remote(
     _: Engine,

@@ -34,6 +34,7 @@ use commands::{
     official::{LocomoArgs, LongmemevalArgs},
     prompt::PromptArgs,
     provider::ProviderArgs,
+    proxy::ProxyArgs,
     quality::{AbstainArgs, TmdArgs, UpdatesArgs},
     replay::ReplayArgs,
     retrieval::RetrievalArgs,
@@ -72,6 +73,7 @@ enum Command {
     Prompt(PromptArgs),
     Corpus(CorpusArgs),
     Provider(ProviderArgs),
+    Proxy(ProxyArgs),
 }
 
 fn main() -> Result<()> {
@@ -93,6 +95,7 @@ fn main() -> Result<()> {
         Command::Life(args) => commands::life::run(&args),
         Command::Load(args) => commands::load::run_load(&args),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Proxy(args) => commands::proxy::run(&args),
         Command::Provider(args) => commands::provider::run(&args),
         Command::Vault(args) => commands::vault::run(&args),
         Command::Prompt(args) => commands::prompt::run(&args),

@@ -25,6 +25,8 @@ pub(crate) struct State {
     pub(crate) metrics: Metrics,
     pub(crate) audit: Audit,
     pub(crate) desk: Desk,
+    #[cfg(feature = "remote")]
+    pub(crate) proxy: crate::proxy::Proxy,
     pub(crate) started: Instant,
     /// True once the server is to end; what never ends by itself looks at it.
     pub(crate) closing: watch::Sender<bool>,
@@ -43,6 +45,8 @@ impl App {
             metrics: Metrics::default(),
             audit: Audit::open(&options.home)?,
             desk: Desk::default(),
+            #[cfg(feature = "remote")]
+            proxy: crate::proxy::Proxy::default(),
             started: Instant::now(),
             closing: watch::Sender::new(false),
             options,

@@ -25,6 +25,10 @@ use crate::{
 /// The headers that choose the agent and the user, in the order of [`SCOPE`].
 const HEADERS: [&str; 2] = ["x-everlore-agent", "x-everlore-user"];
 
+/// The header for our token or key where `Authorization` holds the key of a provider.
+#[cfg(feature = "remote")]
+pub(crate) const OWN_KEY: &str = "x-everlore-key";
+
 /// What a key is good for. Each may do what those before it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -128,6 +132,15 @@ impl Access {
         }
     }
 
+    /// The same for the memory of another agent or user, if it is open to the caller.
+    #[cfg(feature = "remote")]
+    pub(crate) fn of(&self, agent: Option<&str>, user: Option<&str>) -> Result<Self, Problem> {
+        let (agent, user) =
+            (agent.unwrap_or(self.scope.agent()), user.unwrap_or(self.scope.user()));
+        let scope = within(&self.caller, Scope::new(agent, user)?)?;
+        Ok(Self { scope, ..self.clone() })
+    }
+
     /// Refuses those who may less.
     pub(crate) fn check(&self, needed: Role) -> Result<(), Problem> {
         if self.caller.role >= needed {
@@ -179,24 +192,43 @@ access! {
     Admin: Role::Admin;
 }
 
+/// Finds the secret among headers.
+type Secret = fn(&HeaderMap) -> Option<&str>;
+
 /// Lets only those through who have a token or a key, not too often, and for the memory that is theirs.
-pub(crate) async fn authorized(
+pub(crate) async fn authorized(State(app): State<App>, request: Request, next: Next) -> Response {
+    admitted(&app, own_bearer, request, next).await
+}
+
+/// The same for clients of others' protocols, who put the secret where their provider wants it.
+#[cfg(feature = "remote")]
+pub(crate) async fn client_authorized(
     State(app): State<App>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
-    let access = match identified(&app, request.headers(), request.uri().query()) {
+    admitted(&app, secret, request, next).await
+}
+
+async fn admitted(app: &App, secret: Secret, mut request: Request, next: Next) -> Response {
+    let access = match identified(app, secret, request.headers(), request.uri().query()) {
         Ok(access) => access,
         Err(problem) => return problem.into_response(),
     };
     request.extensions_mut().insert(access.clone());
     let mut response = next.run(request).await;
-    response.extensions_mut().insert(access);
+    // A handler may have found that another memory is meant.
+    response.extensions_mut().get_or_insert_with(|| access);
     response
 }
 
-fn identified(app: &App, headers: &HeaderMap, query: Option<&str>) -> Result<Access, Problem> {
-    let caller = caller(app, bearer(headers, &["bearer"]))?;
+fn identified(
+    app: &App,
+    secret: Secret,
+    headers: &HeaderMap,
+    query: Option<&str>,
+) -> Result<Access, Problem> {
+    let caller = caller(app, secret(headers))?;
     let scope = scope(&caller, headers, query, &app.options.scope)?;
     Ok(Access { app: app.clone(), caller, scope })
 }
@@ -215,6 +247,17 @@ pub(crate) fn caller(app: &App, secret: Option<&str>) -> Result<Caller, Problem>
     };
     app.limits.take(&caller.name, now)?;
     Ok(caller)
+}
+
+/// The secret, wherever a client puts it. Where it has a header of its own, the others are for a provider.
+#[cfg(feature = "remote")]
+fn secret(headers: &HeaderMap) -> Option<&str> {
+    let plain = |name| headers.get(name)?.to_str().ok().map(str::trim);
+    plain(OWN_KEY).or_else(|| own_bearer(headers)).or_else(|| plain("x-api-key"))
+}
+
+fn own_bearer(headers: &HeaderMap) -> Option<&str> {
+    bearer(headers, &["bearer"])
 }
 
 /// What the one `Authorization` says, by one of these schemes.
@@ -244,7 +287,11 @@ fn scope(
     let home = caller.only.as_ref().unwrap_or(default);
     let agent = named(0, headers, query)?.unwrap_or_else(|| home.agent().to_owned());
     let user = named(1, headers, query)?.unwrap_or_else(|| home.user().to_owned());
-    let scope = Scope::new(&agent, &user)?;
+    within(caller, Scope::new(&agent, &user)?)
+}
+
+/// The scope, if it is open to the caller.
+fn within(caller: &Caller, scope: Scope) -> Result<Scope, Problem> {
     match &caller.only {
         Some(only) if *only != scope => Err(Problem::new(
             StatusCode::FORBIDDEN,

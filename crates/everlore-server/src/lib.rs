@@ -25,6 +25,8 @@ mod api;
 mod mcp;
 mod mem0;
 mod openviking;
+#[cfg(feature = "remote")]
+mod proxy;
 #[cfg(test)]
 mod tree;
 
@@ -38,6 +40,8 @@ pub use auth::Role;
 pub use keys::{Key, Keys};
 pub use lock::Running;
 pub use mcp::{Desk, Mcp};
+#[cfg(feature = "remote")]
+pub use proxy::Providers;
 
 /// Where a server listens unless it is told otherwise.
 pub const PORT: u16 = 6636;
@@ -70,6 +74,9 @@ pub struct Options {
     pub requests_per_second: u32,
     /// The sets of tools that MCP offers where a request does not say.
     pub mcp_tools: Vec<ToolSet>,
+    /// Who answers what is passed on to a language model.
+    #[cfg(feature = "remote")]
+    pub providers: Providers,
 }
 
 /// A server that listens, and answers once it is run.
@@ -108,6 +115,8 @@ impl Server {
         let router = api::router(self.app.clone());
         let worker = self.app.engine.spawn_worker();
         listen::run(self.listener, router, self.app.closing.clone(), shutdown).await;
+        #[cfg(feature = "remote")]
+        self.app.proxy.settle().await;
         worker.stop(GRACE).await;
         self.app.engine.settle_usage().await;
         self.lock.release();

@@ -7,6 +7,7 @@ use axum::{
 };
 use everlore::Error;
 use serde::Serialize;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 /// What went wrong, and what to do about it.
@@ -24,6 +25,28 @@ pub(crate) struct Problem {
     pub(crate) retry_after: Option<u64>,
     /// More for programs.
     pub(crate) more: Option<Box<serde_json::Value>>,
+    /// In whose words it is told.
+    pub(crate) dialect: Dialect,
+}
+
+/// Whose clients are told of a problem: each reads its own shape.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// RFC 9457.
+    #[default]
+    Own,
+    /// `{"error": {…}}`, as OpenAI has it.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(dead_code, reason = "only the proxy has such clients")
+    )]
+    Openai,
+    /// `{"type": "error", "error": {…}}`, as Anthropic has it.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(dead_code, reason = "only the proxy has such clients")
+    )]
+    Anthropic,
 }
 
 /// A problem as it is sent.
@@ -60,7 +83,8 @@ impl Problem {
         detail: impl Into<String>,
     ) -> Self {
         let (title, detail) = (title.into(), detail.into());
-        Self { status, code, title, detail, retry_after: None, more: None }
+        let dialect = Dialect::Own;
+        Self { status, code, title, detail, retry_after: None, more: None, dialect }
     }
 
     /// The request cannot be understood as it is.
@@ -78,6 +102,43 @@ impl Problem {
 
     /// The answer's body, with the id of the request.
     pub(crate) fn body(&self, request: &str) -> Body {
+        match self.dialect {
+            Dialect::Own => self.own_body(request),
+            Dialect::Openai => Body::from(self.as_openai().to_string()),
+            Dialect::Anthropic => Body::from(self.as_anthropic(request).to_string()),
+        }
+    }
+
+    fn as_openai(&self) -> Value {
+        let kind = match self.status.as_u16() {
+            401 => "authentication_error",
+            403 => "permission_error",
+            429 => "rate_limit_error",
+            400..=499 => "invalid_request_error",
+            _ => "server_error",
+        };
+        json!({ "error": { "message": self.told(), "type": kind, "param": null, "code": self.code } })
+    }
+
+    fn as_anthropic(&self, request: &str) -> Value {
+        let kind = match self.status.as_u16() {
+            401 => "authentication_error",
+            403 => "permission_error",
+            404 => "not_found_error",
+            413 => "request_too_large",
+            429 => "rate_limit_error",
+            400..=499 => "invalid_request_error",
+            _ => "api_error",
+        };
+        let error = json!({ "type": kind, "message": self.told() });
+        json!({ "type": "error", "error": error, "request_id": request })
+    }
+
+    fn told(&self) -> String {
+        format!("everlore: {}; {}", self.title, self.detail)
+    }
+
+    fn own_body(&self, request: &str) -> Body {
         let told = ProblemBody {
             kind: format!("urn:everlore:problem:{}", self.code),
             status: self.status.as_u16(),
@@ -90,6 +151,16 @@ impl Problem {
         };
         // A struct of strings and numbers can always be written as JSON.
         Body::from(serde_json::to_vec(&told).unwrap_or_default())
+    }
+}
+
+impl Dialect {
+    /// The type of a body in it.
+    pub(crate) fn content_type(self) -> &'static str {
+        match self {
+            Self::Own => "application/problem+json",
+            Self::Openai | Self::Anthropic => "application/json",
+        }
     }
 }
 
@@ -139,7 +210,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.dialect.content_type()));
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

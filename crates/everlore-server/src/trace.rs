@@ -9,6 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use jiff::Timestamp;
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::{app::App, audit::Record, auth::Access, problem::Problem};
@@ -26,9 +27,27 @@ const MAX_ID_BYTES: usize = 64;
 #[derive(Clone, Copy)]
 pub(crate) struct Written;
 
+/// Whether somebody still waits for the answer. What is done for them alone may be given up once nobody does.
+#[derive(Clone)]
+pub(crate) struct Waiting(
+    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only the proxy gives up"))]
+    watch::Receiver<()>,
+);
+
+#[cfg(feature = "remote")]
+impl Waiting {
+    /// Comes when the client has gone away before it was answered.
+    pub(crate) async fn ended(&mut self) {
+        // Nothing is ever sent: the channel closes with the connection.
+        while self.0.changed().await.is_ok() {}
+    }
+}
+
 /// Follows a request from its beginning to its answer, in a task of its own: who goes away in between does not break off
 /// what was begun, and what breaks here is told and takes nobody else along.
-pub(crate) async fn traced(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn traced(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let (_waits, waiting) = watch::channel(());
+    request.extensions_mut().insert(Waiting(waiting));
     let answered = tokio::spawn(follow(app, request, next)).await;
     answered.unwrap_or_else(|error| {
         let problem = Problem::internal(&error);
@@ -108,7 +127,8 @@ fn own_id(headers: &HeaderMap) -> Option<String> {
 /// Answers are nobody else's: no cache keeps them, no page embeds them, no browser guesses what they are.
 fn dress(headers: &mut HeaderMap, id: &str) {
     if let Ok(id) = HeaderValue::from_str(id) {
-        headers.insert(REQUEST_ID, id);
+        // A provider's own id is what its support asks for.
+        headers.entry(REQUEST_ID).or_insert(id);
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -146,6 +146,8 @@ impl ListenArgs {
             scope: cx.scope.clone(),
             max_body_bytes: self.max_body,
             requests_per_second: self.rate,
+            #[cfg(feature = "remote")]
+            providers: crate::chat_model::providers(cx),
         })
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod mcp;
 pub(crate) mod official;
 pub(crate) mod prompt;
 pub(crate) mod provider;
+pub(crate) mod proxy;
 pub(crate) mod quality;
 pub(crate) mod replay;
 pub(crate) mod retrieval;

@@ -13,7 +13,7 @@ pub(super) struct Anthropic;
 
 impl Wire for Anthropic {
     fn read(&self, chats: &Chats, request: &Request, body: &Value) -> Result<Asked, Reply> {
-        if request.header("anthropic-version") != Some("2023-06-01") {
+        if request.header("anthropic-version").is_none_or(str::is_empty) {
             return Err(self.error(400, "anthropic-version: header is required"));
         }
         let model = body["model"].as_str().unwrap_or_default();
@@ -23,7 +23,10 @@ impl Wire for Anthropic {
         asked(body).map_err(|what| self.error(400, &what))
     }
 
-    fn write(&self, chats: &Chats, _: &Value, said: &Said) -> Reply {
+    fn write(&self, chats: &Chats, body: &Value, said: &Said) -> Reply {
+        if body["stream"] != true {
+            return Reply::json(200, &whole(chats, said));
+        }
         let events = events(chats, said);
         said.reply("text/event-stream; charset=utf-8", events, |kind, message| {
             let error = json!({ "type": "error", "error": { "type": kind, "message": message } });
@@ -53,7 +56,9 @@ impl Wire for Anthropic {
     }
 
     fn admits(&self, request: &Request, key: &str) -> bool {
+        // Since version 2026-10-21 its own client sends the key like everybody else.
         request.header("x-api-key") == Some(key)
+            || request.header("authorization") == Some(format!("Bearer {key}").as_str())
     }
 }
 
@@ -77,15 +82,36 @@ fn asked(body: &Value) -> Result<Asked, String> {
             ));
         }
         before = role;
+        if let Some(text) = message["content"].as_str().filter(|text| !text.is_empty()) {
+            asked
+                .messages
+                .push((if role == "user" { Role::User } else { Role::Model }, text.to_owned()));
+            continue;
+        }
         let blocks = message["content"].as_array().filter(|all| !all.is_empty());
+        let start = asked.messages.len();
         for block in blocks.ok_or("messages: content must not be empty")? {
             read_block(&mut asked, role, block, &mut waiting)?;
         }
+        join_texts(&mut asked.messages, start);
         if role == "user" && !waiting.is_empty() {
             return Err(format!("messages: `tool_use` ids without `tool_result`: {waiting:?}"));
         }
     }
     Ok(asked)
+}
+
+/// The texts of one message are one text.
+fn join_texts(messages: &mut Vec<(Role, String)>, start: usize) {
+    for (role, text) in messages.split_off(start) {
+        match messages[start..].last_mut() {
+            Some((before, said)) if *before == role && role != Role::Tool => {
+                said.push('\n');
+                said.push_str(&text);
+            }
+            _ => messages.push((role, text)),
+        }
+    }
 }
 
 fn read_block<'a>(
@@ -108,7 +134,7 @@ fn read_block<'a>(
             let id = block["tool_use_id"].as_str().unwrap_or_default();
             let place = waiting.iter().position(|known| *known == id);
             waiting.remove(place.ok_or(format!("messages: unexpected `tool_use_id`: {id}"))?);
-            let text = block["content"].as_str().unwrap_or_default().to_owned();
+            let text = super::openai::text_of(&block["content"]);
             asked.messages.push((Role::Tool, text));
         }
         (other, _) => return Err(format!("messages: unexpected block {other:?} of {role}")),
@@ -191,6 +217,24 @@ fn block(index: usize, part: &Part) -> Vec<Event> {
     let stop = json!({ "type": "content_block_stop", "index": index });
     events.push(event("content_block_stop", &stop, false));
     events
+}
+
+/// The same for those who do not stream.
+fn whole(chats: &Chats, said: &Said) -> Value {
+    let block = |(index, part): (usize, &Part)| match part {
+        Part::Text(text) => json!({ "type": "text", "text": text }),
+        Part::Thought(text) => json!({ "type": "thinking", "thinking": text, "signature": "s" }),
+        Part::Call { name, arguments } => {
+            json!({ "type": "tool_use", "id": format!("toolu_s{index}"), "name": name, "input": arguments })
+        }
+    };
+    let content: Vec<Value> = said.parts.iter().enumerate().map(block).collect();
+    let tokens = said.tokens;
+    json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": chats.model, "content": content,
+        "stop_reason": reason(said), "stop_sequence": null,
+        "usage": { "input_tokens": tokens.read, "output_tokens": tokens.written },
+    })
 }
 
 fn event(name: &str, value: &Value, is_piece: bool) -> Event {

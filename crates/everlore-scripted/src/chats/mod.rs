@@ -1,4 +1,4 @@
-//! A language model by a script, on four wires: OpenAI's, Anthropic's, Ollama's and Gemini's.
+//! A language model by a script, on five wires: OpenAI's two, Anthropic's, Ollama's and Gemini's.
 //!
 //! It is as strict as the real ones: a wrong path, a missing key, an unknown model, messages out of order or a field
 //! that does not exist are answered with the status and the words that they use.
@@ -6,6 +6,7 @@
 mod asked;
 mod said;
 mod openai;
+mod responses;
 mod anthropic;
 mod ollama;
 mod gemini;
@@ -214,7 +215,9 @@ impl Script for Chats {
         let path = request.path.split('?').next().unwrap_or_default();
         let wire: &dyn Wire = match (request.method.as_str(), path) {
             ("POST", "/v1/chat/completions") => &openai::Openai,
+            ("POST", "/v1/responses") => &responses::Responses,
             ("POST", "/v1/messages") => &anthropic::Anthropic,
+            ("POST", "/v1/messages/count_tokens") => return self.count(request),
             ("POST", "/api/chat") => &ollama::Ollama,
             ("POST", path) if path.ends_with(":streamGenerateContent") => &gemini::Gemini,
             ("GET", _) => return self.list(request, path),
@@ -225,6 +228,13 @@ impl Script for Chats {
 }
 
 impl Chats {
+    /// A token for every character of the messages, as they stand in the body.
+    fn count(&self, request: &Request) -> Reply {
+        let tokens = request.json()["messages"].to_string().chars().count();
+        let counted = Reply::json(200, &serde_json::json!({ "input_tokens": tokens }));
+        self.admit(&anthropic::Anthropic, request).map_or_else(|refused| refused, |()| counted)
+    }
+
     fn list(&self, request: &Request, path: &str) -> Reply {
         let wire: &dyn Wire = match path {
             // Two providers list at one address; one of them wants its version named.

@@ -89,7 +89,7 @@ fn asked(body: &Value) -> Result<Asked, String> {
     };
     let mut waiting: Vec<String> = Vec::new();
     for message in messages {
-        let text = message["content"].as_str().unwrap_or_default().to_owned();
+        let text = text_of(&message["content"]);
         match message["role"].as_str() {
             Some("system" | "developer") if asked.messages.is_empty() => asked.system += &text,
             Some("user") if waiting.is_empty() => asked.messages.push((Role::User, text)),
@@ -108,6 +108,13 @@ fn asked(body: &Value) -> Result<Asked, String> {
         }
     }
     if waiting.is_empty() { Ok(asked) } else { Err(format!("calls without answer: {waiting:?}")) }
+}
+
+/// A text, or the texts of its parts.
+pub(super) fn text_of(content: &Value) -> String {
+    let parts = content.as_array().into_iter().flatten();
+    let texts: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
+    content.as_str().map_or_else(|| texts.join("\n"), str::to_owned)
 }
 
 fn call_ids(message: &Value) -> Result<Vec<String>, String> {

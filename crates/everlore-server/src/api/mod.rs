@@ -57,10 +57,10 @@ pub(crate) fn router(app: App) -> Router {
     let closed = closed().route_layer(authorized.clone());
     let viking = openviking::routes().route_layer(authorized).route_layer(from_fn(dressed));
     let open = health::routes().merge(page::routes()).route("/v1/openapi.json", get(description));
-    closed
-        .merge(mem0::router(app.clone()))
-        .merge(open)
-        .merge(viking)
+    let routes = closed.merge(mem0::router(app.clone())).merge(open).merge(viking);
+    #[cfg(feature = "remote")]
+    let routes = routes.merge(crate::proxy::routes(&app));
+    routes
         .fallback(async || no_route())
         .method_not_allowed_fallback(async || no_method())
         .layer(from_fn_with_state(app.clone(), guarded))
@@ -165,6 +165,8 @@ fn complete(path: &str, operation: &mut Operation) {
 pub fn openapi() -> Value {
     let mut api = Description::openapi();
     api.merge(mem0::openapi());
+    #[cfg(feature = "remote")]
+    api.merge(crate::proxy::description());
     let mut api = json!(api);
     precise::precise(&mut api);
     api
@@ -223,14 +225,16 @@ mod tests {
             include_str!("capture.rs"),
             include_str!("agents.rs"),
             include_str!("health.rs"),
+            include_str!("../proxy/routes.rs"),
         ];
-        let routed: BTreeSet<&str> = sources
+        let routed: BTreeSet<String> = sources
             .iter()
             .flat_map(|source| source.split(".route(").skip(1))
-            .map(|rest| rest.split('"').nth(1).unwrap())
+            .map(|rest| rest.split('"').nth(1).unwrap().replace("{*", "{"))
             .collect();
-        let api = Description::openapi();
-        let described: BTreeSet<&str> = api.paths.paths.keys().map(String::as_str).collect();
+        let mut api = Description::openapi();
+        api.merge(crate::proxy::description());
+        let described: BTreeSet<String> = api.paths.paths.keys().cloned().collect();
         assert_eq!(routed, described);
     }
 

@@ -8,6 +8,7 @@ use hyper::{
     HeaderMap, Method, Request, Response, StatusCode, Uri,
     body::{Bytes, Incoming},
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT},
+    http::request,
 };
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
@@ -71,7 +72,7 @@ pub(crate) type Header = (HeaderName, HeaderValue);
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    body: Incoming,
+    pub(crate) body: Incoming,
     host: String,
 }
 
@@ -95,6 +96,11 @@ impl Http {
     /// The server as the user knows it.
     pub(crate) fn host(&self) -> &str {
         &self.host
+    }
+
+    /// The address below which all its paths are.
+    pub(crate) fn base(&self) -> &str {
+        &self.base
     }
 
     /// Sends JSON and returns the answer as soon as it begins.
@@ -124,7 +130,26 @@ impl Http {
         for (name, value) in headers {
             request = request.header(name, value);
         }
-        let request = request.body(Full::new(Bytes::from(body))).map_err(|error| {
+        self.ask(request, Bytes::from(body)).await
+    }
+
+    /// Sends what another program wants sent, with its headers and nothing more.
+    pub(crate) async fn pass(
+        &self,
+        method: Method,
+        path: &str,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Reply, Trouble> {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(own) = request.headers_mut() {
+            *own = headers;
+        }
+        self.ask(request, body).await
+    }
+
+    async fn ask(&self, request: request::Builder, body: Bytes) -> Result<Reply, Trouble> {
+        let request = request.body(Full::new(body)).map_err(|error| {
             Trouble::lasting(error.to_string(), "check base_url in the settings")
         })?;
         let answer = match self.way()? {

@@ -5,6 +5,8 @@ mod mcp;
 mod mem0;
 mod openviking;
 mod schemathesis;
+#[cfg(feature = "remote")]
+mod proxy;
 
 use std::{
     path::{Path, PathBuf},

@@ -6,6 +6,8 @@ mod files;
 mod hostile;
 mod lives;
 mod many;
+#[cfg(feature = "remote")]
+pub(super) mod proxy;
 mod rest;
 mod walk;
 

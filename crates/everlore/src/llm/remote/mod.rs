@@ -7,6 +7,7 @@
 mod batch;
 mod wire;
 mod chat;
+mod relay;
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +16,8 @@ use async_trait::async_trait;
 use self::wire::Wire;
 pub use self::{
     batch::Patience,
-    chat::{RemoteChat, chat_model, list_models},
+    chat::{Endless, Framing, RemoteChat, Splitter, chat_model, list_models},
+    relay::{Relay, Relayed, Tongue},
 };
 use super::{
     Embedder,

@@ -5,7 +5,7 @@ const MAX_LINE: usize = 8 << 20;
 
 /// How a stream is made of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Framing {
+pub enum Framing {
     /// Server-sent events.
     Events,
     /// A value a line.
@@ -16,7 +16,7 @@ pub(super) enum Framing {
 
 /// Puts together what the network took apart.
 #[derive(Debug)]
-pub(super) struct Splitter {
+pub struct Splitter {
     framing: Framing,
     line: Vec<u8>,
     /// The last byte was a carriage return: a line feed after it ends no second line.
@@ -26,15 +26,16 @@ pub(super) struct Splitter {
 
 /// A line or an event that is longer than any answer has.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Endless;
+pub struct Endless;
 
 impl Splitter {
-    pub(super) fn new(framing: Framing) -> Self {
+    /// For a stream that is made so.
+    pub fn new(framing: Framing) -> Self {
         Self { framing, line: Vec::new(), after_return: false, data: String::new() }
     }
 
     /// The values that are whole with these bytes.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<String>, Endless> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<String>, Endless> {
         let (mut whole, mut rest) = (Vec::new(), bytes);
         while let Some(end) = self.line_end(rest) {
             let (part, after) = (&rest[..end], &rest[end + 1..]);
@@ -60,7 +61,7 @@ impl Splitter {
     }
 
     /// What was not ended when the stream was: servers forget the last line's end.
-    pub(super) fn finish(&mut self) -> Option<String> {
+    pub fn finish(&mut self) -> Option<String> {
         let last = self.end_line();
         last.or_else(|| self.take_data())
     }

@@ -23,6 +23,7 @@ use async_trait::async_trait;
 use hyper::{Method, StatusCode};
 use serde_json::Value;
 
+pub use self::lines::{Endless, Framing, Splitter};
 use self::{
     stream::{Streamed, in_time},
     wire::{Question, Wire, wire},

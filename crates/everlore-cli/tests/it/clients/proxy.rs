@@ -1,0 +1,114 @@
+//! OpenAI's and Anthropic's own clients, unchanged but for the base URL and the key, talk to a model that remembers (X5, A8).
+
+use everlore_scripted::{Chats, Said, Server, chats::Asked};
+use serde_json::{Value, json};
+
+use super::{clients, succeed};
+use crate::serve::{
+    Serving,
+    proxy::{KEY, home_of},
+};
+
+/// Answers by the beginning of what the user says, whatever memory adds at its end.
+fn answer(asked: &Asked) -> Said {
+    let Some(question) = asked.question() else { return Said::text("It is sunny.") };
+    let answers = [
+        ("What is my dog called?", "Rex."),
+        ("我对什么过敏？", "花生。"),
+        ("我对花生过敏。", "记住了。"),
+        ("My dog", "Noted."),
+    ];
+    if let Some(status) = question.strip_prefix("fail ") {
+        let status = status[..3].parse().unwrap();
+        return Said::fail_with(status, &format!("scripted {status}"));
+    }
+    if question.starts_with("weather") {
+        return Said::call("weather", json!({ "city": "Lisbon" }));
+    }
+    let found = answers.iter().find(|(beginning, _)| question.starts_with(beginning));
+    found.map_or_else(|| Said::fail(404), |(_, answer)| Said::text(answer).costing(12, 4, 3))
+}
+
+/// Runs a script against a provider's protocol, and returns what the provider was asked.
+fn talk(provider: &str, script: &str) -> Option<Vec<Value>> {
+    let clients = clients()?;
+    let server = Server::start(Chats::new().with_key(KEY).otherwise(answer));
+    let home = home_of(provider, &server.url());
+    let serving = Serving::on(&home, &[]);
+    let mut command = clients.python(script);
+    command.env("URL", format!("http://{}", serving.address)).env("KEY", &serving.token);
+    let printed = succeed(command);
+    assert!(printed.lines().count() >= 4, "{printed}");
+    let requests = server.requests();
+    for request in &requests {
+        let foreign = request
+            .headers
+            .iter()
+            .any(|(name, value)| name.starts_with("x-memory") || value.contains(&serving.token));
+        assert!(!foreign, "{:?}", request.headers);
+        let key = format!("Bearer {KEY}");
+        assert_eq!(
+            request.header("authorization"),
+            Some(key.as_str()),
+            "as the client sends its own"
+        );
+    }
+    Some(requests.iter().map(everlore_scripted::Request::json).collect())
+}
+
+/// The text of the last message, and whether memory is in it.
+fn last_message(body: &Value) -> (String, bool) {
+    let list = if body["messages"].is_array() { &body["messages"] } else { &body["input"] };
+    let last =
+        list.as_array().and_then(|all| all.last()).map_or(list, |message| &message["content"]);
+    let text = match last {
+        Value::String(text) => text.clone(),
+        parts => parts.to_string(),
+    };
+    let has_memory = text.contains("<memory-context>");
+    (text, has_memory)
+}
+
+/// Facts of earlier conversations reached the model with each question, and nothing was added while it used a tool.
+fn check(bodies: &[Value]) {
+    for (question, fact) in
+        [("What is my dog called?", "My dog is called Rex."), ("我对什么过敏？", "我对花生过敏。")]
+    {
+        let asked: Vec<_> =
+            bodies.iter().map(last_message).filter(|(text, _)| text.contains(question)).collect();
+        assert!(asked.len() >= 2, "{question}: {asked:?}");
+        assert!(
+            asked.iter().all(|(text, has_memory)| *has_memory && text.contains(fact)),
+            "{asked:?}"
+        );
+    }
+    let in_loop: Vec<_> = bodies
+        .iter()
+        .filter(|body| body.to_string().contains("sunny") && !body["tools"].is_null())
+        .collect();
+    assert!(
+        !in_loop.is_empty()
+            && in_loop.iter().all(|body| !body.to_string().contains("memory-context")),
+        "{in_loop:?}"
+    );
+}
+
+#[test]
+fn openais_client_remembers() {
+    if let Some(bodies) = talk("openai", "proxy_openai.py") {
+        check(&bodies);
+    }
+}
+
+#[test]
+fn anthropics_client_remembers() {
+    if let Some(bodies) = talk("anthropic", "proxy_anthropic.py") {
+        check(&bodies);
+        let system =
+            json!([{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]);
+        assert!(
+            bodies.iter().any(|body| body["system"] == system),
+            "what is cached is not touched"
+        );
+    }
+}

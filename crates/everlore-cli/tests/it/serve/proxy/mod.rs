@@ -1,0 +1,326 @@
+//! The memory proxy as programs meet it: what reaches the provider, what comes back, and what is kept (X5, A8).
+
+mod bytes;
+mod models;
+
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+use everlore_scripted::{Chats, Request, Said, Server};
+use serde_json::{Value, json};
+
+use super::{PATIENCE, Serving, Told, contents};
+use crate::home::Home;
+
+/// The key that the provider asks for.
+pub(crate) const KEY: &str = "sk-of-the-provider";
+
+/// A home whose settings name a provider.
+pub(crate) fn home_of(provider: &str, url: &str) -> Home {
+    let home = Home::new();
+    let base = if provider == "openai" { format!("{url}/v1") } else { url.to_owned() };
+    let settings = format!(
+        "[chat]\nprovider = \"{provider}\"\nmodel = \"scripted-chat\"\nbase_url = \"{base}\"\napi_key = \"{KEY}\"\n"
+    );
+    fs::create_dir_all(home.path()).unwrap();
+    fs::write(home.path().join("config.toml"), settings).unwrap();
+    home
+}
+
+fn chats() -> Chats {
+    Chats::new().with_key(KEY)
+}
+
+fn question(text: &str) -> Value {
+    json!({ "model": "scripted-chat", "messages": [{ "role": "user", "content": text }] })
+}
+
+impl Serving {
+    /// Asks a model, as the owner, with more headers.
+    fn chat(&self, path: &str, headers: &[(&str, &str)], body: Value) -> Told {
+        let bearer = format!("Bearer {}", self.token);
+        let all = [&[("authorization", bearer.as_str())], headers].concat();
+        self.send(&all, "POST", path, Some(body))
+    }
+
+    /// Waits until so many turns are kept, and returns them, the oldest first.
+    fn turns(&self, query: &str, count: usize) -> Vec<String> {
+        let since = Instant::now();
+        loop {
+            let path = format!("/v1/memories?kind=turn&limit=100{query}");
+            let listed = self.ask("GET", &path, None).json(200);
+            let mut turns: Vec<String> =
+                contents(&listed["memories"]).iter().map(|text| (*text).to_owned()).collect();
+            if turns.len() >= count {
+                assert_eq!(turns.len(), count, "{turns:?}");
+                turns.reverse();
+                return turns;
+            }
+            assert!(since.elapsed() < PATIENCE, "{count} turns did not come: {turns:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+fn header<'a>(told: &'a Told, name: &str) -> &'a str {
+    told.headers.get(name).map_or("", |value| value.to_str().unwrap())
+}
+
+/// What the provider was asked last.
+fn last(server: &Server) -> Request {
+    server.requests().pop().unwrap()
+}
+
+#[test]
+fn a_fact_of_an_earlier_conversation_reaches_the_model_and_nothing_else_changes() {
+    let server = Server::start(chats().otherwise(|_| Said::text("好的。")));
+    let home = home_of("openai", &server.url());
+    let serving = Serving::on(&home, &[]);
+    for (fact, ask, found) in [
+        ("My dog is called Rex.", "What is my dog called?", "Rex"),
+        ("我对花生过敏。", "我对什么过敏？", "花生"),
+    ] {
+        serving
+            .chat("/v1/chat/completions", &[("x-memory-session", fact)], question(fact))
+            .json(200);
+        serving.turns("", if found == "Rex" { 2 } else { 6 });
+        let mut body = question(ask);
+        body["messages"]
+            .as_array_mut()
+            .unwrap()
+            .insert(0, json!({"role": "system", "content": "Be brief."}));
+        body["tools"] = json!([{"type": "function", "function": {"name": "z", "parameters": {"type": "object", "b": 1, "a": 2}}}]);
+        body["x_unknown"] = json!({ "kept": 1.5 });
+        let told = serving.chat("/v1/chat/completions", &[("x-memory-session", ask)], body.clone());
+        told.json(200);
+        assert_eq!(header(&told, "x-everlore-memory"), "added", "{told:?}");
+        assert!(header(&told, "x-everlore-memory-count").parse::<usize>().unwrap() > 0);
+        assert!(header(&told, "x-everlore-memory-tokens").parse::<usize>().unwrap() > 0);
+        assert_eq!(header(&told, "x-everlore-memory-ids").split(',').next().unwrap().len(), 36);
+        let sent = String::from_utf8(last(&server).body).unwrap();
+        let content = last(&server).json()["messages"][1]["content"].as_str().unwrap().to_owned();
+        let (said, block) = content.split_once("\n\n<memory-context>\n").unwrap();
+        assert!(
+            said == ask && block.contains(found) && block.ends_with("</memory-context>"),
+            "{content}"
+        );
+        let quoted = Value::from(&content[ask.len()..]).to_string();
+        assert_eq!(
+            sent.replace(&quoted[1..quoted.len() - 1], ""),
+            body.to_string(),
+            "nothing else"
+        );
+        serving.turns("", if found == "Rex" { 4 } else { 8 });
+    }
+    let keys: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|one| one.header("authorization").unwrap().to_owned())
+        .collect();
+    assert!(keys.iter().all(|key| key == &format!("Bearer {KEY}")), "{keys:?}");
+    assert!(!fs::read_to_string(home.beside("log")).unwrap().contains("Rex"));
+}
+
+#[test]
+fn what_is_said_is_kept_once_however_often_it_is_sent() {
+    let script = chats()
+        .when("weather", Said::text("Let me look.").and_call("weather", json!({"city": "Lisbon"})))
+        .when_told("sunny", Said::text("It is sunny in Lisbon."))
+        .when("Thanks", Said::text("You are welcome."));
+    let server = Server::start(script);
+    let home = home_of("openai", &server.url());
+    let serving = Serving::on(&home, &[]);
+    let mut body = question("What is the weather in Lisbon?");
+    // Sent twice, as by a client that tries again.
+    for _ in 0..2 {
+        serving.chat("/v1/chat/completions", &[], body.clone()).json(200);
+    }
+    serving.turns("", 2);
+    let messages = body["messages"].as_array_mut().unwrap();
+    let call =
+        json!({"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}});
+    messages.push(json!({"role": "assistant", "content": "Let me look.", "tool_calls": [call]}));
+    messages.push(json!({"role": "tool", "tool_call_id": "c1", "content": "sunny"}));
+    let told = serving.chat("/v1/chat/completions", &[], body.clone());
+    assert_eq!(header(&told, "x-everlore-memory"), "tool-loop");
+    assert_eq!(
+        last(&server).body,
+        body.to_string().into_bytes(),
+        "inside a tool loop nothing is added"
+    );
+    serving.turns("", 3);
+    let messages = body["messages"].as_array_mut().unwrap();
+    messages.push(json!({"role": "assistant", "content": "It is sunny in Lisbon."}));
+    let echo = "Thanks\n\n<memory-context>\nold\n</memory-context>";
+    messages.push(json!({"role": "user", "content": echo}));
+    let told = serving.chat("/v1/chat/completions", &[], body);
+    let expected = [
+        "What is the weather in Lisbon?",
+        "Let me look.",
+        "It is sunny in Lisbon.",
+        "Thanks",
+        "You are welcome.",
+    ];
+    assert_eq!(serving.turns("", 5), expected);
+    let session = header(&told, "x-everlore-session");
+    assert!(session.starts_with("chat-"), "{session}");
+    let first = serving.ask("GET", "/v1/memories?kind=turn&limit=1", None).json(200);
+    assert_eq!(first["memories"][0]["source"]["session"], session);
+}
+
+#[test]
+fn a_key_opens_its_own_memory_only() {
+    let server = Server::start(chats().otherwise(|_| Said::text("ok")));
+    let home = home_of("openai", &server.url());
+    let key = |name: &str, role: &str| {
+        let made = home.json(&["--user", "ann", "serve", "key", "add", name, "--role", role]);
+        made["key"].as_str().unwrap().to_owned()
+    };
+    let (ann, reader) = (key("ann", "write"), key("reader", "read"));
+    let serving = Serving::on(&home, &[]);
+    let path = "/v1/chat/completions";
+    // Whatever the program calls its user, the key says who it is.
+    let body = json!({ "model": "everlore", "user": "opaque-7", "messages": [{"role": "user", "content": "My boat is called Alba."}] });
+    serving.ask_as(&ann, "POST", path, Some(body)).json(200);
+    assert_eq!(last(&server).json()["model"], "scripted-chat", "the model of the settings");
+    serving.turns("&user=ann", 2);
+    let bearer = format!("Bearer {ann}");
+    let foreign = [("authorization", bearer.as_str()), ("x-memory-user", "ben")];
+    let told = serving.send(&foreign, "POST", path, Some(question("hi")));
+    assert_eq!(told.json(403)["error"]["code"], "scope");
+
+    // A key that only looks needs a key of the provider, and leaves nothing behind.
+    let ask = question("What is my boat called?");
+    let told = serving.ask_as(&reader, "POST", path, Some(ask.clone()));
+    assert_eq!(told.json(403)["error"]["code"], "role", "the owner's money is not theirs");
+    let own = [("x-everlore-key", reader.as_str()), ("authorization", &format!("Bearer {KEY}"))];
+    let told = serving.send(&own, "POST", path, Some(ask));
+    assert_eq!((told.status, header(&told, "x-everlore-memory")), (200, "added"));
+    serving.turns("&user=ann", 2);
+    serving.turns("", 0);
+    let audit = fs::read_to_string(home.path().join("server-audit.jsonl")).unwrap();
+    let line = audit.lines().rfind(|line| line.contains("completions")).unwrap();
+    let line: Value = serde_json::from_str(line).unwrap();
+    let told = [&line["route"], &line["user"], &line["caller"]];
+    assert_eq!(told, [&json!(path), &json!("ann"), &json!("key:reader")]);
+}
+
+#[test]
+fn the_owner_chooses_whose_memory_is_used_and_for_what() {
+    let server = Server::start(chats().otherwise(|_| Said::text("ok")));
+    let home = home_of("openai", &server.url());
+    let serving = Serving::on(&home, &[]);
+    let path = "/v1/chat/completions";
+    serving.chat(path, &[("x-memory-user", "王")], question("My boat is called Alba.")).json(200);
+    serving.turns("&user=%E7%8E%8B", 2);
+    let asks = |headers: &[(&str, &str)], body: &Value| {
+        let told = serving.chat(path, headers, body.clone());
+        told.json(200);
+        let sent = String::from_utf8(last(&server).body).unwrap();
+        (header(&told, "x-everlore-memory").to_owned(), sent.contains("Alba"))
+    };
+    let ask = question("What is my boat called?");
+    let read = ("x-memory-mode", "read");
+    for user in [("x-memory-user", "王"), ("x-sm-user-id", "王")] {
+        assert_eq!(asks(&[user, read], &ask), ("added".to_owned(), true));
+    }
+    let mut named = ask.clone();
+    for (user, is_told) in [("王", true), ("li", false), ("https://id.example/王", false)] {
+        named["user"] = json!(user);
+        assert_eq!(asks(&[read], &named).1, is_told, "{user}");
+    }
+    assert!(!asks(&[read], &ask).1, "the memory of another user");
+    assert!(!asks(&[("x-memory-user", "王"), ("x-memory-project", "boats"), read], &ask).1);
+    let off = asks(&[("x-memory-user", "王"), ("x-memory-mode", "off")], &ask);
+    assert_eq!(off, ("off".to_owned(), false));
+    assert_eq!(last(&server).body, ask.to_string().into_bytes());
+    let wrong = serving.chat(path, &[("x-memory-mode", "some")], ask);
+    assert_eq!(wrong.json(400)["error"]["type"], "invalid_request_error");
+}
+
+#[test]
+fn a_client_may_bring_the_key_of_its_provider() {
+    let server = Server::start(Chats::new().otherwise(|_| Said::text("ok")));
+    let home = home_of("openai", &server.url());
+    let serving = Serving::on(&home, &[]);
+    let headers = [
+        ("x-everlore-key", serving.token.as_str()),
+        ("authorization", "Bearer sk-theirs"),
+        ("accept-encoding", "gzip"),
+    ];
+    serving.send(&headers, "POST", "/v1/chat/completions", Some(question("hi"))).json(200);
+    let sent = last(&server);
+    assert_eq!(sent.header("authorization"), Some("Bearer sk-theirs"));
+    assert!(sent.headers.iter().all(|(name, value)| !name.starts_with("x-everlore") && !value.contains(&serving.token)));
+    assert_eq!(sent.header("accept-encoding"), Some("identity"));
+}
+
+#[test]
+fn secrets_are_masked_in_what_is_kept_and_not_in_what_is_sent() {
+    let secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD";
+    let server = Server::start(chats().otherwise(|_| Said::text("noted")));
+    let home = home_of("openai", &server.url());
+    let serving = Serving::on(&home, &[]);
+    serving
+        .chat("/v1/chat/completions", &[], question(&format!("我的密钥是 {secret} 吗")))
+        .json(200);
+    assert!(String::from_utf8(last(&server).body).unwrap().contains(secret));
+    let kept = serving.turns("", 2);
+    assert!(kept[0].contains("我的密钥是") && !kept[0].contains(secret), "{kept:?}");
+}
+
+#[test]
+fn when_memory_fails_the_model_is_asked_all_the_same() {
+    let server = Server::start(chats().otherwise(|_| Said::text("fine")));
+    let home = home_of("openai", &server.url());
+    let serving = Serving::on(&home, &[]);
+    let body = question("What is my dog called?");
+    serving.chat("/v1/chat/completions", &[], body.clone()).json(200);
+    serving.turns("", 2);
+    let database = rusqlite::Connection::open(home.path().join("everlore.db")).unwrap();
+    let names: Vec<String> = database
+        .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    database.execute_batch("PRAGMA legacy_alter_table = ON").unwrap();
+    for name in names {
+        database
+            .execute_batch(&format!("ALTER TABLE \"{name}\" RENAME TO \"gone_{name}\""))
+            .unwrap();
+    }
+    let told = serving.chat("/v1/chat/completions", &[], body.clone());
+    assert_eq!(told.json(200)["choices"][0]["message"]["content"], "fine");
+    assert_eq!(header(&told, "x-everlore-memory"), "failed");
+    assert_eq!(last(&server).body, body.to_string().into_bytes());
+}
+
+#[test]
+fn what_an_answer_used_is_written_down() {
+    let server = Server::start(
+        chats()
+            .when("dog", Said::text("Your dog is called Rex."))
+            .otherwise(|_| Said::text("Noted.")),
+    );
+    let home = home_of("openai", &server.url());
+    let serving = Serving::on(&home, &[]);
+    serving
+        .ask("POST", "/v1/memories", Some(json!({"content": "The user's dog is called Rex."})))
+        .json(201);
+    let told = serving.chat("/v1/chat/completions", &[], question("What is my dog called?"));
+    assert_eq!(header(&told, "x-everlore-memory"), "added");
+    serving.turns("", 2);
+    let since = Instant::now();
+    loop {
+        let usage = serving.ask("GET", "/v1/stats", None).json(200);
+        if usage.to_string().contains("\"used\":1") {
+            break;
+        }
+        assert!(since.elapsed() < PATIENCE, "{usage}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

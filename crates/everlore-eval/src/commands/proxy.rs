@@ -1,0 +1,254 @@
+//! `proxy`: the time until the first byte of an answer, asked of a provider directly and through the memory proxy.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use everlore::{
+    Config, Engine, Scope, Turn,
+    config::{ModelSettings, Secret},
+    llm::{
+        Builtin, Proxies,
+        remote::{Relay, Tongue},
+    },
+    store::SqliteStore,
+};
+use everlore_scripted::{Chats, Said, Server as Provider};
+use everlore_server::{MAX_BODY_BYTES, Options, Providers, Server};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use crate::{
+    corpus::{Class, Corpus},
+    table::{number, render},
+    timing::Spread,
+};
+
+/// How often each way is measured.
+const ROUNDS: u32 = 200;
+
+/// A total at which the largest owner has a tenth.
+const CORPUS_SHARE: u32 = 10;
+
+/// Memories stored in one write.
+const BATCH: usize = 1_000;
+
+/// Messages of the conversation before the question.
+const HISTORY: u32 = 20;
+
+/// People do not ask again before what they said is kept.
+const PAUSE: Duration = Duration::from_millis(15);
+
+/// The model of the scripted provider.
+const MODEL: &str = "scripted-chat";
+
+/// Time the first byte of a streamed answer, directly and through the memory proxy, in one run
+#[derive(clap::Args)]
+pub(crate) struct ProxyArgs {
+    /// Memories of the user; may be repeated
+    #[arg(long, value_name = "COUNT", default_values_t = [10_000, 100_000])]
+    memories: Vec<u32>,
+}
+
+/// Measures each size and prints a table.
+pub(crate) fn run(args: &ProxyArgs) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let mut rows = Vec::new();
+    for memories in &args.memories {
+        rows.extend(runtime.block_on(measured(*memories))?);
+    }
+    let heads = ["memories", "asked", "first byte p50 ms", "p95 ms", "added p50 ms", "p95 ms"];
+    println!("{ROUNDS} questions each, after {HISTORY} messages\n");
+    println!("{}", render(&heads, &rows));
+    Ok(())
+}
+
+async fn measured(memories: u32) -> Result<Vec<Vec<String>>> {
+    let home = tempfile::tempdir()?;
+    let corpus = Corpus::new(memories * CORPUS_SHARE, 1);
+    let owner = *corpus.scopes_of(Class::Large).first().context("there is no such owner")?;
+    let engine = filled(home.path(), &corpus, owner, memories).await?;
+    let provider = Provider::start(Chats::new().otherwise(|_| Said::text("Well, 好的。")));
+    let server = Server::bind(engine.clone(), options(home.path(), &provider)?).await?;
+    let token = std::fs::read_to_string(server.token_file())?.trim().to_owned();
+    let (address, upstream) = (server.address().to_string(), provider.url().replace("http://", ""));
+    let alone = recalled(&engine, &corpus, owner).await?;
+    let (end, ended) = oneshot::channel::<()>();
+    let serving = tokio::spawn(server.run(async {
+        // Whoever ends it may be gone.
+        let _ = ended.await;
+    }));
+    let asking = move || ask_all(&corpus, owner, &Ways { upstream, address, token });
+    let samples = tokio::task::spawn_blocking(asking).await??;
+    drop(end);
+    serving.await?;
+    Ok(rows(memories, samples, alone))
+}
+
+/// Milliseconds that finding and packing alone take, asked of the engine.
+async fn recalled(engine: &Engine, corpus: &Corpus, owner: u32) -> Result<Vec<f64>> {
+    let (mut samples, budget) = (Vec::new(), engine.config().memory.inject.token_budget);
+    for round in 0..ROUNDS {
+        let request = engine.context_request(&Scope::default(), corpus.query(owner, round));
+        let start = Instant::now();
+        engine.context(&request, budget).await?;
+        samples.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(samples)
+}
+
+async fn filled(home: &Path, corpus: &Corpus, owner: u32, memories: u32) -> Result<Engine> {
+    let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
+    let mut config = Config::default();
+    // Something is told with every question: the dearest case.
+    (config.recall.min_confidence, config.recall.floor) = (0.0, 0.0);
+    let engine = Engine::new(store)
+        .with_embedder(Arc::new(Builtin::new()))
+        .with_home(home)
+        .with_config(config);
+    let turn = |place| {
+        let memory = corpus.memory(i64::from(place), owner, place);
+        let session = Some(format!("session-{}", memory.session));
+        Turn { text: memory.text, session, ..Turn::default() }
+    };
+    let turns: Vec<Turn> = (0..memories).map(turn).collect();
+    for batch in turns.chunks(BATCH) {
+        engine.observe(&Scope::default(), batch.to_vec()).await?;
+    }
+    Ok(engine)
+}
+
+fn options(home: &Path, provider: &Provider) -> Result<Options> {
+    let settings = ModelSettings {
+        provider: "openai".to_owned(),
+        model: MODEL.to_owned(),
+        base_url: format!("{}/v1", provider.url()),
+        api_key: Secret::default(),
+        key_place: String::new(),
+        key_command: String::new(),
+        timeout: Duration::from_secs(10),
+        temperature: None,
+        max_tokens: None,
+        section: "chat",
+    };
+    let relay = Relay::to_model(&settings, Tongue::Openai, &Proxies::default())?;
+    Ok(Options {
+        home: home.to_owned(),
+        address: "127.0.0.1:0".parse()?,
+        allow_remote: false,
+        hosts: Vec::new(),
+        scope: Scope::default(),
+        max_body_bytes: MAX_BODY_BYTES,
+        requests_per_second: u32::MAX,
+        providers: Providers { openai: relay.map(Arc::new), ..Providers::default() },
+    })
+}
+
+/// Where a question goes.
+struct Ways {
+    upstream: String,
+    address: String,
+    token: String,
+}
+
+/// Milliseconds to the first byte of each way, in turn.
+fn ask_all(corpus: &Corpus, owner: u32, ways: &Ways) -> Result<[Vec<f64>; 3]> {
+    let bearer = format!("authorization: Bearer {}\r\n", ways.token);
+    let off = format!("{bearer}x-memory-mode: off\r\n");
+    let mut clients = [
+        Client::connect(&ways.upstream, "")?,
+        Client::connect(&ways.address, &off)?,
+        Client::connect(&ways.address, &bearer)?,
+    ];
+    let mut samples = [const { Vec::new() }; 3];
+    let mut added = 0;
+    for round in 0..ROUNDS {
+        let body = conversation(corpus, owner, round).to_string();
+        for (client, samples) in clients.iter_mut().zip(&mut samples) {
+            std::thread::sleep(PAUSE);
+            let (ms, head) = client.first_byte(&body)?;
+            samples.push(ms);
+            added += u32::from(head.contains("x-everlore-memory: added"));
+        }
+    }
+    ensure!(added == ROUNDS, "memory was added to {added} of {ROUNDS} questions");
+    Ok(samples)
+}
+
+/// A conversation with a long prompt and tools, of which only the end differs from round to round.
+fn conversation(corpus: &Corpus, owner: u32, round: u32) -> Value {
+    let mut messages =
+        vec![json!({ "role": "system", "content": "Be helpful. 请简短。".repeat(200) })];
+    for place in 0..HISTORY {
+        let role = if place % 2 == 0 { "user" } else { "assistant" };
+        let text = corpus.memory(i64::from(place), owner, place).text;
+        messages.push(json!({ "role": role, "content": text }));
+    }
+    messages.push(json!({ "role": "user", "content": corpus.query(owner, round) }));
+    let tool = json!({ "type": "function", "function": { "name": "look", "parameters": { "type": "object" } } });
+    json!({ "model": MODEL, "stream": true, "messages": messages, "tools": [tool] })
+}
+
+/// A connection that is kept.
+struct Client {
+    stream: TcpStream,
+    reader: BufReader<TcpStream>,
+    headers: String,
+}
+
+impl Client {
+    fn connect(address: &str, headers: &str) -> Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        let reader = BufReader::new(stream.try_clone()?);
+        Ok(Self { stream, reader, headers: headers.to_owned() })
+    }
+
+    /// Asks, and returns when the first byte of the answer came, after the rest was read.
+    fn first_byte(&mut self, body: &str) -> Result<(f64, String)> {
+        let request = format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{}content-length: {}\r\n\r\n{body}",
+            self.headers,
+            body.len()
+        );
+        let start = Instant::now();
+        self.stream.write_all(request.as_bytes())?;
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            ensure!(self.reader.read_line(&mut head)? > 0, "the connection ended: {head}");
+        }
+        let mut took = None;
+        loop {
+            let mut size = String::new();
+            self.reader.read_line(&mut size)?;
+            took.get_or_insert_with(|| start.elapsed().as_secs_f64() * 1e3);
+            let mut chunk = vec![0; usize::from_str_radix(size.trim(), 16)? + 2];
+            self.reader.read_exact(&mut chunk)?;
+            if chunk.len() == 2 {
+                ensure!(head.starts_with("HTTP/1.1 200"), "{head}");
+                return Ok((took.unwrap_or_default(), head));
+            }
+        }
+    }
+}
+
+fn rows(memories: u32, samples: [Vec<f64>; 3], alone: Vec<f64>) -> Vec<Vec<String>> {
+    let names = ["directly", "through the proxy, memory off", "through the proxy, with memory"];
+    let direct = samples[0].clone();
+    let row = |(name, samples): (&str, Vec<f64>)| {
+        // Each question is compared with the same one that was asked directly a moment before.
+        let added = samples.iter().zip(&direct).map(|(one, other)| one - other).collect();
+        let (spread, added) = (Spread::of(samples), Spread::of(added));
+        let figures = [spread.p50, spread.p95, added.p50, added.p95].map(number);
+        [vec![memories.to_string(), name.to_owned()], figures.to_vec()].concat()
+    };
+    let recall = Spread::of(alone);
+    let recall = ["–".to_owned(), "–".to_owned(), number(recall.p50), number(recall.p95)];
+    let recall = [vec![memories.to_string(), "recall alone".to_owned()], recall.to_vec()].concat();
+    names.into_iter().zip(samples).map(row).chain([recall]).collect()
+}

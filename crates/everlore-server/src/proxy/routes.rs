@@ -1,0 +1,199 @@
+//! The routes of the proxy, in the words of their protocols, and their description.
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{HeaderValue, header},
+    middleware::{Next, from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use everlore::llm::remote::Tongue;
+use serde_json::Value;
+use utoipa::OpenApi;
+
+use super::{
+    check_spending, converse, embeddings, models, pass::to_client, passed, provider, received,
+    wire::Wire,
+};
+use crate::{
+    answer::Answer,
+    app::App,
+    auth::{Reader, client_authorized},
+    problem::{Dialect, Problem},
+};
+
+/// The path below which Anthropic's clients ask.
+const ANTHROPIC: &str = "/anthropic";
+
+/// Everything that is passed on. Whoever asks needs a token or a key, and is told of problems as their client reads them.
+pub(crate) fn routes(app: &App) -> Router<App> {
+    let openai = Router::new()
+        .route("/v1/chat/completions", post(chat))
+        .route("/v1/responses", post(responses))
+        .route("/v1/embeddings", post(embed))
+        .route("/v1/models", get(list))
+        .route("/v1/models/{*model}", get(show));
+    let anthropic = Router::new()
+        .route("/anthropic/v1/messages", post(messages))
+        .route("/anthropic/v1/messages/count_tokens", post(count))
+        .route("/anthropic/v1/models", get(list_anthropic))
+        .route("/anthropic/v1/models/{*model}", get(show_anthropic));
+    let closed = |router: Router<App>, dialect| {
+        router.route_layer(from_fn_with_state(app.clone(), client_authorized)).route_layer(from_fn(
+            move |request: Request, next: Next| async move { told_in(dialect, next.run(request).await) },
+        ))
+    };
+    closed(openai, Dialect::Openai).merge(closed(anthropic, Dialect::Anthropic))
+}
+
+/// An answer, whose problem is told in a dialect.
+fn told_in(dialect: Dialect, mut response: Response) -> Response {
+    let Some(problem) = response.extensions_mut().get_mut::<Problem>() else { return response };
+    problem.dialect = dialect;
+    let is_settings = problem.code == "no_provider";
+    let kind = HeaderValue::from_static(dialect.content_type());
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    if is_settings {
+        // Clients would ask again a few times, which changes no settings.
+        response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+    }
+    response
+}
+
+/// The description of these routes.
+pub(crate) fn description() -> utoipa::openapi::OpenApi {
+    Description::openapi()
+}
+
+#[derive(OpenApi)]
+#[openapi(paths(
+    chat,
+    responses,
+    embed,
+    list,
+    show,
+    messages,
+    count,
+    list_anthropic,
+    show_anthropic
+))]
+struct Description;
+
+/// A conversation as OpenAI's chat completions, with memory
+#[utoipa::path(post, path = "/v1/chat/completions", tag = "proxy", operation_id = "proxy_chat", request_body = Object, responses((status = 200, description = "The provider's answer, byte for byte", body = Object)))]
+async fn chat(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
+    converse(Wire::Chat, access, request).await
+}
+
+/// A conversation as OpenAI's responses, with memory
+#[utoipa::path(post, path = "/v1/responses", tag = "proxy", operation_id = "proxy_responses", request_body = Object, responses((status = 200, description = "The provider's answer, byte for byte", body = Object)))]
+async fn responses(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
+    converse(Wire::Responses, access, request).await
+}
+
+/// A conversation as Anthropic's messages, with memory
+#[utoipa::path(post, path = "/anthropic/v1/messages", tag = "proxy", operation_id = "proxy_messages", request_body = Object, responses((status = 200, description = "The provider's answer, byte for byte", body = Object)))]
+async fn messages(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
+    converse(Wire::Messages, access, request).await
+}
+
+/// Vectors as OpenAI makes them: of the provider, or of the built-in model
+#[utoipa::path(post, path = "/v1/embeddings", tag = "proxy", operation_id = "proxy_embeddings", request_body = Object, responses((status = 200, description = "The vectors", body = Object)))]
+async fn embed(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
+    let (parts, body) = received(&access, request).await?;
+    let providers = &access.app.options.providers;
+    let relay = providers.embedding.as_ref().or(providers.openai.as_ref());
+    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+    match relay.filter(|_| asked["model"] != embeddings::BUILTIN) {
+        Some(relay) => {
+            check_spending(&access, &parts)?;
+            Ok(to_client(passed(relay, "/embeddings", &parts, body).await?, None))
+        }
+        None => Ok(Answer::ok(embeddings::embed(&body).await?).into_response()),
+    }
+}
+
+/// How many tokens messages have, as Anthropic counts them
+#[utoipa::path(post, path = "/anthropic/v1/messages/count_tokens", tag = "proxy", operation_id = "proxy_count", request_body = Object, responses((status = 200, description = "The count", body = Object)))]
+async fn count(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
+    let relay = provider(&access.app, Tongue::Anthropic)?;
+    let (parts, body) = received(&access, request).await?;
+    check_spending(&access, &parts)?;
+    Ok(to_client(passed(&relay, "/v1/messages/count_tokens", &parts, body).await?, None))
+}
+
+/// The models of the provider and ours, as OpenAI lists them
+#[utoipa::path(get, path = "/v1/models", tag = "proxy", operation_id = "proxy_models", responses((status = 200, description = "The models", body = Object)))]
+async fn list(
+    State(app): State<App>,
+    reader: Reader,
+    request: Request,
+) -> Result<Response, Problem> {
+    listed(&app, reader, Tongue::Openai, request).await
+}
+
+/// One model, as OpenAI shows it
+#[utoipa::path(get, path = "/v1/models/{model}", tag = "proxy", operation_id = "proxy_model", params(("model" = String, Path, description = "Its name")), responses((status = 200, description = "The model", body = Object)))]
+async fn show(
+    State(app): State<App>,
+    reader: Reader,
+    request: Request,
+) -> Result<Response, Problem> {
+    shown(&app, reader, Tongue::Openai, request).await
+}
+
+/// The models of the provider and ours, as Anthropic lists them
+#[utoipa::path(get, path = "/anthropic/v1/models", tag = "proxy", operation_id = "proxy_anthropic_models", responses((status = 200, description = "The models", body = Object)))]
+async fn list_anthropic(
+    State(app): State<App>,
+    reader: Reader,
+    request: Request,
+) -> Result<Response, Problem> {
+    listed(&app, reader, Tongue::Anthropic, request).await
+}
+
+/// One model, as Anthropic shows it
+#[utoipa::path(get, path = "/anthropic/v1/models/{model}", tag = "proxy", operation_id = "proxy_anthropic_model", params(("model" = String, Path, description = "Its name")), responses((status = 200, description = "The model", body = Object)))]
+async fn show_anthropic(
+    State(app): State<App>,
+    reader: Reader,
+    request: Request,
+) -> Result<Response, Problem> {
+    shown(&app, reader, Tongue::Anthropic, request).await
+}
+
+async fn listed(
+    app: &App,
+    Reader(access): Reader,
+    tongue: Tongue,
+    request: Request,
+) -> Result<Response, Problem> {
+    let Ok(relay) = provider(app, tongue) else {
+        return Ok(Answer::ok(models::alone(tongue)).into_response());
+    };
+    let (parts, body) = received(&access, request).await?;
+    let reply = passed(&relay, path_at_provider(&parts.uri, tongue), &parts, body).await?;
+    models::with_ours(reply, models::ours(tongue, Some(&relay))).await
+}
+
+async fn shown(
+    app: &App,
+    Reader(access): Reader,
+    tongue: Tongue,
+    request: Request,
+) -> Result<Response, Problem> {
+    let relay = provider(app, tongue);
+    let known = models::named(request.uri().path(), tongue, relay.as_deref().ok());
+    if let Some(model) = known {
+        return Ok(Answer::ok(model).into_response());
+    }
+    let (parts, body) = received(&access, request).await?;
+    Ok(to_client(passed(&*relay?, path_at_provider(&parts.uri, tongue), &parts, body).await?, None))
+}
+
+/// A path below our address as it is below the provider's.
+fn path_at_provider(uri: &axum::http::Uri, tongue: Tongue) -> &str {
+    let own = if tongue == Tongue::Openai { "/v1" } else { ANTHROPIC };
+    uri.path().strip_prefix(own).unwrap_or(uri.path())
+}
