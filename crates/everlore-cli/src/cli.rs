@@ -10,11 +10,11 @@ use crate::{
     commands::{
         chat::ChatArgs, completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs,
         demo::DemoArgs, doctor::DoctorArgs, embed::EmbedCommand, extract::ExtractArgs,
-        import::ImportArgs, ingest::IngestArgs, layer::LayerCommand, ledger::LedgerArgs,
-        memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs, onboard::OnboardArgs,
-        prompt::PromptCommand, quarantine::QuarantineCommand, recall::RecallArgs,
-        remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand, tool::ToolCommand,
-        upkeep::UpkeepArgs, vault::VaultCommand,
+        hook::HookArgs, import::ImportArgs, ingest::IngestArgs, layer::LayerCommand,
+        ledger::LedgerArgs, memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs,
+        onboard::OnboardArgs, prompt::PromptCommand, quarantine::QuarantineCommand,
+        recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand,
+        tool::ToolCommand, upkeep::UpkeepArgs, vault::VaultCommand,
     },
     output::Color,
 };
@@ -111,6 +111,7 @@ pub(crate) enum Command {
     Model(ModelCommand),
     #[cfg(feature = "server")]
     Serve(ServeArgs),
+    Hook(HookArgs),
     Doctor(DoctorArgs),
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -162,8 +163,8 @@ impl Command {
 
     /// Whether it tells by itself what others hear as a note.
     pub(crate) fn tells_itself(&self) -> bool {
-        let imports = matches!(self, Self::Memory(MemoryCommand::Import(_)));
-        imports || self.needs_no_settings()
+        let quiet = matches!(self, Self::Memory(MemoryCommand::Import(_)) | Self::Hook(_));
+        quiet || self.needs_no_settings()
     }
 }
 

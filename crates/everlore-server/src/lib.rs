@@ -63,6 +63,8 @@ pub struct Options {
     pub max_body_bytes: usize,
     /// Requests that a key may make in a second.
     pub requests_per_second: u32,
+    /// A digest of the settings, by which other programs know whether it answers as they would.
+    pub settings: String,
 }
 
 /// A server that listens, and answers once it is run.
@@ -81,8 +83,9 @@ impl Server {
         let listener = listen(options.address).await?;
         let address =
             listener.local_addr().map_err(|error| Error::io("reading the address", error))?;
+        let settings = options.settings.clone();
         let app = app::App::new(engine, options, address)?;
-        lock.announce(address)?;
+        lock.announce(address, &settings)?;
         Ok(Self { app, listener, address, lock })
     }
 

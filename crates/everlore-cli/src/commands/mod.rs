@@ -25,6 +25,7 @@ pub(crate) mod vault;
 pub(crate) mod scopes;
 pub(crate) mod embed;
 pub(crate) mod model;
+pub(crate) mod hook;
 pub(crate) mod doctor;
 pub(crate) mod config;
 pub(crate) mod completions;
@@ -65,6 +66,7 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Model(command) => command.run(cx, out).await,
         #[cfg(feature = "server")]
         Command::Serve(args) => args.run(cx, out).await,
+        Command::Hook(args) => args.run(cx, out).await,
         Command::Doctor(args) => args.run(cx, out).await,
         Command::Config(command) => command.run(cx, out),
         Command::Completions(args) => args.run(out),

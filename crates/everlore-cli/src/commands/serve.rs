@@ -142,6 +142,7 @@ impl ListenArgs {
             scope: cx.scope.clone(),
             max_body_bytes: self.max_body,
             requests_per_second: self.rate,
+            settings: cx.settings.digest(),
         }
     }
 }

@@ -44,6 +44,7 @@ mod models;
 mod readme;
 #[cfg(feature = "server")]
 mod serve;
+mod hooks;
 mod tool;
 #[cfg(feature = "server")]
 mod clients;
