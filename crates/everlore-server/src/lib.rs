@@ -34,15 +34,6 @@ pub use auth::Role;
 pub use keys::{Key, Keys};
 pub use lock::Running;
 
-/// Where a server listens unless it is told otherwise.
-pub const PORT: u16 = 6636;
-
-/// The most bytes of a request, unless it is told otherwise: a memory of 4 MiB fits, however its JSON is written.
-pub const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
-
-/// Requests that a key may make in a second, unless it is told otherwise: far above any agent, below what floods a disk.
-pub const REQUESTS_PER_SECOND: u32 = 1_000;
-
 /// How long the end waits for a reading that is under way; the next worker does again what is cut short.
 const GRACE: Duration = Duration::from_secs(5);
 

@@ -25,6 +25,7 @@ pub(crate) mod vault;
 pub(crate) mod scopes;
 pub(crate) mod embed;
 pub(crate) mod model;
+pub(crate) mod connect;
 pub(crate) mod hook;
 pub(crate) mod doctor;
 pub(crate) mod config;
@@ -66,6 +67,8 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Model(command) => command.run(cx, out).await,
         #[cfg(feature = "server")]
         Command::Serve(args) => args.run(cx, out).await,
+        Command::Connect(args) => args.run(cx, out),
+        Command::Disconnect(args) => args.run(cx, out),
         Command::Hook(args) => args.run(cx, out).await,
         Command::Doctor(args) => args.run(cx, out).await,
         Command::Config(command) => command.run(cx, out),

@@ -45,6 +45,7 @@ mod readme;
 #[cfg(feature = "server")]
 mod serve;
 mod hooks;
+mod connect;
 mod tool;
 #[cfg(feature = "server")]
 mod clients;

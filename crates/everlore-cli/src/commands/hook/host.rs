@@ -101,6 +101,13 @@ impl Host {
         }
     }
 
+    /// The events for which it should call: where failures of tools come by themselves, nothing is asked after each tool.
+    pub(crate) fn called(self) -> impl Iterator<Item = &'static str> {
+        let apart = self.events().iter().any(|(name, _)| name.ends_with("UseFailure"));
+        let events = self.events().iter().map(|(name, _)| *name);
+        events.filter(move |name| !(apart && name.to_lowercase().ends_with("tooluse")))
+    }
+
     /// An event by the host's name for it, however it is spelled, as the host spells it.
     pub(crate) fn event(self, name: &str) -> Option<(&'static str, Moment)> {
         let plain = |name: &str| name.replace(['-', '_'], "").to_lowercase();

@@ -31,7 +31,8 @@ use self::{
     desk::{Desk, Waiting, digest},
     event::Event,
 };
-pub(crate) use host::{Host, Moment};
+use host::Moment;
+pub(crate) use host::{CODEX_TOKENS, Host};
 
 use crate::{
     context::Context,

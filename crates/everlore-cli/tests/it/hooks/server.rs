@@ -17,8 +17,8 @@ fn conversation(home: &Home) -> (Vec<Option<Value>>, Vec<Value>) {
                 &recorded(home, "claude-code", &format!("{event}{ending}")),
             ));
         }
+        store(home);
     }
-    store(home);
     (told, turns(home))
 }
 
