@@ -42,7 +42,7 @@ use crate::{
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     match hook::is_hook(&args) {
-        true => hook::never_fails(|| ran(&args)),
+        true => hook::never_fails(&args, || ran(&args)),
         false => ran(&args),
     }
 }

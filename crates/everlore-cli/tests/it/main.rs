@@ -46,6 +46,7 @@ mod readme;
 mod serve;
 mod hooks;
 mod connect;
+mod plugin;
 mod tool;
 #[cfg(feature = "server")]
 mod clients;

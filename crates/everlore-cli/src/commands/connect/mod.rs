@@ -3,6 +3,7 @@
 //! `agents.rs` is the table of what has to stand where; `json.rs` and `toml.rs` make edits of it, `file.rs` writes them.
 
 mod agents;
+mod spans;
 mod json;
 mod toml;
 mod file;

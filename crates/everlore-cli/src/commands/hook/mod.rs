@@ -13,6 +13,7 @@ mod tell;
 mod store;
 
 use std::{
+    ffi::OsString,
     io::{self, Read},
     path::PathBuf,
     process::ExitCode,
@@ -97,14 +98,14 @@ async fn answer(event: &Event, cx: &Context, out: &mut Output) -> Result<Exit> {
     if !cx.settings.config.memory.enabled {
         return Ok(Exit::Done);
     }
+    if event.moment == Moment::Tool && event.failure().is_none() {
+        return Ok(Exit::Done);
+    }
     let Some(call) = Call::of(event, cx)? else { return Ok(Exit::Done) };
     let told = match event.moment {
         Moment::Start => tell::beginning(&call).await?,
         Moment::Prompt => match call.message() {
-            Some(message) => {
-                call.hear(&message)?;
-                tell::for_message(&call, &message).await?
-            }
+            Some(message) => heard(&call, &message).await?,
             None => None,
         },
         Moment::Tool => tell::for_failure(&call).await?,
@@ -117,6 +118,13 @@ async fn answer(event: &Event, cx: &Context, out: &mut Output) -> Result<Exit> {
         out.json(&event.host.answer(event.name, &context))?;
     }
     leave(cx, out).await
+}
+
+/// Puts down what the user said, and says what is worth knowing for it: even where nothing can be written.
+async fn heard(call: &Call<'_>, message: &str) -> Result<Option<String>> {
+    let heard = call.hear(message);
+    let told = tell::for_message(call, message).await?;
+    if told.is_none() { heard.map(|()| None) } else { Ok(told) }
 }
 
 /// Ends the process as soon as the answer is out and what was told is written down: letting go of what was read to answer
@@ -263,13 +271,25 @@ fn limit(time: Duration) {
 }
 
 /// Whether these are the arguments of a hook, as far as can be told before they are understood.
-pub(crate) fn is_hook(args: &[std::ffi::OsString]) -> bool {
-    // Options of all commands may stand before the name, some with a value.
-    args.iter().skip(1).take(11).any(|arg| arg == "hook")
+pub(crate) fn is_hook(args: &[OsString]) -> bool {
+    let mut args = args.iter().skip(1);
+    while let Some(arg) = args.next() {
+        let text = arg.to_string_lossy();
+        if ["--home", "--agent", "--user", "--config", "--color"].contains(&&*text) {
+            args.next();
+        } else if !text.starts_with('-') {
+            return text == "hook";
+        }
+    }
+    false
 }
 
 /// What a hook exits with, whatever happened: to some hosts any other number means that the agent must not go on.
-pub(crate) fn never_fails(work: impl FnOnce() -> ExitCode) -> ExitCode {
+pub(crate) fn never_fails(args: &[OsString], work: impl FnOnce() -> ExitCode) -> ExitCode {
+    if !args.iter().any(|arg| arg == STORE) {
+        // Before anything is looked at: even a folder may not answer.
+        limit(Moment::Prompt.limit());
+    }
     // What went wrong was told on standard error already.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     ExitCode::SUCCESS
@@ -289,9 +309,11 @@ mod tests {
 
     #[test]
     fn a_hook_that_panics_exits_with_zero() {
-        let code = never_fails(|| panic!("this is only a test"));
+        // As when storing, so that no limit ends the test.
+        let args = [OsString::from(STORE)];
+        let code = never_fails(&args, || panic!("this is only a test"));
         assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::SUCCESS));
-        assert_eq!(format!("{:?}", never_fails(|| ExitCode::from(2))), format!("{code:?}"));
+        assert_eq!(format!("{:?}", never_fails(&args, || ExitCode::from(2))), format!("{code:?}"));
     }
 
     #[test]
@@ -299,5 +321,6 @@ mod tests {
         let is = |line: &str| is_hook(&line.split(' ').map(Into::into).collect::<Vec<_>>());
         assert!(is("everlore hook") && is("everlore --home /x hook codex Stop --wrong"));
         assert!(!is("everlore recall tea") && !is("everlore"));
+        assert!(!is("everlore recall hook") && !is("everlore --agent hook recall tea"));
     }
 }
