@@ -132,7 +132,10 @@ impl Backup {
         } else {
             match known.filter(|known| before.is_some_and(|text| known.after == digest(text))) {
                 Some(known) => existed = known.existed,
-                None => return Ok(self.drop_it()),
+                None => {
+                    self.drop_it();
+                    return Ok(());
+                }
             }
         }
         let record = Record { path: self.path.clone(), after: digest(after), existed };

@@ -193,7 +193,10 @@ impl<'a> Call<'a> {
             self.hear_answer()?;
         }
         if moment == Moment::Compact {
-            self.changed(|known| Ok(known.forget_told()))?;
+            self.changed(|known| {
+                known.forget_told();
+                Ok(())
+            })?;
         }
         let then = match moment {
             Moment::Compact => vec!["--read", &self.session],

@@ -44,7 +44,10 @@ pub(super) async fn beginning(call: &Call<'_>) -> Result<Option<String>> {
     let head = fitting(&prompt.parts, call.event.host.max_tokens());
     if !call.event.is_resumed() {
         // Failing to write this down only means that something is told twice.
-        let _ = call.changed(|known| Ok(known.forget_told()));
+        let _ = call.changed(|known| {
+            known.forget_told();
+            Ok(())
+        });
     }
     Ok(news(call, head))
 }

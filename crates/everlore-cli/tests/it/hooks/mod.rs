@@ -8,7 +8,7 @@ mod server;
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -60,14 +60,9 @@ pub(super) fn store(home: &Home) {
 
 /// Turns that wait to be stored.
 pub(super) fn waiting(home: &Home) -> usize {
-    let folder = home.path().join("hooks/waiting");
-    fs::read_dir(folder)
-        .map(|entries| entries.flatten().map(|entry| entry.path()).filter(is_turn).count())
-        .unwrap_or(0)
-}
-
-fn is_turn(path: &PathBuf) -> bool {
-    path.extension().is_some_and(|end| end == "json")
+    let Ok(entries) = fs::read_dir(home.path().join("hooks/waiting")) else { return 0 };
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with(".json")).count()
 }
 
 /// Every turn of the home: conversation, role and text.
