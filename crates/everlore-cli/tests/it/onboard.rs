@@ -179,8 +179,8 @@ fn the_wizard_connects_agents_that_it_finds() {
     {
         answers(&terminal, question, "");
     }
-    answers(&terminal, "找到了：codex", "emacs");
-    answers(&terminal, "找到了：codex", "codex");
+    answers(&terminal, "名称或 all []:", "emacs");
+    answers(&terminal, "名称或 all []:", "codex");
     answers(&terminal, "写入这些内容吗？[Y/n]:", "");
     terminal.sees("connected: codex");
     assert_eq!(terminal.ends(), 0);

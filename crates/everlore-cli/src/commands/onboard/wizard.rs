@@ -189,15 +189,10 @@ impl<'a> Wizard<'a> {
             }
             return Ok(());
         }
+        let list = found.join(", ");
         let question = match self.phrases.is_chinese() {
-            true => format!(
-                "让哪些智能体使用这份记忆？找到了：{}。输入名称、all，或按 Enter 跳过: ",
-                found.join("、")
-            ),
-            false => format!(
-                "Which agents should use this memory? Found: {}. Names, all, or Enter for none: ",
-                found.join(", ")
-            ),
+            true => format!("让哪些智能体使用？找到了 {list}，名称或 all []: "),
+            false => format!("Which agents should use it? Found {list}; names or all []: "),
         };
         while let Some(answer) = self.question(&question).await? {
             let names: Vec<&str> =
