@@ -8,13 +8,34 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::{mcp::McpArgs, serve::ServeArgs};
 use crate::{
     commands::{
-        chat::ChatArgs, completions::CompletionsArgs, config::ConfigCommand, context::ContextArgs,
-        demo::DemoArgs, doctor::DoctorArgs, embed::EmbedCommand, extract::ExtractArgs,
-        fs::FsCommand, import::ImportArgs, ingest::IngestArgs, layer::LayerCommand,
-        ledger::LedgerArgs, memory::MemoryCommand, model::ModelCommand, observe::ObserveArgs,
-        onboard::OnboardArgs, prompt::PromptCommand, quarantine::QuarantineCommand,
-        recall::RecallArgs, remember::RememberArgs, scopes::ScopesArgs, session::SessionCommand,
-        tool::ToolCommand, upkeep::UpkeepArgs, vault::VaultCommand,
+        chat::ChatArgs,
+        completions::CompletionsArgs,
+        config::ConfigCommand,
+        connect::{ConnectArgs, DisconnectArgs},
+        context::ContextArgs,
+        demo::DemoArgs,
+        doctor::DoctorArgs,
+        embed::EmbedCommand,
+        extract::ExtractArgs,
+        fs::FsCommand,
+        hook::HookArgs,
+        import::ImportArgs,
+        ingest::IngestArgs,
+        layer::LayerCommand,
+        ledger::LedgerArgs,
+        memory::MemoryCommand,
+        model::ModelCommand,
+        observe::ObserveArgs,
+        onboard::OnboardArgs,
+        prompt::PromptCommand,
+        quarantine::QuarantineCommand,
+        recall::RecallArgs,
+        remember::RememberArgs,
+        scopes::ScopesArgs,
+        session::SessionCommand,
+        tool::ToolCommand,
+        upkeep::UpkeepArgs,
+        vault::VaultCommand,
     },
     output::Color,
 };
@@ -115,6 +136,9 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     #[cfg(feature = "server")]
     Mcp(McpArgs),
+    Connect(ConnectArgs),
+    Disconnect(DisconnectArgs),
+    Hook(HookArgs),
     Doctor(DoctorArgs),
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -167,8 +191,8 @@ impl Command {
 
     /// Whether it tells by itself what others hear as a note.
     pub(crate) fn tells_itself(&self) -> bool {
-        let imports = matches!(self, Self::Memory(MemoryCommand::Import(_)));
-        imports || self.needs_no_settings()
+        let quiet = matches!(self, Self::Memory(MemoryCommand::Import(_)) | Self::Hook(_));
+        quiet || self.needs_no_settings()
     }
 }
 

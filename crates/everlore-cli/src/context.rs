@@ -157,6 +157,13 @@ impl Context {
         }
     }
 
+    /// Waits until what prompts were given is written down.
+    pub(crate) async fn settle(&self) {
+        if let Some(opened) = self.opened.get() {
+            opened.engine.settle_usage().await;
+        }
+    }
+
     /// What the user should hear before the answer.
     pub(crate) fn notes(&self, command: &Command) -> Vec<String> {
         if command.tells_itself() {
@@ -237,6 +244,13 @@ impl Context {
 }
 
 impl Settings {
+    /// A digest of all values, by which a server tells with which it was started.
+    #[cfg(feature = "server")]
+    pub(crate) fn digest(&self) -> String {
+        let digest = everlore::types::Fingerprint::of(&self.config.to_toml());
+        digest.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
     fn read(home: &Path, global: &Global) -> Self {
         let given = global.config.clone().filter(|path| !path.as_os_str().is_empty());
         let path = given.clone().unwrap_or_else(|| home.join("config.toml"));

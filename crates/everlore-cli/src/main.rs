@@ -15,6 +15,7 @@ mod failure;
 mod times;
 mod ids;
 mod unsaved;
+mod server;
 mod calibration;
 mod words;
 #[cfg_attr(
@@ -32,6 +33,7 @@ use clap::Parser;
 
 use crate::{
     cli::Cli,
+    commands::hook,
     context::Context,
     failure::{Exit, Failure, Result},
     output::Output,
@@ -39,9 +41,17 @@ use crate::{
 
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
-    let cli = match Cli::try_parse_from(&args) {
+    match hook::is_hook(&args) {
+        true => hook::never_fails(&args, || ran(&args)),
+        false => ran(&args),
+    }
+}
+
+/// Understands the arguments, does what they say, and tells how it went.
+fn ran(args: &[OsString]) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(usage) => return output::usage(&usage, asks_for_json(&args)),
+        Err(usage) => return output::usage(&usage, asks_for_json(args)),
     };
     let mut out = Output::new(cli.global.json, cli.global.color);
     // A server says what it does; everything else says it if asked.

@@ -43,15 +43,6 @@ pub use mcp::{Desk, Mcp};
 #[cfg(feature = "remote")]
 pub use proxy::Providers;
 
-/// Where a server listens unless it is told otherwise.
-pub const PORT: u16 = 6636;
-
-/// The most bytes of a request, unless it is told otherwise: a memory of 4 MiB fits, however its JSON is written.
-pub const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
-
-/// Requests that a key may make in a second, unless it is told otherwise: far above any agent, below what floods a disk.
-pub const REQUESTS_PER_SECOND: u32 = 1_000;
-
 /// How long the end waits for a reading that is under way; the next worker does again what is cut short.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -77,6 +68,8 @@ pub struct Options {
     /// Who answers what is passed on to a language model.
     #[cfg(feature = "remote")]
     pub providers: Providers,
+    /// A digest of the settings, by which other programs know whether it answers as they would.
+    pub settings: String,
 }
 
 /// A server that listens, and answers once it is run.
@@ -95,8 +88,9 @@ impl Server {
         let listener = listen(options.address).await?;
         let address =
             listener.local_addr().map_err(|error| Error::io("reading the address", error))?;
+        let settings = options.settings.clone();
         let app = app::App::new(engine, options, address)?;
-        lock.announce(address)?;
+        lock.announce(address, &settings)?;
         Ok(Self { app, listener, address, lock })
     }
 

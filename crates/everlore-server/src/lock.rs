@@ -21,6 +21,12 @@ pub struct Running {
     pub pid: u32,
     /// Its address.
     pub address: SocketAddr,
+    /// Its version.
+    #[serde(default)]
+    pub version: String,
+    /// A digest of the settings it was started with.
+    #[serde(default)]
+    pub settings: String,
 }
 
 /// The right to serve a home.
@@ -42,9 +48,10 @@ impl Lock {
     }
 
     /// Writes down where the server is.
-    pub(crate) fn announce(&self, address: SocketAddr) -> Result<()> {
+    pub(crate) fn announce(&self, address: SocketAddr, settings: &str) -> Result<()> {
         let failed = |error| Error::io(self.note.display().to_string(), error);
-        let running = Running { pid: std::process::id(), address };
+        let (version, settings) = (env!("CARGO_PKG_VERSION").to_owned(), settings.to_owned());
+        let running = Running { pid: std::process::id(), address, version, settings };
         let bytes = serde_json::to_vec(&running).map_err(|error| failed(error.into()))?;
         write_private(&self.note, &bytes).map_err(failed)
     }
@@ -82,7 +89,7 @@ fn noted(home: &Path) -> Option<Running> {
 fn taken(home: &Path) -> Error {
     let place = noted(home).map_or_else(
         || "a server is just starting on this home".to_owned(),
-        |Running { pid, address }| {
+        |Running { pid, address, .. }| {
             format!("a server runs on this home already: http://{address} (process {pid})")
         },
     );
@@ -97,7 +104,7 @@ mod tests {
     fn a_second_server_is_told_where_the_first_one_is() {
         let home = tempfile::tempdir().unwrap();
         let first = Lock::take(home.path()).unwrap();
-        first.announce("127.0.0.1:6636".parse().unwrap()).unwrap();
+        first.announce("127.0.0.1:6636".parse().unwrap(), "").unwrap();
         let error = Lock::take(home.path()).map(drop).unwrap_err();
         assert!(error.to_string().contains("http://127.0.0.1:6636 (process "), "{error}");
         assert_eq!(running(home.path()).unwrap().pid, std::process::id());

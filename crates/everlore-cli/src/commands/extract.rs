@@ -2,7 +2,7 @@
 
 use clap::Args;
 use everlore::{
-    Scope,
+    Engine, Scope,
     engine::{ExtractRequest, Extraction},
     ingest::{Became, Outcome},
 };
@@ -85,6 +85,12 @@ fn tell(done: &[(Scope, Extraction)], all: bool, dry_run: bool, out: &mut Output
         }
     }
     Ok(Exit::well(well))
+}
+
+/// Draws memories from every conversation that is due, of any agent and user.
+pub(super) async fn read_due(engine: &Engine) -> Result<()> {
+    while engine.extract_due().await?.is_some() {}
+    Ok(())
 }
 
 /// One line about a reading.

@@ -26,6 +26,8 @@ pub(crate) mod vault;
 pub(crate) mod scopes;
 pub(crate) mod embed;
 pub(crate) mod model;
+pub(crate) mod connect;
+pub(crate) mod hook;
 pub(crate) mod doctor;
 pub(crate) mod config;
 pub(crate) mod completions;
@@ -71,6 +73,9 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Serve(args) => args.run(cx, out).await,
         #[cfg(feature = "server")]
         Command::Mcp(args) => args.run(cx, out).await,
+        Command::Connect(args) => args.run(cx, out),
+        Command::Disconnect(args) => args.run(cx, out),
+        Command::Hook(args) => args.run(cx, out).await,
         Command::Doctor(args) => args.run(cx, out).await,
         Command::Config(command) => command.run(cx, out),
         Command::Completions(args) => args.run(out),

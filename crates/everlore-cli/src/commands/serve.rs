@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use clap::{Args, Subcommand};
-use everlore_server::{Keys, MAX_BODY_BYTES, Options, PORT, REQUESTS_PER_SECOND, Role, Server};
+use everlore_server::{Keys, Options, Role, Server};
 use serde_json::json;
 
 use crate::{
@@ -15,10 +15,15 @@ use crate::{
     words::{rendered, table},
 };
 
+/// What shells expect of a program that was interrupted, and of one that was told to end.
+const INTERRUPTED: i32 = 130;
+#[cfg(unix)]
+const TERMINATED: i32 = 143;
+
 /// Answer over HTTP, for agents and programs of this machine
 ///
 /// Whoever asks needs the token in server.token in the home, or a key. /docs shows what can be asked. Ends with Ctrl+C, when
-/// all that is under way is answered.
+/// all that is under way is answered; a second Ctrl+C ends it at once.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ServeArgs {
@@ -30,24 +35,24 @@ pub(crate) struct ServeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListenArgs {
-    /// The port; 0 for any that is free
-    #[arg(long, value_name = "NUMBER", default_value_t = PORT)]
-    port: u16,
-    /// The address to listen on
-    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
-    host: IpAddr,
+    /// The port; 0 for any that is free [default: from the settings, 6636]
+    #[arg(long, value_name = "NUMBER")]
+    port: Option<u16>,
+    /// The address to listen on [default: from the settings, 127.0.0.1]
+    #[arg(long, value_name = "IP")]
+    host: Option<IpAddr>,
     /// Let others than this machine reach it, without TLS: what is sent can be read on the way
     #[arg(long)]
     allow_remote: bool,
     /// Another name by which the server may be called, such as that of a proxy in front of it; may be repeated
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
-    /// The most bytes of a request
-    #[arg(long, value_name = "BYTES", default_value_t = MAX_BODY_BYTES)]
-    max_body: usize,
-    /// Requests that a key may make in a second
-    #[arg(long, value_name = "NUMBER", default_value_t = REQUESTS_PER_SECOND)]
-    rate: u32,
+    /// The most bytes of a request [default: from the settings]
+    #[arg(long, value_name = "BYTES")]
+    max_body: Option<usize>,
+    /// Requests that a key may make in a second [default: from the settings]
+    #[arg(long, value_name = "NUMBER")]
+    rate: Option<u32>,
     #[command(flatten)]
     mcp: OfferArgs,
 }
@@ -137,15 +142,18 @@ impl ListenArgs {
     }
 
     fn options(self, cx: &Context) -> Result<Options> {
+        let server = &cx.settings.config.server;
+        let address = self.host.unwrap_or_else(|| server.address());
         Ok(Options {
             mcp_tools: self.mcp.sets()?,
             home: cx.home.clone(),
-            address: SocketAddr::new(self.host, self.port),
+            address: SocketAddr::new(address, self.port.unwrap_or(server.port)),
             allow_remote: self.allow_remote,
             hosts: self.allow_host,
             scope: cx.scope.clone(),
-            max_body_bytes: self.max_body,
-            requests_per_second: self.rate,
+            max_body_bytes: self.max_body.unwrap_or(server.max_body_bytes),
+            requests_per_second: self.rate.unwrap_or(server.requests_per_second),
+            settings: cx.settings.digest(),
             #[cfg(feature = "remote")]
             providers: crate::chat_model::providers(cx),
         })
@@ -165,6 +173,14 @@ fn signals() -> Result<impl Future<Output = ()>> {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
+            // Who asks twice wants it now; what was acknowledged is on the disk.
+            tokio::spawn(async move {
+                let code = tokio::select! {
+                    _ = interrupt.recv() => INTERRUPTED,
+                    _ = terminate.recv() => TERMINATED,
+                };
+                std::process::exit(code);
+            });
         })
     }
     #[cfg(not(unix))]
@@ -173,6 +189,11 @@ fn signals() -> Result<impl Future<Output = ()>> {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await
         }
+        tokio::spawn(async {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                std::process::exit(INTERRUPTED);
+            }
+        });
     })
 }
 

@@ -93,6 +93,11 @@ impl EndArgs {
     }
 }
 
+/// Ends a conversation as the command does.
+pub(super) async fn end(cx: &Context, session: &str, out: &mut Output) -> Result<Exit> {
+    EndArgs { session: session.to_owned() }.run(cx, out).await
+}
+
 /// What was done at the end of a conversation.
 #[derive(Serialize)]
 struct Done {

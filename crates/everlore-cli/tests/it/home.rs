@@ -49,6 +49,8 @@ impl Home {
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_everlore"));
         command.env_clear().env("TZ", "UTC").env("EVERLORE_HOME", self.path()).args(args);
+        // The developer's own folder is never looked into.
+        command.env("HOME", self.folder.path());
         command.current_dir(self.folder.path());
         command
     }

@@ -46,6 +46,9 @@ mod readme;
 mod serve;
 #[cfg(feature = "server")]
 mod mcp;
+mod hooks;
+mod connect;
+mod plugin;
 mod tool;
 mod fs;
 #[cfg(feature = "server")]

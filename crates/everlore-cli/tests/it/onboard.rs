@@ -168,3 +168,23 @@ fn what_cannot_work_is_told_and_a_check_that_fails_still_writes() {
     assert!(ran.code == 2 && ran.err.contains("cannot be read"), "{ran:?}");
     assert_eq!(settings(&home), "[chat\n");
 }
+
+#[test]
+fn the_wizard_connects_agents_that_it_finds() {
+    let home = Home::new();
+    let codex = home.beside("user").join(".codex");
+    fs::create_dir_all(&codex).unwrap();
+    let terminal = Terminal::start(&home, &["onboard", "--language", "zh", "--no-check"], &[]);
+    for question in ["服务商 []:", "模型 []:", "智能体的名字:", "个性:", "说话方式:"]
+    {
+        answers(&terminal, question, "");
+    }
+    answers(&terminal, "名称或 all []:", "emacs");
+    answers(&terminal, "名称或 all []:", "codex");
+    answers(&terminal, "写入这些内容吗？[Y/n]:", "");
+    terminal.sees("connected: codex");
+    assert_eq!(terminal.ends(), 0);
+    let config = fs::read_to_string(codex.join("config.toml")).unwrap();
+    assert!(config.contains("[mcp_servers.everlore]"), "{config}");
+    assert!(codex.join("hooks.json").exists());
+}

@@ -62,6 +62,7 @@ impl Terminal {
             .env("TZ", "UTC")
             .env("TERM", "xterm-256color")
             .env("EVERLORE_HOME", home.path())
+            .env("HOME", home.beside("user"))
             .envs(env.iter().copied())
             .current_dir(home.beside(""))
             .args(args);

@@ -19,7 +19,7 @@ use everlore::{
     store::SqliteStore,
 };
 use everlore_scripted::{Chats, Said, Server as Provider};
-use everlore_server::{MAX_BODY_BYTES, Options, Providers, Server};
+use everlore_server::{Options, Providers, Server};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -143,8 +143,10 @@ fn options(home: &Path, provider: &Provider) -> Result<Options> {
         allow_remote: false,
         hosts: Vec::new(),
         scope: Scope::default(),
-        max_body_bytes: MAX_BODY_BYTES,
+        max_body_bytes: 1 << 20,
         requests_per_second: u32::MAX,
+        mcp_tools: Vec::new(),
+        settings: String::new(),
         providers: Providers { openai: relay.map(Arc::new), ..Providers::default() },
     })
 }

@@ -13,6 +13,7 @@ mod recall;
 mod layers;
 mod prompt;
 mod upkeep;
+mod server;
 mod check;
 mod read;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use prompt::PromptConfig;
 pub use providers::{CHAT_PROVIDERS, ChatProvider, Protocol, chat_provider};
 pub use read::{Place, Warning};
 pub use recall::RecallConfig;
+pub use server::ServerConfig;
 pub use upkeep::UpkeepConfig;
 
 use read::Reader;
@@ -61,6 +63,8 @@ pub struct Config {
     pub chat: ChatConfig,
     /// The work between turns.
     pub upkeep: UpkeepConfig,
+    /// Memory over HTTP.
+    pub server: ServerConfig,
 }
 
 /// Whose memory is used when a command names nobody, and the language of what Everlore writes itself.
@@ -122,6 +126,7 @@ impl Config {
         problems.extend(self.memory_agent.check());
         problems.extend(self.chat.check());
         problems.extend(self.upkeep.check());
+        problems.extend(self.server.check());
         problems
     }
 

@@ -13,8 +13,14 @@ use crate::error::{Error, Result};
 const PREFIX: &str = "EVERLORE_";
 
 /// Variables that the command line reads itself.
-const NOT_SETTINGS: [&str; 4] =
-    ["EVERLORE_HOME", "EVERLORE_AGENT", "EVERLORE_USER", "EVERLORE_CONFIG"];
+const NOT_SETTINGS: [&str; 6] = [
+    "EVERLORE_HOME",
+    "EVERLORE_AGENT",
+    "EVERLORE_USER",
+    "EVERLORE_CONFIG",
+    "EVERLORE_HOOKS",
+    "EVERLORE_TOKEN",
+];
 
 /// A setting that was given but does not exist. It is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]

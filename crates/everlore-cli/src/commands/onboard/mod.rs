@@ -13,7 +13,7 @@ use serde_json::json;
 
 use self::{settings::Written, soul::Soul, wizard::Wizard};
 use crate::{
-    commands::chat::Phrases,
+    commands::{chat::Phrases, connect},
     context::Context,
     failure::{Exit, Failure, Result},
     output::Output,
@@ -50,6 +50,9 @@ pub(crate) struct OnboardArgs {
     /// Its way of speaking, in a sentence
     #[arg(long, value_name = "TEXT")]
     speaking: Option<String>,
+    /// An agent that should use this memory, such as claude-code; may be repeated (see `everlore connect`)
+    #[arg(long, value_name = "AGENT")]
+    connect: Vec<String>,
     /// Do not ask the model whether it answers
     #[arg(long)]
     no_check: bool,
@@ -72,6 +75,7 @@ struct Chosen {
     name: Option<String>,
     personality: Option<String>,
     speaking: Option<String>,
+    connect: Vec<String>,
     no_check: bool,
 }
 
@@ -127,6 +131,7 @@ impl OnboardArgs {
             name: given(self.name),
             personality: given(self.personality),
             speaking: given(self.speaking),
+            connect: self.connect,
             no_check: self.no_check,
         }
     }
@@ -165,6 +170,7 @@ async fn unasked(cx: &Context, out: &mut Output, chosen: &Chosen, replace: bool)
         out.line(&live.told(phrases))?;
     }
     told(cx, out, &changes, &sections, phrases)?;
+    connected(cx, out, &chosen.connect)?;
     Ok(Exit::well(!failed))
 }
 
@@ -188,7 +194,16 @@ async fn asked(cx: &Context, out: &mut Output, chosen: Chosen, replace: bool) ->
     let changes = written.changes.clone();
     write(cx, &written, soul)?;
     told(cx, out, &changes, &sections, phrases)?;
+    connected(cx, out, &chosen.connect)?;
     Ok(Exit::Done)
+}
+
+/// Connects the agents that were chosen.
+fn connected(cx: &Context, out: &mut Output, agents: &[String]) -> Result<()> {
+    match agents.is_empty() {
+        true => Ok(()),
+        false => connect::connect(agents, cx, out).map(drop),
+    }
 }
 
 fn nothing_changed(out: &mut Output, phrases: Phrases) -> Result<Exit> {
@@ -266,6 +281,7 @@ fn told(
 fn connecting(phrases: Phrases) -> &'static str {
     phrases.choose(
         "\
+Coding agents: everlore connect --list, then everlore connect NAME
 Any agent that can run commands can use it:
   before an answer   everlore context \"MESSAGE\"   prints what is worth knowing, or nothing
   after a message    everlore observe --session NAME --role user   stores each line of its input
@@ -273,6 +289,7 @@ Any agent that can run commands can use it:
 A memory folder of a coding assistant can be kept in step: everlore vault init FOLDER
 What another system remembers comes along: everlore import auto PATH --dry-run",
         "\
+编程智能体：先 everlore connect --list，再 everlore connect 名称
 任何能运行命令的智能体都可以使用：
   回答之前   everlore context \"消息\"   输出值得知道的内容，没有就不输出
   说话之后   everlore observe --session 名称 --role user   保存输入的每一行

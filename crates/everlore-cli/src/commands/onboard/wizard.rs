@@ -7,7 +7,10 @@ use everlore::{
 
 use super::{Chosen, check};
 use crate::{
-    commands::chat::{LineEditor, Phrases, Read},
+    commands::{
+        chat::{LineEditor, Phrases, Read},
+        connect,
+    },
     context::Context,
     failure::Result,
     keys,
@@ -46,7 +49,7 @@ impl<'a> Wizard<'a> {
             self.provider(&mut chosen).await?;
             self.model(&mut chosen).await?;
             self.persona(&mut chosen).await?;
-            self.connect().await
+            self.connect(&mut chosen).await
         };
         match steps.await {
             Ok(()) => Ok(Some(chosen)),
@@ -171,14 +174,37 @@ impl<'a> Wizard<'a> {
         Ok(())
     }
 
-    /// How other agents get at this memory.
-    async fn connect(&mut self) -> Step {
-        let question = self.phrases.choose(
-            "Should other agents use this memory? [y/N]: ",
-            "要让其他智能体使用这份记忆吗？[y/N]: ",
-        );
-        if self.question(question).await?.is_some_and(|answer| super::is_yes(&answer)) {
-            self.say(super::connecting(self.phrases))?;
+    /// Which agents should use this memory.
+    async fn connect(&mut self, chosen: &mut Chosen) -> Step {
+        let found = connect::installed();
+        if found.is_empty() || !chosen.connect.is_empty() {
+            let question = self.phrases.choose(
+                "Should other agents use this memory? [y/N]: ",
+                "要让其他智能体使用这份记忆吗？[y/N]: ",
+            );
+            if chosen.connect.is_empty()
+                && self.question(question).await?.is_some_and(|answer| super::is_yes(&answer))
+            {
+                self.say(super::connecting(self.phrases))?;
+            }
+            return Ok(());
+        }
+        let list = found.join(", ");
+        let question = match self.phrases.is_chinese() {
+            true => format!("让哪些智能体使用？找到了 {list}，名称或 all []: "),
+            false => format!("Which agents should use it? Found {list}; names or all []: "),
+        };
+        while let Some(answer) = self.question(&question).await? {
+            let names: Vec<&str> =
+                answer.split([',', ' ', '、', '，']).filter(|name| !name.is_empty()).collect();
+            let all = names == ["all"] || super::is_yes(&answer);
+            if !all && !names.iter().all(|name| found.contains(name)) {
+                self.say(&found.join(", "))?;
+                continue;
+            }
+            let names = if all { found.clone() } else { names };
+            chosen.connect = names.into_iter().map(str::to_owned).collect();
+            break;
         }
         Ok(())
     }

@@ -114,6 +114,36 @@ fn a_server_that_is_asked_to_end_answers_what_it_began() {
 }
 
 #[test]
+fn a_server_that_is_asked_twice_ends_at_once() {
+    let home = Home::new();
+    let mut server = Serving::on(&home, &[]);
+    let mut stream = server.connect();
+    write!(stream, "POST /v1/memories HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{{", server.token).unwrap();
+    while !server.ask("GET", "/metrics", None).text.contains("everlore_requests_under_way 2") {}
+    server.terminate();
+    while std::net::TcpStream::connect(&server.address).is_ok() {}
+    assert!(server.child.try_wait().unwrap().is_none(), "it did not wait for the request");
+    server.terminate();
+    assert_eq!(server.child.wait().unwrap().code(), Some(143));
+    home.assert_well();
+}
+
+#[test]
+fn the_settings_say_where_the_server_listens_unless_an_option_does() {
+    let home = Home::new();
+    home.remember("tea");
+    std::fs::write(home.path().join("config.toml"), "[server]\nhost = \"0.0.0.0\"\nport = 0\n")
+        .unwrap();
+    let ran = home.run(&["serve"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("0.0.0.0 can be reached by others"), "{}", ran.err);
+    assert!(Serving::on(&home, &["--host", "127.0.0.1"]).address.starts_with("127.0.0.1:"));
+    std::fs::write(home.path().join("config.toml"), "[server]\nhost = \"tea\"\n").unwrap();
+    let ran = home.run(&["serve"]);
+    assert!(ran.code == 2 && ran.err.contains("server.host"), "{}", ran.err);
+}
+
+#[test]
 fn the_command_line_and_the_server_work_on_one_home_at_once() {
     let home = Home::new();
     let server = Serving::on(&home, &[]);

@@ -68,6 +68,11 @@ impl Cache {
         }
     }
 
+    /// Whether nothing is kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.kept().blocks.is_empty()
+    }
+
     /// Forgets everything, after something was erased.
     pub(super) fn clear(&self) {
         *self.kept() = Kept::default();

@@ -134,6 +134,25 @@ pub(super) fn postings(
     Ok(segments)
 }
 
+/// Puts blocks of a large scope into the cache, from the last to the first, until someone else has put the next one there.
+pub(super) fn read_ahead(
+    db: &Connection,
+    scope: i64,
+    model: Option<&ModelId>,
+    cache: &Cache,
+) -> Result<()> {
+    let model = vectors::in_use(db)?.filter(|(_, in_use)| Some(in_use) == model);
+    let headers = headers(db, scope)?;
+    for header in headers.iter().rev().take(headers.len().saturating_sub(1)) {
+        if cache.get(header.id).is_some() {
+            break;
+        }
+        let with_slots = model.as_ref().is_some_and(|(number, _)| header.model == *number);
+        cached_block(db, header.id, with_slots, cache)?;
+    }
+    Ok(())
+}
+
 /// The whole index of the scope, entry by entry, in the order of places.
 pub(super) fn entries(db: &Connection, scope: i64) -> Result<Vec<IndexEntry>> {
     let mut all = tail(db, scope)?;

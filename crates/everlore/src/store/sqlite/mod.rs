@@ -168,10 +168,15 @@ impl Store for SqliteStore {
         model: Option<&ModelId>,
     ) -> Result<Vec<Segment>> {
         let (terms, model, cache) = (terms.to_vec(), model.cloned(), Arc::clone(&self.cache));
-        self.read(scope, move |db, number| {
+        let (asked, kept) = (model.clone(), Arc::clone(&self.cache));
+        // The first question of a process reads the whole scope, so another thread begins at its end.
+        let first = self.cache.is_empty();
+        let ahead = self
+            .read(scope, move |db, number| index::read_ahead(db, number, asked.as_ref(), &kept));
+        let reading = self.read(scope, move |db, number| {
             index::postings(db, number, &terms, model.as_ref(), &cache)
-        })
-        .await
+        });
+        if first { tokio::join!(reading, ahead).0 } else { reading.await }
     }
 
     async fn model(&self) -> Result<Option<ModelId>> {

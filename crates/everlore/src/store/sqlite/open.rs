@@ -30,6 +30,10 @@ const MIGRATIONS: [&str; 6] = [
 /// How long to wait for another process that writes: far longer than any write takes, short enough to end a hang.
 const BUSY: Duration = Duration::from_secs(60);
 
+/// What readers map instead of copying it page by page: a process that asks one question reads a whole scope once. All of
+/// a file of a million memories.
+const MAPPED_BYTES: i64 = 1 << 30;
+
 /// Makes the file ready for this program and returns a connection for reading.
 pub(super) fn prepare(path: &Path) -> Result<Connection> {
     if let Some(folder) = path.parent() {
@@ -46,6 +50,7 @@ pub(super) fn prepare(path: &Path) -> Result<Connection> {
 pub(super) fn reader(path: &Path) -> Result<Connection> {
     let db = connect(path)?;
     db.pragma_update(None, "query_only", true).map_err(failed)?;
+    db.pragma_update(None, "mmap_size", MAPPED_BYTES).map_err(failed)?;
     Ok(db)
 }
 

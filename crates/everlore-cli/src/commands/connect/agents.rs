@@ -1,0 +1,350 @@
+//! The agents that can be connected: where their settings are, and what has to stand in them.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{
+    json::Put,
+    toml::{Section, Setting},
+};
+use crate::{
+    commands::hook::{CODEX_TOKENS, Host},
+    words::quoted,
+};
+
+/// The name under which agents know us.
+const NAME: &str = "everlore";
+
+/// The variable from which agents take the token of a server: it stands in none of their files.
+pub(super) const TOKEN_VARIABLE: &str = "EVERLORE_TOKEN";
+
+/// Seconds that an agent waits for a hook: more than one ever takes.
+const TIMEOUT_SECONDS: u64 = 10;
+
+/// An agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Agent {
+    ClaudeCode,
+    Codex,
+    Gemini,
+    Cursor,
+    Vscode,
+    Windsurf,
+    Zed,
+    Opencode,
+    ClaudeDesktop,
+}
+
+/// The folders of a user and of a project.
+#[derive(Debug, Clone)]
+pub(super) struct Places {
+    /// The user's own folder.
+    pub(super) own: PathBuf,
+    /// Where programs keep settings, by the rules of the system.
+    pub(super) settings: PathBuf,
+    /// Where programs with windows keep theirs.
+    pub(super) applications: PathBuf,
+    /// Where Claude Code was told to keep its settings.
+    pub(super) claude: Option<PathBuf>,
+    /// Where Codex was told to.
+    pub(super) codex: Option<PathBuf>,
+    /// The project, if only that is to be connected.
+    pub(super) project: Option<PathBuf>,
+}
+
+/// How an agent reaches the memory.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    /// The program with the options that choose the home and whose memory it is.
+    pub(super) command: Vec<String>,
+    /// The address of a server, if it is asked instead.
+    pub(super) url: Option<String>,
+    pub(super) tools: bool,
+    pub(super) hooks: bool,
+}
+
+/// What should stand in one file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Edit {
+    pub(super) path: PathBuf,
+    pub(super) what: What,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum What {
+    Json(Vec<Put>),
+    Toml(Section),
+}
+
+impl Agent {
+    pub(super) const ALL: [Self; 9] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Gemini,
+        Self::Cursor,
+        Self::Vscode,
+        Self::Windsurf,
+        Self::Zed,
+        Self::Opencode,
+        Self::ClaudeDesktop,
+    ];
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Cursor => "cursor",
+            Self::Vscode => "vscode",
+            Self::Windsurf => "windsurf",
+            Self::Zed => "zed",
+            Self::Opencode => "opencode",
+            Self::ClaudeDesktop => "claude-desktop",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|agent| agent.as_str().eq_ignore_ascii_case(name))
+    }
+
+    /// The agent as one that calls hooks.
+    pub(super) fn host(self) -> Option<Host> {
+        Host::named(self.as_str())
+    }
+
+    /// The folder by which it is known to be installed.
+    pub(super) fn folder(self, places: &Places) -> PathBuf {
+        let Places { own, settings, applications, .. } = places;
+        match self {
+            Self::ClaudeCode => places.claude.clone().unwrap_or_else(|| own.join(".claude")),
+            Self::Codex => places.codex.clone().unwrap_or_else(|| own.join(".codex")),
+            Self::Gemini => own.join(".gemini"),
+            Self::Cursor => own.join(".cursor"),
+            Self::Vscode => applications.join("Code").join("User"),
+            Self::Windsurf => own.join(".codeium").join("windsurf"),
+            Self::Zed => settings.join("zed"),
+            Self::Opencode => settings.join("opencode"),
+            Self::ClaudeDesktop => applications.join("Claude"),
+        }
+    }
+
+    /// The file in which it looks for servers of tools; none if a project cannot have one.
+    fn tools_file(self, places: &Places) -> Option<PathBuf> {
+        let folder = self.folder(places);
+        if let Some(project) = &places.project {
+            let file = match self {
+                Self::ClaudeCode => ".mcp.json",
+                Self::Codex => ".codex/config.toml",
+                Self::Gemini => ".gemini/settings.json",
+                Self::Cursor => ".cursor/mcp.json",
+                Self::Vscode => ".vscode/mcp.json",
+                Self::Zed => ".zed/settings.json",
+                Self::Opencode => "opencode.json",
+                Self::Windsurf | Self::ClaudeDesktop => return None,
+            };
+            return Some(project.join(file));
+        }
+        Some(match self {
+            // Beside its folder, unless that was moved.
+            Self::ClaudeCode => match &places.claude {
+                Some(moved) => moved.join(".claude.json"),
+                None => places.own.join(".claude.json"),
+            },
+            Self::Codex => folder.join("config.toml"),
+            Self::Gemini | Self::Zed => folder.join("settings.json"),
+            Self::Cursor | Self::Vscode => folder.join("mcp.json"),
+            Self::Windsurf => folder.join("mcp_config.json"),
+            Self::Opencode => folder.join("opencode.json"),
+            Self::ClaudeDesktop => folder.join("claude_desktop_config.json"),
+        })
+    }
+
+    /// The file in which it looks for hooks.
+    fn hooks_file(host: Host, places: &Places, folder: &Path) -> PathBuf {
+        let project = |name: &str| places.project.as_ref().map(|project| project.join(name));
+        let folder = match host {
+            Host::ClaudeCode => project(".claude"),
+            Host::Codex => project(".codex"),
+            Host::Gemini => project(".gemini"),
+            Host::Cursor => project(".cursor"),
+        }
+        .unwrap_or_else(|| folder.to_owned());
+        match host {
+            Host::ClaudeCode | Host::Gemini => folder.join("settings.json"),
+            Host::Codex | Host::Cursor => folder.join("hooks.json"),
+        }
+    }
+
+    /// All edits that connect it, a file at a time.
+    pub(super) fn edits(self, places: &Places, way: &Way) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        if let Some(path) = self.tools_file(places).filter(|_| way.tools) {
+            edits.extend(self.tools(way).map(|what| Edit { path, what }));
+        }
+        if let Some(host) = self.host().filter(|_| way.hooks) {
+            let path = Self::hooks_file(host, places, &self.folder(places));
+            let puts = hooks(host, way);
+            match edits.iter_mut().find(|edit| edit.path == path).map(|edit| &mut edit.what) {
+                Some(What::Json(before)) => before.extend(puts),
+                _ => edits.push(Edit { path, what: What::Json(puts) }),
+            }
+        }
+        edits
+    }
+
+    /// The server of tools, as the agent's settings say it; none if it cannot be reached that way.
+    fn tools(self, way: &Way) -> Option<What> {
+        let (program, args) = way.command.split_first()?;
+        let args: Vec<&str> = args.iter().map(String::as_str).chain(["mcp"]).collect();
+        let bearer = |variable: &str| json!({ "Authorization": format!("Bearer {variable}") });
+        let of_env = |shape: &str| shape.replace("NAME", TOKEN_VARIABLE);
+        let (parent, value) = match (self, &way.url) {
+            (Self::Codex, url) => return Some(What::Toml(codex(program, &args, url.as_deref()))),
+            (Self::ClaudeCode, Some(url)) => (
+                "mcpServers",
+                json!({ "type": "http", "url": url, "headers": bearer(&of_env("${NAME}")) }),
+            ),
+            (Self::ClaudeCode, None) => {
+                ("mcpServers", json!({ "type": "stdio", "command": program, "args": args }))
+            }
+            (Self::Gemini, Some(url)) => {
+                ("mcpServers", json!({ "httpUrl": url, "headers": bearer(&of_env("${NAME}")) }))
+            }
+            (Self::Cursor, Some(url)) => {
+                ("mcpServers", json!({ "url": url, "headers": bearer(&of_env("${env:NAME}")) }))
+            }
+            (Self::Windsurf, Some(url)) => (
+                "mcpServers",
+                json!({ "serverUrl": url, "headers": bearer(&of_env("${env:NAME}")) }),
+            ),
+            (Self::Vscode, Some(url)) => (
+                "servers",
+                json!({ "type": "http", "url": url, "headers": bearer(&of_env("${env:NAME}")) }),
+            ),
+            (Self::Vscode, None) => {
+                ("servers", json!({ "type": "stdio", "command": program, "args": args }))
+            }
+            (Self::Opencode, Some(url)) => (
+                "mcp",
+                json!({ "type": "remote", "url": url, "enabled": true, "headers": bearer(&of_env("{env:NAME}")) }),
+            ),
+            (Self::Opencode, None) => {
+                let words: Vec<&str> = [program.as_str()].into_iter().chain(args).collect();
+                ("mcp", json!({ "type": "local", "command": words, "enabled": true }))
+            }
+            // Neither takes a token from the environment, and none is written into a file.
+            (Self::Zed | Self::ClaudeDesktop, Some(_)) => return None,
+            (Self::Zed, None) => ("context_servers", json!({ "command": program, "args": args })),
+            (Self::Gemini | Self::Cursor | Self::Windsurf | Self::ClaudeDesktop, None) => {
+                ("mcpServers", json!({ "command": program, "args": args }))
+            }
+        };
+        Some(What::Json(vec![Put::Member {
+            path: vec![parent.to_owned()],
+            key: NAME.to_owned(),
+            value,
+        }]))
+    }
+}
+
+fn codex(program: &str, args: &[&str], url: Option<&str>) -> Section {
+    let text = |text: &str| Setting::Text(text.to_owned());
+    let values = match url {
+        Some(url) => vec![("url", text(url)), ("bearer_token_env_var", text(TOKEN_VARIABLE))],
+        None => {
+            let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+            vec![("command", text(program)), ("args", Setting::List(args))]
+        }
+    };
+    Section { parent: "mcp_servers", name: NAME, values }
+}
+
+/// The hooks of a host.
+fn hooks(host: Host, way: &Way) -> Vec<Put> {
+    let version = Put::Needed { key: "version", value: json!(1) };
+    let first = (host == Host::Cursor).then_some(version);
+    let events = host.called().map(|event| Put::Element {
+        path: vec!["hooks".to_owned(), event.to_owned()],
+        calls: format!("hook {} {event}", host.as_str()),
+        value: hook(host, event, way),
+    });
+    first.into_iter().chain(events).collect()
+}
+
+fn hook(host: Host, event: &str, way: &Way) -> Value {
+    let words: Vec<&str> =
+        way.command.iter().map(String::as_str).chain(["hook", host.as_str(), event]).collect();
+    let line = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    match host {
+        // Without a shell, so nothing needs to be quoted.
+        Host::ClaudeCode => json!({ "hooks": [{
+            "type": "command", "command": words[0], "args": words[1..], "timeout": TIMEOUT_SECONDS,
+        }] }),
+        Host::Codex => json!({ "hooks": [{
+            "type": "command", "command": line, "timeout": TIMEOUT_SECONDS, "additionalContextLimit": CODEX_TOKENS,
+        }] }),
+        // Its times are in milliseconds.
+        Host::Gemini => json!({ "hooks": [{
+            "type": "command", "name": NAME, "command": line, "timeout": TIMEOUT_SECONDS * 1_000,
+        }] }),
+        Host::Cursor => json!({ "command": line, "timeout": TIMEOUT_SECONDS }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places() -> Places {
+        Places {
+            own: "/u".into(),
+            settings: "/u/.config".into(),
+            applications: "/u/.config".into(),
+            claude: None,
+            codex: None,
+            project: None,
+        }
+    }
+
+    fn way(url: Option<&str>) -> Way {
+        let command = vec!["/opt/我的 apps/everlore".to_owned(), "--home".into(), "/h h".into()];
+        Way { command, url: url.map(str::to_owned), tools: true, hooks: true }
+    }
+
+    #[test]
+    fn every_agent_has_its_files_and_entries() {
+        let mut shown = String::new();
+        for url in [None, Some("http://127.0.0.1:6636/mcp")] {
+            for agent in Agent::ALL {
+                for Edit { path, what } in agent.edits(&places(), &way(url)) {
+                    let text = super::super::file::laid("", &what).unwrap();
+                    shown += &format!("# {} → {}\n{text}\n", agent.as_str(), path.display());
+                }
+            }
+        }
+        insta::assert_snapshot!(shown);
+    }
+
+    #[test]
+    fn a_project_has_files_of_its_own() {
+        let places = Places { project: Some("/p".into()), ..places() };
+        for agent in Agent::ALL {
+            for edit in agent.edits(&places, &way(None)) {
+                assert!(edit.path.starts_with("/p"), "{edit:?}");
+            }
+        }
+        assert!(Agent::Windsurf.edits(&places, &way(None)).is_empty());
+    }
+
+    #[test]
+    fn no_token_is_written_anywhere() {
+        for agent in Agent::ALL {
+            for edit in agent.edits(&places(), &way(Some("http://127.0.0.1:6636/mcp"))) {
+                let text = super::super::file::laid("", &edit.what).unwrap();
+                let tools = text.contains("/mcp");
+                assert!(!tools || text.contains(TOKEN_VARIABLE), "{text}");
+            }
+        }
+    }
+}

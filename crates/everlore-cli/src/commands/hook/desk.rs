@@ -1,0 +1,243 @@
+//! What hooks leave behind in a home: what was said and is not stored yet, and what each conversation was told.
+//!
+//! A hook must be quick and may be killed, so it only puts a turn down here, durably, each in a file of its own whose name
+//! follows from the event; storing is left to a process of its own (`store.rs`), which anyone may start again.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use everlore::{
+    Scope, Turn,
+    files::disk::{Manner, Temporary, lock, make_private_folder, remove},
+    types::Fingerprint,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// Blocks whose digests are kept: a conversation that is longer was shortened meanwhile.
+const MAX_TOLD: usize = 200;
+
+/// Days after which what is known of a conversation is removed.
+const KEPT_DAYS: u64 = 30;
+
+/// The folder of hooks in a home.
+#[derive(Debug)]
+pub(super) struct Desk {
+    folder: PathBuf,
+}
+
+/// A turn that waits to be stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Waiting {
+    /// Whose memory it is for.
+    pub(super) scope: Scope,
+    /// The host that told it.
+    pub(super) host: String,
+    pub(super) turn: Turn,
+}
+
+/// What is known of one conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Conversation {
+    /// Its name in the memory.
+    pub(super) name: String,
+    /// How many messages of the user there were.
+    pub(super) prompts: u64,
+    /// The digest of the last one.
+    last: String,
+    /// Whether it waits for an answer.
+    open: bool,
+    /// Digests of the blocks that were told and are still seen.
+    told: Vec<String>,
+}
+
+impl Desk {
+    /// The one of a home.
+    pub(super) fn of(home: &Path) -> Self {
+        Self { folder: home.join("hooks") }
+    }
+
+    /// Looks at a conversation and changes what is known of it, one process at a time.
+    pub(super) fn change<T>(
+        &self,
+        key: &str,
+        change: impl FnOnce(&mut Conversation) -> io::Result<T>,
+    ) -> io::Result<T> {
+        make_private_folder(&self.folder)?;
+        let _alone = lock(&self.folder.join("lock"))?;
+        let path = self.folder.join(format!("{}.json", digest(&[key])));
+        let mut known: Conversation = read(&path).unwrap_or_default();
+        let before = known.clone();
+        let done = change(&mut known)?;
+        if known != before {
+            write(&path, &known, false)?;
+        }
+        Ok(done)
+    }
+
+    /// Puts a turn down so that it survives whatever happens; the same one again changes nothing.
+    pub(super) fn put(&self, run: &str, waiting: &Waiting, masks: bool) -> io::Result<()> {
+        let path = self.waiting().join(format!("{run}.json"));
+        if path.exists() {
+            return Ok(());
+        }
+        make_private_folder(&self.waiting())?;
+        let mut waiting = waiting.clone();
+        if masks {
+            waiting.turn.mask_secrets();
+        }
+        write(&path, &waiting, true)
+    }
+
+    /// The turns that wait, in the order in which they were said, with their runs.
+    pub(super) fn turns(&self) -> Vec<(String, Waiting)> {
+        let Ok(entries) = fs::read_dir(self.waiting()) else { return Vec::new() };
+        let paths = entries.flatten().map(|entry| entry.path());
+        let run = |path: &Path| Some(path.file_name()?.to_str()?.strip_suffix(".json")?.to_owned());
+        let mut turns: Vec<(String, Waiting)> =
+            paths.filter_map(|path| Some((run(&path)?, read(&path)?))).collect();
+        turns.sort_by_key(|(run, waiting)| (waiting.turn.time, run.clone()));
+        turns
+    }
+
+    /// Whether a turn waits.
+    pub(super) fn has_waiting(&self) -> bool {
+        fs::read_dir(self.waiting()).is_ok_and(|mut entries| entries.next().is_some())
+    }
+
+    /// Takes a turn away that is stored.
+    pub(super) fn done(&self, run: &str) -> io::Result<()> {
+        remove(&self.waiting().join(format!("{run}.json")))
+    }
+
+    /// Puts a turn aside that can never be stored, so that it is not tried for ever.
+    pub(super) fn refuse(&self, run: &str) -> io::Result<()> {
+        let path = self.waiting().join(format!("{run}.json"));
+        fs::rename(&path, path.with_extension("refused"))
+    }
+
+    /// The right to store what waits: one process at a time, so that nothing is stored twice.
+    pub(super) fn storing(&self) -> io::Result<File> {
+        make_private_folder(&self.folder)?;
+        lock(&self.folder.join("storing.lock"))
+    }
+
+    /// Removes what is known of conversations that are long over.
+    pub(super) fn tidy(&self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        for entry in entries.flatten() {
+            let age = entry.metadata().and_then(|data| data.modified()).map(|at| at.elapsed());
+            let old = age.is_ok_and(|age| age.is_ok_and(|age| age.as_secs() > KEPT_DAYS * 86_400));
+            let path = entry.path();
+            if old && path.extension().is_some_and(|end| end == "json") {
+                // What cannot be removed now is removed another time.
+                let _ = remove(&path);
+            }
+        }
+    }
+
+    fn waiting(&self) -> PathBuf {
+        self.folder.join("waiting")
+    }
+}
+
+impl Conversation {
+    /// Hears a message and says what tells it from others. One that comes again before it was answered is the same.
+    pub(super) fn hear(&mut self, text: &str) -> u64 {
+        let text = digest(&[text]);
+        if !self.open || self.last != text {
+            self.prompts += 1;
+            (self.last, self.open) = (text, true);
+        }
+        self.prompts
+    }
+
+    /// Hears an answer and says to which message.
+    pub(super) fn answered(&mut self) -> u64 {
+        self.open = false;
+        self.prompts
+    }
+
+    /// Whether a block is new to the model; if so, it was told now.
+    pub(super) fn is_news(&mut self, block: &str) -> bool {
+        let block = digest(&[block]);
+        let news = !self.told.contains(&block);
+        if news {
+            self.told.push(block);
+            let over = self.told.len().saturating_sub(MAX_TOLD);
+            self.told.drain(..over);
+        }
+        news
+    }
+
+    /// The model no longer sees what it was told.
+    pub(super) fn forget_told(&mut self) {
+        self.told.clear();
+    }
+}
+
+/// A digest of some texts, which no other texts have.
+pub(super) fn digest(parts: &[&str]) -> String {
+    let joined: String = parts.iter().map(|part| format!("{}:{part}", part.len())).collect();
+    let bytes = Fingerprint::of(&joined);
+    bytes.as_bytes().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+fn write(path: &Path, value: &impl Serialize, durable: bool) -> io::Result<()> {
+    let manner = Manner { durable, private: true, permissions: None };
+    let beside = path.with_extension(format!("{}.new", std::process::id()));
+    Temporary::written(beside, &serde_json::to_vec(value)?, manner)?.replace(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_comes_twice_is_one_and_one_said_again_is_another() {
+        let mut known = Conversation::default();
+        assert_eq!((known.hear("好的，继续"), known.hear("好的，继续")), (1, 1));
+        assert_eq!((known.answered(), known.answered()), (1, 1));
+        assert_eq!((known.hear("好的，继续"), known.hear("stop"), known.answered()), (2, 3, 3));
+    }
+
+    #[test]
+    fn a_block_is_told_once_until_the_conversation_is_shortened() {
+        let mut known = Conversation::default();
+        assert!(known.is_news("tea") && !known.is_news("tea") && known.is_news("茶"));
+        known.forget_told();
+        assert!(known.is_news("tea"));
+    }
+
+    #[test]
+    fn what_waits_comes_back_in_order_and_once() {
+        let home = tempfile::tempdir().unwrap();
+        let desk = Desk::of(home.path());
+        let said = |text: &str, second: i64| Waiting {
+            scope: Scope::default(),
+            host: "codex".into(),
+            turn: Turn {
+                text: text.into(),
+                time: everlore::types::Timestamp::from_second(second).ok(),
+                ..Turn::default()
+            },
+        };
+        desk.put("b", &said("later", 2), true).unwrap();
+        desk.put("a", &said("先说的", 1), true).unwrap();
+        desk.put("a", &said("again", 3), true).unwrap();
+        let texts = |desk: &Desk| -> Vec<String> {
+            desk.turns().into_iter().map(|(_, waiting)| waiting.turn.text).collect()
+        };
+        assert_eq!(texts(&desk), ["先说的", "later"]);
+        desk.done("a").unwrap();
+        desk.refuse("b").unwrap();
+        assert!(texts(&desk).is_empty());
+    }
+}

@@ -1,0 +1,205 @@
+//! What a host says on standard input, whichever names it gives to the same things.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::host::{Host, Moment};
+
+/// Characters of a failure that are looked for: what went wrong is said at its beginning or at its end.
+const MAX_FAILURE_CHARS: usize = 600;
+
+/// One event.
+#[derive(Debug)]
+pub(super) struct Event {
+    pub(super) host: Host,
+    /// As the host calls it.
+    pub(super) name: &'static str,
+    pub(super) moment: Moment,
+    said: Value,
+}
+
+impl Event {
+    /// Reads what came on standard input; none if it is no event.
+    pub(super) fn read(
+        host: Host,
+        (name, moment): (&'static str, Moment),
+        input: &[u8],
+    ) -> Option<Self> {
+        let said: Value = serde_json::from_slice(input).ok()?;
+        said.is_object().then_some(Self { host, name, moment, said })
+    }
+
+    /// The host's name for the conversation.
+    pub(super) fn session_id(&self) -> Option<&str> {
+        self.text(&["session_id", "conversation_id"])
+    }
+
+    /// Whether it comes from an agent below the one that the user talks to: what is said there is not said by the user.
+    pub(super) fn is_of_a_subagent(&self) -> bool {
+        self.text(&["agent_id", "parent_session_id", "parent_conversation_id"]).is_some()
+    }
+
+    /// What the user said.
+    pub(super) fn prompt(&self) -> Option<&str> {
+        self.text(&["prompt"])
+    }
+
+    /// What the agent answered last.
+    pub(super) fn answer(&self) -> Option<&str> {
+        match self.host {
+            Host::ClaudeCode | Host::Codex => self.text(&["last_assistant_message"]),
+            Host::Gemini => self.text(&["prompt_response"]),
+            Host::Cursor => self.text(&["text"]),
+        }
+    }
+
+    /// What tells this prompt from another one with the same words, where the host says it.
+    pub(super) fn exchange_id(&self) -> Option<&str> {
+        self.text(&["prompt_id", "turn_id", "generation_id"])
+    }
+
+    /// The file in which the host keeps the conversation.
+    pub(super) fn transcript(&self) -> Option<PathBuf> {
+        self.text(&["transcript_path"]).map(PathBuf::from)
+    }
+
+    /// The folder that the agent works in.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        let root = self.said.get("workspace_roots").and_then(|roots| roots.get(0)?.as_str());
+        self.text(&["cwd"]).or(root).map(PathBuf::from)
+    }
+
+    /// Whether a conversation goes on that was told everything before.
+    pub(super) fn is_resumed(&self) -> bool {
+        self.text(&["source", "trigger"]) == Some("resume")
+    }
+
+    /// What a tool said when it failed; none if it did not.
+    pub(super) fn failure(&self) -> Option<String> {
+        if self.said.get("is_interrupt").and_then(Value::as_bool) == Some(true) {
+            return None;
+        }
+        let failed_by_name = self.name.to_lowercase().ends_with("failure");
+        let told = self.text(&["error", "error_message"]).map(str::to_owned);
+        let response = ["tool_response", "tool_output"].iter().find_map(|name| self.said.get(name));
+        let failure = match failed_by_name {
+            true => told.or_else(|| response.map(spoken)),
+            false => response.and_then(failure_of),
+        };
+        failure.map(|text| ends(text.trim(), MAX_FAILURE_CHARS)).filter(|text| !text.is_empty())
+    }
+
+    fn text(&self, names: &[&str]) -> Option<&str> {
+        let texts = names.iter().filter_map(|name| self.said.get(name)?.as_str());
+        texts.map(str::trim).find(|text| !text.is_empty())
+    }
+}
+
+/// What a response says went wrong. Hosts agree on no shape: an error, an exit code, a flag, or words at the beginning.
+fn failure_of(response: &Value) -> Option<String> {
+    let Value::Object(fields) = response else {
+        let text = spoken(response);
+        return exit_code(&text).is_some_and(|code| code != 0).then_some(text);
+    };
+    if let Some(error) = fields.get("error").filter(|error| !error.is_null() && **error != false) {
+        return Some(spoken(error));
+    }
+    let flag = |name: &str| fields.get(name).and_then(Value::as_bool);
+    let code =
+        ["exit_code", "exitCode", "returnCode"].iter().find_map(|name| fields.get(*name)?.as_i64());
+    let failed = flag("is_error") == Some(true)
+        || flag("isError") == Some(true)
+        || flag("success") == Some(false)
+        || code.is_some_and(|code| code != 0);
+    failed.then(|| spoken(response))
+}
+
+/// The code of a line such as `Exit code: 1` among the first ones.
+fn exit_code(text: &str) -> Option<i64> {
+    let line = text.lines().take(4).map(str::to_lowercase).find_map(|line| {
+        let (_, rest) =
+            line.split_once("exit code").or_else(|| line.split_once("exited with code"))?;
+        Some(rest.trim_matches(|c: char| !c.is_ascii_digit()).to_owned())
+    })?;
+    line.parse().ok()
+}
+
+/// The texts of a value, one below the other.
+fn spoken(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(spoken).collect::<Vec<_>>().join("\n"),
+        Value::Object(fields) => {
+            // What went wrong is said on the error stream first.
+            let (first, rest): (Vec<_>, Vec<_>) =
+                fields.iter().partition(|(name, _)| *name == "stderr");
+            let texts = first.into_iter().chain(rest).map(|(_, value)| spoken(value));
+            texts.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The beginning and the end of a text that is too long.
+pub(super) fn ends(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(most * 3 / 4).collect();
+    let tail: String = text.chars().skip(count - most / 4).collect();
+    format!("{head}\n{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(host: Host, name: &str, said: &Value) -> Event {
+        Event::read(host, host.event(name).unwrap(), said.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_tool_that_failed_is_told_from_one_that_did_not() {
+        let failure = |host: Host, name: &str, said: Value| event(host, name, &said).failure();
+        let claude = Host::ClaudeCode;
+        let told = failure(claude, "PostToolUseFailure", json!({ "error": "no such file" }));
+        assert_eq!(told.as_deref(), Some("no such file"));
+        let stopped = json!({ "error": "stopped by the user", "is_interrupt": true });
+        assert_eq!(failure(claude, "PostToolUseFailure", stopped), None);
+        let fine = json!({ "tool_response": { "stdout": "error: 0 found", "stderr": "" } });
+        assert_eq!(failure(claude, "PostToolUse", fine), None);
+        let codex = json!({ "tool_response": "Exit code: 101\nOutput:\nlinker failed" });
+        assert!(failure(Host::Codex, "PostToolUse", codex).unwrap().contains("linker failed"));
+        let fine = json!({ "tool_response": "Exit code: 0\nOutput:\nok" });
+        assert_eq!(failure(Host::Codex, "PostToolUse", fine), None);
+        let gemini =
+            json!({ "tool_response": { "llmContent": "x", "error": { "message": "权限不足" } } });
+        assert_eq!(failure(Host::Gemini, "AfterTool", gemini).as_deref(), Some("权限不足"));
+    }
+
+    #[test]
+    fn subagents_are_known() {
+        let of = |said: Value| event(Host::ClaudeCode, "Stop", &said).is_of_a_subagent();
+        assert!(of(json!({ "agent_id": "a1", "agent_type": "Explore" })));
+        assert!(!of(json!({ "agent_id": null, "agent_type": "main" })));
+    }
+
+    #[test]
+    fn what_is_no_object_is_no_event() {
+        let known = Host::Codex.event("Stop").unwrap();
+        for input in ["", "[]", "3", "{", "{}x", "\u{0}"] {
+            assert!(Event::read(Host::Codex, known, input.as_bytes()).is_none(), "{input}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_ends() {
+        let text = format!("begin{}结束", "x".repeat(2_000));
+        let cut = ends(&text, 100);
+        assert!(cut.starts_with("begin") && cut.ends_with("结束") && cut.chars().count() <= 101);
+    }
+}

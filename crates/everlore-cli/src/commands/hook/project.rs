@@ -1,0 +1,114 @@
+//! The project that an agent works in: the name of its repository, the same in every worktree and clone.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Characters of a name; the rest says nothing.
+const MAX_CHARS: usize = 60;
+
+/// The name of the project of a folder: the end of the address of its repository, or the name of the folder.
+pub(super) fn project_of(folder: &Path) -> String {
+    let Some((root, git)) = repository(folder) else { return name_of(folder) };
+    let config = fs::read_to_string(git.join("config")).unwrap_or_default();
+    // The main worktree of a repository without an address is the folder of its `.git`.
+    let main = if git.file_name().is_some_and(|name| name == ".git") { git.parent() } else { None };
+    remote(&config).map_or_else(|| name_of(main.unwrap_or(&root)), |url| named(&url))
+}
+
+/// The nearest folder above that is a repository, and where its settings are: a worktree shares those of the first one.
+fn repository(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let root = folder.ancestors().find(|folder| folder.join(".git").exists())?;
+    let git = root.join(".git");
+    if git.is_dir() {
+        return Some((root.to_owned(), git));
+    }
+    let text = fs::read_to_string(&git).ok()?;
+    let own = root.join(text.trim().strip_prefix("gitdir:")?.trim());
+    let common = fs::read_to_string(own.join("commondir")).ok();
+    let shared = common.map_or_else(|| own.clone(), |common| own.join(common.trim()));
+    Some((root.to_owned(), fs::canonicalize(&shared).unwrap_or(shared)))
+}
+
+/// The address of `origin`, or of whatever remote comes first.
+fn remote(config: &str) -> Option<String> {
+    let mut section = "";
+    let mut first = None;
+    for line in config.lines().map(str::trim) {
+        if line.starts_with('[') {
+            section = line;
+        } else if let Some((_, url)) = line.split_once('=').filter(|(key, _)| key.trim() == "url")
+            && section.starts_with("[remote ")
+        {
+            let url = url.trim().to_owned();
+            if section.contains("\"origin\"") {
+                return Some(url);
+            }
+            first = first.or(Some(url));
+        }
+    }
+    first
+}
+
+/// `owner/name` of an address, without what tells nothing.
+fn named(url: &str) -> String {
+    let path = url.trim_end_matches('/').trim_end_matches(".git");
+    let mut parts = path.rsplit(['/', ':', '\\']).filter(|part| !part.is_empty());
+    let (name, owner) = (parts.next().unwrap_or_default(), parts.next());
+    // In what is only a path, the folder above says nothing.
+    let remote = url.contains("://") || url.contains('@');
+    match owner.filter(|owner| remote && !owner.contains(['@', '.'])) {
+        Some(owner) => plain(&format!("{owner}/{name}")),
+        None => plain(name),
+    }
+}
+
+fn name_of(folder: &Path) -> String {
+    plain(&folder.file_name().map(|name| name.to_string_lossy()).unwrap_or_default())
+}
+
+/// A name that is good for a name of a conversation.
+fn plain(name: &str) -> String {
+    let kept = |c: char| if c.is_alphanumeric() || "-_./".contains(c) { c } else { '-' };
+    name.chars().take(MAX_CHARS).map(kept).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_one_repository_have_one_name() {
+        for url in [
+            "git@example.org:tea/pot.git",
+            "https://user:secret@example.org/tea/pot.git",
+            "ssh://git@example.org:22/tea/pot/",
+        ] {
+            assert_eq!(named(url), "tea/pot", "{url}");
+        }
+        assert_eq!(named("/srv/git/茶壶.git"), "茶壶");
+    }
+
+    #[test]
+    fn a_worktree_has_the_name_of_its_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        let (main, other) = (folder.path().join("tea pot"), folder.path().join("other"));
+        fs::create_dir_all(main.join(".git/worktrees/other")).unwrap();
+        fs::create_dir_all(other.join("src/深")).unwrap();
+        let own = main.join(".git/worktrees/other");
+        fs::write(own.join("commondir"), "../..\n").unwrap();
+        fs::write(other.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+        assert_eq!(project_of(&other.join("src/深")), "tea-pot");
+        let config = "[remote \"up\"]\n\turl = https://h/a/b\n[remote \"origin\"]\n\turl = git@h:tea/pot.git\n";
+        fs::write(main.join(".git/config"), config).unwrap();
+        assert_eq!(project_of(&other), "tea/pot");
+        assert_eq!(project_of(&main), "tea/pot");
+    }
+
+    #[test]
+    fn a_folder_without_a_repository_has_its_own_name() {
+        assert_eq!(project_of(Path::new("/nowhere/我的 project")), "我的-project");
+        assert_eq!(project_of(Path::new("/")), "");
+    }
+}

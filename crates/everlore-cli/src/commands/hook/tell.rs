@@ -1,0 +1,145 @@
+//! What a hook tells the model: the part of a prompt that stays the same, and what is worth knowing now.
+
+use std::sync::Arc;
+
+use everlore::{
+    Engine,
+    engine::PromptRequest,
+    prompt::{Part, PartName},
+    store::RamStore,
+};
+
+use super::{Call, clean::asks_enough, event::ends, host::MAX_CONTEXT_CHARS};
+use crate::{failure::Result, server};
+
+/// Characters of a message that are recalled for: what it asks is said at its beginning or at its end.
+const MAX_QUERY_CHARS: usize = 800;
+
+/// What stands between two parts of a prompt.
+const BETWEEN: &str = "\n\n";
+
+/// What is left out last, if not all of it fits.
+const WORTH: [PartName; 6] = [
+    PartName::User,
+    PartName::Notes,
+    PartName::Identity,
+    PartName::Activity,
+    PartName::Guide,
+    PartName::Index,
+];
+
+/// The part of the prompt that stays the same; none if it says nothing, or was told in this conversation before.
+pub(super) async fn beginning(call: &Call<'_>) -> Result<Option<String>> {
+    let cx = call.cx;
+    if call.desk.has_waiting() {
+        // Left behind by a process that was killed.
+        super::store::detach(cx, call.event.host, &[])?;
+    }
+    // The layers are files: no database is opened for them.
+    let engine = Engine::new(Arc::new(RamStore::default()))
+        .with_config(cx.settings.config.clone())
+        .with_home(&cx.home)
+        .with_zone(jiff::tz::TimeZone::system());
+    let prompt = engine.preview_prompt(&cx.scope, &PromptRequest::default()).await?;
+    let head = fitting(&prompt.parts, call.event.host.max_tokens());
+    if !call.event.is_resumed() {
+        // Failing to write this down only means that something is told twice.
+        let _ = call.changed(|known| {
+            known.forget_told();
+            Ok(())
+        });
+    }
+    Ok(news(call, head))
+}
+
+/// What is worth knowing for a message.
+pub(super) async fn for_message(call: &Call<'_>, message: &str) -> Result<Option<String>> {
+    match asks_enough(message) {
+        true => recalled(call, &ends(message, MAX_QUERY_CHARS)).await,
+        false => Ok(None),
+    }
+}
+
+/// What is known about the failure of a tool.
+pub(super) async fn for_failure(call: &Call<'_>) -> Result<Option<String>> {
+    match call.event.failure() {
+        Some(failure) => recalled(call, &failure).await,
+        None => Ok(None),
+    }
+}
+
+/// The block for a query, by the server of the home or from its files; none if there is nothing to tell that is new.
+async fn recalled(call: &Call<'_>, query: &str) -> Result<Option<String>> {
+    let most = call.cx.settings.config.memory.inject.token_budget;
+    let mut budget = most.min(call.event.host.max_tokens());
+    let mut block = block(call, query, budget).await?;
+    if block.chars().count() > MAX_CONTEXT_CHARS {
+        // Tokens are counted high, so what holds for the whole holds for a part of it.
+        budget = budget * (MAX_CONTEXT_CHARS * 9 / 10) / block.chars().count();
+        block = self::block(call, query, budget).await?;
+    }
+    let fits = block.chars().count() <= MAX_CONTEXT_CHARS;
+    Ok(news(call, if fits { block } else { String::new() }))
+}
+
+async fn block(call: &Call<'_>, query: &str, budget: usize) -> Result<String> {
+    let cx = call.cx;
+    if !cx.database().exists() {
+        return Ok(String::new());
+    }
+    if let Some(block) = server::context(cx, query, budget, &call.session) {
+        return Ok(block);
+    }
+    let engine = cx.engine().await?;
+    let request = engine.context_request(&cx.scope, query);
+    Ok(engine.inject(&request, budget, &call.session).await?.text)
+}
+
+/// A text, unless it is empty or the model saw it in this conversation.
+fn news(call: &Call<'_>, text: String) -> Option<String> {
+    if text.trim().is_empty() {
+        return None;
+    }
+    // Where nothing can be written down, telling it again is better than not at all.
+    let new = call.changed(|known| Ok(known.is_news(&text))).unwrap_or(true);
+    new.then_some(text)
+}
+
+/// Those parts that fit, the ones of most worth first, in the order of a prompt.
+fn fitting(parts: &[Part], max_tokens: usize) -> String {
+    let mut kept: Vec<&Part> = Vec::new();
+    let (mut chars, mut tokens) = (0, 0);
+    for part in WORTH.iter().filter_map(|name| parts.iter().find(|part| part.name == *name)) {
+        let (more, dearer) = (part.chars + BETWEEN.len(), tokens + part.tokens);
+        if chars + more <= MAX_CONTEXT_CHARS && dearer <= max_tokens {
+            (chars, tokens) = (chars + more, dearer);
+            kept.push(part);
+        }
+    }
+    let texts = parts.iter().filter(|part| kept.iter().any(|kept| kept.name == part.name));
+    texts.map(|part| part.text.as_str()).collect::<Vec<_>>().join(BETWEEN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(name: PartName, chars: usize) -> Part {
+        let text = name.as_str().chars().cycle().take(chars).collect();
+        Part { name, text, chars, tokens: chars / 4, cut_chars: 0 }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_as_a_whole_and_the_user_stays() {
+        let parts = [
+            part(PartName::Identity, 4_000),
+            part(PartName::User, 5_000),
+            part(PartName::Notes, 4_500),
+            part(PartName::Guide, 300),
+        ];
+        let head = fitting(&parts, usize::MAX);
+        assert!(head.starts_with("user") && head.chars().count() <= MAX_CONTEXT_CHARS);
+        assert!(head.contains("notes") && head.contains("guide") && !head.contains("identity"));
+        assert_eq!(fitting(&parts, 100), parts[3].text);
+    }
+}

@@ -1,0 +1,132 @@
+//! The last words of a conversation as a host keeps it, for events that only say where that is.
+
+use std::{
+    fs::File,
+    io::{Read, Seek, SeekFrom},
+    path::Path,
+};
+
+use serde_json::Value;
+
+use super::clean::cleaned;
+
+/// Bytes at the end of a file that are looked at: more than the longest exchange that anyone reads.
+const MAX_BYTES: u64 = 2 * 1024 * 1024;
+
+/// What was said last, by each.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Last {
+    pub(super) prompt: Option<String>,
+    pub(super) answer: Option<String>,
+}
+
+/// The last message of the user and the last answer; neither where they cannot be read.
+pub(super) fn last(path: &Path) -> Last {
+    end_of(path).map(|text| last_of(&text)).unwrap_or_default()
+}
+
+fn end_of(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_BYTES))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn last_of(text: &str) -> Last {
+    let mut last = Last::default();
+    // A line that is cut in half, at either end, is no JSON and is passed over.
+    let lines = text.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    for (role, said) in lines.filter_map(|line| message(&line)) {
+        match role {
+            By::User if last.prompt.is_none() => last.prompt = Some(said),
+            By::Agent if last.answer.is_none() && last.prompt.is_none() => last.answer = Some(said),
+            _ => {}
+        }
+        if last.prompt.is_some() {
+            break;
+        }
+    }
+    last
+}
+
+enum By {
+    User,
+    Agent,
+}
+
+/// Who said what in a line. Hosts wrap messages differently: what they share is a role and texts.
+fn message(line: &Value) -> Option<(By, String)> {
+    let is_true = |name: &str| line.get(name).and_then(Value::as_bool) == Some(true);
+    if is_true("isSidechain") || is_true("isMeta") || is_true("isCompactSummary") {
+        return None;
+    }
+    let inner =
+        line.get("message").filter(|inner| inner.is_object()).or_else(|| line.get("payload"));
+    let inner = inner.unwrap_or(line);
+    let role = inner.get("role").or_else(|| line.get("role")).or_else(|| line.get("type"))?;
+    let by = match role.as_str()? {
+        "user" => By::User,
+        "assistant" | "gemini" => By::Agent,
+        _ => return None,
+    };
+    let said = cleaned(&texts(inner.get("content")?));
+    (!said.is_empty()).then_some((by, said))
+}
+
+/// The texts of a content, without calls of tools and their results.
+fn texts(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let text = |item: &Value| match item.get("type").and_then(Value::as_str) {
+                Some("text" | "input_text" | "output_text") | None => {
+                    Some(item.get("text")?.as_str()?.to_owned())
+                }
+                _ => None,
+            };
+            items.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(prompt: &str, answer: &str) -> Last {
+        Last { prompt: Some(prompt.into()), answer: Some(answer.into()) }
+    }
+
+    #[test]
+    fn the_last_exchange_is_read_past_tools_and_subagents() {
+        let text = r#"{"half
+{"type":"user","message":{"role":"user","content":"old"}}
+{"type":"user","message":{"role":"user","content":[{"type":"text","text":"我们用什么数据库？"}]}}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","name":"Bash"}]}}
+{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"x"}]}}
+{"type":"assistant","isSidechain":true,"message":{"role":"assistant","content":"from below"}}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Postgres."}]}}
+"#;
+        assert_eq!(last_of(text), said("我们用什么数据库？", "Postgres."));
+    }
+
+    #[test]
+    fn rollouts_are_read_too() {
+        let text = r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>x</environment_context>"}]}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"which port?"}]}}
+{"type":"event_msg","payload":{"type":"token_count"}}
+{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"5433"}]}}"#;
+        assert_eq!(last_of(text), said("which port?", "5433"));
+    }
+
+    #[test]
+    fn a_prompt_without_an_answer_has_none() {
+        let text = r#"{"type":"assistant","message":{"content":"before"}}
+{"type":"user","message":{"content":"and now?"}}"#;
+        assert_eq!(last_of(text), Last { prompt: Some("and now?".into()), answer: None });
+        assert_eq!(last(Path::new("/nowhere")), Last::default());
+    }
+}

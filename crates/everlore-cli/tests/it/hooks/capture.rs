@@ -1,0 +1,138 @@
+//! What was said is stored once, whatever happens to the processes that do it.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{hook, recorded, store, turns, waiting};
+use crate::home::Home;
+
+/// An event with some of its fields changed.
+pub(super) fn changed(home: &Home, host: &str, name: &str, fields: &Value) -> String {
+    let mut event: Value = serde_json::from_str(&recorded(home, host, name)).unwrap();
+    for (field, value) in fields.as_object().unwrap() {
+        event[field] = value.clone();
+    }
+    event.to_string()
+}
+
+#[test]
+fn an_event_that_comes_twice_is_stored_once() {
+    let home = Home::new();
+    for host in ["claude-code", "codex"] {
+        for _ in 0..2 {
+            hook(&home, host, "UserPromptSubmit", &recorded(&home, host, "UserPromptSubmit"));
+            store(&home);
+            hook(&home, host, "UserPromptSubmit", &recorded(&home, host, "UserPromptSubmit"));
+            hook(&home, host, "Stop", &recorded(&home, host, "Stop"));
+            hook(&home, host, "Stop", &recorded(&home, host, "Stop"));
+            store(&home);
+        }
+    }
+    assert_eq!(turns(&home).len(), 4, "{:?}", turns(&home));
+}
+
+#[test]
+fn the_same_words_said_again_are_stored_again() {
+    let home = Home::new();
+    for round in 0..2 {
+        for _ in 0..2 {
+            hook(&home, "gemini", "BeforeAgent", &recorded(&home, "gemini", "BeforeAgent.zh"));
+        }
+        hook(&home, "gemini", "AfterAgent", &recorded(&home, "gemini", "AfterAgent.zh"));
+        store(&home);
+        assert_eq!(turns(&home).len(), 2 * (round + 1));
+    }
+}
+
+#[test]
+fn a_message_that_was_never_answered_is_stored_too() {
+    let home = Home::new();
+    hook(&home, "codex", "UserPromptSubmit", &recorded(&home, "codex", "UserPromptSubmit.zh"));
+    hook(&home, "codex", "SessionEnd", &recorded(&home, "codex", "SessionEnd.zh"));
+    store(&home);
+    let stored = turns(&home);
+    assert_eq!(stored.len(), 1);
+    assert_eq!(
+        (&stored[0][1], &stored[0][2]),
+        (&json!("user"), &json!("我们的计费服务用的是哪个数据库？端口是多少？"))
+    );
+}
+
+#[test]
+fn what_an_event_does_not_say_is_read_in_the_transcript() {
+    let home = Home::new();
+    let lines = [
+        json!({ "type": "user", "message": { "role": "user", "content": "请记住：部署在周四。" } }),
+        json!({ "type": "assistant", "message": { "role": "assistant", "content": [{ "type": "text", "text": "记住了：周四部署。" }] } }),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(home.beside("transcript.jsonl"), text).unwrap();
+    let event = changed(&home, "claude-code", "Stop", &json!({ "last_assistant_message": null }));
+    hook(&home, "claude-code", "Stop", &event);
+    store(&home);
+    let said: Vec<Value> = turns(&home).iter().map(|turn| json!([turn[1], turn[2]])).collect();
+    assert_eq!(
+        said,
+        [json!(["user", "请记住：部署在周四。"]), json!(["assistant", "记住了：周四部署。"])]
+    );
+}
+
+#[test]
+fn subagents_and_our_own_words_are_not_stored() {
+    let home = Home::new();
+    for event in ["UserPromptSubmit", "Stop"] {
+        let below = json!({ "agent_id": "agent-7", "agent_type": "Explore" });
+        assert_eq!(
+            hook(&home, "claude-code", event, &changed(&home, "claude-code", event, &below)),
+            None
+        );
+    }
+    let said = "<memory-context>\n- likes tea\n</memory-context>\nHello there, 你好";
+    let event = changed(&home, "claude-code", "UserPromptSubmit", &json!({ "prompt": said }));
+    hook(&home, "claude-code", "UserPromptSubmit", &event);
+    store(&home);
+    let stored = turns(&home);
+    assert_eq!(stored.len(), 1, "{stored:?}");
+    assert_eq!(stored[0][2], "Hello there, 你好");
+}
+
+#[test]
+fn what_was_told_does_not_come_back_as_a_memory() {
+    let home = Home::new();
+    home.remember("Anna's cat is called Miso.");
+    let prompt = json!({ "prompt": "What is my cat called?" });
+    let told = hook(
+        &home,
+        "codex",
+        "UserPromptSubmit",
+        &changed(&home, "codex", "UserPromptSubmit", &prompt),
+    );
+    assert!(told.unwrap().to_string().contains("Miso"));
+    let answer = json!({ "last_assistant_message": "Your cat is called Miso." });
+    hook(&home, "codex", "Stop", &changed(&home, "codex", "Stop", &answer));
+    hook(&home, "codex", "SessionEnd", &recorded(&home, "codex", "SessionEnd"));
+    store(&home);
+    home.run(&["extract"]);
+    let stats = home.json(&["memory", "stats"]);
+    assert_eq!(stats["usage"]["told"], 1, "{stats}");
+    let lines = home.run(&["memory", "export"]).lines();
+    let about = |line: &&Value| {
+        line["memory"]["content"].as_str().is_some_and(|text| text.contains("Miso"))
+    };
+    let kinds: Vec<&Value> =
+        lines.iter().filter(about).map(|line| &line["memory"]["kind"]).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind != "turn").count(), 1, "{kinds:?}");
+}
+
+#[test]
+fn secrets_are_masked_before_anything_is_written() {
+    let home = Home::new();
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let prompt = json!({ "prompt": format!("use the token {secret} for the deploy") });
+    hook(&home, "codex", "UserPromptSubmit", &changed(&home, "codex", "UserPromptSubmit", &prompt));
+    assert_eq!(waiting(&home), 1);
+    for (path, bytes) in home.files() {
+        assert!(!String::from_utf8_lossy(&bytes).contains(&secret), "{}", path.display());
+    }
+}

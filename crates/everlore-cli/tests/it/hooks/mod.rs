@@ -1,0 +1,77 @@
+//! Hooks as hosts call them: recorded events go through the binary, and what comes back is compared to the letter.
+
+mod replay;
+mod capture;
+mod trouble;
+#[cfg(feature = "server")]
+mod server;
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, Ran};
+
+/// The hosts.
+const HOSTS: [&str; 4] = ["claude-code", "codex", "gemini", "cursor"];
+
+/// What a hook may take, with room for a machine that is busy with other tests.
+const LIMIT: Duration = Duration::from_secs(8);
+
+/// Events that were recorded, with their folders filled in.
+pub(super) fn recorded(home: &Home, host: &str, name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hooks").join(host);
+    let text = fs::read_to_string(path.join(format!("{name}.json"))).unwrap();
+    text.replace("{PROJECT}", &project(home)).replace("{TRANSCRIPT}", &transcript(home))
+}
+
+/// A project with a repository, in a folder whose name has a blank and is Chinese.
+fn project(home: &Home) -> String {
+    let folder = home.beside("项目 folder");
+    fs::create_dir_all(folder.join(".git")).unwrap();
+    let config = "[remote \"origin\"]\n\turl = git@example.org:tea/billing.git\n";
+    fs::write(folder.join(".git/config"), config).unwrap();
+    folder.to_str().unwrap().to_owned()
+}
+
+fn transcript(home: &Home) -> String {
+    home.beside("transcript.jsonl").to_str().unwrap().to_owned()
+}
+
+/// Calls a hook and checks what always holds: exit code 0, within the limit, one line of JSON or nothing.
+pub(super) fn hook(home: &Home, host: &str, event: &str, input: &str) -> Option<Value> {
+    let began = Instant::now();
+    let ran = home.run_with(&["hook", host, event], input.as_bytes());
+    assert!(began.elapsed() < LIMIT, "{host} {event}: {:?}", began.elapsed());
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{host} {event}: {ran:?}");
+    (!ran.out.is_empty()).then(|| ran.json())
+}
+
+/// Stores what hooks left, instead of the process that they start: here a test can wait for it.
+pub(super) fn store(home: &Home) {
+    let ran = home.run(&["hook", "codex", "store"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(waiting(home), 0, "{ran:?}");
+}
+
+/// Turns that wait to be stored.
+pub(super) fn waiting(home: &Home) -> usize {
+    let Ok(entries) = fs::read_dir(home.path().join("hooks/waiting")) else { return 0 };
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with(".json")).count()
+}
+
+/// Every turn of the home: conversation, role and text.
+pub(super) fn turns(home: &Home) -> Vec<Value> {
+    let ran: Ran = home.run(&["memory", "export"]);
+    let memories = ran.lines().into_iter().filter_map(|line| line.get("memory").cloned());
+    let of = |memory: Value| {
+        let source = &memory["source"];
+        json!([source["session"], source["role"], memory["content"]])
+    };
+    memories.filter(|memory| memory["kind"] == "turn").map(of).collect()
+}

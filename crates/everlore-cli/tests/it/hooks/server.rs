@@ -1,0 +1,94 @@
+//! With a server and without one: the same is told and stored.
+
+use serde_json::Value;
+
+use super::{capture::changed, hook, recorded, replay::knowing, store, turns};
+use crate::{home::Home, serve::Serving};
+
+/// What a home tells for the same events, and what it has stored then.
+fn conversation(home: &Home) -> (Vec<Option<Value>>, Vec<Value>) {
+    let mut told = Vec::new();
+    for ending in ["", ".zh"] {
+        for event in ["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "Stop"] {
+            told.push(hook(
+                home,
+                "claude-code",
+                event,
+                &recorded(home, "claude-code", &format!("{event}{ending}")),
+            ));
+        }
+        store(home);
+    }
+    (told, turns(home))
+}
+
+#[test]
+fn a_server_changes_nothing_but_the_time() {
+    let (alone, served) = (knowing(), knowing());
+    let server = Serving::on(&served, &[]);
+    let (before, after) = (conversation(&alone), conversation(&served));
+    assert_eq!(before.0, after.0);
+    assert_eq!(before.1, after.1);
+    // It was the server that told it.
+    let metrics = server.ask("GET", "/metrics", None).text;
+    let asked = metrics.lines().find(|line| line.contains("/v1/context") && line.contains("200"));
+    assert!(asked.is_some(), "{metrics}");
+}
+
+#[test]
+fn other_settings_and_other_versions_are_not_asked() {
+    let home = knowing();
+    let server = Serving::on(&home, &[]);
+    let asked = || server.ask("GET", "/metrics", None).text.contains("/v1/context");
+    let prompt = recorded(&home, "codex", "UserPromptSubmit");
+    let input = home.beside("event.json");
+    std::fs::write(&input, &prompt).unwrap();
+    let mut command = home.command(&["hook", "codex", "UserPromptSubmit"]);
+    command.env("EVERLORE_MEMORY__INJECT__LIMIT", "1").stdin(std::fs::File::open(&input).unwrap());
+    let told = command.output().unwrap();
+    assert!(String::from_utf8_lossy(&told.stdout).contains("5433") && !asked(), "{told:?}");
+    let note = home.path().join("server.json");
+    let text = std::fs::read_to_string(&note).unwrap().replace(env!("CARGO_PKG_VERSION"), "0.0.1");
+    std::fs::write(&note, text).unwrap();
+    let other = serde_json::json!({ "session_id": "another" });
+    let told = hook(
+        &home,
+        "codex",
+        "UserPromptSubmit",
+        &changed(&home, "codex", "UserPromptSubmit", &other),
+    );
+    assert!(told.unwrap().to_string().contains("5433") && !asked());
+}
+
+#[test]
+fn a_server_that_just_died_is_not_missed() {
+    let home = knowing();
+    let mut server = Serving::on(&home, &[]);
+    let note = std::fs::read(home.path().join("server.json")).unwrap();
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    std::fs::write(home.path().join("server.json"), note).unwrap();
+    let told =
+        hook(&home, "codex", "UserPromptSubmit", &recorded(&home, "codex", "UserPromptSubmit"));
+    assert!(told.unwrap().to_string().contains("5433"));
+}
+
+#[test]
+fn commands_work_on_the_files_beside_a_server_and_both_see_the_same() {
+    let (alone, served) = (knowing(), knowing());
+    let server = Serving::on(&served, &[]);
+    let work = |home: &Home| {
+        home.remember("The staging server is called Kiwi.");
+        home.run_with(&["observe", "--session", "s"], "我们周五上线\n".as_bytes());
+        (
+            home.recall("staging server"),
+            home.recall("什么时候上线"),
+            home.run(&["context", "What is the staging server called?"]).out,
+        )
+    };
+    assert_eq!(work(&alone), work(&served));
+    let found = server
+        .ask("POST", "/v1/recall", Some(serde_json::json!({ "query": "staging server" })))
+        .json(200);
+    assert_eq!(found["hits"][0]["content"], "The staging server is called Kiwi.");
+}

@@ -1,0 +1,186 @@
+//! Hooks where everything goes wrong: an agent never notices.
+
+use std::{
+    fs,
+    io::Read,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+
+use super::{LIMIT, capture::changed, hook, recorded, replay::knowing, store, turns, waiting};
+use crate::{home::Home, kill::word};
+
+#[test]
+fn broken_input_ends_well_and_says_nothing() {
+    let home = knowing();
+    let long = format!("{{\"session_id\":\"s\",\"prompt\":\"{}\"}}", "x".repeat(2_000_000));
+    let deep = "[".repeat(100_000);
+    for input in
+        ["", "{", "null", "[]", "\u{0}", "{\"prompt\":3}", "{\"session_id\":{}}", &deep, &long]
+    {
+        assert_eq!(hook(&home, "claude-code", "UserPromptSubmit", input), None);
+    }
+    let ran = home.run_with(&["hook", "claude-code", "Stop"], &[0xff, 0xfe, 0x00]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+}
+
+#[test]
+fn wrong_arguments_and_settings_end_well_and_are_told_on_standard_error() {
+    let home = Home::new();
+    for args in [
+        &["hook"][..],
+        &["hook", "emacs", "Stop"],
+        &["hook", "codex", "Nothing"],
+        &["hook", "codex", "Stop", "--wrong"],
+    ] {
+        let ran = home.run(args);
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{args:?}");
+        assert!(ran.err.contains("error"), "{args:?}: {}", ran.err);
+    }
+    fs::create_dir_all(home.path()).unwrap();
+    fs::write(home.path().join("config.toml"), "[memory]\ninject = 3\n").unwrap();
+    let ran =
+        home.run_with(&["hook", "codex", "Stop"], recorded(&home, "codex", "Stop").as_bytes());
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+    assert!(ran.err.contains("config.toml"), "{}", ran.err);
+}
+
+#[test]
+fn a_switch_turns_hooks_off() {
+    let home = knowing();
+    let mut command = home.command(&["hook", "codex", "UserPromptSubmit"]);
+    let input = home.beside("event.json");
+    fs::write(&input, recorded(&home, "codex", "UserPromptSubmit")).unwrap();
+    command.env("EVERLORE_HOOKS", "off").stdin(fs::File::open(&input).unwrap());
+    let output = command.output().unwrap();
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    assert_eq!(waiting(&home), 0);
+}
+
+#[test]
+fn an_input_that_never_ends_ends_with_the_limit() {
+    let home = knowing();
+    for event in ["UserPromptSubmit", "SessionEnd"] {
+        let mut command = home.command(&["hook", "claude-code", event]);
+        let began = Instant::now();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // The pipe stays open as long as `child` holds it.
+        let stdin = child.stdin.take();
+        let mut out = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        assert!(child.wait().unwrap().success());
+        assert!(began.elapsed() >= Duration::from_millis(900) && began.elapsed() < LIMIT);
+        assert_eq!(out, "");
+        drop(stdin);
+    }
+}
+
+#[test]
+fn a_database_that_another_process_locks_loses_nothing() {
+    let home = knowing();
+    let other = rusqlite::Connection::open(home.path().join("everlore.db")).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    hook(&home, "codex", "UserPromptSubmit", &recorded(&home, "codex", "UserPromptSubmit"));
+    hook(&home, "codex", "Stop", &recorded(&home, "codex", "Stop"));
+    assert_eq!(waiting(&home), 2);
+    other.execute_batch("ROLLBACK").unwrap();
+    store(&home);
+    assert_eq!(turns(&home).len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_home_that_cannot_be_written_still_tells_or_stays_silent() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    // A file where the home should be: not even the system's administrator can write below it.
+    fs::write(home.path(), "not a folder").unwrap();
+    for event in ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"] {
+        let ran = home.run_with(
+            &["hook", "claude-code", event],
+            recorded(&home, "claude-code", event).as_bytes(),
+        );
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{event}: {ran:?}");
+    }
+    let home = knowing();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o500)).unwrap();
+    let input = recorded(&home, "claude-code", "UserPromptSubmit");
+    let ran = home.run_with(&["hook", "claude-code", "UserPromptSubmit"], input.as_bytes());
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+#[test]
+fn many_hooks_at_once_store_each_turn_once() {
+    let home = Home::in_ram();
+    home.remember("the first tea");
+    let prompts: Vec<String> =
+        (0..12).map(|number| format!("note the word {}", word(number))).collect();
+    std::thread::scope(|scope| {
+        for (number, prompt) in prompts.iter().enumerate() {
+            for _ in 0..2 {
+                let id = format!("p-{number}");
+                let fields = json!({ "prompt": prompt, "prompt_id": id });
+                let event = changed(&home, "claude-code", "UserPromptSubmit", &fields);
+                let home = &home;
+                scope.spawn(move || hook(home, "claude-code", "UserPromptSubmit", &event));
+            }
+        }
+    });
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| home.run(&["hook", "codex", "store"]));
+        }
+    });
+    let mut stored: Vec<String> =
+        turns(&home).iter().map(|turn| turn[2].as_str().unwrap().to_owned()).collect();
+    stored.sort();
+    let mut expected = prompts;
+    expected.sort();
+    assert_eq!(stored, expected);
+}
+
+#[test]
+fn whatever_a_hook_acknowledged_survives_kills_of_it_and_of_the_storing() {
+    let home = Home::in_ram();
+    home.remember("the first tea");
+    let mut acknowledged = Vec::new();
+    for round in 0..60_usize {
+        let said = format!("note the word {}", word(round));
+        let fields = json!({ "prompt": said, "turn_id": format!("t-{round}") });
+        let event = changed(&home, "codex", "UserPromptSubmit", &fields);
+        let mut child = home.start(&["hook", "codex", "UserPromptSubmit"]);
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), event.as_bytes()).unwrap();
+        // Each round kills a little later, from before it began to long after it was done.
+        spin(round * 10_000);
+        let _ = child.kill();
+        if child.wait().unwrap().success() {
+            acknowledged.push(said);
+        }
+        let mut storing = home.start(&["hook", "codex", "store"]);
+        spin((round % 20) * 25_000);
+        let _ = storing.kill();
+        storing.wait().unwrap();
+    }
+    store(&home);
+    home.assert_well();
+    let stored: Vec<String> =
+        turns(&home).iter().map(|turn| turn[2].as_str().unwrap().to_owned()).collect();
+    println!("{} acknowledged, {} stored", acknowledged.len(), stored.len());
+    assert!(acknowledged.len() > 5, "the kills came too early to tell anything");
+    for said in &acknowledged {
+        assert_eq!(stored.iter().filter(|text| *text == said).count(), 1, "{said}");
+    }
+    let mut once = stored.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), stored.len(), "something was stored twice");
+}
+
+fn spin(turns: usize) {
+    for _ in 0..turns {
+        std::hint::spin_loop();
+    }
+}
