@@ -292,8 +292,11 @@ mod tests {
         Segment { docs, ..Segment::default() }
     }
 
-    /// The neighbours and the length of every document, by place.
-    fn told(segments: &[Segment]) -> Vec<(Place, Vec<(Place, f32, f32)>, f32)> {
+    /// A document: its place, its neighbours with what they share, its length.
+    type Told = (Place, Vec<(Place, f32, f32)>, f32);
+
+    /// All documents, by place.
+    fn told(segments: &[Segment]) -> Vec<Told> {
         let corpus = Corpus::new(segments, &RecallConfig::default());
         let mut told: Vec<_> = corpus
             .docs()
