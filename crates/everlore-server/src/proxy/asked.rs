@@ -5,10 +5,11 @@
 
 use std::ops::Range;
 
+use everlore::text::blocks::without_blocks;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::{blocks::without_blocks, wire::Wire};
+use super::wire::Wire;
 
 /// So many messages before a question tell it from the same words elsewhere in a conversation.
 const MESSAGES_BEFORE: usize = 2;

@@ -6,6 +6,7 @@
 use everlore::{
     Scope, Turn,
     store::JournalQuery,
+    text::blocks::without_blocks,
     types::{Author, Role, Timestamp},
 };
 
@@ -34,7 +35,7 @@ impl Exchange {
             return;
         }
         let ended = access.app.engine.now().timestamp();
-        let answer = super::blocks::without_blocks(&heard.text).into_owned();
+        let answer = without_blocks(&heard.text).into_owned();
         let place: Vec<&str> = self.asked.before.iter().map(String::as_str).collect();
         let question = [&place[..], &[&self.asked.question]].concat();
         let said = [&question[..], &[&answer]].concat();

@@ -6,7 +6,6 @@
 //! the request goes on.
 
 mod wire;
-mod blocks;
 mod asked;
 mod heard;
 mod identity;

@@ -1,20 +1,12 @@
 //! Making text for a prompt harmless: it is data in a block and must not close it, forge one, or pose as someone else.
 
-use super::fold::fold;
+use super::{blocks::OWN, fold::fold};
 
 /// More than the longest name below.
 const MAX_TAG_CHARS: usize = 24;
 
-/// Tags that have a meaning in a prompt, ours and those of hosts and models.
-const RESERVED: [&str; 17] = [
-    "memory-context",
-    "agent-identity",
-    "user-profile",
-    "agent-notes",
-    "recent-activity",
-    "conversation-so-far",
-    "memory-guide",
-    "memory-index",
+/// Tags that have a meaning to hosts and models, beside those of our own blocks.
+const RESERVED: [&str; 9] = [
     "system",
     "system-reminder",
     "assistant",
@@ -104,7 +96,9 @@ fn is_tag(rest: &str, before: Option<char>, closes: bool) -> bool {
     let closing = rest[..rest.len() - name.len()].contains(['/', '／']);
     let start: String = name.chars().take(MAX_TAG_CHARS).collect();
     let start = fold(&start);
-    if RESERVED.iter().any(|tag| start.starts_with(tag)) || rest.starts_with(['|', '｜', '<']) {
+    if OWN.iter().chain(&RESERVED).any(|tag| start.starts_with(tag))
+        || rest.starts_with(['|', '｜', '<'])
+    {
         return true;
     }
     let opens = start.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?');

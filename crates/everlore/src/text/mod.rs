@@ -11,6 +11,7 @@ pub mod sentences;
 pub mod summary;
 pub mod tokens;
 pub mod dates;
+pub mod blocks;
 pub(crate) mod escape;
 pub mod age;
 pub mod secrets;

@@ -5,7 +5,7 @@
 
 mod host;
 mod event;
-mod clean;
+mod asks;
 mod project;
 mod transcript;
 mod desk;
@@ -24,11 +24,12 @@ use std::{
 use clap::Args;
 use everlore::{
     Turn,
+    text::blocks::without_blocks,
     types::{Role, to_millisecond},
 };
 
 use self::{
-    clean::{cleaned, is_command},
+    asks::is_command,
     desk::{Desk, Waiting, digest},
     event::Event,
 };
@@ -175,7 +176,7 @@ impl<'a> Call<'a> {
 
     /// What the user said; none if it is nothing that a memory is about.
     fn message(&self) -> Option<String> {
-        let said = cleaned(self.event.prompt()?);
+        let said = without_blocks(self.event.prompt()?).into_owned();
         (!said.is_empty() && !is_command(&said)).then_some(said)
     }
 
@@ -218,7 +219,8 @@ impl<'a> Call<'a> {
         {
             self.put(Role::User, &digest(&[&prompt]), &prompt)?;
         }
-        let answer = self.event.answer().map(cleaned).or(from_file.answer);
+        let answer =
+            self.event.answer().map(|text| without_blocks(text).into_owned()).or(from_file.answer);
         match answer.filter(|answer| !answer.is_empty()) {
             Some(answer) => {
                 let own =

@@ -9,7 +9,7 @@ use everlore::{
     store::RamStore,
 };
 
-use super::{Call, clean::asks_enough, event::ends, host::MAX_CONTEXT_CHARS};
+use super::{Call, asks::asks_enough, event::ends, host::MAX_CONTEXT_CHARS};
 use crate::{failure::Result, server};
 
 /// Characters of a message that are recalled for: what it asks is said at its beginning or at its end.

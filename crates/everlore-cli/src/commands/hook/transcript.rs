@@ -6,9 +6,8 @@ use std::{
     path::Path,
 };
 
+use everlore::text::blocks::without_blocks;
 use serde_json::Value;
-
-use super::clean::cleaned;
 
 /// Bytes at the end of a file that are looked at: more than the longest exchange that anyone reads.
 const MAX_BYTES: u64 = 2 * 1024 * 1024;
@@ -71,7 +70,7 @@ fn message(line: &Value) -> Option<(By, String)> {
         "assistant" | "gemini" => By::Agent,
         _ => return None,
     };
-    let said = cleaned(&texts(inner.get("content")?));
+    let said = without_blocks(&texts(inner.get("content")?)).into_owned();
     (!said.is_empty()).then_some((by, said))
 }
 
