@@ -146,21 +146,26 @@ fn many_hooks_at_once_store_each_turn_once() {
 fn whatever_a_hook_acknowledged_survives_kills_of_it_and_of_the_storing() {
     let home = Home::in_ram();
     home.remember("the first tea");
+    let begun = Instant::now();
+    store(&home);
+    let whole = begun.elapsed();
     let mut acknowledged = Vec::new();
-    for round in 0..60_usize {
-        let said = format!("note the word {}", word(round));
+    for round in 0..60_u32 {
+        let said = format!("note the word {}", word(round as usize));
         let fields = json!({ "prompt": said, "turn_id": format!("t-{round}") });
         let event = changed(&home, "codex", "UserPromptSubmit", &fields);
         let mut child = home.start(&["hook", "codex", "UserPromptSubmit"]);
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), event.as_bytes()).unwrap();
-        // Each round kills a little later, from before it began to long after it was done.
-        spin(round * 10_000);
-        let _ = child.kill();
+        // Each round kills a little later, from before it began to about when it is done; the last are let be.
+        if round < 50 {
+            spin(whole * round / 40);
+            let _ = child.kill();
+        }
         if child.wait().unwrap().success() {
             acknowledged.push(said);
         }
         let mut storing = home.start(&["hook", "codex", "store"]);
-        spin((round % 20) * 25_000);
+        spin(whole * (round % 20) / 15);
         let _ = storing.kill();
         storing.wait().unwrap();
     }
@@ -179,8 +184,9 @@ fn whatever_a_hook_acknowledged_survives_kills_of_it_and_of_the_storing() {
     assert_eq!(once.len(), stored.len(), "something was stored twice");
 }
 
-fn spin(turns: usize) {
-    for _ in 0..turns {
+fn spin(time: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
         std::hint::spin_loop();
     }
 }
