@@ -17,6 +17,7 @@ mod pass;
 mod models;
 mod embeddings;
 mod routes;
+mod described;
 
 use std::{
     collections::HashSet,
@@ -37,6 +38,7 @@ use everlore::{
 use serde_json::Value;
 use tokio::task::JoinSet;
 
+pub(crate) use described::complete;
 pub(crate) use routes::{description, routes};
 
 use self::{
