@@ -25,6 +25,9 @@ const PROBLEMS: [(&str, &str); 10] = [
 /// Those that only a body can bring about.
 const OF_BODIES: [&str; 3] = ["408", "413", "415"];
 
+/// Routes that answer without a provider too.
+const ALONE: [&str; 2] = ["/embeddings", "/models"];
+
 /// Completes a description that has these routes.
 pub(crate) fn complete(api: &mut Value) {
     for (tongue, shape) in
@@ -48,9 +51,13 @@ pub(crate) fn complete(api: &mut Value) {
 
 fn complete_one(path: &str, method: &str, operation: &mut Value) {
     let tongue = if path.starts_with(ANTHROPIC) { Tongue::Anthropic } else { Tongue::Openai };
-    let has_body = method == "post";
+    let needs_provider = !ALONE.iter().any(|alone| path.ends_with(alone));
     for (status, _) in PROBLEMS {
-        if has_body || !OF_BODIES.contains(&status) {
+        let is_told = match status {
+            "503" => needs_provider,
+            status => method == "post" || !OF_BODIES.contains(&status),
+        };
+        if is_told {
             let name = response_name(tongue, status);
             operation["responses"][status] =
                 json!({ "$ref": format!("#/components/responses/{name}") });
