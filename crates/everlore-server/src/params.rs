@@ -40,6 +40,12 @@ impl Params {
         }
     }
 
+    /// The value of a parameter that must be given.
+    pub(crate) fn required<T: FromStr<Err: Display>>(&mut self, name: &str) -> Result<T, Problem> {
+        let missing = || Problem::invalid(format!("`{name}` is missing"), "give it in the query");
+        self.one(name)?.ok_or_else(missing)
+    }
+
     /// The value of a parameter within a range, if it is given.
     pub(crate) fn within<T>(
         &mut self,
@@ -109,6 +115,10 @@ mod tests {
         );
         assert!(Params::of(Some("limit=1&limit=2")).one::<usize>("limit").is_err());
         assert!(Params::of(Some("limit=many")).one::<usize>("limit").is_err());
+        assert_eq!(
+            Params::of(Some("limit=5")).required::<String>("uri").unwrap_err().title,
+            "`uri` is missing"
+        );
         Params::of(Some("agent=a&user=b")).end().unwrap();
     }
 }

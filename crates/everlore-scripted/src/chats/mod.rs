@@ -230,20 +230,36 @@ impl Script for Chats {
 impl Chats {
     /// A token for every character of the messages, as they stand in the body.
     fn count(&self, request: &Request) -> Reply {
-        let tokens = request.json()["messages"].to_string().chars().count();
-        let counted = Reply::json(200, &serde_json::json!({ "input_tokens": tokens }));
-        self.admit(&anthropic::Anthropic, request).map_or_else(|refused| refused, |()| counted)
+        let wire = &anthropic::Anthropic;
+        let body = request.json();
+        let messages = &body["messages"];
+        let tokens = messages.to_string().chars().count();
+        match self.admit(wire, request) {
+            Err(refused) => refused,
+            Ok(()) if body["model"] != self.model.as_str() => {
+                wire.error(404, &format!("model: {}", body["model"]))
+            }
+            Ok(()) if messages.as_array().is_none_or(Vec::is_empty) => {
+                wire.error(400, "messages: at least one message is required")
+            }
+            Ok(()) => Reply::json(200, &serde_json::json!({ "input_tokens": tokens })),
+        }
     }
 
     fn list(&self, request: &Request, path: &str) -> Reply {
+        // Two providers list at one address; one of them wants its version named.
+        let is_anthropic = request.header("anthropic-version").is_some();
         let wire: &dyn Wire = match path {
-            // Two providers list at one address; one of them wants its version named.
-            "/v1/models" if request.header("anthropic-version").is_some() => &anthropic::Anthropic,
-            "/v1/models" => &openai::Openai,
+            path if path.starts_with("/v1/models") && is_anthropic => &anthropic::Anthropic,
+            path if path.starts_with("/v1/models") => &openai::Openai,
             "/api/tags" => &ollama::Ollama,
             "/v1beta/models" => &gemini::Gemini,
             _ => return Reply::error(404, "Not Found"),
         };
-        self.admit(wire, request).map_or_else(|refused| refused, |()| wire.list(self))
+        match (self.admit(wire, request), path.strip_prefix("/v1/models/")) {
+            (Err(refused), _) => refused,
+            (Ok(()), None) => wire.list(self),
+            (Ok(()), Some(model)) => wire.error(404, &format!("model: {model}")),
+        }
     }
 }

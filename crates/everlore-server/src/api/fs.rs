@@ -6,7 +6,7 @@ use axum::{
 };
 use everlore::engine::fs::{
     AddRequest, Added, FindRequest, Finding, GrepRequest, Grepped, Level, ListRequest, Listing,
-    PAGE, RemoveRequest, Removed, Stat, Text, TreeRequest, Walked,
+    MAX_PAGE, PAGE, RemoveRequest, Removed, Stat, Text, TreeRequest, Walked,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -19,6 +19,7 @@ use crate::{
     auth::{Reader, Writer},
     body::Json,
     params::Params,
+    problem::Problem,
 };
 
 /// Levels of folders that a tree shows, unless more are asked for.
@@ -38,8 +39,20 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/fs/grep", get(grep))
 }
 
-fn uri(params: &mut Params) -> Result<String, crate::problem::Problem> {
+/// Where; the root if left out.
+fn uri(params: &mut Params) -> Result<String, Problem> {
     Ok(params.one("uri")?.unwrap_or_default())
+}
+
+fn limit(params: &mut Params, otherwise: usize) -> Result<usize, Problem> {
+    Ok(params.within("limit", 1..=MAX_PAGE)?.unwrap_or(otherwise))
+}
+
+/// A level by its name; the words that people type for it are for the command line.
+fn level(params: &mut Params) -> Result<Level, Problem> {
+    let Some(name) = params.one::<String>("level")? else { return Ok(Level::default()) };
+    let found = [Level::L0, Level::L1, Level::L2].into_iter().find(|level| level.as_str() == name);
+    found.ok_or_else(|| Problem::invalid("there is no such `level`", "use l0, l1 or l2"))
 }
 
 /// List a folder
@@ -53,7 +66,7 @@ pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered
     let request = ListRequest {
         uri: uri(&mut params)?,
         after: params.one("after")?,
-        limit: params.one("limit")?.unwrap_or(PAGE),
+        limit: limit(&mut params, PAGE)?,
         all: params.is("all")?,
     };
     params.end()?;
@@ -63,15 +76,16 @@ pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered
 /// List a folder and the folders in it
 #[utoipa::path(get, path = "/v1/fs/tree", tag = "fs", params(
     ("uri" = Option<String>, Query, description = "The folder; the root if left out"),
-    ("depth" = Option<usize>, Query, description = "How many levels, 3 if left out"),
+    ("depth" = Option<usize>, Query, description = "How many levels, 3 if left out, 1000 at most"),
     ("limit" = Option<usize>, Query, description = "The most entries, 100 if left out, 1000 at most"),
     ("all" = Option<bool>, Query, description = "Also what is archived or superseded"),
 ), responses((status = 200, description = "Each entry before those in it", body = schema::FsTree)))]
 pub(super) async fn tree(Reader(access): Reader, mut params: Params) -> Answered<Walked> {
     let request = TreeRequest {
         uri: uri(&mut params)?,
-        depth: params.one("depth")?.unwrap_or(DEPTH),
-        limit: params.one("limit")?.unwrap_or(PAGE),
+        // No page has more levels than entries.
+        depth: params.within("depth", 1..=MAX_PAGE)?.unwrap_or(DEPTH),
+        limit: limit(&mut params, PAGE)?,
         all: params.is("all")?,
     };
     params.end()?;
@@ -84,8 +98,7 @@ pub(super) async fn tree(Reader(access): Reader, mut params: Params) -> Answered
     ("level" = Option<String>, Query, description = "l0 (one line), l1 (overview) or l2 (all of it), which it is if left out"),
 ), responses((status = 200, description = "The text", body = schema::FsText)))]
 pub(super) async fn read(Reader(access): Reader, mut params: Params) -> Answered<Text> {
-    let uri = uri(&mut params)?;
-    let level: Level = params.one("level")?.unwrap_or_default();
+    let (uri, level) = (params.required::<String>("uri")?, level(&mut params)?);
     params.end()?;
     Ok(Answer::ok(access.engine().fs_read(&access.scope, &uri, level).await?))
 }
@@ -104,15 +117,15 @@ pub(super) async fn stat(Reader(access): Reader, mut params: Params) -> Answered
 #[utoipa::path(get, path = "/v1/fs/find", tag = "fs", params(
     ("query" = String, Query, description = "What is asked"),
     ("uri" = Option<String>, Query, description = "Where; everywhere if left out"),
-    ("limit" = Option<usize>, Query, description = "The most hits, 10 if left out"),
+    ("limit" = Option<usize>, Query, description = "The most hits, 10 if left out, 1000 at most"),
     ("min_score" = Option<f64>, Query, description = "Hits with a lower score, from 0 to 1, are left out"),
 ), responses((status = 200, description = "Best first", body = schema::FsFinding)))]
 pub(super) async fn find(Reader(access): Reader, mut params: Params) -> Answered<Finding> {
     let request = FindRequest {
-        query: params.one("query")?.unwrap_or_default(),
+        query: params.required("query")?,
         uri: uri(&mut params)?,
-        limit: params.one("limit")?.unwrap_or(HITS),
-        min_score: params.one("min_score")?.unwrap_or(0.0),
+        limit: limit(&mut params, HITS)?,
+        min_score: params.within("min_score", 0.0..=1.0)?.unwrap_or(0.0),
     };
     params.end()?;
     Ok(Answer::ok(access.engine().fs_find(&access.scope, &request).await?))
@@ -124,15 +137,15 @@ pub(super) async fn find(Reader(access): Reader, mut params: Params) -> Answered
     ("uri" = Option<String>, Query, description = "Where; everywhere if left out"),
     ("regex" = Option<bool>, Query, description = "Whether the pattern is a regular expression"),
     ("ignore_case" = Option<bool>, Query, description = "Whether capitals matter not"),
-    ("limit" = Option<usize>, Query, description = "The most lines, 100 if left out"),
+    ("limit" = Option<usize>, Query, description = "The most lines, 100 if left out, 1000 at most"),
 ), responses((status = 200, description = "Lines with their uris and numbers", body = schema::FsGrepped)))]
 pub(super) async fn grep(Reader(access): Reader, mut params: Params) -> Answered<Grepped> {
     let request = GrepRequest {
-        pattern: params.one("pattern")?.unwrap_or_default(),
+        pattern: params.required("pattern")?,
         uri: uri(&mut params)?,
         regex: params.is("regex")?,
         ignore_case: params.is("ignore_case")?,
-        limit: params.one("limit")?.unwrap_or(PAGE),
+        limit: limit(&mut params, PAGE)?,
     };
     params.end()?;
     Ok(Answer::ok(access.engine().fs_grep(&access.scope, &request).await?))
@@ -153,7 +166,7 @@ pub(super) struct AddBody {
     tags: Vec<String>,
     /// Free data of the caller, for a memory.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Object)]
     metadata: Map<String, Value>,
 }
 
@@ -173,7 +186,7 @@ pub(super) async fn add(Writer(access): Writer, Json(body, _): Json<AddBody>) ->
 ), responses((status = 200, description = "How many memories that were, and the runs to undo", body = schema::FsRemoved)))]
 pub(super) async fn remove(Writer(access): Writer, mut params: Params) -> Answered<Removed> {
     let request = RemoveRequest {
-        uri: uri(&mut params)?,
+        uri: params.required("uri")?,
         recursive: params.is("recursive")?,
         dry_run: params.is("dry_run")?,
     };

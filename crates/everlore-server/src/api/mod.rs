@@ -168,6 +168,8 @@ pub fn openapi() -> Value {
     #[cfg(feature = "remote")]
     api.merge(crate::proxy::description());
     let mut api = json!(api);
+    #[cfg(feature = "remote")]
+    crate::proxy::complete(&mut api);
     precise::precise(&mut api);
     api
 }

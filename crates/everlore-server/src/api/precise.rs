@@ -8,6 +8,9 @@ const NAME: &str = r"^[^\s./\\\u0000-\u001f\u007f-\u009f]([^/\\\u0000-\u001f\u00
 /// An id, the beginning of one, or a uri.
 const ID: &str = r"^([0-9A-Fa-f-]{1,36}|agent://.+)$";
 
+/// A place in the tree: a uri, or a path from its root.
+const URI: &str = r"^[^\\\u0000-\u001f\u007f-\u009f]*$";
+
 /// What can be told apart by words, in the order of the enums.
 const KINDS: [&str; 8] =
     ["user", "feedback", "project", "reference", "knowledge", "experience", "session", "turn"];
@@ -53,7 +56,8 @@ fn parameter_schema(path: &str, parameter: &Value) -> Option<Value> {
         json!({ "type": "array", "items": one })
     };
     let most = |most: u64| json!({ "type": "integer", "minimum": 1, "maximum": most });
-    let is_mem0 = !path.starts_with("/v1/") || path.ends_with('/');
+    let is_ours = path.starts_with("/v1/") || path.starts_with("/anthropic/");
+    let is_mem0 = !is_ours || path.ends_with('/');
     Some(match parameter["name"].as_str()? {
         "page" => most(u32::MAX.into()),
         "page_size" | "top_k" | "limit" => most(1_000),
@@ -65,7 +69,14 @@ fn parameter_schema(path: &str, parameter: &Value) -> Option<Value> {
         {
             json!({ "type": "string", "format": "uuid" })
         }
+        "after" if path.starts_with("/v1/fs/") => json!({ "type": "string" }),
         "id" | "after" => text(ID),
+        "uri" if path == "/v1/fs" => place(None),
+        "uri" => place(Some("user")),
+        "level" => json!({ "type": "string", "enum": ["l0", "l1", "l2"] }),
+        "depth" => most(1_000),
+        "query" | "pattern" => json!({ "type": "string" }),
+        "min_score" => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
         "layer" => json!({ "type": "string", "enum": ["soul", "user", "memory", "daily"] }),
         "file" => text(r"^[^/\\]+\.md$"),
         "name" | "Idempotency-Key" => json!({ "type": "string", "minLength": 1 }),
@@ -79,9 +90,20 @@ fn parameter_schema(path: &str, parameter: &Value) -> Option<Value> {
         "order" => json!({ "type": "string", "enum": ["newest", "oldest"] }),
         "before" => json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX }),
         "days" => most(3_660),
-        "journal" | "dry_run" | "keep_going" => json!({ "type": "boolean" }),
+        "journal" | "dry_run" | "keep_going" | "all" | "regex" | "ignore_case" | "recursive" => {
+            json!({ "type": "boolean" })
+        }
         _ => return None,
     })
+}
+
+/// A place in the tree, with one that there is.
+fn place(example: Option<&str>) -> Value {
+    let mut schema = json!({ "type": "string", "maxLength": 4_096, "pattern": URI });
+    if let Some(example) = example {
+        schema["examples"] = json!([example]);
+    }
+    schema
 }
 
 /// The names of the schemas of bodies, and of what they are made of.
@@ -154,6 +176,7 @@ fn fields() -> Vec<(&'static str, &'static str, Value)> {
         ("Filter", "until", time.clone()),
         ("Filter", "turns_until", time),
         ("FileBody", "name", some),
+        ("AddBody", "uri", place(Some("user/food"))),
     ]
 }
 

@@ -57,7 +57,7 @@ impl Exchange {
         let who = if role == Role::User { "user" } else { "assistant" };
         let names = [access.scope.agent(), access.scope.user(), session, who];
         let run = format!("proxy-{}", digest(&[&names[..], place].concat()));
-        let Some(_begun) = access.app.proxy.begin(&run) else { return };
+        let _begun = access.app.proxy.begin(&run).await;
         let stored = async {
             let query =
                 JournalQuery { run: Some(run.clone()), limit: Some(1), ..JournalQuery::default() };

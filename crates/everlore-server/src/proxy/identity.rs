@@ -11,11 +11,11 @@ use crate::{
     token::hex,
 };
 
-const USER: [&str; 2] = ["x-memory-user", "x-sm-user-id"];
+pub(super) const USER: [&str; 2] = ["x-memory-user", "x-sm-user-id"];
 /// A project is kept apart like an agent until it has a layer of its own.
-const AGENT: [&str; 2] = ["x-memory-agent", "x-memory-project"];
-const SESSION: [&str; 2] = ["x-memory-session", "x-sm-conversation-id"];
-const MODE: &str = "x-memory-mode";
+pub(super) const AGENT: [&str; 2] = ["x-memory-agent", "x-memory-project"];
+pub(super) const SESSION: [&str; 2] = ["x-memory-session", "x-sm-conversation-id"];
+pub(super) const MODE: &str = "x-memory-mode";
 
 /// A longer name of a conversation is used by its digest.
 const MAX_SESSION_CHARS: usize = 100;

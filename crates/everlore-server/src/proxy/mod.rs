@@ -16,9 +16,11 @@ mod pass;
 mod models;
 mod embeddings;
 mod routes;
+mod described;
 
 use std::{
     collections::HashSet,
+    pin::pin,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -34,8 +36,9 @@ use everlore::{
     types::Timestamp,
 };
 use serde_json::Value;
-use tokio::task::JoinSet;
+use tokio::{sync::Notify, task::JoinSet};
 
+pub(crate) use described::complete;
 pub(crate) use routes::{description, routes};
 
 use self::{
@@ -81,12 +84,27 @@ pub(crate) struct Proxy {
     answers: Recent<String>,
     /// What is being kept now.
     under_way: Mutex<HashSet<String>>,
+    /// Told whenever something is kept.
+    kept: Notify,
     captures: Mutex<JoinSet<()>>,
 }
 
 impl Proxy {
-    /// Marks something as being kept; none if it is already.
-    fn begin<'a>(&'a self, run: &'a str) -> Option<Begun<'a>> {
+    /// Marks something as being kept, once nobody else keeps it: what comes after it must not be kept before.
+    async fn begin<'a>(&'a self, run: &'a str) -> Begun<'a> {
+        loop {
+            let mut kept = pin!(self.kept.notified());
+            // From here on no end is missed.
+            kept.as_mut().enable();
+            match self.try_begin(run) {
+                Some(begun) => return begun,
+                None => kept.await,
+            }
+        }
+    }
+
+    /// The same; none if it is being kept already.
+    fn try_begin<'a>(&'a self, run: &'a str) -> Option<Begun<'a>> {
         let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         // Made only if it is new: one that is dropped here would wait for the lock that is held here.
         under_way.insert(run.to_owned()).then(|| Begun { proxy: self, run })
@@ -120,6 +138,8 @@ impl Drop for Begun<'_> {
     fn drop(&mut self) {
         let mut under_way = self.proxy.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         under_way.remove(self.run);
+        drop(under_way);
+        self.proxy.kept.notify_waiters();
     }
 }
 
@@ -268,15 +288,20 @@ fn tell(added: &Added, session: &str, headers: &mut HeaderMap) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    #[test]
-    fn what_is_being_kept_is_not_begun_again_until_it_is_done() {
+    #[tokio::test]
+    async fn what_is_being_kept_is_not_begun_again_until_it_is_done() {
         let proxy = Proxy::default();
-        let begun = proxy.begin("one");
-        assert!(begun.is_some() && proxy.begin("one").is_none() && proxy.begin("two").is_some());
+        let begun = proxy.begin("one").await;
+        assert!(proxy.try_begin("one").is_none() && proxy.try_begin("two").is_some());
+        let mut again = pin!(proxy.begin("one"));
+        assert!(tokio::time::timeout(Duration::ZERO, &mut again).await.is_err());
         drop(begun);
-        assert!(proxy.begin("one").is_some());
+        again.await;
+        assert!(proxy.try_begin("one").is_some());
     }
 
     #[test]

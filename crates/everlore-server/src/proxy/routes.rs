@@ -13,8 +13,8 @@ use serde_json::Value;
 use utoipa::OpenApi;
 
 use super::{
-    check_spending, converse, embeddings, models, pass::to_client, passed, provider, received,
-    wire::Wire,
+    asked::Asked, check_spending, converse, edited, embeddings, memory::Added, models,
+    pass::to_client, passed, provider, received, wire::Wire,
 };
 use crate::{
     answer::Answer,
@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The path below which Anthropic's clients ask.
-const ANTHROPIC: &str = "/anthropic";
+pub(super) const ANTHROPIC: &str = "/anthropic";
 
 /// Everything that is passed on. Whoever asks needs a token or a key, and is told of problems as their client reads them.
 pub(crate) fn routes(app: &App) -> Router<App> {
@@ -120,7 +120,10 @@ async fn count(Reader(access): Reader, request: Request) -> Result<Response, Pro
     let relay = provider(&access.app, Tongue::Anthropic)?;
     let (parts, body) = received(&access, request).await?;
     check_spending(&access, &parts)?;
-    Ok(to_client(passed(&relay, "/v1/messages/count_tokens", &parts, body).await?, None))
+    let asked = std::str::from_utf8(&body).ok().and_then(|text| Asked::read(Wire::Messages, text));
+    let sent = asked.map(|asked| edited(Wire::Messages, &asked, &Added::Off, &relay, &body));
+    let sent = sent.unwrap_or(body);
+    Ok(to_client(passed(&relay, "/v1/messages/count_tokens", &parts, sent).await?, None))
 }
 
 /// The models of the provider and ours, as OpenAI lists them
@@ -188,8 +191,18 @@ async fn shown(
     if let Some(model) = known {
         return Ok(Answer::ok(model).into_response());
     }
+    check_name(request.uri().path())?;
     let (parts, body) = received(&access, request).await?;
     Ok(to_client(passed(&*relay?, path_at_provider(&parts.uri, tongue), &parts, body).await?, None))
+}
+
+/// A name goes on as it came, so that it must not lead to something else at the provider, with the owner's key.
+fn check_name(path: &str) -> Result<(), Problem> {
+    let plain = path.to_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
+    match plain.split(['/', '\\']).any(|part| matches!(part, "." | "..")) {
+        false => Ok(()),
+        true => Err(Problem::invalid("no model has such a name", "GET the list of models")),
+    }
 }
 
 /// A path below our address as it is below the provider's.

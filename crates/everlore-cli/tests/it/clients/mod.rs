@@ -47,7 +47,6 @@ impl Clients {
     }
 
     /// A command that one of the Python packages brings.
-    #[allow(dead_code, reason = "not every client brings a command")]
     pub(super) fn python_command(&self, name: &str) -> Command {
         let mut command = Command::new(self.0.join("python/bin").join(name));
         quiet(&mut command);
@@ -62,10 +61,6 @@ impl Clients {
     }
 
     /// A command that one of the Node.js packages brings, run by the Node.js that came with them.
-    #[allow(
-        dead_code,
-        reason = "which of the clients are asked is up to the tests beside this file"
-    )]
     pub(super) fn node_command(&self, name: &str) -> Command {
         let mut command = self.node();
         command.arg(self.0.join("node/node_modules/.bin").join(name));

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
+use everlore_scripted::{Request, Server};
 use serde_json::json;
 
 use super::{clients, succeed};
-use crate::{home::Home, serve::Serving};
+use crate::serve::{Serving, provided};
 
 #[test]
 fn the_description_and_the_server_agree_in_every_case_that_schemathesis_thinks_of() {
     let Some(clients) = clients() else { return };
-    let home = Home::new();
+    // The routes that pass something on have somebody to pass it to.
+    let (provider, home) = provided();
     // As many requests as it can make, guesses of tokens included.
     let server = Serving::on(&home, &["--rate", "1000000"]);
     let known = json!({ "content": "喜欢喝龙井茶 and oolong", "tags": ["茶"] });
@@ -32,4 +34,18 @@ fn the_description_and_the_server_agree_in_every_case_that_schemathesis_thinks_o
     let told = succeed(command);
     assert!(told.contains("No issues found") || told.contains("passed"), "{told}");
     assert_eq!(server.send(&[], "GET", "/health", None).status, 200);
+    if cfg!(feature = "remote") {
+        assert_asked(&provider);
+    }
+}
+
+/// Every way to ask a provider came through, and was answered at least once.
+fn assert_asked(provider: &Server) {
+    let heard = provider.requests();
+    for wire in ["chat/completions", "responses", "messages", "messages/count_tokens"] {
+        // The model of the settings is named only where a body could be read, and is answered.
+        let path = format!("/v1/{wire}");
+        let asked = heard.iter().filter(|one| one.path.split('?').next() == Some(path.as_str()));
+        assert!(asked.map(Request::json).any(|body| body["model"] == "scripted-chat"), "{path}");
+    }
 }

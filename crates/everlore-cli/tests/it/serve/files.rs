@@ -56,6 +56,28 @@ fn a_tree_is_walked_over_http_in_both_languages() {
 }
 
 #[test]
+fn what_a_route_does_not_take_is_told_before_anything_is_done() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    for (method, path, said) in [
+        ("GET", "/v1/fs/read", "`uri` is missing"),
+        ("DELETE", "/v1/fs?recursive=true", "`uri` is missing"),
+        ("GET", "/v1/fs/find?uri=user", "`query` is missing"),
+        ("GET", "/v1/fs/grep?uri=%E8%8C%B6", "`pattern` is missing"),
+        ("GET", "/v1/fs/read?uri=user&level=0", "no such `level`"),
+        ("GET", "/v1/fs/ls?limit=0", "`limit` goes from 1 to 1000"),
+        ("GET", "/v1/fs/tree?depth=1001", "`depth` goes from 1 to 1000"),
+        ("GET", "/v1/fs/find?query=%E8%8C%B6&min_score=NaN", "`min_score` goes from 0 to 1"),
+    ] {
+        let told = server.ask(method, path, None);
+        assert_eq!(told.problem(400), "invalid", "{path}");
+        assert!(told.text.contains(said), "{path}: {told:?}");
+    }
+    let told = server.ask("GET", "/v1/fs/stat?uri=%0Auser", None);
+    assert_eq!(told.problem(422), "invalid", "a line break is no part of a name");
+}
+
+#[test]
 fn uris_that_lead_out_are_refused_on_every_route() {
     let home = Home::new();
     let server = Serving::on(&home, &[]);

@@ -19,6 +19,7 @@ use std::{
     time::Duration,
 };
 
+use everlore_scripted::{Chats, Embeddings, Reply, Request as Asked, Said, Script, Server};
 use serde_json::Value;
 use ureq::http::{HeaderMap, Request};
 
@@ -26,6 +27,32 @@ use crate::home::Home;
 
 /// Longer than anything here takes; a server that hangs fails its test.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A provider that also makes vectors.
+pub(super) struct Both(pub(super) Chats, pub(super) Embeddings);
+
+impl Script for Both {
+    fn answer(&mut self, request: &Asked) -> Reply {
+        match request.path.split('?').next() {
+            Some("/v1/embeddings") => self.1.answer(request),
+            _ => self.0.answer(request),
+        }
+    }
+}
+
+/// A provider that can be asked in every way that the proxy knows, and a home whose settings name it.
+pub(super) fn provided() -> (Server, Home) {
+    let chats = Chats::new().otherwise(|_| Said::text("龙井 and oolong."));
+    let server = Server::start(Both(chats, Embeddings::default()));
+    let home = Home::new();
+    let settings = format!(
+        "[chat]\nprovider = \"ollama\"\nmodel = \"scripted-chat\"\nbase_url = \"{}\"\n",
+        server.url()
+    );
+    fs::create_dir_all(home.path()).unwrap();
+    fs::write(home.path().join("config.toml"), settings).unwrap();
+    (server, home)
+}
 
 /// A server that is killed with the test.
 pub(super) struct Serving {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Serving, access::key, id};
+use super::{Serving, Told, access::key, id, provided};
 use crate::home::Home;
 
 /// Routes that anyone may ask.
@@ -17,6 +17,8 @@ pub(super) struct Route {
     pub(super) method: String,
     pub(super) template: String,
     pub(super) path: String,
+    /// The shape of its problems: ours, or that of another system whose protocol it speaks.
+    shape: String,
 }
 
 /// All routes; `id` stands where a memory is named.
@@ -25,12 +27,18 @@ pub(super) fn routes(server: &Serving, id: &str) -> Vec<Route> {
     let mut routes = Vec::new();
     for (template, item) in api["paths"].as_object().unwrap() {
         let path = filled(template, id);
-        for method in item.as_object().unwrap().keys() {
+        for (method, operation) in item.as_object().unwrap() {
             let (method, template) = (method.to_uppercase(), template.clone());
-            routes.push(Route { method, template, path: path.clone() });
+            let shape = shape(&operation["responses"]["default"]);
+            routes.push(Route { method, template, path: path.clone(), shape });
         }
     }
     routes
+}
+
+fn shape(response: &Value) -> String {
+    let content = response["content"].as_object().unwrap().values().next().unwrap();
+    content["schema"]["$ref"].as_str().unwrap().rsplit('/').next().unwrap().to_owned()
 }
 
 fn filled(template: &str, id: &str) -> String {
@@ -50,6 +58,18 @@ fn filled(template: &str, id: &str) -> String {
     path
 }
 
+/// What a route must be asked with beside its path.
+fn query(method: &str, template: &str) -> &'static str {
+    match (method, template) {
+        (_, "/v1/fs/find") => "?query=vault%20code%20tangerine",
+        (_, "/v1/fs/grep") => "?pattern=tangerine",
+        (_, "/v1/fs/read") => "?uri=user&level=l1",
+        (_, "/v1/fs/tree") => "?depth=9",
+        ("DELETE", "/v1/fs") => "?uri=user&recursive=true",
+        _ => "",
+    }
+}
+
 /// Something that each route might take, with all names that lead to Li's memory.
 fn body(template: &str, foreign: &str) -> Value {
     let li = json!({ "user_id": "li", "agent_id": "helper" });
@@ -66,6 +86,17 @@ fn body(template: &str, foreign: &str) -> Value {
         "/v1/layers/{layer}" => json!({ "action": "add", "section": "s", "content": "own" }),
         "/v1/sessions/{session}/answered" => json!({ "answer": "tangerine" }),
         "/v1/vault/{file}" => json!({ "kind": "user", "name": "own", "content": "own 话" }),
+        "/v1/fs" => json!({ "uri": "user", "content": "own 话" }),
+        "/v1/embeddings" => json!({ "model": "everlore-builtin", "input": "tangerine" }),
+        "/v1/responses" => {
+            json!({ "model": "everlore", "input": "vault code tangerine 橘子", "user": "li" })
+        }
+        "/v1/chat/completions" => {
+            json!({ "model": "everlore", "messages": message, "user": "li", "metadata": li })
+        }
+        template if template.starts_with("/anthropic/") => {
+            json!({ "model": "everlore", "max_tokens": 9, "messages": message, "metadata": li })
+        }
         "/v1/batch/" => json!({ "memories": [{ "memory_id": foreign, "text": "overwritten" }] }),
         "/v1/feedback/" => json!({ "memory_id": foreign, "feedback": "NEGATIVE" }),
         template if template.contains("search") => json!({ "query": "tangerine", "filters": li }),
@@ -96,6 +127,29 @@ fn is_unending(route: &Route) -> bool {
     UNENDING.iter().any(|(template, _)| *template == route.template)
 }
 
+/// Whether a route speaks the protocol of a provider of models.
+fn is_passed_on(route: &Route) -> bool {
+    ["OpenaiError", "AnthropicError"].contains(&route.shape.as_str())
+}
+
+/// Told, in the words of the route's protocol, that the key is for another scope.
+#[track_caller]
+fn assert_refused(route: &Route, told: &Told) {
+    if !is_passed_on(route) {
+        assert_eq!(told.problem(403), "scope", "{} {}", route.method, route.path);
+        return;
+    }
+    let problem = told.json(403);
+    assert_eq!(told.headers["content-type"], "application/json");
+    assert_eq!(problem["error"]["type"], "permission_error", "{problem}");
+    let message = problem["error"]["message"].as_str().unwrap();
+    assert!(message.contains("the memory of another agent or user"), "{problem}");
+    match route.shape.as_str() {
+        "OpenaiError" => assert_eq!(problem["error"]["code"], "scope"),
+        _ => assert_eq!(problem["type"], "error"),
+    }
+}
+
 #[test]
 fn without_a_token_or_a_key_nothing_is_answered() {
     let home = Home::new();
@@ -112,23 +166,36 @@ fn without_a_token_or_a_key_nothing_is_answered() {
 
 #[test]
 fn a_key_that_names_another_scope_is_refused_by_every_route() {
-    let home = Home::new();
+    let (provider, home) = provided();
     let (server, wang, foreign) = two_scopes(&home);
-    let own = |route: &&Route| route.template.starts_with("/v1/") && !route.template.ends_with('/');
+    // mem0's routes name the user in other ways, which `mem0` tests.
+    let own = |route: &&Route| {
+        is_passed_on(route) || route.template.starts_with("/v1/") && route.shape == "Problem"
+    };
     let routes = routes(&server, &foreign);
     let asked: Vec<&Route> = routes.iter().filter(own).collect();
-    assert!(asked.len() > 40, "{}", asked.len());
-    for Route { method, template, path } in asked {
+    assert!(asked.len() >= 50, "{}", asked.len());
+    for route in asked {
+        let Route { method, template, path, .. } = route;
         let body = (method != "GET").then(|| body(template, &foreign));
         let path = format!("{path}?agent=helper&user=li");
-        let told = server.ask_as(&wang, method, &path, body);
-        assert_eq!(told.problem(403), "scope", "{method} {path}");
+        assert_refused(route, &server.ask_as(&wang, method, &path, body.clone()));
+        if is_passed_on(route) {
+            let bearer = format!("Bearer {wang}");
+            let named = [
+                ("authorization", bearer.as_str()),
+                ("x-everlore-agent", "helper"),
+                ("x-everlore-user", "li"),
+            ];
+            assert_refused(route, &server.send(&named, method, &route.path, body));
+        }
     }
+    assert!(provider.requests().is_empty(), "nothing was passed on");
 }
 
 #[test]
 fn no_route_tells_a_key_of_another_scope_or_changes_it() {
-    let home = Home::new();
+    let (provider, home) = provided();
     let (server, wang, foreign) = two_scopes(&home);
     let whole = || {
         ["/v1/export", "/v1/export?journal=true"].map(|path| {
@@ -140,9 +207,11 @@ fn no_route_tells_a_key_of_another_scope_or_changes_it() {
     };
     let before = whole();
     assert!(before[0].contains("tangerine"));
-    for Route { method, template, path } in
+    let leaks = ["vault code of Li", "the vault code is", "\"li\"", "helper/li"];
+    for Route { method, template, path, .. } in
         routes(&server, &foreign).iter().filter(|route| !is_unending(route))
     {
+        let path = &format!("{path}{}", query(method, template));
         let lines = template == "/v1/import";
         let body = (method != "GET").then(|| body(template, &foreign));
         let bearer = format!("Bearer {wang}");
@@ -155,9 +224,19 @@ fn no_route_tells_a_key_of_another_scope_or_changes_it() {
             }
         };
         assert!(told.status < 500, "{method} {path}: {told:?}");
-        for leak in ["vault code of Li", "the vault code is", "\"li\"", "helper/li"] {
+        for leak in leaks {
             assert!(!told.text.contains(leak), "{method} {path}: {told:?}");
         }
+    }
+    // A provider hears what Wang said himself, his words for the user among it, and nothing of Li's memory.
+    let heard = provider.requests();
+    assert!(heard.len() > 5 || cfg!(not(feature = "remote")), "{heard:?}");
+    for request in heard {
+        let text = String::from_utf8(request.body).unwrap();
+        assert!(
+            !text.contains("vault code of Li") && !text.contains("the vault code is"),
+            "{text}"
+        );
     }
     assert_eq!(whole(), before);
 }

@@ -72,8 +72,8 @@ pub(super) enum Place {
 impl Place {
     /// What a uri (`agent://…`, `viking://…`, or a path from the root of the scope) names.
     pub(super) fn parse(uri: &str, scope: &Scope) -> Result<Self> {
-        let uri = uri.trim();
         check_text(uri)?;
+        let uri = uri.trim();
         if let Some(rest) = uri.strip_prefix("viking://") {
             return viking(&parts(rest)?, scope);
         }

@@ -1,22 +1,13 @@
 //! Models and vectors through the proxy: those of the provider, and ours (X5).
 
-use everlore_scripted::{Chats, Embeddings, Reply, Request, Script, Server};
+use everlore_scripted::{Embeddings, Server};
 use serde_json::json;
 
 use super::{KEY, chats, home_of, last};
-use crate::{home::Home, serve::Serving};
-
-/// A provider that also makes vectors.
-struct Both(Chats, Embeddings);
-
-impl Script for Both {
-    fn answer(&mut self, request: &Request) -> Reply {
-        match request.path.as_str() {
-            "/v1/embeddings" => self.1.answer(request),
-            _ => self.0.answer(request),
-        }
-    }
-}
+use crate::{
+    home::Home,
+    serve::{Both, Serving, provided},
+};
 
 /// The names of the models that are listed.
 fn listed(serving: &Serving, path: &str) -> Vec<String> {
@@ -82,4 +73,40 @@ fn models_and_vectors_are_those_of_the_provider_and_ours() {
         ["scripted-chat", "scripted-other", "everlore"]
     );
     assert_eq!(last(&server).path, "/v1/models?limit=5");
+}
+
+#[test]
+fn the_model_of_the_settings_can_be_asked_for_wherever_a_model_is_named() {
+    let (_provider, home) = provided();
+    let serving = Serving::on(&home, &[]);
+    let said = json!([{ "role": "user", "content": "喜欢什么茶" }]);
+    let counted = json!({ "model": "everlore", "messages": said });
+    let told = serving.ask("POST", "/anthropic/v1/messages/count_tokens", Some(counted)).json(200);
+    assert!(told["input_tokens"].as_u64().unwrap() > 0, "{told}");
+    for path in ["/v1/models/everlore", "/anthropic/v1/models/everlore"] {
+        assert_eq!(serving.ask("GET", path, None).json(200)["id"], "everlore");
+    }
+}
+
+#[test]
+fn a_name_of_a_model_leads_nowhere_else_at_the_provider() {
+    let (provider, home) = provided();
+    let serving = Serving::on(&home, &[]);
+    for name in ["../files", "..%2ffiles", "%2E%2e/files", "a/../../files", "a%2F..%5Cfiles", ".."]
+    {
+        for wire in ["/v1", "/anthropic/v1"] {
+            // Clients tidy such paths up before they send them.
+            let told = serving.raw(
+                format!(
+                    "GET {wire}/models/{name} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer {}\r\n\r\n",
+                    serving.token
+                )
+                .as_bytes(),
+            );
+            assert!(told.starts_with("HTTP/1.1 400 "), "{wire} {name}: {told}");
+        }
+    }
+    assert!(provider.requests().is_empty());
+    serving.ask("GET", "/v1/models/org%2Fa..b", None).json(404);
+    assert_eq!(last(&provider).path, "/v1/models/org%2Fa..b");
 }
