@@ -1,5 +1,6 @@
 //! Says exactly what requests may hold: names, ranges and words that the types alone do not tell the description.
 
+use everlore::{Kind, Status, tools::ToolSet};
 use serde_json::{Map, Value, json};
 
 /// A plain name: no slash, no control character, no dot in front, no blanks around it.
@@ -10,10 +11,6 @@ const ID: &str = r"^([0-9A-Fa-f-]{1,36}|agent://.+)$";
 
 /// A place in the tree: a uri, or a path from its root.
 const URI: &str = r"^[^\\\u0000-\u001f\u007f-\u009f]*$";
-
-/// What can be told apart by words, in the order of the enums.
-const KINDS: [&str; 8] =
-    ["user", "feedback", "project", "reference", "knowledge", "experience", "session", "turn"];
 
 /// Completes a description.
 pub(super) fn precise(api: &mut Value) {
@@ -50,12 +47,6 @@ fn objects(value: &mut Value) -> impl Iterator<Item = (String, &mut Value)> {
 }
 
 fn parameter_schema(path: &str, parameter: &Value) -> Option<Value> {
-    let text = |pattern: &str| json!({ "type": "string", "pattern": pattern });
-    let many = |words: &[&str]| {
-        let one = json!({ "type": "string", "enum": words });
-        json!({ "type": "array", "items": one })
-    };
-    let most = |most: u64| json!({ "type": "integer", "minimum": 1, "maximum": most });
     let is_ours = path.starts_with("/v1/") || path.starts_with("/anthropic/");
     let is_mem0 = !is_ours || path.ends_with('/');
     Some(match parameter["name"].as_str()? {
@@ -73,6 +64,26 @@ fn parameter_schema(path: &str, parameter: &Value) -> Option<Value> {
         "id" | "after" => text(ID),
         "uri" if path == "/v1/fs" => place(None),
         "uri" => place(Some("user")),
+        name => return anywhere(name),
+    })
+}
+
+fn text(pattern: &str) -> Value {
+    json!({ "type": "string", "pattern": pattern })
+}
+
+fn many(words: &[&str]) -> Value {
+    let one = json!({ "type": "string", "enum": words });
+    json!({ "type": "array", "items": one })
+}
+
+fn most(most: u64) -> Value {
+    json!({ "type": "integer", "minimum": 1, "maximum": most })
+}
+
+/// What a parameter takes that means the same on every route of ours.
+fn anywhere(name: &str) -> Option<Value> {
+    Some(match name {
         "level" => json!({ "type": "string", "enum": ["l0", "l1", "l2"] }),
         "depth" => most(1_000),
         "query" | "pattern" => json!({ "type": "string" }),
@@ -82,9 +93,9 @@ fn parameter_schema(path: &str, parameter: &Value) -> Option<Value> {
         "name" | "Idempotency-Key" => json!({ "type": "string", "minLength": 1 }),
         "session" | "run" => json!({ "type": "string" }),
         "If-Match" => text(r#"^"[!#-+\--~]+"$"#),
-        "kind" => many(&KINDS),
-        "status" => many(&["active", "superseded", "archived"]),
-        "set" => many(&["core", "layers", "anthropic"]),
+        "kind" => many(&Kind::ALL.map(Kind::as_str)),
+        "status" => many(&Status::ALL.map(Status::as_str)),
+        "set" => many(&ToolSet::ALL.map(ToolSet::as_str)),
         "tag" => json!({ "type": "array", "items": { "type": "string" } }),
         "since" | "until" => json!({ "type": "string", "format": "date-time" }),
         "order" => json!({ "type": "string", "enum": ["newest", "oldest"] }),
@@ -188,14 +199,7 @@ fn extend(schema: &mut Value, facts: &Value) {
 
 #[cfg(test)]
 mod tests {
-    use everlore::types::Kind;
-
     use super::*;
-
-    #[test]
-    fn kinds_are_the_real_ones() {
-        assert_eq!(KINDS, Kind::ALL.map(Kind::as_str));
-    }
 
     #[test]
     fn every_fact_is_about_a_field_that_there_is() {
