@@ -77,6 +77,12 @@ pub(crate) fn run(args: &HooksArgs) -> Result<()> {
     server.kill()?;
     server.wait()?;
     rows.extend(served?);
+    println!("{} memories in one scope, {} calls each\n", args.total, args.calls);
+    println!("{}", rendered(&rows));
+    Ok(())
+}
+
+fn rendered(rows: &[(&str, Spread)]) -> String {
     let row = |(name, spread): &(&str, Spread)| {
         let kept = if spread.p95 < TARGET { "yes" } else { "no" };
         vec![
@@ -88,9 +94,7 @@ pub(crate) fn run(args: &HooksArgs) -> Result<()> {
         ]
     };
     let head = ["ms", "p50", "p95", "most", "p95 below 50"];
-    println!("{} memories in one scope, {} calls each\n", args.total, args.calls);
-    println!("{}", render(&head, &rows.iter().map(row).collect::<Vec<_>>()));
-    Ok(())
+    render(&head, &rows.iter().map(row).collect::<Vec<_>>())
 }
 
 /// What is measured.

@@ -42,6 +42,17 @@ pub(crate) fn run(args: &McpArgs) -> Result<()> {
     fill(home.path(), &corpus, args.total)?;
     let question = corpus.query(0, 1);
     let program = args.program.as_path();
+    let tool = |name: &str, input: &dyn Fn() -> Value| {
+        spread(args.runs, || {
+            let call = json!({ "name": name, "arguments": input() });
+            first(program, home.path(), &[modern("tools/call", call)])
+        })
+    };
+    let asked = || json!({ "query": question });
+    let told = || {
+        let note = std::time::Instant::now();
+        json!({ "content": format!("Note {note:?}: the harbour opens at nine.") })
+    };
     let rows = [
         ("bare start: `everlore --version`", spread(args.runs, || bare(program))?),
         (
@@ -54,29 +65,9 @@ pub(crate) fn run(args: &McpArgs) -> Result<()> {
                 first(program, home.path(), &[modern("server/discover", json!({}))])
             })?,
         ),
-        (
-            "start to the answer of memory_recall",
-            spread(args.runs, || {
-                let call = json!({ "name": "memory_recall", "arguments": { "query": question } });
-                first(program, home.path(), &[modern("tools/call", call)])
-            })?,
-        ),
-        (
-            "start to the answer of memory_timeline",
-            spread(args.runs, || {
-                let call = json!({ "name": "memory_timeline", "arguments": { "query": question } });
-                first(program, home.path(), &[modern("tools/call", call)])
-            })?,
-        ),
-        (
-            "start to the answer of memory_save",
-            spread(args.runs, || {
-                let text =
-                    format!("Note {:?}: the harbour opens at nine.", std::time::Instant::now());
-                let call = json!({ "name": "memory_save", "arguments": { "content": text } });
-                first(program, home.path(), &[modern("tools/call", call)])
-            })?,
-        ),
+        ("start to the answer of memory_recall", tool("memory_recall", &asked)?),
+        ("start to the answer of memory_timeline", tool("memory_timeline", &asked)?),
+        ("start to the answer of memory_save", tool("memory_save", &told)?),
     ];
     let row = |(name, spread): &(&str, Spread)| {
         vec![(*name).to_owned(), number(spread.p50), number(spread.p95), spread.n.to_string()]

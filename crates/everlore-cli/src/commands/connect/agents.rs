@@ -197,54 +197,60 @@ impl Agent {
     fn tools(self, way: &Way) -> Option<What> {
         let (program, args) = way.command.split_first()?;
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["mcp"]).collect();
-        let bearer = |variable: &str| json!({ "Authorization": format!("Bearer {variable}") });
-        let of_env = |shape: &str| shape.replace("NAME", TOKEN_VARIABLE);
-        let (parent, value) = match (self, &way.url) {
-            (Self::Codex, url) => return Some(What::Toml(codex(program, &args, url.as_deref()))),
-            (Self::ClaudeCode, Some(url)) => (
-                "mcpServers",
-                json!({ "type": "http", "url": url, "headers": bearer(&of_env("${NAME}")) }),
-            ),
-            (Self::ClaudeCode, None) => {
-                ("mcpServers", json!({ "type": "stdio", "command": program, "args": args }))
-            }
-            (Self::Gemini, Some(url)) => {
-                ("mcpServers", json!({ "httpUrl": url, "headers": bearer(&of_env("${NAME}")) }))
-            }
-            (Self::Cursor, Some(url)) => {
-                ("mcpServers", json!({ "url": url, "headers": bearer(&of_env("${env:NAME}")) }))
-            }
-            (Self::Windsurf, Some(url)) => (
-                "mcpServers",
-                json!({ "serverUrl": url, "headers": bearer(&of_env("${env:NAME}")) }),
-            ),
-            (Self::Vscode, Some(url)) => (
-                "servers",
-                json!({ "type": "http", "url": url, "headers": bearer(&of_env("${env:NAME}")) }),
-            ),
-            (Self::Vscode, None) => {
-                ("servers", json!({ "type": "stdio", "command": program, "args": args }))
-            }
-            (Self::Opencode, Some(url)) => (
-                "mcp",
-                json!({ "type": "remote", "url": url, "enabled": true, "headers": bearer(&of_env("{env:NAME}")) }),
-            ),
-            (Self::Opencode, None) => {
-                let words: Vec<&str> = [program.as_str()].into_iter().chain(args).collect();
-                ("mcp", json!({ "type": "local", "command": words, "enabled": true }))
-            }
-            // Neither takes a token from the environment, and none is written into a file.
-            (Self::Zed | Self::ClaudeDesktop, Some(_)) => return None,
-            (Self::Zed, None) => ("context_servers", json!({ "command": program, "args": args })),
-            (Self::Gemini | Self::Cursor | Self::Windsurf | Self::ClaudeDesktop, None) => {
-                ("mcpServers", json!({ "command": program, "args": args }))
-            }
+        if self == Self::Codex {
+            return Some(What::Toml(codex(program, &args, way.url.as_deref())));
+        }
+        let value = match &way.url {
+            Some(url) => self.served(url)?,
+            None => self.started(program, &args),
         };
-        Some(What::Json(vec![Put::Member {
-            path: vec![parent.to_owned()],
-            key: NAME.to_owned(),
-            value,
-        }]))
+        let path = vec![self.list_of_servers().to_owned()];
+        Some(What::Json(vec![Put::Member { path, key: NAME.to_owned(), value }]))
+    }
+
+    /// The member of its settings that has the servers of tools.
+    fn list_of_servers(self) -> &'static str {
+        match self {
+            Self::Vscode => "servers",
+            Self::Opencode => "mcp",
+            Self::Zed => "context_servers",
+            _ => "mcpServers",
+        }
+    }
+
+    /// How it is told of a server that runs; none where it takes no token from the environment, because none is written into
+    /// a file.
+    fn served(self, url: &str) -> Option<Value> {
+        let bearer = |shape: &str| {
+            let variable = shape.replace("NAME", TOKEN_VARIABLE);
+            json!({ "Authorization": format!("Bearer {variable}") })
+        };
+        let env = || bearer("${env:NAME}");
+        Some(match self {
+            Self::ClaudeCode => json!({ "type": "http", "url": url, "headers": bearer("${NAME}") }),
+            Self::Gemini => json!({ "httpUrl": url, "headers": bearer("${NAME}") }),
+            Self::Cursor => json!({ "url": url, "headers": env() }),
+            Self::Windsurf => json!({ "serverUrl": url, "headers": env() }),
+            Self::Vscode => json!({ "type": "http", "url": url, "headers": env() }),
+            Self::Opencode => {
+                json!({ "type": "remote", "url": url, "enabled": true, "headers": bearer("{env:NAME}") })
+            }
+            Self::Codex | Self::Zed | Self::ClaudeDesktop => return None,
+        })
+    }
+
+    /// How it is told to start a server of its own.
+    fn started(self, program: &str, args: &[&str]) -> Value {
+        match self {
+            Self::ClaudeCode | Self::Vscode => {
+                json!({ "type": "stdio", "command": program, "args": args })
+            }
+            Self::Opencode => {
+                let words: Vec<&str> = [program].into_iter().chain(args.iter().copied()).collect();
+                json!({ "type": "local", "command": words, "enabled": true })
+            }
+            _ => json!({ "command": program, "args": args }),
+        }
     }
 }
 

@@ -184,28 +184,12 @@ impl Tool for GraphTool {
             Deed::CreateRelations => {
                 json!({ "relations": graph.relate(typed::<Relations>(input)?.relations, cx).await? })
             }
-            Deed::AddObservations => {
-                let mut results = Vec::new();
-                let Observations { observations } = typed(input)?;
-                graph.check(observations.iter().map(|one| one.entity_name.as_str()))?;
-                for Added { entity_name, contents } in observations {
-                    let added = graph.observe(&entity_name, contents, cx).await?;
-                    results.push(json!({ "entityName": entity_name, "addedObservations": added }));
-                }
-                json!({ "results": results })
-            }
+            Deed::AddObservations => add_observations(&graph, typed(input)?, cx).await?,
             Deed::DeleteEntities => {
                 let EntityNames { entity_names } = typed(input)?;
                 gone(graph.delete_entities(&entity_names, cx).await?, "entities")
             }
-            Deed::DeleteObservations => {
-                let Deletions { deletions } = typed(input)?;
-                let mut count = 0;
-                for Removed { entity_name, observations } in deletions {
-                    count += graph.delete_observations(&entity_name, &observations, cx).await?;
-                }
-                gone(count, "observations")
-            }
+            Deed::DeleteObservations => delete_observations(&graph, typed(input)?, cx).await?,
             Deed::DeleteRelations => {
                 let Relations { relations } = typed(input)?;
                 gone(graph.delete_relations(&relations, cx).await?, "relations")
@@ -222,6 +206,32 @@ impl Tool for GraphTool {
         };
         Ok(ToolAnswer::new(structured.to_string(), structured))
     }
+}
+
+async fn add_observations(
+    graph: &Graph,
+    Observations { observations }: Observations,
+    cx: &ToolContext<'_>,
+) -> Result<Value> {
+    graph.check(observations.iter().map(|one| one.entity_name.as_str()))?;
+    let mut results = Vec::new();
+    for Added { entity_name, contents } in observations {
+        let added = graph.observe(&entity_name, contents, cx).await?;
+        results.push(json!({ "entityName": entity_name, "addedObservations": added }));
+    }
+    Ok(json!({ "results": results }))
+}
+
+async fn delete_observations(
+    graph: &Graph,
+    Deletions { deletions }: Deletions,
+    cx: &ToolContext<'_>,
+) -> Result<Value> {
+    let mut count = 0;
+    for Removed { entity_name, observations } in deletions {
+        count += graph.delete_observations(&entity_name, &observations, cx).await?;
+    }
+    Ok(gone(count, "observations"))
 }
 
 fn gone(count: usize, what: &str) -> Value {
