@@ -204,6 +204,15 @@ impl Store for Embedding {
         self.store().postings(scope, terms, model).await
     }
 
+    async fn similarities(
+        &self,
+        scope: &Scope,
+        segments: &[i64],
+        question: &Vector,
+    ) -> Result<Option<Vec<Vec<f32>>>> {
+        self.store().similarities(scope, segments, question).await
+    }
+
     async fn model(&self) -> Result<Option<ModelId>> {
         self.store().model().await
     }

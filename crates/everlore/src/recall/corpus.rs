@@ -108,12 +108,6 @@ impl<'a> Corpus<'a> {
         lasts.map(|place| place.session()).max().unwrap_or(0)
     }
 
-    /// The segment of a document and its number there.
-    #[inline]
-    pub(super) fn home(&self, doc: Doc) -> (usize, usize) {
-        (doc.segment as usize, doc.index as usize)
-    }
-
     /// What sort of statement a document is, and whether it takes part.
     #[inline]
     pub(super) fn mark(&self, doc: Doc) -> Mark {
@@ -134,16 +128,15 @@ impl<'a> Corpus<'a> {
 
     /// Every document, segment by segment.
     pub(super) fn docs(&self) -> impl Iterator<Item = Doc> + Clone {
-        self.living().map(|(_, doc)| doc)
+        self.runs.iter().enumerate().flat_map(|(number, run)| {
+            let living = (0..run.places.len()).filter(|index| run.is_living(*index));
+            living.map(move |index| Doc { segment: number as u32, index: index as u32 })
+        })
     }
 
-    /// Every document with its segment.
-    pub(super) fn living(&self) -> impl Iterator<Item = (&'a Segment, Doc)> + Clone {
-        let runs = self.segments.iter().zip(&self.runs).enumerate();
-        runs.flat_map(|(number, (segment, run))| {
-            let living = (0..run.places.len()).filter(|index| run.is_living(*index));
-            living.map(move |index| (segment, Doc { segment: number as u32, index: index as u32 }))
-        })
+    /// Every segment with how many numbers its documents have, in the order of numbers.
+    pub(super) fn segments(&self) -> impl Iterator<Item = (&'a Segment, usize)> {
+        self.segments.iter().zip(self.runs.iter().map(|run| run.places.len()))
     }
 
     /// The documents of a list with their postings.

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     error::Result,
     llm::Embedder,
-    store::{Filter, Segment},
+    store::{Filter, Segment, Slots},
     text::terms::Term,
     types::Vector,
 };
@@ -65,7 +65,11 @@ pub(super) async fn gather(
             Err(error) => gathered.without_meaning = Some(error.to_string()),
         }
     }
-    Ok(gathered)
+    match gathered.compare(means, request).await? {
+        true => Ok(gathered),
+        // What was merged meanwhile is asked for again, and then read.
+        false => Box::pin(gather(means, request, intent)).await,
+    }
 }
 
 fn meaning(numbers: &[f32], embedder: &dyn Embedder) -> Option<Meaning> {
@@ -81,6 +85,28 @@ fn position_of(term: Term, asked: &mut Vec<Term>) -> usize {
 }
 
 impl Gathered {
+    /// Compares the vectors that the store did not hand out; false if they are no longer where they were.
+    async fn compare(&mut self, means: Means<'_>, request: &RecallRequest) -> Result<bool> {
+        let Some(meaning) = &self.meaning else { return Ok(true) };
+        let stored = |slots: &Slots| match slots {
+            Slots::Stored(number) => Some(*number),
+            Slots::Held { .. } | Slots::Compared(_) => None,
+        };
+        let slots = || self.segments.iter().filter_map(|segment| segment.slots.as_ref());
+        let numbers: Vec<_> = slots().filter_map(stored).collect();
+        if numbers.is_empty() {
+            return Ok(true);
+        }
+        let compared = means.store.similarities(&request.scope, &numbers, &meaning.vector).await?;
+        let Some(mut compared) = compared.map(Vec::into_iter) else { return Ok(false) };
+        for slots in self.segments.iter_mut().filter_map(|segment| segment.slots.as_mut()) {
+            if let Some(similarities) = stored(slots).and_then(|_| compared.next()) {
+                *slots = Slots::Compared(similarities);
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether the filter lets a document through.
     pub(super) fn lets_through(&self, corpus: &Corpus<'_>, doc: Doc) -> bool {
         let mark = corpus.mark(doc);

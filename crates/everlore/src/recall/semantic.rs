@@ -1,11 +1,15 @@
 //! Similarity in meaning: the query's vector beside every vector of the scope.
 
+use std::{
+    num::NonZero,
+    sync::{LazyLock, Mutex, PoisonError},
+};
+
 use super::{
     corpus::{Corpus, Doc},
     gather::Gathered,
 };
 use crate::{
-    llm::dot,
     store::{Field, Segment},
     text::terms::{Term, terms},
     types::Vector,
@@ -13,6 +17,15 @@ use crate::{
 
 /// How many of the most similar memories are offered although no term matches.
 const OFFERED: usize = 50;
+
+/// Documents that are worth a thread of their own: comparing them takes ten times as long as starting it.
+const DOCS_A_THREAD: usize = 20_000;
+
+/// More threads would wait for memory, not for each other.
+const MAX_THREADS: usize = 4;
+
+/// Documents that a thread takes at a time.
+const PIECE: usize = 4_096;
 
 /// What a query means to a model.
 pub(super) struct Meaning {
@@ -35,15 +48,15 @@ impl Similarities {
     /// Compares the query's vector with all of the scope. Texts below the least similarity of the model have nothing to
     /// do with the query, however they compare with the rest of a small scope.
     pub(super) fn new(meaning: &Meaning, corpus: &Corpus<'_>) -> Self {
-        let Meaning { vector: query, least_similarity } = meaning;
-        let (mut raw, mut near) = (vec![f32::NAN; corpus.slots()], Vec::new());
+        let raw = compared(&meaning.vector, corpus);
+        let mut near = Vec::new();
         let (mut count, mut sum, mut squares) = (0u32, 0.0, 0.0);
-        for (segment, doc) in corpus.living() {
-            let slot = segment.slots.as_ref().and_then(|slots| slots.get(corpus.home(doc).1));
-            let Some((scale, values)) = slot else { continue };
-            let similarity = dot(&query.values, values) as f32 * scale * query.scale;
-            raw[corpus.number(doc)] = similarity;
-            if similarity >= *least_similarity {
+        for doc in corpus.docs() {
+            let similarity = raw[corpus.number(doc)];
+            if similarity.is_nan() {
+                continue;
+            }
+            if similarity >= meaning.least_similarity {
                 near.push((similarity, doc));
             }
             count += 1;
@@ -82,6 +95,45 @@ impl Similarities {
         }
         near.into_iter().map(|(_, doc)| doc).collect()
     }
+}
+
+/// How similar every document is to the query, by number; not a number for those without a vector. Threads share a large
+/// scope, each taking the next piece of it.
+fn compared(query: &Vector, corpus: &Corpus<'_>) -> Vec<f32> {
+    let mut raw = vec![f32::NAN; corpus.slots()];
+    let (mut rest, mut pieces) = (raw.as_mut_slice(), Vec::new());
+    for (segment, count) in corpus.segments() {
+        let (own, after) = std::mem::take(&mut rest).split_at_mut(count);
+        rest = after;
+        let parts = own.chunks_mut(PIECE).enumerate().map(|(piece, out)| (piece * PIECE, out));
+        if let Some(slots) = &segment.slots {
+            pieces.extend(parts.map(|(first, out)| (slots, first, out)));
+        }
+    }
+    let pieces = Mutex::new(pieces);
+    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let work = || {
+        while let Some((slots, first, out)) = next() {
+            for (index, similarity) in out.iter_mut().enumerate() {
+                *similarity = slots.similarity(first + index, query).unwrap_or(f32::NAN);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads(corpus.slots()) {
+            // Where no thread is to be had, this one does all.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    raw
+}
+
+/// How many threads compare so many documents.
+fn threads(docs: usize) -> usize {
+    static CORES: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, NonZero::get));
+    if docs < 2 * DOCS_A_THREAD { 1 } else { (docs / DOCS_A_THREAD).min(MAX_THREADS).min(*CORES) }
 }
 
 /// The query as it is embedded: without the names of speakers, which draw every greeting of that person near.

@@ -76,6 +76,18 @@ pub trait Store: Queue + Tree + Send + Sync {
         model: Option<&ModelId>,
     ) -> Result<Vec<Segment>>;
 
+    /// How similar the vectors of segments that are [`Slots::Stored`] under these numbers are to a question, in the order
+    /// of each segment's documents; none if a segment was merged into another since it was read. A store that hands out
+    /// all vectors is never asked.
+    async fn similarities(
+        &self,
+        _scope: &Scope,
+        _segments: &[i64],
+        _question: &Vector,
+    ) -> Result<Option<Vec<Vec<f32>>>> {
+        Ok(None)
+    }
+
     /// The model whose vectors are kept, if any were ever stored.
     async fn model(&self) -> Result<Option<ModelId>>;
 

@@ -5,7 +5,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::types::{Kind, Status, Timestamp};
+use everlore_kernel::dot;
+
+use crate::types::{Kind, Status, Timestamp, Vector};
 
 use super::Place;
 
@@ -29,7 +31,7 @@ pub enum Field {
 }
 
 /// One run of memories in the order of their places.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Segment {
     /// The memories.
     pub docs: Docs,
@@ -39,27 +41,68 @@ pub struct Segment {
     pub slots: Option<Slots>,
 }
 
-/// The vectors of a segment, in the order of its [`Docs`], as slots of a scale and bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Slots {
-    bytes: Arc<Vec<u8>>,
-    slot_bytes: usize,
+/// The vectors of a segment, in the order of its [`Docs`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Slots {
+    /// Here: each a scale and bytes.
+    Held {
+        /// All of them, one after the other.
+        bytes: Arc<Vec<u8>>,
+        /// How many bytes one takes.
+        slot_bytes: usize,
+    },
+    /// Still in the store, under this number: too large to be read for one question. [`Store::similarities`] compares
+    /// them there.
+    ///
+    /// [`Store::similarities`]: super::Store::similarities
+    Stored(i64),
+    /// Compared with a question; not a number where there is no vector.
+    Compared(Vec<f32>),
 }
 
 impl Slots {
     /// Takes packed slots of vectors with this many numbers.
     pub(crate) fn new(bytes: Arc<Vec<u8>>, dimensions: usize) -> Self {
-        Self { bytes, slot_bytes: slot_bytes(dimensions) }
+        Self::Held { bytes, slot_bytes: slot_bytes(dimensions) }
     }
 
-    /// The scale and the bytes of a document's vector; none if it has no meaning.
+    /// The scale and the bytes of a document's vector, if they are here; none if it has no meaning.
     #[inline]
     pub fn get(&self, doc: usize) -> Option<(f32, &[u8])> {
-        let slot = self.bytes.get(doc * self.slot_bytes..(doc + 1) * self.slot_bytes)?;
-        let (scale, values) = slot.split_first_chunk()?;
-        let scale = f32::from_le_bytes(*scale);
-        (scale > 0.0).then_some((scale, values))
+        let Self::Held { bytes, slot_bytes } = self else { return None };
+        slot(bytes.get(doc * slot_bytes..(doc + 1) * slot_bytes)?)
     }
+
+    /// How similar a document is to a question, if it has a vector that is here or was compared.
+    #[inline]
+    pub fn similarity(&self, doc: usize, question: &Vector) -> Option<f32> {
+        match self {
+            Self::Compared(compared) => compared.get(doc).copied().filter(|known| !known.is_nan()),
+            _ => self.get(doc).map(|vector| similarity(vector, question)),
+        }
+    }
+}
+
+/// The scale and the bytes of a slot; none if the vector has no meaning.
+#[inline]
+fn slot(bytes: &[u8]) -> Option<(f32, &[u8])> {
+    let (scale, values) = bytes.split_first_chunk()?;
+    let scale = f32::from_le_bytes(*scale);
+    (scale > 0.0).then_some((scale, values))
+}
+
+#[inline]
+fn similarity((scale, values): (f32, &[u8]), question: &Vector) -> f32 {
+    dot(&question.values, values) as f32 * scale * question.scale
+}
+
+/// How similar packed slots are to a question, one after the other; not a number where there is no vector.
+pub(crate) fn similarities<'a>(
+    bytes: &'a [u8],
+    question: &'a Vector,
+) -> impl Iterator<Item = f32> + 'a {
+    let of = |bytes| slot(bytes).map_or(f32::NAN, |vector| similarity(vector, question));
+    bytes.chunks_exact(slot_bytes(question.values.len())).map(of)
 }
 
 /// The bytes of a vector with this many numbers: a scale of four bytes, then one for each.

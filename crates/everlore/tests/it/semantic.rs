@@ -6,9 +6,16 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use everlore::{Engine, Error, Result, llm::Embedder, types::ModelId};
+use everlore::{
+    Engine, Error, Result, Scope,
+    llm::Embedder,
+    store::{Slots, SqliteStore, Store},
+    types::{ModelId, Vector, Vectors, Write},
+};
 
-use crate::support::{engine, found, ram, remember_all, scope, turn};
+use crate::support::{
+    add, engine, found, fresh_path, open, ram, remember_all, scope, spoken, turn, write,
+};
 
 /// The words of each concept.
 const CONCEPTS: [&[&str]; 4] = [
@@ -168,4 +175,73 @@ async fn another_model_is_refused_until_it_is_switched_to_and_then_all_is_made_a
 async fn counts(engine: &Engine) -> (usize, usize) {
     let status = engine.embed_status().await.unwrap();
     (status.embedded, status.waiting)
+}
+
+/// Stores more turns at once than a block has whose vectors are read for one question.
+async fn store_many(store: &SqliteStore, owner: &Scope, toy: &Toy) {
+    let text = |number: u32| match number % 5 {
+        _ if number == 1_234 => "Adopted a puppy on Sunday".to_owned(),
+        0 => format!("note {number}: the kitten slept in box {}", number % 97),
+        1 => format!("note {number}: the staging server moved to rack {}", number % 89),
+        2 => format!("记录 {number}：今天在第 {} 号会议室开会", number % 83),
+        3 => format!("note {number}: a physician called about case {}", number % 79),
+        _ => format!("note {number}: nothing in particular"),
+    };
+    let texts: Vec<_> = (0..5_000).map(text).collect();
+    let spoken = |(number, text): (u32, &String)| add(&spoken(owner, number, "long", text));
+    let changes = (0..).zip(&texts).map(spoken).collect();
+    let vectors = texts.iter().map(|text| Some(Vector::quantize(&vector(text)))).collect();
+    let vectors = Some(Vectors { model: toy.model.clone(), vectors });
+    store.apply(Write { vectors, ..write(owner, changes) }).await.unwrap();
+}
+
+/// What a question finds, with scores.
+async fn scored(engine: &Engine, owner: &Scope, query: &str) -> Vec<(String, f64)> {
+    let answer = engine.recall(&engine.request(owner, query)).await.unwrap();
+    answer.hits.into_iter().map(|hit| (hit.memory.content, hit.score)).collect()
+}
+
+#[tokio::test]
+async fn the_first_question_of_a_process_is_answered_as_all_later_ones() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    let engine = engine.with_embedder(Toy::new("toy"));
+    store_many(&store, &owner, &Toy::new("toy")).await;
+    for query in ["any animal at home?", "was anybody ill in case 7", "第 12 号会议室 server"]
+    {
+        let (_, fresh) = open(&path).await;
+        let fresh = fresh.with_embedder(Toy::new("toy"));
+        let first = scored(&fresh, &owner, query).await;
+        assert!(!first.is_empty());
+        for again in [&fresh, &fresh, &engine] {
+            assert_eq!(scored(again, &owner, query).await, first, "{query}");
+        }
+    }
+    let puppy = engine.recall(&engine.request(&owner, "puppy on Sunday")).await.unwrap();
+    engine.forget(&owner, puppy.hits[0].memory.id).await.unwrap();
+    let (_, fresh) = open(&path).await;
+    let fresh = fresh.with_embedder(Toy::new("toy"));
+    let first = scored(&fresh, &owner, "any animal at home?").await;
+    assert!(first.iter().all(|(text, _)| !text.contains("puppy")));
+    assert_eq!(scored(&engine, &owner, "any animal at home?").await, first);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn vectors_are_compared_only_for_the_scope_that_has_them() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    let (toy, engine) = (Toy::new("toy"), engine.with_embedder(Toy::new("toy")));
+    store_many(&store, &owner, &toy).await;
+    remember_all(&engine, &scope("bob"), &TEXTS).await;
+    let segments = store.postings(&owner, &[], Some(&toy.model)).await.unwrap();
+    let Some(Slots::Stored(number)) = segments[0].slots else { panic!("they are read at once") };
+    let question = Vector::quantize(&vector("animal"));
+    let compared = store.similarities(&owner, &[number], &question).await.unwrap().unwrap();
+    assert_eq!(compared[0].len(), segments[0].docs.len());
+    assert!(compared[0].iter().any(|similarity| *similarity > 0.9));
+    for (other, number) in [(scope("bob"), number), (scope("eve"), number), (owner, number + 1)] {
+        let found = store.similarities(&other, &[number], &question).await.unwrap();
+        assert_eq!(found, None, "{other:?}");
+    }
 }

@@ -29,7 +29,7 @@ use crate::{
     text::terms::Term,
     types::{
         Applied, Change, Entry, Fingerprint, Kind, Memory, MemoryId, ModelId, Scope, Timestamp,
-        Write,
+        Vector, Write,
     },
 };
 
@@ -170,6 +170,15 @@ impl Store for DirectoryStore {
     ) -> Result<Vec<Segment>> {
         self.look(scope).await?;
         self.inner.postings(scope, terms, model).await
+    }
+
+    async fn similarities(
+        &self,
+        scope: &Scope,
+        segments: &[i64],
+        question: &Vector,
+    ) -> Result<Option<Vec<Vec<f32>>>> {
+        self.inner.similarities(scope, segments, question).await
     }
 
     async fn model(&self) -> Result<Option<ModelId>> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, blob::Blob, params};
 
 use super::{failed, index::SEAL_AT};
 use crate::{
@@ -24,19 +24,25 @@ pub(super) const MAX_LEVEL: u32 = 4;
 /// Rows of a block are numbered from its id times this.
 pub(super) const STRIDE: i64 = 1 << 20;
 
+/// Where vectors are, and how long each row of them is.
+const SLOTS: (&str, &str) = ("block_vectors", "slots");
+const SLOT_LENGTHS: &str =
+    "SELECT id, length(slots) FROM block_vectors WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+
 /// What the file tells of a block.
 pub(super) struct Header {
     pub(super) id: i64,
     pub(super) part_bits: u32,
     pub(super) model: u32,
     pub(super) unmade: u32,
+    pub(super) docs: usize,
 }
 
 /// The blocks of the scope, in the order of their first places.
 pub(super) fn headers(db: &Connection, scope: i64) -> Result<Vec<Header>> {
     let mut statement = db
         .prepare_cached(
-            "SELECT id, part_bits, model, unmade FROM blocks WHERE scope = ?1 ORDER BY first",
+            "SELECT id, part_bits, model, unmade, docs FROM blocks WHERE scope = ?1 ORDER BY first",
         )
         .map_err(failed)?;
     let rows = statement.query_map([scope], |row| {
@@ -45,6 +51,7 @@ pub(super) fn headers(db: &Connection, scope: i64) -> Result<Vec<Header>> {
             part_bits: row.get(1)?,
             model: row.get(2)?,
             unmade: row.get(3)?,
+            docs: row.get::<_, i64>(4)? as usize,
         })
     });
     rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)
@@ -98,27 +105,40 @@ pub(super) fn load_gone(db: &Connection, block: i64) -> Result<Vec<u32>> {
 
 /// The bytes of a block's rows, one after the other: each is read to where it stays, because a process that asks one
 /// question spends most of its time here.
-fn blobs(
-    db: &Connection,
-    lengths: &str,
-    (table, column): (&str, &str),
-    block: i64,
-) -> Result<Vec<u8>> {
-    let mut statement = db.prepare_cached(lengths).map_err(failed)?;
-    let rows = statement.query_map(range(block), |row| Ok((row.get(0)?, row.get(1)?)));
-    let rows: Vec<(i64, u32)> =
-        rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)?;
-    let mut bytes = vec![0; rows.iter().map(|(_, length)| *length as usize).sum()];
-    let Some((first, _)) = rows.first() else { return Ok(bytes) };
-    let mut blob = db.blob_open("main", table, column, *first, true).map_err(failed)?;
+fn blobs(db: &Connection, lengths: &str, column: (&str, &str), block: i64) -> Result<Vec<u8>> {
+    let rows = row_lengths(db, lengths, block)?;
+    let mut bytes = vec![0; rows.iter().map(|(_, length)| *length).sum()];
     let mut rest = bytes.as_mut_slice();
-    for (id, length) in rows {
-        blob.reopen(id).map_err(failed)?;
-        let (row, after) = rest.split_at_mut(length as usize);
-        blob.read_at_exact(row, 0).map_err(failed)?;
+    read_rows(db, column, &rows, |blob, length| {
+        let (row, after) = std::mem::take(&mut rest).split_at_mut(length);
         rest = after;
-    }
+        blob.read_at_exact(row, 0)
+    })?;
     Ok(bytes)
+}
+
+/// The numbers and lengths of a block's rows.
+fn row_lengths(db: &Connection, sql: &str, block: i64) -> Result<Vec<(i64, usize)>> {
+    let mut statement = db.prepare_cached(sql).map_err(failed)?;
+    let rows = statement
+        .query_map(range(block), |row| Ok((row.get(0)?, row.get::<_, u32>(1)? as usize)))
+        .map_err(failed)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(failed)
+}
+
+/// Opens one row after the other and has `read` read it.
+fn read_rows(
+    db: &Connection,
+    (table, column): (&str, &str),
+    rows: &[(i64, usize)],
+    mut read: impl FnMut(&Blob<'_>, usize) -> rusqlite::Result<()>,
+) -> Result<()> {
+    let Some((first, _)) = rows.first() else { return Ok(()) };
+    let mut blob = db.blob_open("main", table, column, *first, true).map_err(failed)?;
+    for (id, length) in rows {
+        blob.reopen(*id).and_then(|()| read(&blob, *length)).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// A whole block.
@@ -178,8 +198,21 @@ pub(super) fn store_block(db: &Connection, scope: i64, block: &Block) -> Result<
 
 /// The slots of a block's vectors; empty if it has none.
 pub(super) fn load_slots(db: &Connection, block: i64) -> Result<Vec<u8>> {
-    let sql = "SELECT id, length(slots) FROM block_vectors WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
-    blobs(db, sql, ("block_vectors", "slots"), block)
+    blobs(db, SLOT_LENGTHS, SLOTS, block)
+}
+
+/// Shows the slots of a block's vectors, some at a time. The room they are read to is used again and stays in the
+/// processor's cache; new memory for all of them would cost several times what reading and comparing them does.
+pub(super) fn for_each_slots(
+    db: &Connection,
+    block: i64,
+    mut each: impl FnMut(&[u8]),
+) -> Result<()> {
+    let rows = row_lengths(db, SLOT_LENGTHS, block)?;
+    let mut room = vec![0; rows.iter().map(|(_, length)| *length).max().unwrap_or(0)];
+    read_rows(db, SLOTS, &rows, |blob, length| {
+        blob.read_at_exact(&mut room[..length], 0).map(|()| each(&room[..length]))
+    })
 }
 
 /// A number that no block ever had, so that what was read of a block can be kept by it.

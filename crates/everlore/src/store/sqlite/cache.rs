@@ -32,8 +32,17 @@ struct Used {
 #[derive(Clone)]
 pub(super) struct Cached {
     pub(super) docs: Arc<Run>,
-    /// Its vectors; none if they were not asked for or it has none.
-    pub(super) slots: Option<Arc<Vec<u8>>>,
+    pub(super) slots: CachedSlots,
+}
+
+/// What is kept of a block's vectors.
+#[derive(Clone)]
+pub(super) enum CachedSlots {
+    /// Nobody asked for them, or there are none.
+    Unasked,
+    /// One question did, and compared them where they are.
+    AskedOnce,
+    Held(Arc<Vec<u8>>),
 }
 
 impl Cache {
@@ -68,11 +77,6 @@ impl Cache {
         }
     }
 
-    /// Whether nothing is kept.
-    pub(super) fn is_empty(&self) -> bool {
-        self.kept().blocks.is_empty()
-    }
-
     /// Forgets everything, after something was erased.
     pub(super) fn clear(&self) {
         *self.kept() = Kept::default();
@@ -86,7 +90,13 @@ impl Cache {
 impl Cached {
     fn bytes(&self) -> usize {
         // What recall works out of the records takes about half as much again.
-        self.docs.bytes() * 3 / 2 + self.slots.as_ref().map_or(0, |slots| slots.len())
+        self.docs.bytes() * 3 / 2 + self.slots.bytes()
+    }
+}
+
+impl CachedSlots {
+    fn bytes(&self) -> usize {
+        if let Self::Held(slots) = self { slots.len() } else { 0 }
     }
 }
 
@@ -95,7 +105,10 @@ mod tests {
     use super::*;
 
     fn block(megabytes: usize) -> Cached {
-        Cached { docs: Arc::new(Run::new(vec![0; megabytes * 1024 * 1024])), slots: None }
+        Cached {
+            docs: Arc::new(Run::new(vec![0; megabytes * 1024 * 1024])),
+            slots: CachedSlots::Unasked,
+        }
     }
 
     #[test]

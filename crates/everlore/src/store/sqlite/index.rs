@@ -9,7 +9,7 @@ use super::{
         FAN, Header, MAX_LEVEL, STRIDE, drop_block, headers, load_block, load_gone, load_packed,
         load_slots, locate, locate_all, rows_of, store_block, term_postings,
     },
-    cache::{Cache, Cached},
+    cache::{Cache, Cached, CachedSlots},
     failed, vectors,
 };
 use crate::{
@@ -29,6 +29,9 @@ pub(super) const SEAL_AT: usize = 64;
 
 /// The most documents merged at the end of a short process.
 const SHORT_MERGE_DOCS: usize = 4_096;
+
+/// Documents of a block whose vectors are not read for one question: about a megabyte of them.
+const LARGE_DOCS: usize = 4_096;
 
 /// How much merging is acceptable now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,25 +137,6 @@ pub(super) fn postings(
     Ok(segments)
 }
 
-/// Puts blocks of a large scope into the cache, from the last to the first, until someone else has put the next one there.
-pub(super) fn read_ahead(
-    db: &Connection,
-    scope: i64,
-    model: Option<&ModelId>,
-    cache: &Cache,
-) -> Result<()> {
-    let model = vectors::in_use(db)?.filter(|(_, in_use)| Some(in_use) == model);
-    let headers = headers(db, scope)?;
-    for header in headers.iter().rev().take(headers.len().saturating_sub(1)) {
-        if cache.get(header.id).is_some() {
-            break;
-        }
-        let with_slots = model.as_ref().is_some_and(|(number, _)| header.model == *number);
-        cached_block(db, header.id, with_slots, cache)?;
-    }
-    Ok(())
-}
-
 /// The whole index of the scope, entry by entry, in the order of places.
 pub(super) fn entries(db: &Connection, scope: i64) -> Result<Vec<IndexEntry>> {
     let mut all = tail(db, scope)?;
@@ -188,7 +172,8 @@ pub(super) fn has_term(db: &Connection, block: i64, doc: u32, term: Term) -> Res
     let part_bits = db
         .query_row("SELECT part_bits FROM blocks WHERE id = ?1", [block], |row| row.get(0))
         .map_err(failed)?;
-    let lists = term_postings(db, &Header { id: block, part_bits, model: 0, unmade: 0 }, &[term])?;
+    let lists =
+        term_postings(db, &Header { id: block, part_bits, model: 0, unmade: 0, docs: 0 }, &[term])?;
     Ok(lists[0].iter().any(|posting| posting.doc == doc))
 }
 
@@ -292,7 +277,7 @@ fn block_segment(
     cache: &Cache,
 ) -> Result<Segment> {
     let model = model.filter(|(number, _)| header.model == *number);
-    let cached = cached_block(db, header.id, model.is_some(), cache)?;
+    let cached = cached_block(db, header, model.is_some(), cache)?;
     let docs = Docs::shared(cached.docs, load_gone(db, header.id)?);
     let mut postings = term_postings(db, header, terms)?;
     for list in &mut postings {
@@ -300,23 +285,37 @@ fn block_segment(
             (posting.doc as usize) < docs.len() && !docs.is_gone(posting.doc as usize)
         });
     }
-    let slots =
-        model.zip(cached.slots).map(|((_, dimensions), slots)| Slots::new(slots, dimensions));
+    let slots = model.map(|(_, dimensions)| match cached.slots {
+        CachedSlots::Held(slots) => Slots::new(slots, dimensions),
+        CachedSlots::Unasked | CachedSlots::AskedOnce => Slots::Stored(header.id),
+    });
     Ok(Segment { docs, postings, slots })
 }
 
-/// What never changes of a block, with its vectors if they are wanted.
-fn cached_block(db: &Connection, block: i64, with_slots: bool, cache: &Cache) -> Result<Cached> {
-    let known = cache.get(block);
-    if let Some(known) = known.as_ref().filter(|known| !with_slots || known.slots.is_some()) {
+/// What never changes of a block. The vectors of a large one are read when they are asked for again: a process that asks
+/// one question is done sooner, and takes less memory, when it compares them where they are.
+fn cached_block(
+    db: &Connection,
+    header: &Header,
+    with_slots: bool,
+    cache: &Cache,
+) -> Result<Cached> {
+    let known = cache.get(header.id);
+    let held = |known: &&Cached| !with_slots || matches!(known.slots, CachedSlots::Held(_));
+    if let Some(known) = known.as_ref().filter(held) {
         return Ok(known.clone());
     }
+    let again = matches!(&known, Some(Cached { slots: CachedSlots::AskedOnce, .. }));
+    let slots = match with_slots {
+        false => CachedSlots::Unasked,
+        true if header.docs >= LARGE_DOCS && !again => CachedSlots::AskedOnce,
+        true => CachedSlots::Held(Arc::new(load_slots(db, header.id)?)),
+    };
     let docs = match known {
         Some(known) => known.docs,
-        None => Arc::new(Run::new(load_packed(db, block)?)),
+        None => Arc::new(Run::new(load_packed(db, header.id)?)),
     };
-    let slots = if with_slots { Some(Arc::new(load_slots(db, block)?)) } else { None };
     let cached = Cached { docs, slots };
-    cache.put(block, cached.clone());
+    cache.put(header.id, cached.clone());
     Ok(cached)
 }

@@ -168,15 +168,28 @@ impl Store for SqliteStore {
         model: Option<&ModelId>,
     ) -> Result<Vec<Segment>> {
         let (terms, model, cache) = (terms.to_vec(), model.cloned(), Arc::clone(&self.cache));
-        let (asked, kept) = (model.clone(), Arc::clone(&self.cache));
-        // The first question of a process reads the whole scope, so another thread begins at its end.
-        let first = self.cache.is_empty();
-        let ahead = self
-            .read(scope, move |db, number| index::read_ahead(db, number, asked.as_ref(), &kept));
-        let reading = self.read(scope, move |db, number| {
+        self.read(scope, move |db, number| {
             index::postings(db, number, &terms, model.as_ref(), &cache)
-        });
-        if first { tokio::join!(reading, ahead).0 } else { reading.await }
+        })
+        .await
+    }
+
+    async fn similarities(
+        &self,
+        scope: &Scope,
+        segments: &[i64],
+        question: &Vector,
+    ) -> Result<Option<Vec<Vec<f32>>>> {
+        let compare = |segments: &[i64]| {
+            let (segments, question) = (segments.to_vec(), question.clone());
+            self.read(scope, move |db, number| {
+                vectors::similarities(db, number, &segments, &question)
+            })
+        };
+        // Two threads share the work: a question that asks the store itself has somebody waiting.
+        let (first, second) = segments.split_at(segments.len().div_ceil(2));
+        let (first, second) = tokio::try_join!(compare(first), compare(second))?;
+        Ok(first.zip(second).map(|(first, second)| [first, second].concat()))
     }
 
     async fn model(&self) -> Result<Option<ModelId>> {

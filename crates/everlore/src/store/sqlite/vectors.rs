@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    blocks::{Header, STRIDE, drop_block, headers, load_block, store_block},
+    blocks::{Header, STRIDE, drop_block, for_each_slots, headers, load_block, store_block},
     failed, rows,
 };
 use crate::{
@@ -13,8 +13,9 @@ use crate::{
     store::{
         EMBED_BATCH, Made, Place,
         block::{Block, ROW_SLOTS},
+        segment::similarities as similarities_of,
     },
-    types::{Memory, ModelId, Scope, Vectors},
+    types::{Memory, ModelId, Scope, Vector, Vectors},
 };
 
 /// The model in use with its number.
@@ -131,6 +132,29 @@ pub(super) fn embed(
         embed_block(db, scope, header, number, &slots)?;
     }
     Ok(())
+}
+
+/// How similar the vectors of blocks are to a question; none if one of the blocks is no longer there.
+pub(super) fn similarities(
+    db: &Connection,
+    scope: i64,
+    blocks: &[i64],
+    question: &Vector,
+) -> Result<Option<Vec<Vec<f32>>>> {
+    let mut all = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let docs = db
+            .prepare_cached("SELECT docs FROM blocks WHERE id = ?1 AND scope = ?2")
+            .and_then(|mut select| {
+                select.query_row((block, scope), |row| row.get::<_, i64>(0)).optional()
+            })
+            .map_err(failed)?;
+        let Some(docs) = docs else { return Ok(None) };
+        let mut compared = Vec::with_capacity(docs as usize);
+        for_each_slots(db, *block, |slots| compared.extend(similarities_of(slots, question)))?;
+        all.push(compared);
+    }
+    Ok(Some(all))
 }
 
 /// Whether the entry at a place of the tail has a vector.
