@@ -54,6 +54,8 @@ pub struct TlsFiles {
 /// What makes lines that nobody else reads.
 pub(crate) struct Tls {
     files: TlsFiles,
+    /// How the files were before they were read first: whatever changed since is read again.
+    first: Option<Stamp>,
     now: RwLock<Arc<Ready>>,
 }
 
@@ -69,12 +71,13 @@ type Stamp = [(SystemTime, u64); 2];
 impl Tls {
     /// Reads the files, and says what is wrong with them.
     pub(crate) fn open(files: TlsFiles) -> Result<Self> {
+        let first = stamp(&files).ok();
         let ready = read(&files)?;
         if is_open_to_others(&files.key) {
             let path = files.key.display();
             tracing::warn!(%path, "others on this machine can read the key; close it with chmod 600");
         }
-        Ok(Self { files, now: RwLock::new(Arc::new(ready)) })
+        Ok(Self { files, first, now: RwLock::new(Arc::new(ready)) })
     }
 
     /// The line to a client once only the two can read it; none if it cannot be had in time.
@@ -119,7 +122,7 @@ impl Tls {
 
     /// Takes renewed files into use, as long as it runs.
     pub(crate) async fn keep_fresh(self: Arc<Self>) {
-        let mut seen = stamp(&self.files).ok();
+        let mut seen = self.first;
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
             let tls = Arc::clone(&self);

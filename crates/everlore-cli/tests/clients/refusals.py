@@ -11,6 +11,7 @@ from openviking_sdk import SyncHTTPClient
 from openviking_sdk.errors import PermissionDeniedError, UnauthenticatedError
 
 URL, KEY = os.environ["URL"], os.environ["KEY"]
+ANTHROPIC_URL, ANTHROPIC_KEY = os.environ["ANTHROPIC_URL"], os.environ["ANTHROPIC_KEY"]
 HOST = {"Host": "evil.example"}
 ORIGIN = {"Origin": "https://evil.example"}
 logging.disable(logging.ERROR)
@@ -45,19 +46,20 @@ def openai_client(key=KEY, headers=None):
     return openai.OpenAI(base_url=f"{URL}/v1", api_key=key, max_retries=0, default_headers=headers)
 
 
-def anthropic_client(key=KEY, headers=None):
-    return anthropic.Anthropic(base_url=f"{URL}/anthropic", api_key=key, max_retries=0, default_headers=headers)
+def anthropic_client(key=ANTHROPIC_KEY, headers=None):
+    return anthropic.Anthropic(base_url=f"{ANTHROPIC_URL}/anthropic", api_key=key, max_retries=0, default_headers=headers)
 
 
-for module, client, long in [(openai, openai_client, chat), (anthropic, anthropic_client, messages)]:
-    told = refused(module.AuthenticationError, lambda: client("wrong").models.list(), "there is no such token or key")
+for module, client, long, too_long in [
+    (openai, openai_client, chat, openai.APIStatusError),
+    (anthropic, anthropic_client, messages, anthropic.RequestTooLargeError),
+]:
+    refused(module.AuthenticationError, lambda: client("wrong").models.list(), "there is no such token or key")
     for headers, words in [(HOST, "this server is not called that"), (ORIGIN, "pages of other sites may not ask")]:
         told = refused(module.PermissionDeniedError, lambda: client(headers=headers).models.list(), words)
         kind = told.body["type"] if module is openai else told.body["error"]["type"]
         assert kind == "permission_error", told.body
-    told = refused(module.APIStatusError, lambda: long(client()), "longer than 2048 bytes", 413) if module is openai else (
-        refused(module.RequestTooLargeError, lambda: long(client()), "longer than 2048 bytes", 413)
-    )
+    refused(too_long, lambda: long(client()), "longer than 2048 bytes", 413)
     print(f"{module.__name__}: key, host, origin and length are told")
 
 

@@ -45,7 +45,7 @@ fn put(home: &Home, cert: &str, key: &str) {
 }
 
 /// The options of a server with them; paths are taken from where it is started.
-const FILES: [&str; 4] = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
+pub(crate) const FILES: [&str; 4] = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
 
 impl Secured {
     pub(crate) fn on(home: &Home, names: &[&str], args: &[&str]) -> Self {
