@@ -207,14 +207,13 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
 
 fn key(path: &Path) -> Result<PrivateKeyDer<'static>> {
     let bytes = bytes(path)?;
-    let mut found = PrivateKeyDer::pem_slice_iter(&bytes);
-    match found.next() {
+    match PrivateKeyDer::pem_slice_iter(&bytes).next() {
         Some(Ok(key)) => Ok(key),
-        Some(Err(error)) => Err(not_pem(path, &error)),
-        None if bytes.windows(9).any(|bytes| bytes == b"ENCRYPTED") => Err(Error::invalid(
+        _ if bytes.windows(9).any(|bytes| bytes == b"ENCRYPTED") => Err(Error::invalid(
             format!("the key in {} is encrypted", path.display()),
             "nobody can type its password here: decrypt it with `openssl pkey -in KEY -out PLAIN` and close the file to others",
         )),
+        Some(Err(error)) => Err(not_pem(path, &error)),
         None => Err(Error::invalid(
             format!("{} holds no private key", path.display()),
             "name a PEM file with -----BEGIN PRIVATE KEY-----, EC PRIVATE KEY or RSA PRIVATE KEY",

@@ -232,6 +232,9 @@ fn files_that_cannot_be_used_are_told_at_the_start() {
     refused(&home, &FILES, &["is not that of the certificate"]);
     put(&home, &cert, &key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY"));
     refused(&home, &FILES, &["is encrypted", "openssl pkey"]);
+    let older = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n";
+    put(&home, &cert, older);
+    refused(&home, &FILES, &["is encrypted", "openssl pkey"]);
     put(&home, &cert[..cert.len() / 2], &key);
     refused(&home, &FILES, &["cert.pem"]);
     fs::create_dir_all(home.path()).unwrap();
