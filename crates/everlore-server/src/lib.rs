@@ -65,7 +65,7 @@ pub struct Options {
     pub allow_remote: bool,
     /// What makes lines that others cannot read; none for plain HTTP.
     pub tls: Option<TlsFiles>,
-    /// Names beside those of this machine, and of the certificate, by which it may be called; the first is told to others.
+    /// Names beside those of this machine, and of the certificate, by which it may be called; with TLS the first is told to others.
     pub hosts: Vec<String>,
     /// Whose memory is meant where a request does not say.
     pub scope: Scope,
@@ -166,7 +166,10 @@ fn running_at(doors: &listen::Doors, options: &Options) -> Result<Running> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         settings: options.settings.clone(),
         tls: doors.tls.is_some(),
-        name: options.hosts.first().cloned().or_else(|| doors.tls.as_deref()?.own_name(address)),
+        name: doors.tls.as_deref().and_then(|tls| {
+            // Without TLS other names are those of a proxy in front, at a port of its own.
+            options.hosts.first().cloned().or_else(|| tls.own_name(address))
+        }),
         local: doors.local.as_ref().map(at).transpose()?,
     })
 }

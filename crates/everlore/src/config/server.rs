@@ -19,7 +19,8 @@ pub struct ServerConfig {
     pub tls_cert: String,
     /// A PEM file with the private key of the certificate, closed to others. A path is taken from the folder of the settings file.
     pub tls_key: String,
-    /// Names by which it may be called beside localhost, its address and those of the certificate. The first is told to agents.
+    /// Names by which it may be called beside localhost, its address and those of the certificate. With TLS the first is told to
+    /// agents.
     pub names: Vec<String>,
     /// The most bytes of a request. From 1024 to 1073741824.
     pub max_body_bytes: usize,
@@ -35,10 +36,11 @@ impl ServerConfig {
 
     /// Where clients will find it.
     pub fn url(&self) -> String {
-        let scheme = if self.tls_cert.is_empty() { "http" } else { "https" };
-        match self.names.first() {
-            Some(name) => format!("{scheme}://{name}:{}", self.port),
-            None => format!("{scheme}://{}", SocketAddr::new(self.address(), self.port)),
+        let address = SocketAddr::new(self.address(), self.port);
+        match (self.tls_cert.is_empty(), self.names.first()) {
+            (true, _) => format!("http://{address}"),
+            (false, None) => format!("https://{address}"),
+            (false, Some(name)) => format!("https://{name}:{}", self.port),
         }
     }
 
