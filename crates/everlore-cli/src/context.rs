@@ -157,6 +157,13 @@ impl Context {
         }
     }
 
+    /// What was left out because nothing can be written, if something was opened.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        let opened = self.opened.get().filter(|opened| opened.store.is_read_only())?;
+        let place = opened.store.path().display();
+        Some(format!("note: {place} can only be read from here; what is used is not noted"))
+    }
+
     /// Waits until what prompts were given is written down.
     pub(crate) async fn settle(&self) {
         if let Some(opened) = self.opened.get() {

@@ -103,7 +103,7 @@ impl Failure {
 
     /// Whether the disk or the database failed, so that good input would be lost.
     pub(crate) fn is_storage(&self) -> bool {
-        self.code().is_some_and(|code| ["store", "io", "damaged"].contains(&code))
+        self.code().is_some_and(|code| ["store", "io", "damaged", "read_only"].contains(&code))
     }
 
     /// Whether the named thing does not exist.

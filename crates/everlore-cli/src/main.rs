@@ -89,6 +89,9 @@ async fn answer(cli: Cli, out: &mut Output) -> Result<Exit> {
     let outcome = commands::run(cli.command, &cx, out).await;
     // Whoever waits for the answer has it now; what follows is our own.
     let flushed = out.flush();
+    if let Some(note) = cx.left_out().filter(|_| outcome.is_ok()) {
+        out.note(&note);
+    }
     cx.close().await;
     outcome.and_then(|exit| flushed.map(|()| exit))
 }

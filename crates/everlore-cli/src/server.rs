@@ -59,16 +59,16 @@ pub(crate) fn context(_: &Context, _: &str, _: usize, _: &str) -> Option<String>
 fn post(cx: &Context, path: &str, body: &Value) -> Option<Value> {
     let running = everlore_server::running(&cx.home).filter(|running| fits(running, cx))?;
     let token = std::fs::read_to_string(cx.home.join("server.token")).ok()?;
-    let mut stream = TcpStream::connect_timeout(&running.address, CONNECT).ok()?;
+    let address = running.local();
+    let mut stream = TcpStream::connect_timeout(&address, CONNECT).ok()?;
     stream.set_read_timeout(Some(ANSWER)).ok()?;
     stream.set_write_timeout(Some(ANSWER)).ok()?;
     stream.set_nodelay(true).ok()?;
     let body = body.to_string();
     let (agent, user) = (encoded(cx.scope.agent()), encoded(cx.scope.user()));
     let request = format!(
-        "POST {path}?agent={agent}&user={user} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n\
+        "POST {path}?agent={agent}&user={user} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\n\
          content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-        running.address,
         token.trim(),
         body.len(),
     );

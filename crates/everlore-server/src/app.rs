@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use crate::{
     Options, audit::Audit, auth::Credentials, guard::Guard, limit::Limits, metrics::Metrics,
-    openviking::Desk, repeat::Repeats,
+    openviking::Desk, repeat::Repeats, tls::Tls,
 };
 
 /// The server's state; cheap to clone.
@@ -34,12 +34,17 @@ pub(crate) struct State {
 
 impl App {
     /// Opens the token, the keys and the audit log of the home.
-    pub(crate) fn new(engine: Engine, options: Options, address: SocketAddr) -> Result<Self> {
+    pub(crate) fn new(
+        engine: Engine,
+        options: Options,
+        address: SocketAddr,
+        tls: Option<Arc<Tls>>,
+    ) -> Result<Self> {
         Ok(Self(Arc::new(State {
             engine,
             tools: Arc::new(Tools::all()),
             credentials: Credentials::open(&options.home)?,
-            guard: Guard::new(address, &options.hosts),
+            guard: Guard::new(address, &options.hosts, tls),
             limits: Limits::new(options.requests_per_second),
             repeats: Repeats::default(),
             metrics: Metrics::default(),

@@ -3,7 +3,7 @@
 //! A page on the web can make a browser send requests to this machine, by the address or by a name that suddenly leads
 //! here. Such requests name another host, or come from another origin: both are refused before anything is looked at.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     extract::{Request, State},
@@ -12,7 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{app::App, problem::Problem};
+use crate::{app::App, problem::Problem, tls::Tls};
 
 /// The names of this machine for itself.
 const OWN: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -21,11 +21,13 @@ const OWN: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 pub(crate) struct Guard {
     hosts: Vec<String>,
     port: u16,
+    /// Whoever made the certificate vouches for its names.
+    tls: Option<Arc<Tls>>,
 }
 
 impl Guard {
     /// The names of this machine, the address that is listened on, and those that were given.
-    pub(crate) fn new(address: SocketAddr, given: &[String]) -> Self {
+    pub(crate) fn new(address: SocketAddr, given: &[String], tls: Option<Arc<Tls>>) -> Self {
         let mut hosts: Vec<String> = OWN.iter().map(|own| (*own).to_owned()).collect();
         if !address.ip().is_unspecified() {
             hosts.push(
@@ -36,7 +38,7 @@ impl Guard {
             );
         }
         hosts.extend(given.iter().map(|host| host.to_lowercase()));
-        Self { hosts, port: address.port() }
+        Self { hosts, port: address.port(), tls }
     }
 
     /// Whether a request is meant for this server and sent by no foreign page.
@@ -81,14 +83,16 @@ impl Guard {
     }
 
     fn is_own(&self, origin: &str) -> bool {
-        let Some(place) = origin.strip_prefix("http://") else { return false };
+        let (scheme, usual) = if self.tls.is_some() { ("https://", 443) } else { ("http://", 80) };
+        let Some(place) = origin.strip_prefix(scheme) else { return false };
         let port = place.strip_prefix(host_of(place)).unwrap_or_default();
-        let port = port.strip_prefix(':').map_or(Some(80), |port| port.parse().ok());
+        let port = port.strip_prefix(':').map_or(Some(usual), |port| port.parse().ok());
         self.knows(host_of(place)) && port == Some(self.port)
     }
 
     fn knows(&self, host: &str) -> bool {
         self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host))
+            || self.tls.as_ref().is_some_and(|tls| tls.is_for(host))
     }
 }
 
@@ -112,7 +116,7 @@ mod tests {
     use super::*;
 
     fn check(pairs: &[(&'static str, &'static str)]) -> Result<(), &'static str> {
-        let guard = Guard::new("127.0.0.1:6636".parse().unwrap(), &["Memory.lan".to_owned()]);
+        let guard = Guard::new("127.0.0.1:6636".parse().unwrap(), &["Memory.lan".to_owned()], None);
         let mut headers = HeaderMap::new();
         for (name, value) in pairs {
             headers.append(*name, value.parse().unwrap());

@@ -9,6 +9,7 @@ mod problem;
 mod params;
 mod body;
 mod guard;
+mod dialect;
 mod auth;
 mod keys;
 mod token;
@@ -20,6 +21,7 @@ mod metrics;
 mod audit;
 mod lock;
 mod listen;
+mod tls;
 mod page;
 mod api;
 mod mcp;
@@ -30,7 +32,12 @@ mod proxy;
 #[cfg(test)]
 mod tree;
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use everlore::{Engine, Error, Result, Scope, tools::ToolSet};
 use tokio::net::TcpListener;
@@ -42,6 +49,7 @@ pub use lock::Running;
 pub use mcp::{Desk, Mcp};
 #[cfg(feature = "remote")]
 pub use proxy::Providers;
+pub use tls::TlsFiles;
 
 /// How long the end waits for a reading that is under way; the next worker does again what is cut short.
 const GRACE: Duration = Duration::from_secs(5);
@@ -55,7 +63,9 @@ pub struct Options {
     pub address: SocketAddr,
     /// Whether others than this machine may reach it.
     pub allow_remote: bool,
-    /// Names beside those of this machine by which it may be called.
+    /// What makes lines that others cannot read; none for plain HTTP.
+    pub tls: Option<TlsFiles>,
+    /// Names beside those of this machine, and of the certificate, by which it may be called; with TLS the first is told to others.
     pub hosts: Vec<String>,
     /// Whose memory is meant where a request does not say.
     pub scope: Scope,
@@ -75,8 +85,8 @@ pub struct Options {
 /// A server that listens, and answers once it is run.
 pub struct Server {
     app: app::App,
-    listener: TcpListener,
-    address: SocketAddr,
+    doors: listen::Doors,
+    running: Running,
     lock: lock::Lock,
 }
 
@@ -84,19 +94,18 @@ impl Server {
     /// Takes the home and the port, and makes the token if there is none.
     pub async fn bind(engine: Engine, options: Options) -> Result<Self> {
         check_reach(&options)?;
+        let tls = options.tls.clone().map(tls::Tls::open).transpose()?.map(Arc::new);
         let lock = lock::Lock::take(&options.home)?;
-        let listener = listen(options.address).await?;
-        let address =
-            listener.local_addr().map_err(|error| Error::io("reading the address", error))?;
-        let settings = options.settings.clone();
-        let app = app::App::new(engine, options, address)?;
-        lock.announce(address, &settings)?;
-        Ok(Self { app, listener, address, lock })
+        let doors = doors(options.address, tls).await?;
+        let running = running_at(&doors, &options)?;
+        let app = app::App::new(engine, options, running.address, doors.tls.clone())?;
+        lock.announce(&running)?;
+        Ok(Self { app, doors, running, lock })
     }
 
-    /// Where it can be reached.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// Where it is.
+    pub fn running(&self) -> &Running {
+        &self.running
     }
 
     /// The file with the token of the owner.
@@ -108,7 +117,7 @@ impl Server {
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let router = api::router(self.app.clone());
         let worker = self.app.engine.spawn_worker();
-        listen::run(self.listener, router, self.app.closing.clone(), shutdown).await;
+        listen::run(self.doors, router, self.app.closing.clone(), shutdown).await;
         #[cfg(feature = "remote")]
         self.app.proxy.settle().await;
         worker.stop(GRACE).await;
@@ -124,7 +133,7 @@ pub fn running(home: &std::path::Path) -> Option<Running> {
 
 /// Without TLS, what others on the network could read must be asked for in words.
 fn check_reach(options: &Options) -> Result<()> {
-    if options.address.ip().is_loopback() || options.allow_remote {
+    if options.address.ip().is_loopback() || options.tls.is_some() || options.allow_remote {
         return Ok(());
     }
     Err(Error::invalid(
@@ -132,8 +141,37 @@ fn check_reach(options: &Options) -> Result<()> {
             "{} can be reached by others, who could read what is sent: there is no TLS",
             options.address.ip()
         ),
-        "listen on 127.0.0.1, put a proxy with TLS in front of it, or say --allow-remote if the network is yours",
+        "give it a certificate with --tls-cert and --tls-key, listen on 127.0.0.1, or say --allow-remote if the network is yours",
     ))
+}
+
+/// Programs of this machine need no TLS to reach it, whatever its certificate is for: they have a door of their own.
+async fn doors(address: SocketAddr, tls: Option<Arc<tls::Tls>>) -> Result<listen::Doors> {
+    let main = listen(address).await?;
+    let local = match tls {
+        Some(_) => Some(listen((Ipv4Addr::LOCALHOST, 0).into()).await?),
+        None => None,
+    };
+    Ok(listen::Doors { main, tls, local })
+}
+
+fn running_at(doors: &listen::Doors, options: &Options) -> Result<Running> {
+    let at = |listener: &TcpListener| {
+        listener.local_addr().map_err(|error| Error::io("reading the address", error))
+    };
+    let address = at(&doors.main)?;
+    Ok(Running {
+        pid: std::process::id(),
+        address,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        settings: options.settings.clone(),
+        tls: doors.tls.is_some(),
+        name: doors.tls.as_deref().and_then(|tls| {
+            // Without TLS other names are those of a proxy in front, at a port of its own.
+            options.hosts.first().cloned().or_else(|| tls.own_name(address))
+        }),
+        local: doors.local.as_ref().map(at).transpose()?,
+    })
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener> {

@@ -6,13 +6,17 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
+    server::graceful::{GracefulShutdown, Watcher},
     service::TowerToHyperService,
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore, watch},
+    task::JoinHandle,
 };
+
+use crate::tls::Tls;
 
 /// The longest that a client may take to send its headers, or to send nothing between two requests.
 const MAX_HEADER_TIME: Duration = Duration::from_secs(10);
@@ -29,27 +33,59 @@ const MAX_CLOSING_TIME: Duration = Duration::from_secs(30);
 /// The pause after connections could not be taken, as when there are too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// Where clients come in.
+pub(crate) struct Doors {
+    /// The address that is told to everyone.
+    pub(crate) main: TcpListener,
+    /// What closes lines through it to others.
+    pub(crate) tls: Option<Arc<Tls>>,
+    /// Without TLS, for programs of this machine, where the other has it.
+    pub(crate) local: Option<TcpListener>,
+}
+
+/// What connections share.
+struct House {
+    router: Router,
+    graceful: GracefulShutdown,
+    closing: watch::Sender<bool>,
+}
+
 /// Answers until `shutdown` comes, then finishes what is under way.
 pub(crate) async fn run(
-    listener: TcpListener,
+    doors: Doors,
     router: Router,
     closing: watch::Sender<bool>,
     shutdown: impl Future<Output = ()>,
 ) {
-    let (graceful, room) = (GracefulShutdown::new(), Arc::new(Semaphore::new(MAX_CONNECTIONS)));
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let house = House { router, graceful: GracefulShutdown::new(), closing };
+    let renewing = doors.tls.clone().map(|tls| tokio::spawn(tls.keep_fresh()));
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         tokio::select! {
             () = &mut shutdown => break,
-            (stream, place) = taken(&listener, &room) => serve(stream, place, router.clone(), &graceful),
+            (stream, place) = taken(&doors.main, &room) => house.admit(stream, place, doors.tls.clone()),
+            (stream, place) = taken_by(doors.local.as_ref(), &room) => house.admit(stream, place, None),
         }
     }
-    drop(listener);
+    drop(doors);
+    renewing.inspect(JoinHandle::abort);
     // Nobody may be listening, which is no failure.
-    closing.send_replace(true);
-    tracing::info!(connections = graceful.count(), "closing");
-    if tokio::time::timeout(MAX_CLOSING_TIME, graceful.shutdown()).await.is_err() {
+    house.closing.send_replace(true);
+    tracing::info!(connections = house.graceful.count(), "closing");
+    if tokio::time::timeout(MAX_CLOSING_TIME, house.graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests took too long and were cut off");
+    }
+}
+
+/// The same as [`taken`], by a door that may not be there.
+async fn taken_by(
+    listener: Option<&TcpListener>,
+    room: &Arc<Semaphore>,
+) -> (TcpStream, OwnedSemaphorePermit) {
+    match listener {
+        Some(listener) => taken(listener, room).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -67,24 +103,46 @@ async fn taken(listener: &TcpListener, room: &Arc<Semaphore>) -> (TcpStream, Own
     }
 }
 
-fn serve(
-    stream: TcpStream,
-    place: OwnedSemaphorePermit,
+impl House {
+    /// Answers a client in a task of its own, so that one that is slow holds up nobody.
+    fn admit(&self, stream: TcpStream, place: OwnedSemaphorePermit, tls: Option<Arc<Tls>>) {
+        // Answers are small and whole: waiting to fill a packet only costs time.
+        let _ = stream.set_nodelay(true);
+        let (router, watcher) = (self.router.clone(), self.graceful.watcher());
+        let Some(tls) = tls else {
+            let answered = answered(stream, router, watcher);
+            tokio::spawn(async move {
+                answered.await;
+                drop(place);
+            });
+            return;
+        };
+        let mut closing = self.closing.subscribe();
+        tokio::spawn(async move {
+            let shaken = tokio::select! {
+                shaken = tls.shaken(stream) => shaken,
+                _ = closing.wait_for(|is_closing| *is_closing) => None,
+            };
+            if let Some(stream) = shaken {
+                answered(stream, router, watcher).await;
+            }
+            drop(place);
+        });
+    }
+}
+
+/// Answers the requests of a connection, one after the other.
+async fn answered(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
-    graceful: &GracefulShutdown,
+    watcher: Watcher,
 ) {
-    // Answers are small and whole: waiting to fill a packet only costs time.
-    let _ = stream.set_nodelay(true);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(MAX_HEADER_TIME)
         .max_buf_size(MAX_HEADER_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    let connection = graceful.watch(connection);
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection broke off");
-        }
-        drop(place);
-    });
+    if let Err(error) = watcher.watch(connection).await {
+        tracing::debug!(%error, "a connection broke off");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
 };
 
@@ -27,6 +27,41 @@ pub struct Running {
     /// A digest of the settings it was started with.
     #[serde(default)]
     pub settings: String,
+    /// Whether that address speaks TLS.
+    #[serde(default)]
+    pub tls: bool,
+    /// What it is called, where that is not its address.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Where programs of this machine reach it by plain HTTP, where the address has TLS.
+    #[serde(default)]
+    pub local: Option<SocketAddr>,
+}
+
+impl Running {
+    /// Where clients find it.
+    pub fn url(&self) -> String {
+        let scheme = if self.tls { "https" } else { "http" };
+        match &self.name {
+            Some(name) => format!("{scheme}://{name}:{}", self.address.port()),
+            None => format!("{scheme}://{}", reachable(self.address)),
+        }
+    }
+
+    /// Where programs of this machine reach it by plain HTTP.
+    pub fn local(&self) -> SocketAddr {
+        self.local.unwrap_or_else(|| reachable(self.address))
+    }
+}
+
+/// The address by which this machine reaches one: that of all networks is none to ask at.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 /// The right to serve a home.
@@ -48,11 +83,9 @@ impl Lock {
     }
 
     /// Writes down where the server is.
-    pub(crate) fn announce(&self, address: SocketAddr, settings: &str) -> Result<()> {
+    pub(crate) fn announce(&self, running: &Running) -> Result<()> {
         let failed = |error| Error::io(self.note.display().to_string(), error);
-        let (version, settings) = (env!("CARGO_PKG_VERSION").to_owned(), settings.to_owned());
-        let running = Running { pid: std::process::id(), address, version, settings };
-        let bytes = serde_json::to_vec(&running).map_err(|error| failed(error.into()))?;
+        let bytes = serde_json::to_vec(running).map_err(|error| failed(error.into()))?;
         write_private(&self.note, &bytes).map_err(failed)
     }
 
@@ -89,8 +122,9 @@ fn noted(home: &Path) -> Option<Running> {
 fn taken(home: &Path) -> Error {
     let place = noted(home).map_or_else(
         || "a server is just starting on this home".to_owned(),
-        |Running { pid, address, .. }| {
-            format!("a server runs on this home already: http://{address} (process {pid})")
+        |running| {
+            let (url, pid) = (running.url(), running.pid);
+            format!("a server runs on this home already: {url} (process {pid})")
         },
     );
     Error::invalid(place, "use that one, stop it first, or name another home with --home")
@@ -100,11 +134,33 @@ fn taken(home: &Path) -> Error {
 mod tests {
     use super::*;
 
+    fn at(address: &str) -> Running {
+        let address = address.parse().unwrap();
+        Running {
+            pid: std::process::id(),
+            address,
+            version: String::new(),
+            settings: String::new(),
+            tls: false,
+            name: None,
+            local: None,
+        }
+    }
+
+    #[test]
+    fn a_server_is_told_by_an_address_that_can_be_asked() {
+        assert_eq!(at("192.0.2.7:80").url(), "http://192.0.2.7:80");
+        assert_eq!(at("0.0.0.0:6636").url(), "http://127.0.0.1:6636");
+        assert_eq!(at("[::]:6636").url(), "http://[::1]:6636");
+        let named = Running { tls: true, name: Some("memory.lan".into()), ..at("0.0.0.0:443") };
+        assert_eq!(named.url(), "https://memory.lan:443");
+    }
+
     #[test]
     fn a_second_server_is_told_where_the_first_one_is() {
         let home = tempfile::tempdir().unwrap();
         let first = Lock::take(home.path()).unwrap();
-        first.announce("127.0.0.1:6636".parse().unwrap(), "").unwrap();
+        first.announce(&at("127.0.0.1:6636")).unwrap();
         let error = Lock::take(home.path()).map(drop).unwrap_err();
         assert!(error.to_string().contains("http://127.0.0.1:6636 (process "), "{error}");
         assert_eq!(running(home.path()).unwrap().pid, std::process::id());

@@ -172,7 +172,7 @@ impl From<Error> for Problem {
             Error::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Error::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Error::Remote { .. } => StatusCode::BAD_GATEWAY,
-            Error::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Error::Store(_) | Error::ReadOnly { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, error.code(), title(&error), detail(&error))
@@ -182,10 +182,11 @@ impl From<Error> for Problem {
 /// Causes below the engine may name files and say what is in them: they are for the log.
 fn title(error: &Error) -> String {
     match error {
-        Error::Store(_) | Error::Io { .. } | Error::Damaged { .. } => {
+        Error::Store(_) | Error::Io { .. } | Error::Damaged { .. } | Error::ReadOnly { .. } => {
             tracing::error!(%error, "a request failed");
             match error {
                 Error::Damaged { .. } => "stored data is damaged".to_owned(),
+                Error::ReadOnly { .. } => "this memory can only be read".to_owned(),
                 Error::Io { .. } => "a file could not be read or written".to_owned(),
                 _ => "storage failed".to_owned(),
             }

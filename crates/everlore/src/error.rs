@@ -56,6 +56,12 @@ pub enum Error {
         /// The newest schema this program knows.
         known: u32,
     },
+    /// The memory can only be read where it is.
+    #[error("{place} cannot be written to from here, so nothing is saved or changed")]
+    ReadOnly {
+        /// The file.
+        place: String,
+    },
     /// The stored data contradicts itself.
     #[error("stored data is damaged: {message}")]
     Damaged {
@@ -125,6 +131,7 @@ impl Error {
             Self::Invalid { .. } => "invalid",
             Self::Conflict { .. } => "conflict",
             Self::TooNew { .. } => "too_new",
+            Self::ReadOnly { .. } => "read_only",
             Self::Damaged { .. } => "damaged",
             Self::Store(_) => "store",
             Self::Remote { .. } => "remote",
@@ -146,6 +153,9 @@ impl Error {
             | Self::TooLong { hint, .. } => hint,
             Self::Conflict { .. } => "read it again and repeat the change",
             Self::TooNew { .. } => "update everlore, or open another home with --home",
+            Self::ReadOnly { .. } => {
+                "reading works; to write, give this user the right to it, or name another home with --home"
+            }
             Self::Damaged { .. } => {
                 "run `everlore doctor` to see what is affected and how to repair it"
             }

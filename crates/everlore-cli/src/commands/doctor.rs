@@ -15,7 +15,7 @@ use everlore::{
 use serde::Serialize;
 use serde_json::json;
 
-use super::{layer::findings, memory::copies};
+use super::{hook::Left, layer::findings, memory::copies};
 use crate::{
     chat_model,
     context::Context,
@@ -69,6 +69,8 @@ impl DoctorArgs {
         }
         checks.extend(layers(cx));
         checks.extend(language_models(cx).await);
+        checks.extend(hooks(cx));
+        checks.extend(server(cx));
         checks.extend(leftovers(cx));
         let well = checks.iter().all(|check| check.status != State::Problem);
         if out.is_json() {
@@ -314,6 +316,55 @@ async fn language_model(cx: &Context, settings: ModelSettings) -> Check {
 fn lists(models: &[String], model: &str) -> bool {
     let latest = format!("{model}:latest");
     models.iter().any(|listed| listed == model || *listed == latest)
+}
+
+/// Turns that hooks put down and nobody stored.
+fn hooks(cx: &Context) -> Vec<Check> {
+    let Left { waiting, refused, folder } = Left::of(&cx.home);
+    let folder = folder.display();
+    let turns = |number| count(number, "turn", "turns");
+    let waiting = (waiting > 0).then(|| {
+        let home = cx.home.display();
+        Check::note(
+            "hooks",
+            format!("{} of hooks in {folder} not stored yet", turns(waiting)),
+            format!("the next event of an agent stores them; at once: everlore --home '{home}' hook claude-code store"),
+        )
+    });
+    let refused = (refused > 0).then(|| {
+        Check::problem(
+            "hooks",
+            format!("{} of hooks could not be stored: {folder}/*.refused", turns(refused)),
+            "they are kept as JSON: bring in what is worth it with `everlore observe`, then delete them",
+        )
+    });
+    waiting.into_iter().chain(refused).collect()
+}
+
+/// The server of the home, if one runs: whether it is this program, with these settings.
+#[cfg(feature = "server")]
+fn server(cx: &Context) -> Option<Check> {
+    let running = everlore_server::running(&cx.home)?;
+    let told =
+        format!("{} answers at {} (process {})", running.version, running.url(), running.pid);
+    let other = match () {
+        () if running.version != env!("CARGO_PKG_VERSION") => Some("of another version"),
+        () if running.settings != cx.settings.digest() => Some("with other settings"),
+        () => None,
+    };
+    Some(match other {
+        None => Check::ok("server", told),
+        Some(other) => Check::note(
+            "server",
+            format!("{told}; it was started {other}, so hooks work without it"),
+            "start it again with `everlore serve`",
+        ),
+    })
+}
+
+#[cfg(not(feature = "server"))]
+fn server(_: &Context) -> Option<Check> {
+    None
 }
 
 /// Files that hold texts outside the database.

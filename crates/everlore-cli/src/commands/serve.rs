@@ -1,9 +1,12 @@
 //! `everlore serve`: memory over HTTP, and the keys of those who may ask.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+};
 
 use clap::{Args, Subcommand};
-use everlore_server::{Keys, Options, Role, Server};
+use everlore_server::{Keys, Options, Role, Server, TlsFiles};
 use serde_json::json;
 
 use crate::{
@@ -44,6 +47,12 @@ pub(crate) struct ListenArgs {
     /// Let others than this machine reach it, without TLS: what is sent can be read on the way
     #[arg(long)]
     allow_remote: bool,
+    /// Speak TLS with the certificate in this PEM file, those that vouch for it after it [default: from the settings]
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of the certificate: PKCS#8, SEC1 or PKCS#1 as PEM [default: from the settings]
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<PathBuf>,
     /// Another name by which the server may be called, such as that of a proxy in front of it; may be repeated
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
@@ -112,7 +121,7 @@ impl ServeArgs {
 
 fn status(cx: &Context, out: &mut Output) -> Result<Exit> {
     let running = everlore_server::running(&cx.home);
-    let url = running.as_ref().map(|running| format!("http://{}", running.address));
+    let url = running.as_ref().map(everlore_server::Running::url);
     match (&running, &url) {
         _ if out.is_json() => {
             out.json(&json!({ "url": url, "pid": running.as_ref().map(|one| one.pid) }))?
@@ -129,7 +138,7 @@ impl ListenArgs {
         let ended = signals()?;
         let engine = cx.reading().await?;
         let server = Server::bind(engine, self.options(cx)?).await?;
-        let (url, token) = (format!("http://{}", server.address()), server.token_file());
+        let (url, token) = (server.running().url(), server.token_file());
         if out.is_json() {
             out.json(&json!({ "url": url, "pid": std::process::id(), "token_file": token }))?;
         } else {
@@ -141,7 +150,7 @@ impl ListenArgs {
         Ok(Exit::Done)
     }
 
-    fn options(self, cx: &Context) -> Result<Options> {
+    fn options(mut self, cx: &Context) -> Result<Options> {
         let server = &cx.settings.config.server;
         let address = self.host.unwrap_or_else(|| server.address());
         Ok(Options {
@@ -149,7 +158,8 @@ impl ListenArgs {
             home: cx.home.clone(),
             address: SocketAddr::new(address, self.port.unwrap_or(server.port)),
             allow_remote: self.allow_remote,
-            hosts: self.allow_host,
+            tls: self.tls(cx)?,
+            hosts: [std::mem::take(&mut self.allow_host), server.names.clone()].concat(),
             scope: cx.scope.clone(),
             max_body_bytes: self.max_body.unwrap_or(server.max_body_bytes),
             requests_per_second: self.rate.unwrap_or(server.requests_per_second),
@@ -158,6 +168,27 @@ impl ListenArgs {
             providers: crate::chat_model::providers(cx),
         })
     }
+
+    /// The files for TLS, if any are named.
+    fn tls(&mut self, cx: &Context) -> Result<Option<TlsFiles>> {
+        let server = &cx.settings.config.server;
+        let cert = self.tls_cert.take().or_else(|| named(&server.tls_cert, cx));
+        let key = self.tls_key.take().or_else(|| named(&server.tls_key, cx));
+        match (cert, key) {
+            (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert, key })),
+            (None, None) => Ok(None),
+            _ => Err(Failure::invalid(
+                "a certificate needs its key, and a key its certificate",
+                "give both, with --tls-cert and --tls-key or in [server] of the settings",
+            )),
+        }
+    }
+}
+
+/// A file that the settings name, if they do.
+fn named(name: &str, cx: &Context) -> Option<PathBuf> {
+    let folder = cx.settings.path.parent().unwrap_or(&cx.home);
+    (!name.is_empty()).then(|| folder.join(name))
 }
 
 /// Comes when the user or the system wants the server to end. Signals are caught from here on, so none is missed.

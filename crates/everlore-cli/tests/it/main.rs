@@ -47,6 +47,8 @@ mod serve;
 #[cfg(feature = "server")]
 mod mcp;
 mod hooks;
+#[cfg(unix)]
+mod read_only;
 mod connect;
 mod plugin;
 mod tool;

@@ -140,7 +140,7 @@ fn options_alone_do_the_same_and_keep_comments() {
 }
 
 #[test]
-fn what_cannot_work_is_told_and_a_check_that_fails_still_writes() {
+fn what_cannot_work_is_told_and_changes_nothing() {
     let home = Home::new();
     let ran = home.run(&["onboard"]);
     assert!(ran.code == 2 && ran.err.contains("--yes"), "{ran:?}");
@@ -162,6 +162,15 @@ fn what_cannot_work_is_told_and_a_check_that_fails_still_writes() {
     let ran = home.run(&args);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.out.contains("✗ openai/scripted-chat"), "{ran:?}");
+    assert!(ran.out.contains("nothing was written") && ran.out.contains("--no-check"), "{ran:?}");
+    let chinese = home.run(&[&args[..], &["--language", "zh", "--name", "小爱"]].concat());
+    assert!(chinese.code == 2 && chinese.out.contains("什么都没有写入"), "{chinese:?}");
+    let told = home.run(&[&["--json"], &args[..]].concat());
+    assert_eq!((told.code, &told.json()["settings"]), (2, &json!([])), "{told:?}");
+    assert_eq!(told.json()["check"]["ok"], false, "{told:?}");
+    assert_eq!((settings(&home), soul(&home)), (String::new(), String::new()));
+    let ran = home.run(&[&args[..], &["--no-check"]].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
     assert!(settings(&home).contains("model = \"scripted-chat\""), "{}", settings(&home));
     fs::write(home.path().join("config.toml"), "[chat\n").unwrap();
     let ran = home.run(&["onboard", "--yes", "--name", "Aria"]);

@@ -76,7 +76,8 @@ async fn measured(memories: u32) -> Result<Vec<Vec<String>>> {
     let provider = Provider::start(Chats::new().otherwise(|_| Said::text("Well, 好的。")));
     let server = Server::bind(engine.clone(), options(home.path(), &provider)?).await?;
     let token = std::fs::read_to_string(server.token_file())?.trim().to_owned();
-    let (address, upstream) = (server.address().to_string(), provider.url().replace("http://", ""));
+    let (address, upstream) =
+        (server.running().address.to_string(), provider.url().replace("http://", ""));
     let alone = recalled(&engine, &corpus, owner).await?;
     let (end, ended) = oneshot::channel::<()>();
     let serving = tokio::spawn(server.run(async {
@@ -141,6 +142,7 @@ fn options(home: &Path, provider: &Provider) -> Result<Options> {
         home: home.to_owned(),
         address: "127.0.0.1:0".parse()?,
         allow_remote: false,
+        tls: None,
         hosts: Vec::new(),
         scope: Scope::default(),
         max_body_bytes: 1 << 20,

@@ -43,6 +43,7 @@ use crate::{
     answer::Answer,
     app::App,
     auth::authorized,
+    dialect::told,
     guard::guarded,
     mcp, mem0,
     openviking::{self, dressed},
@@ -64,6 +65,7 @@ pub(crate) fn router(app: App) -> Router {
         .fallback(async || no_route())
         .method_not_allowed_fallback(async || no_method())
         .layer(from_fn_with_state(app.clone(), guarded))
+        .layer(from_fn(told))
         .layer(from_fn_with_state(app.clone(), traced))
         .with_state(app)
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use axum::{
     extract::{FromRequestParts, Request, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
+    http::{HeaderMap, StatusCode, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -13,7 +13,6 @@ use everlore::{
     store::JournalQuery,
     types::{Author, Entry},
 };
-use serde_json::json;
 use uuid::Uuid;
 
 use super::{filter::Filter, item::View};
@@ -21,7 +20,6 @@ use crate::{
     app::App,
     auth::{Access, Role, bearer, caller},
     problem::Problem,
-    trace::Written,
 };
 
 /// One who asks in the way of mem0.
@@ -39,16 +37,16 @@ pub(super) struct Event {
     pub(super) author: Author,
 }
 
-/// Lets only those through who have a token or a key, and tells problems as mem0 does.
+/// Lets only those through who have a token or a key.
 pub(super) async fn known(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let caller = match caller(&app, secret(request.headers())) {
         Ok(caller) => caller,
-        Err(problem) => return as_detail(problem.into_response()),
+        Err(problem) => return problem.into_response(),
     };
     let scope = caller.only.clone().unwrap_or_else(|| app.options.scope.clone());
     let asked = Asked { access: Access { app, caller, scope }, meant: Arc::default() };
     request.extensions_mut().insert(asked.clone());
-    let mut response = as_detail(next.run(request).await);
+    let mut response = next.run(request).await;
     let scope = asked.meant.get().cloned().unwrap_or(asked.access.scope);
     response.extensions_mut().insert(Access { scope, ..asked.access });
     response
@@ -62,21 +60,6 @@ fn secret(headers: &HeaderMap) -> Option<&str> {
         (true, None, None) => bearer(headers, &["token", "bearer"]),
         _ => None,
     }
-}
-
-/// A problem in the shape that clients of mem0 read.
-fn as_detail(mut response: Response) -> Response {
-    let Some(problem) = response.extensions().get::<Problem>() else { return response };
-    let detail = format!("{}: {}", problem.title, problem.detail);
-    *response.body_mut() = json!({ "detail": detail }).to_string().into();
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
-    if response.status() == StatusCode::BAD_REQUEST {
-        // What does not fit is 422 on the open-source server; clients of both treat it as the same mistake.
-        *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
-    }
-    response.extensions_mut().insert(Written);
-    response
 }
 
 impl<S: Sync> FromRequestParts<S> for Asked {

@@ -19,17 +19,19 @@ mod filter_tests;
 use axum::{
     Router,
     extract::{FromRequestParts, Path},
-    http::request::Parts,
+    http::{HeaderValue, StatusCode, header, request::Parts},
     middleware::from_fn_with_state,
+    response::Response,
     routing::{delete, get, post, put},
 };
 use serde::Serialize;
+use serde_json::json;
 use utoipa::{
     Modify, OpenApi, ToSchema,
     openapi::{Content, Ref, ResponseBuilder},
 };
 
-use crate::{app::App, problem::Problem};
+use crate::{app::App, problem::Problem, trace::Written};
 
 /// The routes, for those who are known.
 pub(crate) fn router(app: App) -> Router<App> {
@@ -123,6 +125,27 @@ pub(crate) fn openapi() -> utoipa::openapi::OpenApi {
     Description::openapi()
 }
 
+/// Whether a route is one of mem0: those of its hosted service end with a slash, those of its server are these.
+pub(crate) fn has(route: &str) -> bool {
+    let first = route.split('/').nth(1).unwrap_or_default();
+    route.len() > 1 && route.ends_with('/') || ["memories", "search", "reset"].contains(&first)
+}
+
+/// A problem in the shape that clients of mem0 read.
+pub(crate) fn as_detail(mut response: Response) -> Response {
+    let Some(problem) = response.extensions().get::<Problem>() else { return response };
+    let detail = format!("{}: {}", problem.title, problem.detail);
+    *response.body_mut() = json!({ "detail": detail }).to_string().into();
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    if response.status() == StatusCode::BAD_REQUEST {
+        // What does not fit is 422 on the open-source server; clients of both treat it as the same mistake.
+        *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    }
+    response.extensions_mut().insert(Written);
+    response
+}
+
 /// The two names of a path, decoded.
 pub(crate) struct Pair(String, String);
 
@@ -155,5 +178,6 @@ mod tests {
         let api = super::openapi();
         let described: BTreeSet<&str> = api.paths.paths.keys().map(String::as_str).collect();
         assert_eq!(routed, described);
+        assert!(routed.into_iter().all(super::has));
     }
 }

@@ -9,7 +9,7 @@ use axum::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::{answer::Answer, problem::Problem};
+use crate::{answer::Answer, problem::Problem, trace::Written};
 
 /// The result of every handler.
 pub(super) type Replied = Result<Reply, Problem>;
@@ -46,8 +46,8 @@ impl IntoResponse for Reply {
 }
 
 /// The same response; a problem in the words of OpenViking.
-pub(super) fn wrapped(mut response: Response) -> Response {
-    let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
+pub(crate) fn wrapped(mut response: Response) -> Response {
+    let Some(problem) = response.extensions().get::<Problem>() else { return response };
     let (status, code) = code(problem.status);
     let message = format!("{}: {}", problem.title, problem.detail);
     // The client builds what it says of a missing thing from these.
@@ -60,6 +60,7 @@ pub(super) fn wrapped(mut response: Response) -> Response {
     *response.body_mut() = Body::from(body.to_string());
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response.extensions_mut().insert(Written);
     response
 }
 

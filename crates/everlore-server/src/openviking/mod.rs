@@ -19,6 +19,7 @@ use axum::{
     routing::{any, delete, get, post},
 };
 
+pub(crate) use envelope::wrapped;
 pub(crate) use resources::Desk;
 
 use crate::{app::App, problem::Problem};
@@ -56,7 +57,12 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v1/{*rest}", any(async || unimplemented()))
 }
 
-/// Reads the headers of that system, and answers in its envelope.
+/// Whether a path is one of that system.
+pub(crate) fn has(path: &str) -> bool {
+    path.starts_with("/api/v1/")
+}
+
+/// Reads the headers of that system.
 pub(crate) async fn dressed(mut request: Request, next: Next) -> Response {
     let headers = request.headers_mut();
     if !headers.contains_key(header::AUTHORIZATION)
@@ -69,7 +75,7 @@ pub(crate) async fn dressed(mut request: Request, next: Next) -> Response {
             headers.insert(HeaderName::from_static(ours), value);
         }
     }
-    envelope::wrapped(next.run(request).await)
+    next.run(request).await
 }
 
 /// The key, as we send one.

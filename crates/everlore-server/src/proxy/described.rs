@@ -12,7 +12,10 @@ use super::{identity, models::CHOSEN, routes::ANTHROPIC};
 const PROBLEMS: [(&str, &str); 10] = [
     ("400", "A header or a body cannot be read"),
     ("401", "There is no such token or key"),
-    ("403", "The key is for another memory, or may not do this"),
+    (
+        "403",
+        "The key is for another memory or may not do this, or the request names another host or comes from a foreign page",
+    ),
     ("408", "The body did not come in time"),
     ("413", "The body is too long"),
     ("415", "The body is said to be something else than JSON"),

@@ -39,7 +39,7 @@ use serde_json::Value;
 use tokio::{sync::Notify, task::JoinSet};
 
 pub(crate) use described::complete;
-pub(crate) use routes::{description, routes};
+pub(crate) use routes::{as_anthropic, as_openai, description, is_openai, routes};
 
 use self::{
     asked::Asked,

@@ -4,7 +4,7 @@ use axum::{
     Router,
     extract::{Request, State},
     http::{HeaderValue, header},
-    middleware::{Next, from_fn, from_fn_with_state},
+    middleware::from_fn_with_state,
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -26,7 +26,7 @@ use crate::{
 /// The path below which Anthropic's clients ask.
 pub(super) const ANTHROPIC: &str = "/anthropic";
 
-/// Everything that is passed on. Whoever asks needs a token or a key, and is told of problems as their client reads them.
+/// Everything that is passed on. Whoever asks needs a token or a key.
 pub(crate) fn routes(app: &App) -> Router<App> {
     let openai = Router::new()
         .route("/v1/chat/completions", post(chat))
@@ -39,12 +39,25 @@ pub(crate) fn routes(app: &App) -> Router<App> {
         .route("/anthropic/v1/messages/count_tokens", post(count))
         .route("/anthropic/v1/models", get(list_anthropic))
         .route("/anthropic/v1/models/{*model}", get(show_anthropic));
-    let closed = |router: Router<App>, dialect| {
-        router.route_layer(from_fn_with_state(app.clone(), client_authorized)).route_layer(from_fn(
-            move |request: Request, next: Next| async move { told_in(dialect, next.run(request).await) },
-        ))
-    };
-    closed(openai, Dialect::Openai).merge(closed(anthropic, Dialect::Anthropic))
+    openai.merge(anthropic).route_layer(from_fn_with_state(app.clone(), client_authorized))
+}
+
+/// Whether a path is one of OpenAI's.
+pub(crate) fn is_openai(path: &str) -> bool {
+    let known = ["/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/v1/models"];
+    known.iter().any(|known| {
+        path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+/// An answer, whose problem is told as OpenAI does.
+pub(crate) fn as_openai(response: Response) -> Response {
+    told_in(Dialect::Openai, response)
+}
+
+/// An answer, whose problem is told as Anthropic does.
+pub(crate) fn as_anthropic(response: Response) -> Response {
+    told_in(Dialect::Anthropic, response)
 }
 
 /// An answer, whose problem is told in a dialect.

@@ -184,6 +184,7 @@ fn sentence(error: &Error) -> String {
         Error::Invalid { hint, .. } | Error::NoSuchUri { hint, .. } => hint,
         Error::Conflict { .. } => "look at it again and repeat the call",
         Error::TooNew { .. }
+        | Error::ReadOnly { .. }
         | Error::Damaged { .. }
         | Error::Store(_)
         | Error::Remote { .. }

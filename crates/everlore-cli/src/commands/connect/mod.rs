@@ -240,10 +240,9 @@ fn command(cx: &Context, shared: bool) -> Result<Vec<String>> {
 fn url(cx: &Context) -> String {
     #[cfg(feature = "server")]
     if let Some(running) = everlore_server::running(&cx.home) {
-        return format!("http://{}/mcp", running.address);
+        return format!("{}/mcp", running.url());
     }
-    let server = &cx.settings.config.server;
-    format!("http://{}/mcp", std::net::SocketAddr::new(server.address(), server.port))
+    format!("{}/mcp", cx.settings.config.server.url())
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

@@ -7,6 +7,7 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use everlore::{
@@ -18,6 +19,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Blocks whose digests are kept: a conversation that is longer was shortened meanwhile.
 const MAX_TOLD: usize = 200;
+
+/// A turn is stored in much less: its process starts with the hook.
+const STORED_WITHIN: Duration = Duration::from_secs(60);
 
 /// Days after which what is known of a conversation is removed.
 const KEPT_DAYS: u64 = 30;
@@ -52,6 +56,41 @@ pub(super) struct Conversation {
     open: bool,
     /// Digests of the blocks that were told and are still seen.
     told: Vec<String>,
+}
+
+/// What hooks put down and nobody stored.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// Turns that wait for longer than storing them takes.
+    pub(crate) waiting: usize,
+    /// Turns that the memory would not take.
+    pub(crate) refused: usize,
+    /// Where they are.
+    pub(crate) folder: PathBuf,
+}
+
+impl Left {
+    /// What there is in a home.
+    pub(crate) fn of(home: &Path) -> Self {
+        let folder = Desk::of(home).waiting();
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let mut left = Self { folder, ..Self::default() };
+        for entry in entries {
+            match entry.path().extension().and_then(|end| end.to_str()) {
+                Some("json") if is_late(&entry) => left.waiting += 1,
+                Some("refused") => left.refused += 1,
+                _ => {}
+            }
+        }
+        left
+    }
+}
+
+/// Whether a process that stores would have taken it by now.
+fn is_late(entry: &fs::DirEntry) -> bool {
+    let age = entry.metadata().and_then(|data| data.modified()).map(|at| at.elapsed());
+    // A time that is still to come says nothing.
+    age.is_ok_and(|age| age.is_ok_and(|age| age > STORED_WITHIN))
 }
 
 impl Desk {

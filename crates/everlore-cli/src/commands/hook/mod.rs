@@ -33,6 +33,7 @@ use self::{
     desk::{Desk, Waiting, digest},
     event::Event,
 };
+pub(crate) use desk::Left;
 use host::Moment;
 pub(crate) use host::{CODEX_TOKENS, Host};
 

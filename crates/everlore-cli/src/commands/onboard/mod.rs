@@ -9,9 +9,9 @@ use std::io::{self, IsTerminal};
 
 use clap::Args;
 use everlore::text::language::Language;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use self::{settings::Written, soul::Soul, wizard::Wizard};
+use self::{check::Live, settings::Written, soul::Soul, wizard::Wizard};
 use crate::{
     commands::{chat::Phrases, connect},
     context::Context,
@@ -22,7 +22,7 @@ use crate::{
 /// Choose a model and who the agent is
 ///
 /// At a terminal it asks; what is given as an option is not asked for, and Enter leaves a step as it is. With --yes nothing
-/// is asked. It writes config.toml, where comments and other settings stay, and sections of SOUL.md; what a person wrote
+/// is asked, and nothing is written if the model does not answer. It writes config.toml, where comments and other settings stay, and sections of SOUL.md; what a person wrote
 /// there is replaced only after a yes, or with --replace. Keys are written to no file. Run it again to change a choice.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OnboardArgs {
@@ -137,11 +137,18 @@ impl OnboardArgs {
     }
 }
 
-/// Takes the options as they are.
+/// Takes the options as they are. A model that does not answer leaves everything as it was.
 async fn unasked(cx: &Context, out: &mut Output, chosen: &Chosen, replace: bool) -> Result<Exit> {
     let phrases = phrases(cx, chosen);
-    cx.welcome(&cx.home);
     let written = settings::with_chosen(&settings::read(&cx.settings.path)?, chosen)?;
+    let check = match chosen.has_model() && !chosen.no_check {
+        true => Some(check::live(cx, &check::config_with(cx, chosen)).await),
+        false => None,
+    };
+    if let Some(live) = check.as_ref().filter(|live| !live.ok) {
+        return unchecked(cx, out, live, phrases);
+    }
+    cx.welcome(&cx.home);
     let soul = Soul::with_chosen(cx, chosen, phrases)?;
     if !soul.replaced.is_empty() && !replace {
         return Err(Failure::invalid(
@@ -149,29 +156,43 @@ async fn unasked(cx: &Context, out: &mut Output, chosen: &Chosen, replace: bool)
             "give --replace to replace these sections, or leave the options out; nothing was changed",
         ));
     }
-    let check = match chosen.has_model() && !chosen.no_check {
-        true => Some(check::live(cx, &check::config_with(cx, chosen)).await),
-        false => None,
-    };
     let (changes, sections) =
         (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
     write(cx, &written, soul)?;
-    let failed = check.as_ref().is_some_and(|live| !live.ok);
     if out.is_json() {
-        out.json(&json!({
-            "config": cx.settings.path.display().to_string(),
-            "settings": changes,
-            "soul": sections,
-            "check": check,
-        }))?;
-        return Ok(Exit::well(!failed));
+        out.json(&report(cx, &changes, &sections, check.as_ref()))?;
+        return Ok(Exit::Done);
     }
     if let Some(live) = check {
         out.line(&live.told(phrases))?;
     }
     told(cx, out, &changes, &sections, phrases)?;
     connected(cx, out, &chosen.connect)?;
-    Ok(Exit::well(!failed))
+    Ok(Exit::Done)
+}
+
+/// Tells that nothing was written, because the model did not answer.
+fn unchecked(cx: &Context, out: &mut Output, live: &Live, phrases: Phrases) -> Result<Exit> {
+    if out.is_json() {
+        out.json(&report(cx, &[], &[], Some(live)))?;
+        return Ok(Exit::Failed);
+    }
+    out.line(&live.told(phrases))?;
+    out.line(phrases.choose(
+        "nothing was written; mend it and run this again, or give --no-check to write it all the same",
+        "什么都没有写入；请改正后重新运行，或加上 --no-check 直接写入",
+    ))?;
+    Ok(Exit::Failed)
+}
+
+/// What was written, for programs.
+fn report(cx: &Context, changes: &[String], sections: &[&str], check: Option<&Live>) -> Value {
+    json!({
+        "config": cx.settings.path.display().to_string(),
+        "settings": changes,
+        "soul": sections,
+        "check": check,
+    })
 }
 
 /// Asks step by step; nothing is written before the last question.

@@ -7,6 +7,8 @@ mod openviking;
 mod schemathesis;
 #[cfg(feature = "remote")]
 mod proxy;
+#[cfg(feature = "remote")]
+mod refusals;
 
 use std::{
     path::{Path, PathBuf},

@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::{capture::changed, hook, recorded, replay::knowing, store, turns};
-use crate::{home::Home, serve::Serving};
+use crate::{
+    home::Home,
+    serve::{Serving, tls::Secured},
+};
 
 /// What a home tells for the same events, and what it has stored then.
 fn conversation(home: &Home) -> (Vec<Option<Value>>, Vec<Value>) {
@@ -91,4 +94,16 @@ fn commands_work_on_the_files_beside_a_server_and_both_see_the_same() {
         .ask("POST", "/v1/recall", Some(serde_json::json!({ "query": "staging server" })))
         .json(200);
     assert_eq!(found["hits"][0]["content"], "The staging server is called Kiwi.");
+}
+
+#[test]
+fn hooks_ask_a_server_with_tls_all_the_same() {
+    let home = knowing();
+    let secured = Secured::on(&home, &["memory.example"], &["--host", "0.0.0.0"]);
+    let prompt = recorded(&home, "codex", "UserPromptSubmit");
+    let told = hook(&home, "codex", "UserPromptSubmit", &prompt);
+    assert!(told.unwrap().to_string().contains("5433"));
+    let metrics = secured.ask(&secured.cert, "memory.example", "/metrics").unwrap();
+    let asked = metrics.lines().find(|line| line.contains("/v1/context") && line.contains("200"));
+    assert!(asked.is_some(), "{metrics}");
 }

@@ -190,3 +190,41 @@ fn spin(time: Duration) {
         std::hint::spin_loop();
     }
 }
+
+#[test]
+fn the_doctor_tells_what_hooks_left_and_what_to_do() {
+    let home = knowing();
+    let folder = home.path().join("hooks/waiting");
+    fs::create_dir_all(&folder).unwrap();
+    let check = |home: &Home| {
+        let told = home.run(&["--json", "doctor"]);
+        let checks = told.json()["checks"].as_array().unwrap().clone();
+        let of_hooks = checks.into_iter().filter(|check| check["check"] == "hooks");
+        (told.code, of_hooks.collect::<Vec<_>>())
+    };
+    let turn = json!({
+        "scope": { "agent": "default", "user": "default" },
+        "host": "codex",
+        "turn": { "text": "我们把端口改成 7443。", "session": "left", "role": "user", "time": "2026-11-01T10:00:00Z" },
+    });
+    let put = |name: &str| {
+        fs::write(folder.join(name), turn.to_string()).unwrap();
+        fs::File::options().write(true).open(folder.join(name)).unwrap()
+    };
+    put("just-now.json");
+    assert_eq!(check(&home), (0, vec![]), "a process is storing it");
+    let long_ago = std::time::SystemTime::now() - Duration::from_secs(600);
+    put("just-now.json").set_modified(long_ago).unwrap();
+    let (code, told) = check(&home);
+    assert_eq!((code, told.len(), &told[0]["status"]), (0, 1, &json!("note")), "{told:?}");
+    let hint = told[0]["hint"].as_str().unwrap();
+    assert!(told[0]["message"].as_str().unwrap().starts_with("1 turn of hooks"), "{told:?}");
+    assert!(hint.contains("hook claude-code store"), "{hint}");
+    assert_eq!(home.run(&["hook", "claude-code", "store"]).code, 0);
+    assert_eq!(check(&home), (0, vec![]));
+    assert!(turns(&home).iter().any(|turn| turn.to_string().contains("7443")));
+    put("bad.refused");
+    let (code, told) = check(&home);
+    assert_eq!((code, &told[0]["status"]), (2, &json!("problem")), "{told:?}");
+    assert!(told[0]["hint"].as_str().unwrap().contains("everlore observe"), "{told:?}");
+}

@@ -100,6 +100,19 @@ fn call(name: &str, arguments: Value) -> Value {
 }
 
 #[test]
+fn a_message_that_is_far_too_long_is_answered() {
+    let mut talk = Talk::with(&Home::new(), &[]);
+    talk.handshake();
+    let content = "长".repeat(7 * 1024 * 1024);
+    let answer =
+        talk.ask(&request(2, "tools/call", call("memory_save", json!({ "content": content }))));
+    assert_eq!(answer["result"]["isError"], true, "{}", answer["result"]["content"]);
+    let listed = talk.ask(&request(3, "tools/list", json!({})));
+    assert!(listed["result"]["tools"].is_array());
+    talk.end();
+}
+
+#[test]
 fn a_handshake_leads_to_tools_and_carries_nothing_of_the_newer_era() {
     let home = Home::new();
     let mut talk = Talk::with(&home, &[]);

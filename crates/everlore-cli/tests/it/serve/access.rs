@@ -250,6 +250,53 @@ fn others_on_the_network_must_be_let_in_by_word() {
 }
 
 #[test]
+fn who_asks_in_the_way_of_others_is_refused_in_their_words() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let bearer = format!("Bearer {}", server.token);
+    let refusals = [
+        ("GET", vec![("host", "evil.example"), ("authorization", &bearer)], 403),
+        ("GET", vec![("origin", "https://evil.example"), ("authorization", &bearer)], 403),
+        ("GET", vec![], 401),
+        ("PATCH", vec![("authorization", &bearer)], 405),
+    ];
+    for (method, headers, status) in &refusals {
+        let told = |path: &str| {
+            let told = server.send(headers, method, path, None);
+            assert_eq!(told.headers["content-type"], "application/json", "{path}: {told:?}");
+            told.json(*status)
+        };
+        for path in ["/v1/models", "/v1/models/gpt"] {
+            let error = &told(path)["error"];
+            assert!(error["message"].as_str().unwrap().starts_with("everlore: "), "{error}");
+            assert!(error["type"].is_string() && error["param"].is_null(), "{error}");
+            assert!(error["code"].is_string(), "{error}");
+        }
+        let anthropic = told("/anthropic/v1/models");
+        assert_eq!(anthropic["type"], "error");
+        assert!(anthropic["error"]["type"].is_string(), "{anthropic}");
+        assert!(anthropic["error"]["message"].is_string(), "{anthropic}");
+        for path in ["/v1/memories/", "/memories"] {
+            assert!(told(path)["detail"].as_str().unwrap().len() > 20, "{path}");
+        }
+        let viking = told("/api/v1/fs/ls");
+        assert_eq!(viking["status"], "error");
+        assert!(viking["error"]["code"].is_string(), "{viking}");
+        let own = server.send(headers, method, "/v1/stats", None);
+        assert!(!own.problem(*status).is_empty());
+    }
+    let nowhere = server.ask("POST", "/anthropic/v1/nothing", None).json(404);
+    assert_eq!(nowhere["error"]["type"], "not_found_error");
+    let audit = fs::read_to_string(home.path().join("server-audit.jsonl")).unwrap();
+    assert!(
+        audit
+            .lines()
+            .filter(|line| line.contains("/api/v1/fs/ls"))
+            .all(|line| { serde_json::from_str::<Value>(line).unwrap()["code"].is_string() })
+    );
+}
+
+#[test]
 fn a_second_server_says_where_the_first_one_is() {
     let home = Home::new();
     assert_eq!(home.run(&["serve", "status"]).code, 1);

@@ -9,6 +9,7 @@ mod many;
 #[cfg(feature = "remote")]
 pub(super) mod proxy;
 mod rest;
+pub(super) mod tls;
 mod walk;
 
 use std::{
@@ -58,6 +59,7 @@ pub(super) fn provided() -> (Server, Home) {
 pub(super) struct Serving {
     pub(super) child: Child,
     pub(super) address: String,
+    pub(super) url: String,
     pub(super) token: String,
 }
 
@@ -79,9 +81,10 @@ impl Serving {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let log = || fs::read_to_string(home.beside("log")).unwrap();
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}{}", log()));
-        let address = told["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        let url = told["url"].as_str().unwrap().to_owned();
+        let address = url.split_once("://").unwrap().1.to_owned();
         let token = fs::read_to_string(told["token_file"].as_str().unwrap()).unwrap();
-        Self { child, address, token: token.trim().to_owned() }
+        Self { child, address, url, token: token.trim().to_owned() }
     }
 
     /// Asks as the owner.

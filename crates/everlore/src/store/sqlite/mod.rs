@@ -56,17 +56,18 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, creating or migrating it where needed. A backup is made before a migration.
+    /// Opens the file, creating or migrating it where needed. A backup is made before a migration. A file that cannot be
+    /// written to is opened for reading, and every write is refused with [`Error::ReadOnly`].
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_owned();
-        let first = blocking({
+        let (first, mode) = blocking({
             let path = path.clone();
             move || open::prepare(&path)
         })
         .await?;
         Ok(Self {
-            pool: Pool::new(path.clone(), first),
-            writer: Writer::new(path.clone()),
+            pool: Pool::new(path.clone(), mode, first),
+            writer: Writer::new(path.clone(), mode),
             cache: Arc::default(),
             tally: Arc::default(),
             path,
@@ -76,6 +77,11 @@ impl SqliteStore {
     /// The database file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether it can only be read from here.
+    pub fn is_read_only(&self) -> bool {
+        self.writer.check().is_err()
     }
 
     /// Asks SQLite itself whether the file is sound; returns what is wrong.

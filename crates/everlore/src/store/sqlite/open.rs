@@ -34,8 +34,22 @@ const BUSY: Duration = Duration::from_secs(60);
 /// a file of a million memories.
 const MAPPED_BYTES: i64 = 1 << 30;
 
+/// What can be done with a file from here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Everything.
+    Whole,
+    /// It can be read, beside others who write.
+    ReadOnly,
+    /// It can be read as it is: there is no log beside it, and none can be made.
+    Frozen,
+}
+
 /// Makes the file ready for this program and returns a connection for reading.
-pub(super) fn prepare(path: &Path) -> Result<Connection> {
+pub(super) fn prepare(path: &Path) -> Result<(Connection, Mode)> {
+    if is_closed(path) {
+        return read_only(path);
+    }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)
             .map_err(|error| Error::io(folder.display().to_string(), error))?;
@@ -43,12 +57,70 @@ pub(super) fn prepare(path: &Path) -> Result<Connection> {
     if !is_current(path)? {
         migrate(path, &MIGRATIONS)?;
     }
-    reader(path)
+    Ok((reader(path, Mode::Whole)?, Mode::Whole))
+}
+
+/// The way in which a file that cannot be written to can be read: with its log, as others write it, or without one.
+fn read_only(path: &Path) -> Result<(Connection, Mode)> {
+    let log_bytes = fs::metadata(log(path)).map(|log| log.len());
+    let ways: &[Mode] = match log_bytes {
+        Err(_) => &[Mode::Frozen],
+        Ok(0) => &[Mode::ReadOnly, Mode::Frozen],
+        // What it holds would be missing without it.
+        Ok(_) => &[Mode::ReadOnly],
+    };
+    let found = ways.iter().find_map(|mode| {
+        let db = reader(path, *mode).ok()?;
+        Some((version(&db).ok()?, db, *mode))
+    });
+    let Some((found, db, mode)) = found else {
+        return Err(Error::invalid(
+            format!("{} was not closed well, and cannot be mended from here", path.display()),
+            "copy the home to a place that can be written to, and name it with --home",
+        ));
+    };
+    match found {
+        found if found > SCHEMA_VERSION => Err(Error::TooNew { found, known: SCHEMA_VERSION }),
+        SCHEMA_VERSION if terms_version(&db)? == Some(TERMS_VERSION) => Ok((db, mode)),
+        _ => Err(Error::invalid(
+            format!("{} is of an older version, and cannot be updated from here", path.display()),
+            "open it once where it can be written to, or copy the home and name the copy with --home",
+        )),
+    }
+}
+
+/// Where SQLite keeps what is not yet in the file.
+fn log(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
+}
+
+/// Whether a file is there and it or its folder may not be written to.
+#[cfg(unix)]
+fn is_closed(path: &Path) -> bool {
+    use rustix::{
+        fs::{Access, access},
+        io::Errno,
+    };
+    let refused = |path: &Path| {
+        let asked = access(path, Access::WRITE_OK);
+        asked.is_err_and(|error| [Errno::ACCESS, Errno::ROFS, Errno::PERM].contains(&error))
+    };
+    path.exists() && (refused(path) || path.parent().is_some_and(refused))
+}
+
+#[cfg(not(unix))]
+fn is_closed(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|data| data.permissions().readonly())
 }
 
 /// A connection that reads.
-pub(super) fn reader(path: &Path) -> Result<Connection> {
-    let db = connect(path)?;
+pub(super) fn reader(path: &Path, mode: Mode) -> Result<Connection> {
+    let db = match mode {
+        Mode::Whole | Mode::ReadOnly => connect(path)?,
+        Mode::Frozen => frozen(path)?,
+    };
     db.pragma_update(None, "query_only", true).map_err(failed)?;
     db.pragma_update(None, "mmap_size", MAPPED_BYTES).map_err(failed)?;
     Ok(db)
@@ -68,7 +140,26 @@ fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags).map_err(failed)?;
+    set_up(Connection::open_with_flags(path, flags).map_err(failed)?)
+}
+
+/// A connection to a file that nobody changes: it needs no log and no locks.
+fn frozen(path: &Path) -> Result<Connection> {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
+            true => uri.push(char::from(*byte)),
+            false => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = Connection::open_with_flags(format!("{uri}?immutable=1"), flags);
+    set_up(opened.map_err(failed)?)
+}
+
+fn set_up(db: Connection) -> Result<Connection> {
     db.busy_timeout(BUSY).map_err(failed)?;
     // Otherwise a statement is compiled anew whenever a value is bound to it that the planner had looked at.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
@@ -82,7 +173,7 @@ fn is_current(path: &Path) -> Result<bool> {
     if !path.exists() {
         return Ok(false);
     }
-    let db = reader(path)?;
+    let db = reader(path, Mode::Whole)?;
     match version(&db)? {
         found if found > SCHEMA_VERSION => Err(Error::TooNew { found, known: SCHEMA_VERSION }),
         SCHEMA_VERSION => Ok(terms_version(&db)? == Some(TERMS_VERSION)),
@@ -181,6 +272,35 @@ mod tests {
         assert_eq!(version(&connect(&copy).unwrap()).unwrap(), 1);
         assert!(!has_table(&copy, "vectors"));
         assert_eq!((scopes(&path), scopes(&copy)), (vec!["王".into()], vec!["王".into()]));
+    }
+
+    #[test]
+    fn a_file_is_read_with_its_log_and_without_one() {
+        let path = tempfile::tempdir().unwrap().keep().join("my 记忆?#%.db");
+        let (db, mode) = prepare(&path).unwrap();
+        assert_eq!(mode, Mode::Whole);
+        let writing = writer(&path).unwrap();
+        let add = "INSERT INTO scopes (agent, user) VALUES ('a', '王')";
+        writing.execute(add, []).unwrap();
+        let count = |db: &Connection| -> u32 {
+            db.query_row("SELECT count(*) FROM scopes", [], |row| row.get(0)).unwrap()
+        };
+        let (beside, mode) = read_only(&path).unwrap();
+        assert_eq!((count(&beside), mode), (1, Mode::ReadOnly), "what only the log has is seen");
+        assert!(beside.execute(add, []).is_err());
+        drop((db, writing, beside));
+        assert!(!log(&path).exists());
+        let (alone, mode) = read_only(&path).unwrap();
+        assert_eq!((count(&alone), mode), (1, Mode::Frozen));
+        assert!(alone.execute(add, []).is_err() && !log(&path).exists());
+    }
+
+    #[test]
+    fn an_old_file_that_cannot_be_updated_is_told() {
+        let path = old_file();
+        let error = read_only(&path).map(drop).unwrap_err();
+        assert!(error.to_string().contains("is of an older version"), "{error}");
+        assert_eq!(version(&connect(&path).unwrap()).unwrap(), 1);
     }
 
     #[test]

@@ -7,7 +7,10 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{blocking, failed, open};
+use super::{
+    blocking, failed,
+    open::{self, Mode},
+};
 use crate::error::{Error, Result};
 
 /// Idle connections kept; more readers at once get one of their own that is closed afterwards.
@@ -18,13 +21,14 @@ pub(super) struct Pool(Arc<Shared>);
 
 struct Shared {
     path: PathBuf,
+    mode: Mode,
     /// `None` once closed.
     idle: Mutex<Option<Vec<Connection>>>,
 }
 
 impl Pool {
-    pub(super) fn new(path: PathBuf, first: Connection) -> Self {
-        Self(Arc::new(Shared { path, idle: Mutex::new(Some(vec![first])) }))
+    pub(super) fn new(path: PathBuf, mode: Mode, first: Connection) -> Self {
+        Self(Arc::new(Shared { path, mode, idle: Mutex::new(Some(vec![first])) }))
     }
 
     /// Runs `read` on one unchanging state of the database.
@@ -56,7 +60,7 @@ impl Shared {
         let mut guard = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = guard.as_mut().ok_or_else(closed)?.pop();
         drop(guard);
-        idle.map_or_else(|| open::reader(&self.path), Ok)
+        idle.map_or_else(|| open::reader(&self.path, self.mode), Ok)
     }
 
     fn give_back(&self, db: Connection) {

@@ -12,7 +12,13 @@ use std::{
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::{apply::Prepared, failed, index, open, pool::closed, scope_number};
+use super::{
+    apply::Prepared,
+    failed, index,
+    open::{self, Mode},
+    pool::closed,
+    scope_number,
+};
 use crate::{
     error::{Error, Result},
     types::{Applied, Scope, Write},
@@ -30,6 +36,7 @@ const WORTH_PACKING: i64 = 4;
 /// Sends writes to a thread that is started by the first one.
 pub(super) struct Writer {
     path: PathBuf,
+    mode: Mode,
     thread: Mutex<State>,
 }
 
@@ -57,8 +64,18 @@ struct Done {
 }
 
 impl Writer {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, thread: Mutex::new(State::Idle) }
+    pub(super) fn new(path: PathBuf, mode: Mode) -> Self {
+        Self { path, mode, thread: Mutex::new(State::Idle) }
+    }
+
+    /// Refuses to write where that cannot be done.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.mode {
+            Mode::Whole => Ok(()),
+            Mode::ReadOnly | Mode::Frozen => {
+                Err(Error::ReadOnly { place: self.path.display().to_string() })
+            }
+        }
     }
 
     /// Applies all changes or none; returns when they are durable.
@@ -96,6 +113,7 @@ impl Writer {
 
     /// Packs the file if a good part of it is empty, and returns how many bytes that gave back.
     pub(super) async fn vacuum(&self) -> Result<u64> {
+        self.check()?;
         let path = self.path.clone();
         let freed = super::blocking(move || {
             let db = open::writer(&path)?;
@@ -152,6 +170,7 @@ impl Writer {
     }
 
     fn jobs(&self) -> Result<mpsc::Sender<Job>> {
+        self.check()?;
         let mut state = self.state();
         if let State::Idle = *state {
             let db = open::writer(&self.path)?;

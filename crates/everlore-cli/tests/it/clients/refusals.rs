@@ -1,0 +1,37 @@
+//! What the guards refuse, as the clients of other systems tell it to their users, over TLS (X5).
+
+use std::fs;
+
+use everlore_scripted::{Chats, Server};
+
+use super::{clients, succeed};
+use crate::serve::{
+    Serving,
+    proxy::{KEY, home_of},
+    tls::{FILES, Secured},
+};
+
+#[test]
+fn every_client_raises_its_own_exception_with_our_sentence() {
+    let Some(clients) = clients() else { return };
+    // Nothing that is refused reaches it.
+    let provider = Server::start(Chats::new().with_key(KEY));
+    let homes = ["openai", "anthropic"].map(|name| home_of(name, &provider.url()));
+    let args = ["--max-body", "2048", "--rate", "3"];
+    let openai = Secured::on(&homes[0], &["localhost"], &args).serving;
+    for name in ["cert.pem", "key.pem"] {
+        fs::copy(homes[0].beside(name), homes[1].beside(name)).unwrap();
+    }
+    let anthropic = Serving::on(&homes[1], &[&FILES, &args[..]].concat());
+    let mut command = clients.python("refusals.py");
+    command
+        .env("URL", &openai.url)
+        .env("KEY", &openai.token)
+        .env("ANTHROPIC_URL", &anthropic.url)
+        .env("ANTHROPIC_KEY", &anthropic.token)
+        .env("SSL_CERT_FILE", homes[0].beside("cert.pem"));
+    let printed = succeed(command);
+    assert_eq!(printed.lines().count(), 5, "{printed}");
+    let asked = provider.requests();
+    assert!(asked.iter().all(|request| request.path.contains("/models")), "{asked:?}");
+}

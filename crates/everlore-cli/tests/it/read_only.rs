@@ -1,0 +1,186 @@
+//! Homes that can only be read, as on a disk that is or of another user: reading works, writing is refused (Q1, H3).
+
+use std::{
+    fs,
+    io::Write,
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt},
+        process::CommandExt,
+    },
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, Ran};
+
+/// A user with no rights to anything, by convention.
+const NOBODY: u32 = 65_534;
+
+/// A home that whoever runs commands in this test can read and not write.
+struct Fixed {
+    home: Home,
+    /// The program, where somebody without rights finds it.
+    program: PathBuf,
+    is_root: bool,
+}
+
+impl Fixed {
+    /// Closes a home. No right stops the owner of everything, who therefore asks as nobody.
+    fn new(home: Home) -> Self {
+        let is_root = fs::metadata(home.path()).unwrap().uid() == 0;
+        let program = match is_root {
+            false => PathBuf::from(env!("CARGO_BIN_EXE_everlore")),
+            true => home.beside("everlore"),
+        };
+        if is_root {
+            let built = env!("CARGO_BIN_EXE_everlore");
+            fs::hard_link(built, &program)
+                .or_else(|_| fs::copy(built, &program).map(drop))
+                .unwrap();
+            set(&home.beside(""), 0o755);
+        }
+        let fixed = Self { home, program, is_root };
+        fixed.close();
+        fixed
+    }
+
+    fn close(&self) {
+        each(&self.home.path(), &|path| set(path, if path.is_dir() { 0o555 } else { 0o444 }));
+    }
+
+    fn run_with(&self, args: &[&str], input: &str) -> Ran {
+        let mut command = Command::new(&self.program);
+        command.env_clear().env("TZ", "UTC").env("HOME", "/nonexistent");
+        command.arg("--home").arg(self.home.path()).args(args).current_dir("/");
+        if self.is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // What needs no input may be gone already.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        Ran::from(child.wait_with_output().unwrap())
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        self.run_with(args, "")
+    }
+}
+
+impl Drop for Fixed {
+    fn drop(&mut self) {
+        // So that the folder can go away.
+        each(&self.home.path(), &|path| set(path, if path.is_dir() { 0o755 } else { 0o644 }));
+    }
+}
+
+fn set(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// A folder and all below it: a folder last, when it is to be closed to nobody yet.
+fn each(path: &Path, change: &dyn Fn(&Path)) {
+    if path.is_dir() {
+        set(path, 0o755);
+        fs::read_dir(path).unwrap().for_each(|entry| each(&entry.unwrap().path(), change));
+    }
+    change(path);
+}
+
+fn known() -> (Home, String) {
+    let home = Home::new();
+    home.remember("我的猫叫小白。");
+    let id = home.remember("The staging server listens on port 9443.");
+    (home, id)
+}
+
+#[test]
+fn everything_that_reads_works_and_says_once_that_nothing_is_noted() {
+    let (home, id) = known();
+    let before = home.files();
+    let fixed = Fixed::new(home);
+    for (args, words) in [
+        (&["recall", "which port does the staging server use"][..], "9443"),
+        (&["recall", "我的猫叫什么"], "小白"),
+        (&["context", "Which port does the staging server use?"], "9443"),
+        (&["context", "我的猫叫什么名字？"], "小白"),
+        (&["memory", "list"], "小白"),
+        (&["memory", "show", &id], "9443"),
+        (&["memory", "history", &id], "person"),
+        (&["memory", "export"], "小白"),
+        (&["fs", "tree"], "agent://"),
+        (&["fs", "grep", "9443"], "9443"),
+        (&["--json", "recall", "小白"], "小白"),
+        (&["--json", "scopes"], "default"),
+    ] {
+        let ran = fixed.run(args);
+        assert!(ran.code == 0 && ran.out.contains(words), "{args:?}: {ran:?}");
+        assert_eq!(ran.err.matches("can only be read from here").count(), 1, "{args:?}: {ran:?}");
+    }
+    assert_eq!(fixed.home.files(), before);
+}
+
+#[test]
+fn writing_is_refused_with_what_to_do() {
+    let (home, id) = known();
+    let before = home.files();
+    let fixed = Fixed::new(home);
+    for args in [
+        &["remember", "I sail."][..],
+        &["remember", "我喜欢航海。"],
+        &["memory", "delete", &id],
+        &["memory", "forget", &id, "--yes"],
+    ] {
+        let ran = fixed.run(args);
+        assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
+        assert!(ran.err.contains("cannot be written to from here"), "{args:?}: {ran:?}");
+    }
+    let ran = fixed.run(&["--json", "memory", "delete", &id]);
+    assert_eq!(ran.json()["error"]["code"], "read_only", "{ran:?}");
+    assert!(ran.out.contains("--home"), "{ran:?}");
+    assert_eq!(fixed.home.files(), before);
+}
+
+#[cfg(feature = "server")]
+#[test]
+fn tools_that_read_work_over_mcp() {
+    let (home, _) = known();
+    let fixed = Fixed::new(home);
+    let call = |id: u32, name: &str, arguments: Value| {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+            "name": name, "arguments": arguments, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+            } } })
+    };
+    let asked = format!(
+        "{}\n{}\n",
+        call(1, "memory_recall", json!({ "query": "我的猫叫什么" })),
+        call(2, "memory_save", json!({ "content": "I sail." }))
+    );
+    let ran = fixed.run_with(&["mcp"], &asked);
+    let answer = |id: u32| ran.lines().into_iter().find(|line| line["id"] == id).unwrap();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(answer(1).to_string().contains("小白"), "{ran:?}");
+    assert_eq!(answer(2)["result"]["isError"], true, "{ran:?}");
+    assert!(answer(2).to_string().contains("cannot be written to"), "{ran:?}");
+}
+
+#[cfg(feature = "server")]
+#[test]
+fn what_a_server_just_saved_is_seen_beside_it() {
+    let (home, _) = known();
+    let server = crate::serve::Serving::on(&home, &[]);
+    let saved = json!({ "content": "The pilot boat is called Otter." });
+    server.ask("POST", "/v1/memories", Some(saved)).json(201);
+    let fixed = Fixed::new(home);
+    let ran = fixed.run(&["recall", "what is the pilot boat called"]);
+    assert!(ran.code == 0 && ran.out.contains("Otter"), "{ran:?}");
+    drop(server);
+    // It was killed, and what it saved is still only in the log.
+    let ran = fixed.run(&["recall", "what is the pilot boat called"]);
+    assert!(ran.code == 0 && ran.out.contains("Otter"), "{ran:?}");
+}
