@@ -22,6 +22,8 @@ mod own_change;
 mod reference;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod own_tests;
 
 use serde::{Deserialize, Serialize};
 
