@@ -9,7 +9,15 @@ use crate::home::Home;
 #[test]
 fn settings_are_set_shown_and_removed_for_one_agent() {
     let home = Home::new();
-    let set = home.run(&["agent", "set", "助手", "memory.inject.limit=3", "memory.enabled=false", "general.language=zh", "upkeep.hours=2-5"]);
+    let set = home.run(&[
+        "agent",
+        "set",
+        "助手",
+        "memory.inject.limit=3",
+        "memory.enabled=false",
+        "general.language=zh",
+        "upkeep.hours=2-5",
+    ]);
     assert_eq!(set.code, 0, "{set:?}");
     assert_eq!(
         set.out,
@@ -17,11 +25,16 @@ fn settings_are_set_shown_and_removed_for_one_agent() {
     );
     assert!(!home.path().join("everlore.db").exists(), "no database is needed for it");
     let refused = home.run(&["--agent", "助手", "remember", "茶"]);
-    assert!(refused.code == 2 && refused.err.contains("switched off for this agent"), "{refused:?}");
+    assert!(
+        refused.code == 2 && refused.err.contains("switched off for this agent"),
+        "{refused:?}"
+    );
     home.remember("我喜欢喝龙井茶");
     let shown = home.run(&["agent", "settings", "助手"]);
     let row = |key: &str| shown.out.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
-    assert!(row("memory.inject.limit").contains('3') && row("memory.inject.limit").ends_with("agent"));
+    assert!(
+        row("memory.inject.limit").contains('3') && row("memory.inject.limit").ends_with("agent")
+    );
     assert!(row("recall.limit").ends_with("home"), "{}", shown.out);
     let told = home.json(&["agent", "unset", "助手", "memory", "upkeep.hours"]);
     assert_eq!(told["own"], json!({ "general": { "language": "zh" } }));
@@ -63,7 +76,8 @@ fn mistakes_are_told_and_nothing_is_written() {
         let ran = home.run(args);
         assert!(ran.code == 2 && ran.err.contains(told), "{args:?}: {ran:?}");
     }
-    let left: Vec<_> = home.files().into_iter().filter(|(path, _)| path.ends_with("settings.toml")).collect();
+    let left: Vec<_> =
+        home.files().into_iter().filter(|(path, _)| path.ends_with("settings.toml")).collect();
     assert_eq!(left, []);
 }
 
@@ -79,7 +93,13 @@ fn a_file_that_is_broken_is_told_before_an_answer_and_by_the_doctor() {
     assert!(ran.err.contains("`recall.b` is 9, but must be from 0 to 1"), "{}", ran.err);
     assert!(ran.err.contains("there is no setting `memory.limit`"), "{}", ran.err);
     let doctor = home.run(&["--json", "doctor"]);
-    let found: Vec<Value> = doctor.json()["checks"].as_array().unwrap().iter().filter(|check| check["check"] == "agents").cloned().collect();
+    let found: Vec<Value> = doctor.json()["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|check| check["check"] == "agents")
+        .cloned()
+        .collect();
     assert_eq!((doctor.code, found.len()), (2, 2), "{found:?}");
     assert_eq!(home.run(&["agent", "settings"]).code, 2);
     home.json(&["agent", "set", "default", "recall.b=0.5"]);

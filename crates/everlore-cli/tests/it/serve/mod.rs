@@ -9,6 +9,7 @@ mod many;
 #[cfg(feature = "remote")]
 pub(super) mod proxy;
 mod rest;
+mod settings;
 mod walk;
 
 use std::{

@@ -32,7 +32,10 @@ fn settings_are_read_replaced_patched_and_removed() {
     }
     let replaced = json!({ "memory": { "inject": { "limit": 3 } }, "prompt": { "guide": false } });
     let told = server.ask("PUT", PATH, Some(replaced.clone())).json(200);
-    assert_eq!((&told["own"], &told["settings"]["memory"]["inject"]["limit"]), (&replaced, &json!(3)));
+    assert_eq!(
+        (&told["own"], &told["settings"]["memory"]["inject"]["limit"]),
+        (&replaced, &json!(3))
+    );
     let patch = json!({ "memory": { "inject": { "limit": 4.0 } }, "prompt": null });
     let patched = server.ask("PATCH", PATH, Some(patch));
     assert_eq!(patched.json(200)["own"], json!({ "memory": { "inject": { "limit": 4 } } }));
@@ -96,7 +99,8 @@ fn each_setting_that_does_not_fit_is_named() {
             "server.port",
         ];
         assert_eq!(keys, expected);
-        let of = |key: &str| errors.iter().find(|one| one["key"] == key).unwrap()["message"].clone();
+        let of =
+            |key: &str| errors.iter().find(|one| one["key"] == key).unwrap()["message"].clone();
         assert_eq!(of("memory.enabled"), "expected true or false, found text");
         assert_eq!(of("memory.inject.limit"), "is 5000, but must be from 0 to 1000");
         assert!(!told.text.contains("sk-1"), "values are not repeated");
@@ -114,7 +118,9 @@ fn only_the_owner_and_the_agents_own_admin_may() {
     let admin = key(&home, "管理", "admin", ["助手", "王"]);
     let writer = key(&home, "writer", "write", ["助手", "王"]);
     let foreign = key(&home, "foreign", "admin", ["helper", "王"]);
-    for (method, body) in [("PUT", Some(off())), ("PATCH", Some(off())), ("GET", None), ("DELETE", None)] {
+    for (method, body) in
+        [("PUT", Some(off())), ("PATCH", Some(off())), ("GET", None), ("DELETE", None)]
+    {
         assert_eq!(server.ask_as(&writer, method, PATH, body.clone()).problem(403), "role");
         assert_eq!(server.ask_as(&foreign, method, PATH, body.clone()).problem(403), "scope");
         assert_eq!(server.ask_as("evl_0", method, PATH, body.clone()).problem(401), "unauthorized");
@@ -123,7 +129,8 @@ fn only_the_owner_and_the_agents_own_admin_may() {
     }
     let audit = fs::read_to_string(home.path().join("server-audit.jsonl")).unwrap();
     let lines: Vec<Value> = audit.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let put = lines.iter().find(|line| line["method"] == "PUT" && line["caller"] == "token").unwrap();
+    let put =
+        lines.iter().find(|line| line["method"] == "PUT" && line["caller"] == "token").unwrap();
     assert_eq!(put["route"], "/v1/agents/{agent}/settings");
     assert_eq!((&put["agent"], &put["status"]), (&json!("助手"), &json!(200)));
     assert!(!audit.contains("enabled"), "what was set is not in the log");
@@ -258,7 +265,10 @@ fn what_is_broken_by_hand_leaves_the_last_good_settings_in_force() {
     fs::write(&file, "[memory\nenabled = true\n").unwrap();
     let tea = || Some(json!({ "content": "茶 tea" }));
     for _ in 0..3 {
-        assert_eq!(server.ask("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea()).problem(422), "invalid");
+        assert_eq!(
+            server.ask("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea()).problem(422),
+            "invalid"
+        );
     }
     let told = server.ask("GET", PATH, None).json(200);
     assert_eq!(told["settings"]["memory"]["enabled"], false);
@@ -266,7 +276,10 @@ fn what_is_broken_by_hand_leaves_the_last_good_settings_in_force() {
     let log = fs::read_to_string(home.beside("log")).unwrap();
     assert_eq!(log.matches("not valid TOML").count(), 1, "logged once: {log}");
     let doctor = home.run(&["doctor"]);
-    assert!(doctor.code == 2 && doctor.out.contains("settings.toml: line 1: not valid TOML"), "{doctor:?}");
+    assert!(
+        doctor.code == 2 && doctor.out.contains("settings.toml: line 1: not valid TOML"),
+        "{doctor:?}"
+    );
     // A patch has nothing to build on; all of it can be replaced.
     assert_eq!(server.ask("PATCH", PATH, Some(json!({}))).problem(422), "invalid");
     server.ask("PUT", PATH, Some(json!({}))).json(200);
