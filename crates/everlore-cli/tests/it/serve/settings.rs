@@ -66,7 +66,8 @@ fn memory_goes_off_for_one_agent_at_once_and_stays_on_for_another() {
     };
     assert_eq!(block("%E5%8A%A9%E6%89%8B"), "");
     assert!(block("helper").as_str().unwrap().contains("龙井茶"));
-    server.ask("POST", "/v1/memories?agent=helper", tea()).json(201);
+    let more = json!({ "content": "王住在里斯本 Lisbon" });
+    server.ask("POST", "/v1/memories?agent=helper", Some(more)).json(201);
     let agents = server.ask("GET", "/v1/agents", None).json(200)["agents"].clone();
     let state = |at: usize| (agents[at]["enabled"].clone(), agents[at]["own_settings"].clone());
     assert_eq!((state(0), state(1)), ((json!(true), json!(false)), (json!(false), json!(true))));
