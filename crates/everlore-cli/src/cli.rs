@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::{mcp::McpArgs, serve::ServeArgs};
 use crate::{
     commands::{
+        agent::AgentCommand,
         chat::ChatArgs,
         completions::CompletionsArgs,
         config::ConfigCommand,
@@ -129,6 +130,8 @@ pub(crate) enum Command {
     Vault(VaultCommand),
     Scopes(ScopesArgs),
     #[command(subcommand)]
+    Agent(AgentCommand),
+    #[command(subcommand)]
     Embed(EmbedCommand),
     #[command(subcommand)]
     Model(ModelCommand),
@@ -173,6 +176,7 @@ impl Command {
         match self {
             Self::Recall(_) | Self::Prompt(_) | Self::Scopes(_) | Self::Ledger(_) => true,
             Self::Context(args) => args.only_reads(),
+            Self::Agent(command) => command.only_reads(),
             Self::Memory(command) => command.only_reads(),
             Self::Import(args) => args.only_reads(),
             Self::Tool(command) => command.only_reads(),
@@ -191,7 +195,8 @@ impl Command {
 
     /// Whether it tells by itself what others hear as a note.
     pub(crate) fn tells_itself(&self) -> bool {
-        let quiet = matches!(self, Self::Memory(MemoryCommand::Import(_)) | Self::Hook(_));
+        let quiet =
+            matches!(self, Self::Memory(MemoryCommand::Import(_)) | Self::Hook(_) | Self::Agent(_));
         quiet || self.needs_no_settings()
     }
 }

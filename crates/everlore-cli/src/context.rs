@@ -18,7 +18,7 @@ use everlore::{
         memory_folder::{Limits, MemoryFolder},
     },
     recall::{Domain, Domains},
-    store::{SqliteStore, Store},
+    store::{RamStore, SqliteStore, Store},
     text::language::Language,
 };
 use jiff::{Zoned, tz::TimeZone};
@@ -31,7 +31,7 @@ use crate::{
     failure::{Failure, Result},
     model,
     models::Models,
-    unsaved,
+    own_settings, unsaved,
 };
 
 /// The name of the database file in a home.
@@ -105,6 +105,19 @@ impl Context {
         Ok(&self.opened().await?.engine)
     }
 
+    /// An engine on the files of the home, without its database.
+    pub(crate) fn on_files(&self) -> Engine {
+        Engine::new(Arc::new(RamStore::default()))
+            .with_config(self.settings.config.clone())
+            .with_home(&self.home)
+            .with_zone(TimeZone::system())
+    }
+
+    /// The settings of the agent: those of the home, with its own laid over them.
+    pub(crate) fn agent_config(&self) -> Arc<Config> {
+        self.on_files().settings(self.scope.agent())
+    }
+
     /// The engine with the model that reads conversations, if the settings name one.
     pub(crate) async fn reading(&self) -> Result<Engine> {
         let engine = self.engine().await?.clone();
@@ -121,14 +134,14 @@ impl Context {
 
     /// The layers of the agent and the user; they need no database.
     pub(crate) fn layers(&self) -> Layers {
-        let config = &self.settings.config;
+        let config = self.agent_config();
         Layers::new(&self.home, &self.scope, &config.layers)
             .keeping_secrets(!config.memory.mask_secrets)
     }
 
     /// Makes what a home has from its first day. Memories can be kept without it, so a failure is left to the doctor.
     pub(crate) fn welcome(&self, home: &Path) {
-        let layers = Layers::new(home, &self.scope, &self.settings.config.layers);
+        let layers = Layers::new(home, &self.scope, &self.agent_config().layers);
         if let Err(error) = layers.first_run(self.language(), &self.now()) {
             tracing::warn!(%error, "SOUL.md could not be made");
         }
@@ -137,7 +150,7 @@ impl Context {
     /// The language of what is written before anything was said.
     pub(crate) fn language(&self) -> Language {
         let of_locale = || ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(locale);
-        match self.settings.config.general.language {
+        match self.agent_config().general.language {
             LanguageChoice::En => Language::English,
             LanguageChoice::Zh => Language::Chinese,
             LanguageChoice::Auto => of_locale().unwrap_or(Language::English),
@@ -180,6 +193,7 @@ impl Context {
         let absent = (self.only_reads && self.is_absent())
             .then(|| format!("note: nothing is stored in {} yet", self.home.display()));
         warnings
+            .chain(own_settings::notes(self))
             .chain(unsaved::notes(&self.home))
             .chain(calibration::notes(&self.home))
             .chain(absent)

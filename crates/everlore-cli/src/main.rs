@@ -15,6 +15,7 @@ mod failure;
 mod times;
 mod ids;
 mod unsaved;
+mod own_settings;
 mod server;
 mod calibration;
 mod words;

@@ -22,7 +22,7 @@ use crate::{
 /// Keeps lines that could not be saved and says so in the failure.
 pub(crate) fn keep(cx: &Context, mut lines: Vec<Line>, failure: Failure) -> Failure {
     let (home, scope) = (cx.home.as_path(), &cx.scope);
-    if cx.settings.config.memory.mask_secrets {
+    if cx.agent_config().memory.mask_secrets {
         for line in &mut lines {
             line.mask_secrets();
         }

@@ -133,7 +133,6 @@ impl Access {
     }
 
     /// The same for the memory of another agent or user, if it is open to the caller.
-    #[cfg(feature = "remote")]
     pub(crate) fn of(&self, agent: Option<&str>, user: Option<&str>) -> Result<Self, Problem> {
         let (agent, user) =
             (agent.unwrap_or(self.scope.agent()), user.unwrap_or(self.scope.user()));

@@ -169,14 +169,30 @@ impl From<Error> for Problem {
         let status = match &error {
             Error::NotFound { .. } | Error::NoSuchUri { .. } => StatusCode::NOT_FOUND,
             Error::Ambiguous { .. } | Error::Conflict { .. } => StatusCode::CONFLICT,
-            Error::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Error::Invalid { .. } | Error::Unfit { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Error::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Error::Remote { .. } => StatusCode::BAD_GATEWAY,
             Error::Store(_) | Error::ReadOnly { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::new(status, error.code(), title(&error), detail(&error))
+        let more = match &error {
+            Error::Unfit { problems } => Some(Box::new(unfit(problems))),
+            _ => None,
+        };
+        Self { more, ..Self::new(status, error.code(), title(&error), detail(&error)) }
     }
+}
+
+/// Settings told one by one; more would be no mistakes of a person.
+const MAX_UNFIT: usize = 100;
+
+/// Each setting that does not fit, for programs. Names are the caller's own and may be of any length.
+fn unfit(problems: &[(String, String)]) -> Value {
+    let told = |(key, message): &(String, String)| {
+        let key: String = key.chars().take(100).collect();
+        json!({ "key": key, "message": message })
+    };
+    json!({ "errors": problems.iter().take(MAX_UNFIT).map(told).collect::<Vec<_>>() })
 }
 
 /// Causes below the engine may name files and say what is in them: they are for the log.
@@ -191,6 +207,10 @@ fn title(error: &Error) -> String {
                 _ => "storage failed".to_owned(),
             }
         }
+        Error::Unfit { problems } => match problems.len() {
+            1 => "a setting cannot be used".to_owned(),
+            count => format!("{count} settings cannot be used"),
+        },
         _ => error.to_string(),
     }
 }
@@ -202,6 +222,13 @@ fn detail(error: &Error) -> String {
             "only what belongs to this agent and user can be named; GET /v1/memories lists it"
                 .to_owned()
         }
+        Error::Unfit { problems } => match problems.first() {
+            Some((key, message)) => {
+                let key: String = key.chars().take(100).collect();
+                format!("`{key}`: {message}; nothing was changed, and `more` names them all")
+            }
+            None => error.hint().to_owned(),
+        },
         _ => error.hint().to_owned(),
     }
 }

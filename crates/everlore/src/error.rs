@@ -42,6 +42,12 @@ pub enum Error {
         /// What to do instead.
         hint: String,
     },
+    /// Settings that cannot be used as they are. Change them and try again.
+    #[error("{}", told(problems))]
+    Unfit {
+        /// Each setting, and what is wrong with its value.
+        problems: Vec<(String, String)>,
+    },
     /// Somebody else changed the same memory first. Read it again and retry.
     #[error("{what} was changed by someone else meanwhile")]
     Conflict {
@@ -128,7 +134,7 @@ impl Error {
         match self {
             Self::NotFound { .. } | Self::NoSuchUri { .. } => "not_found",
             Self::Ambiguous { .. } => "ambiguous",
-            Self::Invalid { .. } => "invalid",
+            Self::Invalid { .. } | Self::Unfit { .. } => "invalid",
             Self::Conflict { .. } => "conflict",
             Self::TooNew { .. } => "too_new",
             Self::ReadOnly { .. } => "read_only",
@@ -147,6 +153,9 @@ impl Error {
                 "list what there is with `everlore memory list`; ids are looked up in the current agent and user only"
             }
             Self::Ambiguous { .. } => "give more characters of the id",
+            Self::Unfit { .. } => {
+                "nothing was changed; docs/configuration.md lists every setting with what it takes"
+            }
             Self::Invalid { hint, .. }
             | Self::NoSuchUri { hint, .. }
             | Self::Remote { hint, .. }
@@ -165,4 +174,10 @@ impl Error {
             Self::Io { .. } => "check that the path exists and that you may read and write it",
         }
     }
+}
+
+fn told(problems: &[(String, String)]) -> String {
+    let told: Vec<_> =
+        problems.iter().map(|(key, problem)| format!("`{key}`: {problem}")).collect();
+    told.join("; ")
 }

@@ -54,7 +54,8 @@ impl ContextArgs {
         let request = engine.context_request(&cx.scope, input::query(&self.query, out)?);
         let limit = self.limit.unwrap_or(request.limit);
         let request = RecallRequest { limit, ..request };
-        let budget = self.budget.unwrap_or(engine.config().memory.inject.token_budget);
+        let usual = engine.settings(cx.scope.agent()).memory.inject.token_budget;
+        let budget = self.budget.unwrap_or(usual);
         if let Some(name) = &self.why_not {
             return why_not::in_block(&request, budget, name, cx, out).await;
         }

@@ -21,7 +21,7 @@ use crate::{
     context::Context,
     failure::{Exit, Failure, Result},
     output::Output,
-    unsaved,
+    own_settings, unsaved,
     words::{count, size, visible},
 };
 
@@ -64,6 +64,7 @@ impl DoctorArgs {
         let mut checks = vec![home(cx)];
         checks.extend(permissions(cx, self.repair));
         checks.extend(settings(cx));
+        checks.extend(own_settings(cx));
         if cx.database().exists() {
             checks.extend(self.database(cx).await);
         }
@@ -263,6 +264,21 @@ fn settings(cx: &Context) -> Vec<Check> {
     if checks.is_empty() {
         let from = if settings.path.exists() { "read" } else { "absent, so the defaults hold" };
         checks.push(Check::ok("settings", format!("{} ({from})", settings.path.display())));
+    }
+    checks
+}
+
+/// The settings of agents that have their own.
+fn own_settings(cx: &Context) -> Vec<Check> {
+    let (files, found) = own_settings::findings(cx);
+    let told = found.into_iter().map(|(problem, message)| match problem {
+        true => Check::problem("agents", message, "mend the file, or delete it to use the home's"),
+        false => Check::note("agents", message, "correct the name, or delete it"),
+    });
+    let mut checks: Vec<_> = told.collect();
+    if checks.is_empty() && files > 0 {
+        let agents = count(files, "agent", "agents");
+        checks.push(Check::ok("agents", format!("{agents} with settings of their own")));
     }
     checks
 }

@@ -24,6 +24,7 @@ pub(crate) mod upkeep;
 pub(crate) mod ledger;
 pub(crate) mod vault;
 pub(crate) mod scopes;
+pub(crate) mod agent;
 pub(crate) mod embed;
 pub(crate) mod model;
 pub(crate) mod connect;
@@ -67,6 +68,7 @@ pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Res
         Command::Ledger(args) => args.run(cx, out).await,
         Command::Vault(command) => command.run(cx, out).await,
         Command::Scopes(args) => args.run(cx, out).await,
+        Command::Agent(command) => command.run(cx, out).await,
         Command::Embed(command) => command.run(cx, out).await,
         Command::Model(command) => command.run(cx, out).await,
         #[cfg(feature = "server")]

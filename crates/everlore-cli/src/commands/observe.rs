@@ -158,7 +158,7 @@ async fn end_all(cx: &Context, sessions: BTreeSet<String>) -> Result<()> {
         engine.announce_end(&cx.scope, session).await?;
     }
     // A model takes its time: `everlore extract`, or whoever stays, asks it.
-    for session in sessions.iter().filter(|_| engine.reads_by_rules()) {
+    for session in sessions.iter().filter(|_| engine.reads_by_rules(&cx.scope)) {
         read_ended(&engine, &cx.scope, session).await?;
     }
     Ok(())

@@ -76,7 +76,8 @@ impl ShowArgs {
             None => self.base,
         };
         let prompt = engine.preview_prompt(&cx.scope, &PromptRequest { base, language }).await?;
-        let budget = self.budget.unwrap_or(engine.config().memory.inject.token_budget);
+        let usual = engine.settings(cx.scope.agent()).memory.inject.token_budget;
+        let budget = self.budget.unwrap_or(usual);
         let (turn, block) = match language {
             Some(_) => {
                 let request = engine.context_request(&cx.scope, message);

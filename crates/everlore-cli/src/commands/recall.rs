@@ -168,7 +168,7 @@ impl RecallArgs {
         }
         let request = engine
             .request(&cx.scope, input::query(&[&self.query[..], &self.literal[..]].concat(), out)?);
-        let most = cx.settings.config.memory.long_term.max_return;
+        let most = cx.agent_config().memory.long_term.max_return;
         Ok(RecallRequest {
             filter: self.filter.filter(),
             limit: self.limit.unwrap_or(request.limit).min(most),

@@ -38,6 +38,7 @@ mod chat_terminal;
 #[cfg(all(feature = "remote", unix))]
 mod onboard;
 mod domains;
+mod agent;
 mod calibrate;
 #[cfg(feature = "local-model")]
 mod models;

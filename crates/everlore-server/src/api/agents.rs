@@ -17,7 +17,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List the agents with their users: all of them for the owner, its own for a key
-#[utoipa::path(get, path = "/v1/agents", tag = "agents", responses((status = 200, description = "Name, users and number of memories of each", body = Object)))]
+#[utoipa::path(get, path = "/v1/agents", tag = "agents", responses((status = 200, description = "Name, users and number of memories of each, whether memory is on, and whether it has settings of its own", body = Object)))]
 pub(super) async fn list(Reader(access): Reader, params: Params) -> Answered<Value> {
     params.end()?;
     let engine = access.engine();
@@ -34,12 +34,16 @@ pub(super) async fn list(Reader(access): Reader, params: Params) -> Answered<Val
     }
     let agents: Vec<Value> = agents
         .into_iter()
-        .map(|(agent, users)| json!({ "agent": agent, "users": users }))
+        .map(|(agent, users)| {
+            let enabled = engine.settings(&agent).memory.enabled;
+            let own = engine.has_own_settings(&agent);
+            json!({ "agent": agent, "users": users, "enabled": enabled, "own_settings": own })
+        })
         .collect();
     Ok(Answer::ok(json!({ "agents": agents })))
 }
 
-/// Read the settings that memory works by, secrets hidden; they come from config.toml and hold for all agents
+/// Read the settings that memory works by, secrets hidden; they come from config.toml and hold for agents that have none of their own
 #[utoipa::path(get, path = "/v1/settings", tag = "agents", responses((status = 200, description = "The sections memory, recall and memory_agent", body = Object)))]
 pub(super) async fn settings(Reader(access): Reader, params: Params) -> Answered<Value> {
     params.end()?;

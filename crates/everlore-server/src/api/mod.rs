@@ -22,6 +22,7 @@ mod events;
 mod vault;
 mod capture;
 mod agents;
+mod settings;
 
 use axum::{
     Router,
@@ -89,6 +90,7 @@ fn closed() -> Router<App> {
         .merge(vault::routes())
         .merge(capture::routes())
         .merge(agents::routes())
+        .merge(settings::routes())
         .merge(health::figures())
         .merge(mcp::routes())
 }
@@ -113,6 +115,7 @@ fn closed() -> Router<App> {
         vault::list, vault::show, vault::write, vault::sync,
         capture::waiting, capture::extract, capture::list, capture::show, capture::restore, capture::drop_held, capture::ledger,
         agents::list, agents::settings,
+        settings::show, settings::replace, settings::merge, settings::reset,
         health::health, health::ready, health::metrics,
     ),
     components(schemas(ProblemBody)),
@@ -146,7 +149,8 @@ fn complete(path: &str, operation: &mut Operation) {
         .description("What went wrong")
         .content("application/problem+json", problem);
     operation.responses.responses.insert("default".to_owned(), problem.build().into());
-    if !path.starts_with("/v1/") {
+    // Where the path names the agent, whose user asks does not matter.
+    if !path.starts_with("/v1/") || path.contains("{agent}") {
         return;
     }
     let parameters = operation.parameters.get_or_insert_default();
@@ -228,6 +232,7 @@ mod tests {
             include_str!("vault.rs"),
             include_str!("capture.rs"),
             include_str!("agents.rs"),
+            include_str!("settings.rs"),
             include_str!("health.rs"),
             include_str!("../proxy/routes.rs"),
         ];

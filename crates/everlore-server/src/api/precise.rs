@@ -29,6 +29,7 @@ pub(super) fn precise(api: &mut Value) {
             }
         }
     }
+    settings(api);
     let asked = asked_for(api);
     for (name, schema) in objects(&mut api["components"]["schemas"]) {
         if asked.contains(&name) {
@@ -40,6 +41,42 @@ pub(super) fn precise(api: &mut Value) {
             }
         }
     }
+}
+
+/// The settings of an agent as they are: each with the type of its default, and in a patch null too.
+fn settings(api: &mut Value) {
+    let all = Value::Object(everlore::Config::default().shown_to_agent());
+    for (name, is_patch) in [("SettingsBody", false), ("SettingsPatch", true)] {
+        let schema = &mut api["components"]["schemas"][name];
+        let shape = setting(&all);
+        extend(schema, &if is_patch { nullable(shape, true) } else { shape });
+    }
+}
+
+fn setting(value: &Value) -> Value {
+    let kind = match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| (name.clone(), setting(value)));
+            let fields: Map<String, Value> = fields.collect();
+            return json!({ "type": "object", "properties": fields, "additionalProperties": false });
+        }
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_u64() => "integer",
+        Value::Number(_) => "number",
+        _ => "string",
+    };
+    json!({ "type": kind })
+}
+
+/// The same with null in place of everything but the whole.
+fn nullable(mut schema: Value, is_whole: bool) -> Value {
+    for (_, field) in schema.get_mut("properties").into_iter().flat_map(objects) {
+        *field = nullable(field.take(), false);
+    }
+    if !is_whole {
+        schema["type"] = json!([schema["type"].take(), "null"]);
+    }
+    schema
 }
 
 fn objects(value: &mut Value) -> impl Iterator<Item = (String, &mut Value)> {

@@ -165,7 +165,8 @@ pub(super) async fn context(
     let engine = access.engine();
     let request = engine.context_request(&access.scope, body.query);
     let request = RecallRequest { limit: body.limit.unwrap_or(request.limit), ..request };
-    let budget = body.budget.unwrap_or(engine.config().memory.inject.token_budget);
+    let usual = engine.settings(access.scope.agent()).memory.inject.token_budget;
+    let budget = body.budget.unwrap_or(usual);
     let block = match body.session {
         None => engine.context(&request, budget).await?,
         Some(session) => {

@@ -122,7 +122,7 @@ pub(super) async fn write(
     }
     let FileBody { kind, mut name, mut description, mut content } = body;
     let engine = access.engine();
-    if engine.config().memory.mask_secrets {
+    if engine.settings(access.scope.agent()).memory.mask_secrets {
         secrets::mask_all([&mut name, &mut description, &mut content]);
     }
     let note = Note { file: Some(file), kind, name, description, content };

@@ -72,7 +72,7 @@ impl Desk {
     }
 
     fn instructions(&self) -> &'static str {
-        match self.engine.config().general.language {
+        match self.engine.settings(self.scope.agent()).general.language {
             LanguageChoice::Zh => include_str!("instructions_zh.md"),
             _ => include_str!("instructions_en.md"),
         }

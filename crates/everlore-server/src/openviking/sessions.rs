@@ -215,7 +215,7 @@ pub(super) async fn commit(
 ) -> Replied {
     let began = Instant::now();
     let engine = access.engine();
-    if engine.reads_by_rules() {
+    if engine.reads_by_rules(&access.scope) {
         // Before the end is announced: then the worker wants to read it too.
         let request = ExtractRequest { session: Some(session.clone()), dry_run: false };
         engine.extract(&access.scope, &request).await?;

@@ -89,7 +89,7 @@ fn mode(headers: &HeaderMap, access: &Access) -> Result<Mode, Problem> {
         }
     };
     let allowed = if access.caller.role >= Role::Write { Mode::Full } else { Mode::Read };
-    let on = access.app.engine.config().memory.enabled;
+    let on = access.app.engine.settings(access.scope.agent()).memory.enabled;
     Ok(if on { asked.min(allowed) } else { Mode::Off })
 }
 

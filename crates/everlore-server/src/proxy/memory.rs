@@ -76,7 +76,7 @@ pub(super) async fn recollect(identity: &Identity, asked: Option<&Asked>) -> Add
 
 async fn found(identity: &Identity, asked: &Asked) -> everlore::Result<Block> {
     let (engine, scope) = (identity.access.engine(), &identity.access.scope);
-    let budget = engine.config().memory.inject.token_budget;
+    let budget = engine.settings(scope.agent()).memory.inject.token_budget;
     // What the conversation still holds need not be told.
     let goes_on = asked.messages > 1 || asked.follows.is_some();
     let turns_until = if goes_on { began(identity).await? } else { None };

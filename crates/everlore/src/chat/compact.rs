@@ -39,7 +39,7 @@ pub struct Compacted {
 impl Conversation {
     /// Sums the older part up if the conversation has grown too long (C8).
     pub(super) async fn make_room(&mut self, hear: Hear<'_>, interrupt: Interrupt<'_>) {
-        let enabled = self.engine.config().memory_agent.summarize.enabled;
+        let enabled = self.engine.settings(self.scope.agent()).memory_agent.summarize.enabled;
         if !enabled || self.history.tokens() <= self.trigger() {
             return;
         }
@@ -96,7 +96,7 @@ impl Conversation {
     /// Lets the model shorten what the next message will be told of exchanges that it no longer sees, meanwhile.
     pub(super) fn improve_items(&mut self) {
         let first = self.history.all().first().map_or(usize::MAX, |exchange| exchange.number);
-        let count = self.engine.config().memory.inject.short_term_count;
+        let count = self.engine.settings(self.scope.agent()).memory.inject.short_term_count;
         // A token is two characters or more in English and about one in Chinese: half of the limit keeps to it in both.
         let room = self.short_term.threshold() / 2;
         let account = self.account();

@@ -55,8 +55,8 @@ impl Conversation {
     /// It is asked before the question is stored: a question is no answer to itself, and in a small memory its own words
     /// would change which words are rare.
     pub(super) async fn recall(&mut self, question: &str) -> Result<Option<Block>> {
-        let memory = &self.engine.config().memory;
-        let (enabled, inject) = (memory.enabled, memory.inject.clone());
+        let settings = self.engine.settings(self.scope.agent());
+        let (enabled, inject) = (settings.memory.enabled, settings.memory.inject.clone());
         if !enabled || inject.first_round_empty && self.rounds == 0 {
             return Ok(None);
         }
@@ -68,10 +68,10 @@ impl Conversation {
     /// What is added to the prompt for a question. Nothing of it is kept in the history.
     pub(super) async fn inject(&mut self, question: &str, recalled: Option<Block>) -> Injected {
         let Some(block) = recalled else {
-            let first_round = self.engine.config().memory.enabled;
+            let first_round = self.engine.settings(self.scope.agent()).memory.enabled;
             return Injected { first_round, ..Injected::default() };
         };
-        let inject = self.engine.config().memory.inject.clone();
+        let inject = self.engine.settings(self.scope.agent()).memory.inject.clone();
         let room = inject.token_budget.saturating_sub(block.tokens);
         let so_far = self.so_far(&inject, room, question).await;
         injected(so_far, !self.summary.is_empty(), block)
@@ -79,7 +79,7 @@ impl Conversation {
 
     /// The language of what is written around recollections.
     pub(super) fn language(&self, text: &str) -> Language {
-        match self.engine.config().general.language {
+        match self.engine.settings(self.scope.agent()).general.language {
             LanguageChoice::Auto => language_of(text),
             LanguageChoice::En => Language::English,
             LanguageChoice::Zh => Language::Chinese,

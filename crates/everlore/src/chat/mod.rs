@@ -154,7 +154,7 @@ impl Conversation {
         let prompt = engine.begin_prompt(&scope, &PromptRequest { base, language }).await?;
         let turns = engine.session_turns(&scope, &session).await?;
         let history = History::of(&turns);
-        let mut short_term = ShortTerm::new(&engine.config().memory.short_term);
+        let mut short_term = ShortTerm::new(&engine.settings(scope.agent()).memory.short_term);
         for exchange in history.all() {
             short_term.keep(exchange);
         }
@@ -195,7 +195,7 @@ impl Conversation {
         self.make_room(hear, interrupt.as_mut()).await;
         self.history.ask(asked_at, text.to_owned());
         self.rounds += 1;
-        self.history.keep(self.engine.config().memory.max_history);
+        self.history.keep(self.engine.settings(self.scope.agent()).memory.max_history);
         let mut answered = self.ask(text, recalled.clone(), hear, interrupt.as_mut()).await;
         if matches!(answered, Err(Error::TooLong { .. }))
             && self.make_all_room(hear, interrupt.as_mut()).await
@@ -250,7 +250,7 @@ impl Conversation {
 
     /// Stores a turn, word for word; nothing if memory is switched off.
     async fn store(&self, role: Role, text: &str, at: Timestamp) -> Result<()> {
-        if !self.engine.config().memory.enabled {
+        if !self.engine.settings(self.scope.agent()).memory.enabled {
             return Ok(());
         }
         let turn = Turn {
@@ -270,7 +270,7 @@ impl Conversation {
         interrupt: impl Future<Output = ()> + Send,
     ) -> Result<Option<SessionEnd>> {
         let said = !self.history.all().is_empty() || !self.summary.is_empty();
-        if !said || !self.engine.config().memory.enabled {
+        if !said || !self.engine.settings(self.scope.agent()).memory.enabled {
             return self.end_quietly().await;
         }
         let text = summary::transcript(&self.summary, self.history.all());
@@ -343,7 +343,7 @@ impl Conversation {
     }
 
     fn trigger(&self) -> usize {
-        self.engine.config().memory_agent.summarize.trigger_tokens
+        self.engine.settings(self.scope.agent()).memory_agent.summarize.trigger_tokens
     }
 }
 
@@ -357,7 +357,7 @@ impl Cost {
 
 /// Logs a conversation, if anything of it is stored.
 async fn end_of(engine: &Engine, scope: &Scope, session: &str) -> Result<Option<SessionEnd>> {
-    if !engine.config().memory.enabled {
+    if !engine.settings(scope.agent()).memory.enabled {
         return Ok(None);
     }
     match engine.end_session(scope, session).await {

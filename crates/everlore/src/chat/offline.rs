@@ -64,7 +64,7 @@ impl Offline {
     /// Stores a message and answers with what is stored about it. The answer itself is not stored: it is nothing new.
     pub async fn say(&mut self, text: &str) -> Result<Quoted> {
         let now = self.moments.next(&self.engine);
-        let remembers = self.engine.config().memory.enabled;
+        let remembers = self.engine.settings(self.scope.agent()).memory.enabled;
         // A question is no answer to itself, so memory is asked first.
         let hits = match remembers {
             true => self.engine.recall(&self.request(text)).await.map(|found| found.hits),
@@ -74,7 +74,7 @@ impl Offline {
             self.engine.observe(&self.scope, vec![self.turn(text, &now)]).await?;
         }
         let (hits, language) = (hits?, self.language(text));
-        let limit = self.engine.config().memory.inject.limit;
+        let limit = self.engine.settings(self.scope.agent()).memory.inject.limit;
         let answers = hits.iter().filter(|hit| !is_question(hit)).take(limit);
         let quotes: Vec<Quote> = answers.map(|hit| quote(hit, &now, language)).collect();
         Ok(Quoted { text: in_words(&quotes, language), quotes })
@@ -102,7 +102,7 @@ impl Offline {
     }
 
     fn language(&self, text: &str) -> Language {
-        match self.engine.config().general.language {
+        match self.engine.settings(self.scope.agent()).general.language {
             LanguageChoice::Auto => language_of(text),
             LanguageChoice::En => Language::English,
             LanguageChoice::Zh => Language::Chinese,

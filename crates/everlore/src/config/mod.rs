@@ -16,10 +16,14 @@ mod upkeep;
 mod server;
 mod check;
 mod read;
+mod own;
+mod own_change;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod own_tests;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,9 +36,11 @@ pub use embedding::{EmbeddingConfig, Encoding, Provider};
 pub use layers::LayersConfig;
 pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
 pub use memory_agent::{BudgetConfig, ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
+pub use own::{Laid, is_own};
+pub use own_change::OwnChange;
 pub use prompt::PromptConfig;
 pub use providers::{CHAT_PROVIDERS, ChatProvider, Protocol, chat_provider};
-pub use read::{Place, Warning};
+pub use read::{Fault, Place, Warning};
 pub use recall::RecallConfig;
 pub use server::ServerConfig;
 pub use upkeep::UpkeepConfig;
@@ -112,7 +118,7 @@ impl Config {
         vars: impl IntoIterator<Item = (String, String)>,
     ) -> Result<(Self, Vec<Warning>)> {
         let mut reader = Reader::new(self)?;
-        reader.variables(vars)?;
+        reader.variables(vars);
         reader.finish()
     }
 

@@ -43,6 +43,8 @@ command line itself.
 A setting that does not exist is reported, with its line and the name that was probably meant, and ignored. A value of
 the wrong type or out of range is an error that names the line or the setting.
 
+An agent may have some of these settings for itself: [agents.md](agents.md).
+
 [`config.example.toml`](../config.example.toml) has all of this as a file to copy from.
 ";
 

@@ -108,6 +108,7 @@ fn an_unknown_section_is_reported_once() {
         place: Place::Line(1),
         key: "memory_agents".into(),
         nearest: Some("memory_agent".into()),
+        holds_for_all: false,
     };
     assert_eq!(warnings, [expected]);
 }

@@ -93,7 +93,7 @@ impl Engine {
             ));
         }
         let judged = self.judged(scope, &memories).await?;
-        let threshold = self.config.recall.min_confidence;
+        let threshold = self.settings(scope.agent()).recall.min_confidence;
         let (even, odd) = halves(&judged);
         let before = tell(&judged, &|_| MADE_UP, threshold);
         // Each question is judged by what the others taught.

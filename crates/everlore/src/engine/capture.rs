@@ -21,9 +21,6 @@ use crate::{
 /// Turns that are read at once: a model still sees each of them, and little is read again if it fails.
 pub(super) const MAX_TURNS: usize = 40;
 
-/// Two readings of one scope are this far apart, so that what comes in between is read together (C2).
-const APART: Duration = Duration::from_secs(30);
-
 /// A lease is longer than all answers of a model may take by this: judging and storing take a part of it.
 const LEASE_SLACK: Duration = Duration::from_secs(30);
 
@@ -90,7 +87,7 @@ impl Engine {
         scope: &Scope,
         request: &ExtractRequest,
     ) -> Result<Vec<Extraction>> {
-        self.check_enabled()?;
+        self.check_enabled(scope)?;
         let mut done = Vec::new();
         for waiting in self.waiting_in(scope, request.session.as_deref()).await? {
             if request.dry_run {
@@ -112,8 +109,7 @@ impl Engine {
 
     /// Leases the session that is due longest.
     pub(super) async fn claim_next(&self) -> Result<Option<Claimed>> {
-        let extract = &self.config.memory_agent.extract;
-        let due = Due { exchanges: extract.batch_size, quiet: extract.quiet, apart: APART };
+        let due = self.due().await?;
         self.store.claim(&self.claim(None, None, Some(due))).await
     }
 
@@ -172,7 +168,8 @@ impl Engine {
 
     fn claim(&self, scope: Option<&Scope>, waiting: Option<&Waiting>, due: Option<Due>) -> Claim {
         let now = self.now().timestamp();
-        let answer = self.reader().map_or(Duration::ZERO, |_| self.config.memory_agent.timeout);
+        let model = self.chat.as_ref().filter(|_| self.config.memory_agent.enabled);
+        let answer = model.map_or(Duration::ZERO, |_| self.config.memory_agent.timeout);
         Claim {
             scope: scope.cloned(),
             session: waiting.map(|waiting| waiting.session.clone()),
@@ -271,7 +268,7 @@ impl Engine {
         run: &str,
         now: Timestamp,
     ) -> Write {
-        let extract = &self.config.memory_agent.extract;
+        let extract = &self.settings(claimed.scope.agent()).memory_agent.extract;
         let days = i64::try_from(extract.held_days).unwrap_or(i64::MAX);
         let since = now - SignedDuration::from_hours(days.saturating_mul(24));
         let extracted = Extracted {
@@ -313,7 +310,7 @@ impl Engine {
         run: &'a str,
         now: Timestamp,
     ) -> Result<Judging<'a>> {
-        let extract = &self.config.memory_agent.extract;
+        let extract = &self.settings(scope.agent()).memory_agent.extract;
         let gate = GateContext {
             min_confidence: extract.min_confidence,
             injected: self.told_in(scope, session).await?,

@@ -17,8 +17,8 @@ impl Engine {
         document: &Document,
         options: &IngestOptions,
     ) -> Result<IngestReport> {
-        self.check_enabled()?;
-        let keep_secrets = options.keep_secrets || !self.masks();
+        self.check_enabled(scope)?;
+        let keep_secrets = options.keep_secrets || !self.masks(scope);
         let options = &IngestOptions { keep_secrets, ..options.clone() };
         ingest::ingest_document(&*self.store, scope, document, options, self.now().timestamp())
             .await

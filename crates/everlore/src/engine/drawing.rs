@@ -53,13 +53,14 @@ pub(super) struct Drawn {
 
 impl Engine {
     /// The model that reads conversations, if there is one and the settings let it.
-    pub(super) fn reader(&self) -> Option<&dyn ChatModel> {
-        self.chat.as_deref().filter(|_| self.config.memory_agent.enabled)
+    pub(super) fn reader(&self, scope: &Scope) -> Option<&dyn ChatModel> {
+        let model = self.chat.as_deref()?;
+        self.settings(scope.agent()).memory_agent.enabled.then_some(model)
     }
 
     /// Whether conversations are read by rules alone, which takes no time worth waiting for.
-    pub fn reads_by_rules(&self) -> bool {
-        self.reader().is_none()
+    pub fn reads_by_rules(&self, scope: &Scope) -> bool {
+        self.reader(scope).is_none()
     }
 
     /// What is worth remembering in some turns; `invalid` is how often a model failed to say.
@@ -69,8 +70,8 @@ impl Engine {
         unread: &Unread,
         invalid: u32,
     ) -> Result<Drawn, Trouble> {
-        let (before, turns) = (self.said(&unread.before), self.said(&unread.turns));
-        let Some(model) = self.reader().filter(|_| !turns.is_empty()) else {
+        let (before, turns) = (self.said(scope, &unread.before), self.said(scope, &unread.turns));
+        let Some(model) = self.reader(scope).filter(|_| !turns.is_empty()) else {
             return Ok(self.draw_by_rules(&before, turns));
         };
         match self.keeps_off(model, scope, invalid).await? {
@@ -115,7 +116,7 @@ impl Engine {
         let known = self.known_near(scope, turns).await?;
         let conversation = Conversation { before, turns, known: &known };
         let prompt = self.prompt_for(conversation.language())?;
-        let extract = &self.config.memory_agent.extract;
+        let extract = &self.settings(scope.agent()).memory_agent.extract;
         let request = ask_for_memories(&prompt, &conversation, extract.max_facts);
         let answer = self.ask_model(model, scope, EXTRACT, &request).await?;
         let tokens = answer.tokens.read + answer.tokens.written;
@@ -158,7 +159,7 @@ impl Engine {
         scope: &'a Scope,
         drawn: &Drawn,
     ) -> Option<ModelArbiter<'a>> {
-        let model = self.reader().filter(|model| model.name() == drawn.by)?;
+        let model = self.reader(scope).filter(|model| model.name() == drawn.by)?;
         Some(ModelArbiter {
             engine: self,
             model,
@@ -180,9 +181,9 @@ impl Engine {
     }
 
     /// Turns as an extractor sees them. They may have been stored while secrets were kept.
-    fn said(&self, turns: &[Memory]) -> Vec<Said> {
+    fn said(&self, scope: &Scope, turns: &[Memory]) -> Vec<Said> {
         let mut said: Vec<Said> = turns.iter().map(Said::of).collect();
-        if self.masks() {
+        if self.masks(scope) {
             mask_all(said.iter_mut().map(|turn| &mut turn.text));
         }
         said

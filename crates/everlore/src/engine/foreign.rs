@@ -75,7 +75,7 @@ impl Engine {
         scope: &Scope,
         request: &ForeignRequest,
     ) -> Result<ForeignImport> {
-        self.check_enabled()?;
+        self.check_enabled(scope)?;
         let (format, found) = read(request).await?;
         let mut report = ForeignReport::new(format);
         found.skipped.into_iter().for_each(|skipped| report.skip(skipped));
@@ -89,7 +89,7 @@ impl Engine {
             format,
             run: ingest::import_run(now),
             dry_run: request.dry_run,
-            keep_secrets: !self.masks(),
+            keep_secrets: !self.masks(scope),
         };
         let mut users = Vec::new();
         for (owner, drafts) in by_scope(scope, drafts, request.map_users, &mut report)? {
@@ -120,7 +120,7 @@ impl Engine {
             let now = self.read_layer(scope, layer).await?;
             let unwritten = self.layers(scope)?.is_unwritten(layer, &now.text);
             let mut plan = Plan::new(layer, &now.text, unwritten, now.usage.budget);
-            let masks = self.masks();
+            let masks = self.masks(scope);
             drafts.retain(|draft| !is_part(draft) || !plan.takes(draft, masks));
             if !plan.text.is_empty() && !dry_run {
                 let (before, text) = (now.text.clone(), format!("{}\n", plan.text));

@@ -46,7 +46,8 @@ impl Engine {
     /// The same with a home folder, in which the layers are.
     #[must_use]
     pub fn with_home(self, home: impl AsRef<Path>) -> Self {
-        Self { home: Some(home.as_ref().to_owned()), ..self }
+        let home = Some(home.as_ref().to_owned());
+        Self { home, own: Default::default(), ..self }
     }
 
     /// The files of a scope. They are read and written where they are asked for; an async caller uses the methods below.
@@ -54,7 +55,9 @@ impl Engine {
         let home = self.home.as_ref().ok_or_else(|| {
             Error::invalid("there is no home folder", "open the engine with `Engine::with_home`")
         })?;
-        Ok(Layers::new(home, scope, &self.config.layers).keeping_secrets(!self.masks()))
+        let settings = self.settings(scope.agent());
+        let keeps_secrets = !settings.memory.mask_secrets;
+        Ok(Layers::new(home, scope, &settings.layers).keeping_secrets(keeps_secrets))
     }
 
     /// A layer as it is on disk; of the daily log, today's.
@@ -106,7 +109,7 @@ impl Engine {
         session: &str,
         told: Option<&str>,
     ) -> Result<SessionEnd> {
-        self.check_enabled()?;
+        self.check_enabled(scope)?;
         self.announce_end(scope, session).await?;
         let turns = self.session_turns(scope, session).await?;
         let day_of = |turn: &Memory| turn.at.to_zoned(self.zone.clone()).date();
@@ -115,14 +118,14 @@ impl Engine {
         };
         let mut turns: Vec<Memory> =
             turns.into_iter().filter(|turn| day_of(turn) == date).collect();
-        if self.masks() {
+        if self.masks(scope) {
             // They may have been stored while secrets were kept.
             mask_all(turns.iter_mut().map(|turn| &mut turn.content));
         }
         let (layers, by) = (self.layers(scope)?, By { actor: Actor::Engine, now: self.now() });
         let (session, count) = (session.to_owned(), turns.len());
         let mut told = told.unwrap_or_default().to_owned();
-        if self.masks() {
+        if self.masks(scope) {
             mask_all([&mut told]);
         }
         let log = aside(move || {
@@ -145,7 +148,7 @@ impl Engine {
         let mut archived = Vec::new();
         for day in aside(move || log.old_days(today)).await? {
             let mut said = day.clone();
-            if self.masks() {
+            if self.masks(scope) {
                 mask_all([&mut said.text]);
             }
             let kept =

@@ -65,7 +65,9 @@ impl Engine {
     /// Recalls as deep as the request says, beyond the settings' limit of hits: for callers who leave some of them out.
     pub async fn recall_deep(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
         let asking = self.asking(&request.scope, now.timestamp());
-        recall::recall(self.means(&request.scope, asking.as_ref(), now), request).await
+        let settings = self.settings(request.scope.agent());
+        let means = self.means(&request.scope, &settings, asking.as_ref(), now);
+        recall::recall(means, request).await
     }
 
     /// What happened, newest first.

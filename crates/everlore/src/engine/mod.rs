@@ -8,6 +8,7 @@ mod tree;
 mod transfer;
 mod foreign;
 mod documents;
+mod settings;
 mod layers;
 mod vault;
 mod prompt;
@@ -40,12 +41,13 @@ pub use life::{
     UpkeepRequest, UsageStats,
 };
 pub use prompt::PromptRequest;
+pub use settings::AgentSettings;
 pub use transfer::Exported;
 pub use worker::Worker;
 
 use crate::{
     config::{Config, LanguageChoice, Trigger},
-    error::{Error, Result},
+    error::Result,
     ingest::{self, Edit, Remember, Saved, Turn, Undo},
     llm::{ChatModel, Embedder, Reranker},
     recall::{self, Block, Domains, Means, Recall, RecallRequest, Tuning, WhyNot},
@@ -80,7 +82,8 @@ pub struct Engine {
     questions: Option<Arc<dyn Embedder>>,
     /// What compares texts word by word.
     reranker: Option<Arc<dyn Reranker>>,
-    config: Config,
+    config: Arc<Config>,
+    own: Arc<settings::OwnSettings>,
     author: Author,
     domains: Arc<Domains>,
     clock: fn() -> Timestamp,
@@ -103,7 +106,8 @@ impl Engine {
             filler: None,
             questions: None,
             reranker: None,
-            config: Config::default(),
+            config: Arc::default(),
+            own: Arc::default(),
             author: Author::PERSON,
             domains: Arc::default(),
             clock: Timestamp::now,
@@ -149,7 +153,7 @@ impl Engine {
     /// The same with these settings.
     #[must_use]
     pub fn with_config(self, config: Config) -> Self {
-        Self { config, ..self }
+        Self { config: Arc::new(config), own: Arc::default(), ..self }
     }
 
     /// The same with these words of a trade.
@@ -176,7 +180,7 @@ impl Engine {
         Self { author, ..self.clone() }
     }
 
-    /// Its settings.
+    /// The settings of the home; what holds for an agent is told by [`Engine::settings`].
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -198,8 +202,8 @@ impl Engine {
 
     /// Stores a statement, or renews it if the same is known.
     pub async fn remember(&self, scope: &Scope, mut request: Remember) -> Result<Saved> {
-        self.check_enabled()?;
-        let masked = if self.masks() { request.mask_secrets() } else { Vec::new() };
+        self.check_enabled(scope)?;
+        let masked = if self.masks(scope) { request.mask_secrets() } else { Vec::new() };
         let now = self.now().timestamp();
         let saved = ingest::remember(&*self.store, scope, request, &self.author, now).await?;
         Ok(Saved { masked, ..saved })
@@ -207,10 +211,11 @@ impl Engine {
 
     /// Stores what was said, word for word, all or nothing.
     pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<Saved>> {
-        self.check_enabled()?;
+        self.check_enabled(scope)?;
+        let masks = self.masks(scope);
         let masked: Vec<_> = turns
             .iter_mut()
-            .map(|turn| if self.masks() { turn.mask_secrets() } else { Vec::new() })
+            .map(|turn| if masks { turn.mask_secrets() } else { Vec::new() })
             .collect();
         let now = self.now().timestamp();
         let saved = ingest::observe(&*self.store, scope, turns, &self.author, now).await?;
@@ -221,23 +226,13 @@ impl Engine {
     }
 
     /// Whether secrets are masked before anything is written.
-    pub(super) fn masks(&self) -> bool {
-        self.config.memory.mask_secrets
-    }
-
-    fn check_enabled(&self) -> Result<()> {
-        if self.config.memory.enabled {
-            return Ok(());
-        }
-        Err(Error::invalid(
-            "memory is switched off",
-            "set enabled = true in the section [memory] of the settings",
-        ))
+    pub(super) fn masks(&self, scope: &Scope) -> bool {
+        self.settings(scope.agent()).memory.mask_secrets
     }
 
     /// A request for the best memories, by the settings.
     pub fn request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
-        RecallRequest::new(scope.clone(), query, &self.config.recall)
+        RecallRequest::new(scope.clone(), query, &self.settings(scope.agent()).recall)
     }
 
     /// Finds what is worth knowing, best first.
@@ -247,9 +242,10 @@ impl Engine {
 
     /// The same, asked at another time.
     pub async fn recall_at(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
+        let settings = self.settings(request.scope.agent());
         let asking = self.asking(&request.scope, now.timestamp());
-        recall::recall(self.means(&request.scope, asking.as_ref(), now), &self.capped(request))
-            .await
+        let means = self.means(&request.scope, &settings, asking.as_ref(), now);
+        recall::recall(means, &capped(request, &settings)).await
     }
 
     /// The model of questions, for one scope.
@@ -262,6 +258,7 @@ impl Engine {
     fn means<'a>(
         &'a self,
         scope: &Scope,
+        settings: &'a Config,
         asking: Option<&'a Asking<'a>>,
         now: &'a Zoned,
     ) -> Means<'a> {
@@ -269,18 +266,10 @@ impl Engine {
             store: &*self.store,
             embedder: asking.map(|asking| asking as &dyn Embedder),
             reranker: self.reranker.as_deref(),
-            config: &self.config.recall,
+            config: &settings.recall,
             domains: &self.domains,
             weights: self.weights(scope),
             now,
-        }
-    }
-
-    /// The request within the limit that the settings allow.
-    fn capped(&self, request: &RecallRequest) -> RecallRequest {
-        RecallRequest {
-            limit: request.limit.min(self.config.memory.long_term.max_return),
-            ..request.clone()
         }
     }
 
@@ -288,9 +277,10 @@ impl Engine {
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::holding(&request.scope, self.store.as_of(&request.scope, at).await?);
         let now = at.to_zoned(self.zone.clone());
-        let means =
-            Means { store: &then, reranker: None, ..self.means(&request.scope, None, &now) };
-        recall::recall(means, &self.capped(request)).await
+        let settings = self.settings(request.scope.agent());
+        let means = self.means(&request.scope, &settings, None, &now);
+        let means = Means { store: &then, reranker: None, ..means };
+        recall::recall(means, &capped(request, &settings)).await
     }
 
     /// Finds what is worth telling the model and packs it into at most `budget` tokens; empty if nothing is.
@@ -308,11 +298,12 @@ impl Engine {
         request: &RecallRequest,
         now: &Zoned,
     ) -> Result<Option<(Recall, Language)>> {
-        if !self.injects(&request.query, now) {
+        let settings = self.settings(request.scope.agent());
+        if !injects(&settings, &request.query, now) {
             return Ok(None);
         }
         let found = self.recall_at(request, now).await?;
-        let language = match self.config.general.language {
+        let language = match settings.general.language {
             LanguageChoice::Auto => found.intent.language,
             LanguageChoice::En => Language::English,
             LanguageChoice::Zh => Language::Chinese,
@@ -320,42 +311,30 @@ impl Engine {
         Ok(Some((found, language)))
     }
 
-    /// Whether the settings let a message have memories at all.
-    fn injects(&self, query: &str, now: &Zoned) -> bool {
-        let memory = &self.config.memory;
-        let triggered = match memory.inject.long_term_trigger {
-            Trigger::Always => true,
-            Trigger::Never => false,
-            Trigger::Keywords => recall::analyze(query, &self.config.recall, now).asks_memory(),
-        };
-        memory.enabled
-            && memory.long_term.enabled
-            && triggered
-            && query.trim().chars().count() >= memory.inject.min_query_length
-    }
-
     /// A request for a context block: few hits, and only if recall is sure enough.
     pub fn context_request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
+        let settings = self.settings(scope.agent());
         RecallRequest {
-            limit: self.config.memory.inject.limit,
-            min_confidence: self.config.recall.min_confidence,
-            floor: self.config.recall.floor,
-            ..self.request(scope, query)
+            limit: settings.memory.inject.limit,
+            min_confidence: settings.recall.min_confidence,
+            floor: settings.recall.floor,
+            ..RecallRequest::new(scope.clone(), query, &settings.recall)
         }
     }
 
     /// Says what kept a memory out of an answer.
     pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
-        let request = self.capped(request);
-        let now = self.now();
+        let settings = self.settings(request.scope.agent());
+        let (request, now) = (capped(request, &settings), self.now());
         let asking = self.asking(&request.scope, now.timestamp());
-        recall::why_not(self.means(&request.scope, asking.as_ref(), &now), &request, id).await
+        let means = self.means(&request.scope, &settings, asking.as_ref(), &now);
+        recall::why_not(means, &request, id).await
     }
 
     /// Changes a memory and returns it as it is now.
     pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
         let mut edit = edit.clone();
-        if self.masks() {
+        if self.masks(scope) {
             edit.mask_secrets();
         }
         ingest::edit(&*self.store, scope, id, &edit, &self.author, self.now().timestamp()).await
@@ -370,4 +349,24 @@ impl Engine {
     pub async fn undo(&self, scope: &Scope, what: &Undo) -> Result<Vec<u64>> {
         ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
     }
+}
+
+/// The request within the limit that the settings allow.
+fn capped(request: &RecallRequest, settings: &Config) -> RecallRequest {
+    let limit = request.limit.min(settings.memory.long_term.max_return);
+    RecallRequest { limit, ..request.clone() }
+}
+
+/// Whether the settings let a message have memories at all.
+fn injects(settings: &Config, query: &str, now: &Zoned) -> bool {
+    let memory = &settings.memory;
+    let triggered = match memory.inject.long_term_trigger {
+        Trigger::Always => true,
+        Trigger::Never => false,
+        Trigger::Keywords => recall::analyze(query, &settings.recall, now).asks_memory(),
+    };
+    memory.enabled
+        && memory.long_term.enabled
+        && triggered
+        && query.trim().chars().count() >= memory.inject.min_query_length
 }

@@ -52,15 +52,16 @@ impl Engine {
     /// another thread once.
     async fn made(&self, scope: &Scope, request: &PromptRequest) -> Result<(Prompt, bool)> {
         let base = request.base.clone();
-        if !self.config.memory.enabled {
+        let settings = self.settings(scope.agent());
+        if !settings.memory.enabled {
             return Ok((Prompt::assemble(&Sources { base, ..Sources::default() }), false));
         }
         let (engine, scope, language) = (self.clone(), scope.clone(), request.language);
         aside(move || {
             let (layers, has_old_days) = engine.layers_now(&scope)?;
-            let language = engine.prompt_language(language, &layers);
-            let guide = engine.config.prompt.guide.then(|| engine.guide(language)).transpose()?;
-            let index = match engine.config.prompt.index {
+            let language = prompt_language(settings.general.language, language, &layers);
+            let guide = settings.prompt.guide.then(|| engine.guide(language)).transpose()?;
+            let index = match settings.prompt.index {
                 true => engine.vault_index(&scope, language)?,
                 false => None,
             };
@@ -90,18 +91,6 @@ impl Engine {
         Ok((prompt.turn(&block), block))
     }
 
-    fn prompt_language(&self, asked: Option<Language>, layers: &Snapshot) -> Language {
-        match self.config.general.language {
-            LanguageChoice::En => Language::English,
-            LanguageChoice::Zh => Language::Chinese,
-            LanguageChoice::Auto => asked.unwrap_or_else(|| {
-                let known = [&layers.user, &layers.memory, &layers.soul];
-                let said = known.into_iter().find(|view| !view.text.is_empty());
-                said.map_or(Language::English, |view| language_of(&view.text))
-            }),
-        }
-    }
-
     /// The guide as the home has it, or as it comes with the engine.
     fn guide(&self, language: Language) -> Result<String> {
         let own = GUIDES[usize::from(language == Language::Chinese)];
@@ -120,6 +109,18 @@ impl Engine {
         let Some(home) = &self.home else { return Ok(None) };
         let text = first_of(&[vault_folder(home, scope).join(INDEX)])?;
         Ok(text.map(|text| Index::view(&text, language)))
+    }
+}
+
+fn prompt_language(set: LanguageChoice, asked: Option<Language>, layers: &Snapshot) -> Language {
+    match set {
+        LanguageChoice::En => Language::English,
+        LanguageChoice::Zh => Language::Chinese,
+        LanguageChoice::Auto => asked.unwrap_or_else(|| {
+            let known = [&layers.user, &layers.memory, &layers.soul];
+            let said = known.into_iter().find(|view| !view.text.is_empty());
+            said.map_or(Language::English, |view| language_of(&view.text))
+        }),
     }
 }
 

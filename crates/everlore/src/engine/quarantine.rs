@@ -19,7 +19,7 @@ impl Engine {
 
     /// Remembers a draft all the same: a person approved it.
     pub async fn restore_held(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
-        self.check_enabled()?;
+        self.check_enabled(scope)?;
         let held = self.held(scope, id).await?;
         let mut memory = ingest::approved(*held.memory, self.now().timestamp());
         ingest::find_uri(&*self.store, &mut memory, &BTreeSet::new()).await?;

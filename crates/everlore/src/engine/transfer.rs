@@ -101,7 +101,7 @@ impl Engine {
         options: ImportOptions,
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<ImportReport> {
-        let keep_secrets = options.keep_secrets || !self.masks();
+        let keep_secrets = options.keep_secrets || !self.masks(scope);
         let options = ImportOptions { keep_secrets, ..options };
         ingest::import(&*self.store, scope, from, options, self.now().timestamp(), progress).await
     }

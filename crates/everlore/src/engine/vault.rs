@@ -13,8 +13,8 @@ impl Engine {
     /// Brings a vault and the memories of its scope together: changes of either side travel to the other (D8). Secrets are
     /// masked in memory and left in files that people wrote; the report names them.
     pub async fn sync_vault(&self, request: &SyncRequest) -> Result<SyncReport> {
-        self.check_enabled()?;
-        let request = &SyncRequest { mask_secrets: self.masks(), ..request.clone() };
+        self.check_enabled(&request.scope)?;
+        let request = &SyncRequest { mask_secrets: self.masks(&request.scope), ..request.clone() };
         sync(&*self.store, request, self.now().timestamp()).await
     }
 
@@ -25,9 +25,9 @@ impl Engine {
         changes: &[FileChange],
         session: Option<&str>,
     ) -> Result<()> {
-        self.check_enabled()?;
+        self.check_enabled(scope)?;
         let mut changes = changes.to_vec();
-        if self.masks() {
+        if self.masks(scope) {
             changes.iter_mut().for_each(|change| drop(change.mask_secrets()));
         }
         let now = self.now().timestamp();

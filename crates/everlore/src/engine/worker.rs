@@ -1,6 +1,7 @@
 //! Draws memories in the background of a process that stays: never in the way of a turn.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -8,10 +9,17 @@ use std::{
 use tokio::{sync::Notify, task::JoinHandle};
 
 use super::{Engine, capture::Extraction};
-use crate::{error::Result, store::Claimed, types::Scope};
+use crate::{
+    error::Result,
+    store::{Claimed, Due},
+    types::Scope,
+};
 
 /// How often it looks by itself: silences and retries end without anyone saying so.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Two readings of one scope are this far apart, so that what comes in between is read together (C2).
+const APART: Duration = Duration::from_secs(30);
 
 /// Work in the background.
 pub struct Worker {
@@ -39,6 +47,22 @@ impl Engine {
         let work = run(self.clone(), Arc::clone(&stop), Arc::clone(&reading), tell);
         let task = Mutex::new(Some(tokio::spawn(work)));
         Worker { engine: self.clone(), stop, task, reading }
+    }
+
+    /// When sessions are due by themselves: as the home says, or their agents.
+    pub(super) async fn due(&self) -> Result<Due> {
+        let mut own = BTreeMap::new();
+        for waiting in self.store.waiting(None).await? {
+            let agent = waiting.scope.agent();
+            let settings = self.settings(agent);
+            if !Arc::ptr_eq(&settings, &self.config) && !own.contains_key(agent) {
+                let extract = &settings.memory_agent.extract;
+                let pace = (extract.batch_size, extract.quiet);
+                own.insert(agent.to_owned(), settings.memory.enabled.then_some(pace));
+            }
+        }
+        let extract = &self.config.memory_agent.extract;
+        Ok(Due { exchanges: extract.batch_size, quiet: extract.quiet, apart: APART, own })
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod disk;
 pub mod home;
+pub mod agent_settings;
 pub mod documents;
 pub mod sections;
 pub mod layers;

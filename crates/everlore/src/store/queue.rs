@@ -1,6 +1,9 @@
 //! What waits to be drawn from conversations: sessions with turns that were not read yet, told by the turns themselves.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use serde::Serialize;
@@ -65,7 +68,7 @@ pub struct Claim {
 }
 
 /// When a session is due by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
     /// When so many exchanges wait.
     pub exchanges: usize,
@@ -73,6 +76,8 @@ pub struct Due {
     pub quiet: Duration,
     /// But, unless it has ended, only when the last reading of its scope is so long ago.
     pub apart: Duration,
+    /// Agents with other exchanges and silences than these; none for one whose sessions are not read by themselves.
+    pub own: BTreeMap<String, Option<(usize, Duration)>>,
 }
 
 /// A session that was leased.
@@ -156,8 +161,11 @@ impl Waiting {
             now.duration_since(at).as_millis()
                 >= i128::try_from(wait.as_millis()).unwrap_or(i128::MAX)
         };
+        let usual = Some((due.exchanges, due.quiet));
+        let own = due.own.get(self.scope.agent()).copied();
+        let Some((exchanges, quiet)) = own.unwrap_or(usual) else { return false };
         let is_apart = self.last_run_at.is_none_or(|at| long_since(at, due.apart));
-        let enough = self.exchanges >= due.exchanges || long_since(self.last_at, due.quiet);
+        let enough = self.exchanges >= exchanges || long_since(self.last_at, quiet);
         self.retry_at.is_none_or(|at| at <= now) && (self.ended_at.is_some() || enough && is_apart)
     }
 }

@@ -1,6 +1,6 @@
 //! What every store must do with what waits to be drawn from conversations.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     conformance::{Shared, add, memory, scope, time, turn, write},
@@ -11,8 +11,12 @@ use crate::{
     types::{Attribute, Change, Extracted, Held, HeldAs, HeldLimits, Role, Slot, USER, Via, Write},
 };
 
-const DUE: Due =
-    Due { exchanges: 2, quiet: Duration::from_secs(600), apart: Duration::from_secs(30) };
+const DUE: Due = Due {
+    exchanges: 2,
+    quiet: Duration::from_secs(600),
+    apart: Duration::from_secs(30),
+    own: BTreeMap::new(),
+};
 
 fn claim(owner: &str, second: i64, due: Option<Due>) -> Claim {
     let lease = Duration::from_secs(60);

@@ -86,7 +86,7 @@ async fn layers(message: Option<&str>, cx: &ToolContext<'_>) -> Result<Vec<Part>
 
 async fn recalled(message: &str, budget: Option<usize>, cx: &ToolContext<'_>) -> Result<Block> {
     let request = cx.engine.context_request(cx.scope, message);
-    let budget = budget.unwrap_or(cx.engine.config().memory.inject.token_budget);
+    let budget = budget.unwrap_or(cx.engine.settings(cx.scope.agent()).memory.inject.token_budget);
     match cx.session {
         Some(session) => cx.engine.inject(&request, budget, session).await,
         None => cx.engine.context(&request, budget).await,

@@ -99,7 +99,8 @@ fn told(found: Vec<Memory>, missing: &[String], cx: &ToolContext<'_>) -> ToolAns
 
 /// What was found as one answer, as recall gives it.
 fn together(found: Vec<Memory>, cx: &ToolContext<'_>) -> Option<Recall> {
-    let (config, now) = (&cx.engine.config().recall, cx.engine.now());
+    let (settings, now) = (cx.engine.settings(cx.scope.agent()), cx.engine.now());
+    let config = &settings.recall;
     let mut each = found.into_iter().map(|memory| recall::named(memory, config, &now));
     let mut first = each.next()?;
     first.hits.extend(each.flat_map(|one| one.hits));

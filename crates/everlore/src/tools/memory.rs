@@ -136,7 +136,7 @@ impl Memory {
 
 /// Masks the secrets that a command would write, by the settings, and returns what there is to say of it.
 fn mask_secrets(command: &mut Command, cx: &ToolContext<'_>) -> Result<String> {
-    if !cx.engine.config().memory.mask_secrets {
+    if !cx.engine.settings(cx.scope.agent()).memory.mask_secrets {
         return Ok(String::new());
     }
     if command.new_path().is_some_and(|path| !find_secrets(path).is_empty()) {

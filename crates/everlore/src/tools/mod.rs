@@ -183,7 +183,8 @@ fn sentence(error: &Error) -> String {
         Error::Ambiguous { .. } => "give more characters of the id, or all of it",
         Error::Invalid { hint, .. } | Error::NoSuchUri { hint, .. } => hint,
         Error::Conflict { .. } => "look at it again and repeat the call",
-        Error::TooNew { .. }
+        Error::Unfit { .. }
+        | Error::TooNew { .. }
         | Error::ReadOnly { .. }
         | Error::Damaged { .. }
         | Error::Store(_)

@@ -159,7 +159,11 @@ async fn by_name(query: &str, cx: &ToolContext<'_>) -> Result<Option<Recall>> {
     match cx.engine.resolve(cx.scope, query).await {
         Ok(id) => {
             let memory = cx.engine.get(cx.scope, id).await?;
-            Ok(Some(recall::named(memory, &cx.engine.config().recall, &cx.engine.now())))
+            Ok(Some(recall::named(
+                memory,
+                &cx.engine.settings(cx.scope.agent()).recall,
+                &cx.engine.now(),
+            )))
         }
         Err(Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),

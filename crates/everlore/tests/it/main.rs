@@ -20,6 +20,7 @@ mod foreign;
 mod sqlite;
 mod corpus;
 mod settings;
+mod agent_settings;
 mod context;
 mod scenarios;
 mod capture;

@@ -52,7 +52,7 @@ impl Reading {
         out: &mut Output,
         phrases: Phrases,
     ) -> Result<()> {
-        let by_rules = self.engine.reads_by_rules();
+        let by_rules = self.engine.reads_by_rules(&cx.scope);
         let waits = self.worker.is_some();
         if let Some(worker) = &self.worker {
             worker.stop(GRACE).await;

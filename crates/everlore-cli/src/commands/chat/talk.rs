@@ -120,7 +120,7 @@ impl Talk<'_> {
     }
 
     fn history(&self) -> HistoryFile {
-        let masks = self.cx.settings.config.memory.mask_secrets;
+        let masks = self.cx.agent_config().memory.mask_secrets;
         HistoryFile::of(&self.cx.home, masks)
     }
 

@@ -97,7 +97,7 @@ impl HookArgs {
 
 /// Does what the moment asks for.
 async fn answer(event: &Event, cx: &Context, out: &mut Output) -> Result<Exit> {
-    if !cx.settings.config.memory.enabled {
+    if !cx.agent_config().memory.enabled {
         return Ok(Exit::Done);
     }
     if event.moment == Moment::Tool && event.failure().is_none() {
@@ -244,7 +244,7 @@ impl<'a> Call<'a> {
         };
         let host = self.event.host.as_str().to_owned();
         let waiting = Waiting { scope: self.cx.scope.clone(), host, turn };
-        let masks = self.cx.settings.config.memory.mask_secrets;
+        let masks = self.cx.agent_config().memory.mask_secrets;
         self.desk.put(&run, &waiting, masks).map_err(|error| self.failed(error))
     }
 

@@ -1,12 +1,8 @@
 //! What a hook tells the model: the part of a prompt that stays the same, and what is worth knowing now.
 
-use std::sync::Arc;
-
 use everlore::{
-    Engine,
     engine::PromptRequest,
     prompt::{Part, PartName},
-    store::RamStore,
 };
 
 use super::{Call, asks::asks_enough, event::ends, host::MAX_CONTEXT_CHARS};
@@ -36,10 +32,7 @@ pub(super) async fn beginning(call: &Call<'_>) -> Result<Option<String>> {
         super::store::detach(cx, call.event.host, &[])?;
     }
     // The layers are files: no database is opened for them.
-    let engine = Engine::new(Arc::new(RamStore::default()))
-        .with_config(cx.settings.config.clone())
-        .with_home(&cx.home)
-        .with_zone(jiff::tz::TimeZone::system());
+    let engine = cx.on_files();
     let prompt = engine.preview_prompt(&cx.scope, &PromptRequest::default()).await?;
     let head = fitting(&prompt.parts, call.event.host.max_tokens());
     if !call.event.is_resumed() {
@@ -70,7 +63,7 @@ pub(super) async fn for_failure(call: &Call<'_>) -> Result<Option<String>> {
 
 /// The block for a query, by the server of the home or from its files; none if there is nothing to tell that is new.
 async fn recalled(call: &Call<'_>, query: &str) -> Result<Option<String>> {
-    let most = call.cx.settings.config.memory.inject.token_budget;
+    let most = call.cx.agent_config().memory.inject.token_budget;
     let mut budget = most.min(call.event.host.max_tokens());
     let mut block = block(call, query, budget).await?;
     if block.chars().count() > MAX_CONTEXT_CHARS {

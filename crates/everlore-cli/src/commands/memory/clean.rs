@@ -26,8 +26,9 @@ impl CleanArgs {
     /// Archives and lists what was archived.
     pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
-        let threshold =
-            self.threshold.unwrap_or(engine.config().memory.long_term.archive_threshold);
+        let threshold = self
+            .threshold
+            .unwrap_or(engine.settings(cx.scope.agent()).memory.long_term.archive_threshold);
         if !(0.0..=10.0).contains(&threshold) {
             return Err(Failure::invalid(
                 format!("--threshold is {threshold}"),

@@ -66,7 +66,7 @@ impl EditArgs {
             let id = ids::short(engine, &cx.scope, id).await?;
             let name = cut(&title(&memory), TITLE_CELLS);
             out.line(&format!("changed: {} [{}] {name}", out.strong(&id), memory.kind))?;
-            if cx.settings.config.memory.mask_secrets && !masked_kinds.is_empty() {
+            if cx.agent_config().memory.mask_secrets && !masked_kinds.is_empty() {
                 out.line(&masked(&masked_kinds))?;
             }
         }

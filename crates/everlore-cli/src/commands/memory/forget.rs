@@ -82,7 +82,7 @@ async fn forget_all(
         warnings.extend(left);
         let said = said(cx, id).await?;
         forgotten.push(engine.forget(&cx.scope, id).await?);
-        HistoryFile::of(&cx.home, cx.settings.config.memory.mask_secrets).forget(&said)?;
+        HistoryFile::of(&cx.home, cx.agent_config().memory.mask_secrets).forget(&said)?;
         for id in earlier {
             match engine.forget(&cx.scope, id).await {
                 // It was forgotten before.

@@ -9,6 +9,7 @@ mod many;
 #[cfg(feature = "remote")]
 pub(super) mod proxy;
 mod rest;
+mod settings;
 pub(super) mod tls;
 mod walk;
 

@@ -83,6 +83,7 @@ fn body(template: &str, foreign: &str) -> Value {
         "/v1/undo" => json!({ "seq": 1 }),
         "/v1/memories/{id}" => json!({ "content": "overwritten" }),
         "/v1/memories/{id}/weight" => json!({ "weight": 0 }),
+        "/v1/agents/{agent}/settings" => json!({ "memory": { "enabled": true } }),
         "/v1/layers/{layer}" => json!({ "action": "add", "section": "s", "content": "own" }),
         "/v1/sessions/{session}/answered" => json!({ "answer": "tangerine" }),
         "/v1/vault/{file}" => json!({ "kind": "user", "name": "own", "content": "own 话" }),

@@ -74,7 +74,7 @@ pub struct Removed {
 impl Engine {
     /// Saves a text as a memory, or a file as a document.
     pub async fn fs_add(&self, scope: &Scope, request: AddRequest) -> Result<Added> {
-        self.check_enabled()?;
+        self.check_enabled(scope)?;
         match Place::parse(&request.uri, scope)? {
             Place::Document(parts) if !parts.is_empty() => {
                 self.add_document(scope, &parts, request).await
@@ -117,7 +117,7 @@ impl Engine {
             ));
         }
         let mut content = text_of(request.bytes)?;
-        let masked = if self.masks() { mask_all([&mut content]) } else { Vec::new() };
+        let masked = if self.masks(scope) { mask_all([&mut content]) } else { Vec::new() };
         let (line, overview) = levels::made(&content);
         let mut tags = request.tags;
         if let Some(category) = category.filter(|category| category != "general") {

@@ -124,7 +124,8 @@ impl Engine {
             self.find_thing(scope, &place).await?;
         }
         // The settings bound what is told, not what is looked through.
-        let limit = request.limit.min(self.config.memory.long_term.max_return);
+        let settings = self.settings(scope.agent());
+        let limit = request.limit.min(settings.memory.long_term.max_return);
         let now = self.now();
         let mut asked = RecallRequest {
             filter: area.filter(),
@@ -134,7 +135,7 @@ impl Engine {
         };
         loop {
             let asking = self.asking(scope, now.timestamp());
-            let means = self.means(scope, asking.as_ref(), &now);
+            let means = self.means(scope, &settings, asking.as_ref(), &now);
             let recalled = recall::recall(means, &asked).await?;
             let is_all = asked.limit >= recalled.candidates;
             let mut hits = recalled.hits;

@@ -108,9 +108,9 @@ impl Engine {
             }
             None => Vec::new(),
         };
-        let extract = &self.config.memory_agent.extract;
+        let max_facts = self.settings(scope.agent()).memory_agent.extract.max_facts as u64;
         let said: usize = turns.iter().map(|turn| estimate(&turn.content)).sum();
-        let (mut read, mut written) = (said as u64, extract.max_facts as u64 * TOKENS_A_FACT);
+        let (mut read, mut written) = (said as u64, max_facts * TOKENS_A_FACT);
         (read, written) = if turns.is_empty() { (0, 0) } else { (read + PROMPT_TOKENS, written) };
         let cost = self.config.memory_agent.budget.cost(read, written);
         Ok(Preview { turns: turns.len(), read, written, cost })

@@ -137,7 +137,7 @@ impl Engine {
         request: &UpkeepRequest,
         progress: &mut (dyn FnMut(Job) + Send),
     ) -> Result<UpkeepReport> {
-        self.check_enabled()?;
+        self.check_enabled(scope)?;
         self.life.settle().await;
         if !request.dry_run {
             let now = self.now().timestamp();
@@ -158,8 +158,9 @@ impl Engine {
     /// Does upkeep if the settings let it happen on its own, it is due and nobody else does it; what needs a yes is left.
     /// Call it between turns or at the end of a conversation, never while someone waits.
     pub async fn upkeep_if_due(&self, scope: &Scope) -> Result<Option<UpkeepReport>> {
-        let (config, now) = (&self.config.upkeep, self.now());
-        let may = config.enabled && self.config.memory.enabled && config.may_run_at(now.hour());
+        let (settings, now) = (self.settings(scope.agent()), self.now());
+        let config = &settings.upkeep;
+        let may = config.enabled && settings.memory.enabled && config.may_run_at(now.hour());
         if !may {
             return Ok(None);
         }
@@ -212,6 +213,7 @@ impl Engine {
     }
 
     async fn plan(&self, scope: &Scope, job: Job, now: Timestamp) -> Result<Plan> {
+        let settings = self.settings(scope.agent());
         let after = match job {
             Job::Weigh => return self.plan_weights(scope).await,
             Job::Expire => {
@@ -224,11 +226,11 @@ impl Engine {
                 over.iter().map(|memory| archived(memory, now)).collect()
             }
             Job::Archive => {
-                let threshold = self.config.memory.long_term.archive_threshold;
+                let threshold = settings.memory.long_term.archive_threshold;
                 let light = self.light(scope, threshold, now).await?;
                 light.iter().map(|memory| archived(memory, now)).collect()
             }
-            Job::Merge if self.config.upkeep.merge => self.plan_merges(scope, now).await?,
+            Job::Merge if settings.upkeep.merge => self.plan_merges(scope, now).await?,
             _ => Vec::new(),
         };
         Ok(Plan { after, lines: Vec::new() })
@@ -332,11 +334,12 @@ impl Engine {
     }
 
     async fn prune(&self, scope: &Scope) -> Result<usize> {
-        let (now, config) = (self.now(), &self.config.upkeep);
-        let age = SignedDuration::from_hours(24 * i64::from(config.usage_days));
+        let now = self.now();
+        let usage_days = self.settings(scope.agent()).upkeep.usage_days;
+        let age = SignedDuration::from_hours(24 * i64::from(usage_days));
         let before = now.timestamp().checked_sub(age).unwrap_or(Timestamp::MIN);
         let lines = self.store.usage().prune_usage(scope, before).await?;
-        let days = i64::from(config.ledger_days).days();
+        let days = i64::from(self.config.upkeep.ledger_days).days();
         let before = now.date().checked_sub(days).unwrap_or(jiff::civil::Date::MIN);
         let charges = self.store.ledger().prune_ledger(before).await?;
         Ok(lines + charges + self.prune_held(scope).await?)
@@ -344,7 +347,8 @@ impl Engine {
 
     /// Lets go of drafts that were held for long enough.
     async fn prune_held(&self, scope: &Scope) -> Result<usize> {
-        let days = i64::try_from(self.config.memory_agent.extract.held_days).unwrap_or(i64::MAX);
+        let days = self.settings(scope.agent()).memory_agent.extract.held_days;
+        let days = i64::try_from(days).unwrap_or(i64::MAX);
         let age = SignedDuration::from_hours(days.saturating_mul(24));
         let since = self.now().timestamp().checked_sub(age).unwrap_or(Timestamp::MIN);
         let held = self.store.held(scope).await?;

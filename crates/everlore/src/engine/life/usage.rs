@@ -57,7 +57,7 @@ impl Engine {
             return Ok(Block::default());
         };
         let whole = recall::pack(&found.hits, language, budget, &now);
-        let share = self.config.memory.inject.holdout;
+        let share = self.settings(request.scope.agent()).memory.inject.holdout;
         let is_held = |id: MemoryId| is_held_out(share, session, id);
         let (held, told): (Vec<Hit>, Vec<Hit>) =
             found.hits.into_iter().partition(|hit| is_held(hit.memory.id));
@@ -103,7 +103,8 @@ impl Engine {
         }
         let (store, scope) = (Arc::clone(&self.store), request.scope.clone());
         let (query, session) = (request.query.clone(), session.to_owned());
-        let (most, at) = (self.config.upkeep.usage_lines, self.now().timestamp());
+        let most = self.settings(scope.agent()).upkeep.usage_lines;
+        let at = self.now().timestamp();
         self.life.push((scope.clone(), session.clone()), async move {
             let memories =
                 shown.iter().map(|(memory, shown)| told(&query, memory, *shown)).collect();

@@ -33,7 +33,8 @@ impl Engine {
 
     /// The memories that are worth most, the heaviest first: those at or above `core_threshold` of the settings.
     pub async fn core(&self, scope: &Scope, limit: usize) -> Result<Vec<Memory>> {
-        let (now, least) = (self.now().timestamp(), self.config.memory.long_term.core_threshold);
+        let least = self.settings(scope.agent()).memory.long_term.core_threshold;
+        let now = self.now().timestamp();
         let mut core = Vec::new();
         self.each_active(scope, &[], |memory| {
             core.extend((memory.weight_at(now) >= least).then_some(memory))

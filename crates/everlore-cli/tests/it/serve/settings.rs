@@ -1,0 +1,289 @@
+//! The settings of one agent over HTTP: who may, what holds, and what is refused.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use super::{Serving, access::key};
+use crate::home::Home;
+
+/// The settings of 助手.
+const PATH: &str = "/v1/agents/%E5%8A%A9%E6%89%8B/settings";
+
+fn off() -> Value {
+    json!({ "memory": { "enabled": false } })
+}
+
+#[test]
+fn settings_are_read_replaced_patched_and_removed() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let before = server.ask("GET", PATH, None);
+    let told = before.json(200);
+    assert_eq!((&told["agent"], &told["own"]), (&json!("助手"), &json!({})));
+    assert_eq!(told["settings"]["memory"]["inject"]["limit"], 5);
+    for hidden in ["api_key", "provider", "port", "base_url", "domains"] {
+        assert!(!before.text.contains(&format!("\"{hidden}\"")), "{hidden}");
+    }
+    let replaced = json!({ "memory": { "inject": { "limit": 3 } }, "prompt": { "guide": false } });
+    let told = server.ask("PUT", PATH, Some(replaced.clone())).json(200);
+    assert_eq!(
+        (&told["own"], &told["settings"]["memory"]["inject"]["limit"]),
+        (&replaced, &json!(3))
+    );
+    let patch = json!({ "memory": { "inject": { "limit": 4.0 } }, "prompt": null });
+    let patched = server.ask("PATCH", PATH, Some(patch));
+    assert_eq!(patched.json(200)["own"], json!({ "memory": { "inject": { "limit": 4 } } }));
+    let again = server.ask("GET", PATH, None);
+    assert_eq!(again.headers["etag"], patched.headers["etag"]);
+    assert_ne!(again.headers["etag"], before.headers["etag"]);
+    let other = server.ask("GET", "/v1/agents/other/settings", None).json(200);
+    assert_eq!(other["settings"]["memory"]["inject"]["limit"], 5);
+    let removed = server.ask("DELETE", PATH, None);
+    assert_eq!(removed.json(200), before.json(200));
+    assert_eq!(removed.headers["etag"], before.headers["etag"]);
+}
+
+#[test]
+fn memory_goes_off_for_one_agent_at_once_and_stays_on_for_another() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let tea = || Some(json!({ "content": "王喜欢喝龙井茶 and oolong" }));
+    let asked = || Some(json!({ "query": "喜欢喝什么茶？" }));
+    for agent in ["%E5%8A%A9%E6%89%8B", "helper"] {
+        server.ask("POST", &format!("/v1/memories?agent={agent}"), tea()).json(201);
+    }
+    server.ask("PATCH", PATH, Some(off())).json(200);
+    let refused = server.ask("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea());
+    assert_eq!(refused.problem(422), "invalid");
+    let block = |agent: &str| {
+        server.ask("POST", &format!("/v1/context?agent={agent}"), asked()).json(200)["text"].clone()
+    };
+    assert_eq!(block("%E5%8A%A9%E6%89%8B"), "");
+    assert!(block("helper").as_str().unwrap().contains("龙井茶"));
+    let more = json!({ "content": "王住在里斯本 Lisbon" });
+    server.ask("POST", "/v1/memories?agent=helper", Some(more)).json(201);
+    let agents = server.ask("GET", "/v1/agents", None).json(200)["agents"].clone();
+    let state = |at: usize| (agents[at]["enabled"].clone(), agents[at]["own_settings"].clone());
+    assert_eq!((state(0), state(1)), ((json!(true), json!(false)), (json!(false), json!(true))));
+    // The command line changes the same file, and the server sees it at the next use.
+    home.json(&["agent", "unset", "助手", "memory.enabled"]);
+    assert!(block("%E5%8A%A9%E6%89%8B").as_str().unwrap().contains("龙井茶"));
+}
+
+#[test]
+fn each_setting_that_does_not_fit_is_named() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let wrong = json!({
+        "memory": { "enabled": "没有", "mask_secrets": false, "inject": { "limit": 5000, "limti": 1 } },
+        "server": { "port": 1 },
+        "memory_agent": { "api_key": "sk-1" },
+    });
+    for method in ["PUT", "PATCH"] {
+        let told = server.ask(method, PATH, Some(wrong.clone()));
+        assert_eq!(told.problem(422), "invalid");
+        let errors = told.json(422)["more"]["errors"].as_array().unwrap().clone();
+        let mut keys: Vec<_> = errors.iter().map(|one| one["key"].as_str().unwrap()).collect();
+        keys.sort_unstable();
+        let expected = [
+            "memory.enabled",
+            "memory.inject.limit",
+            "memory.inject.limti",
+            "memory.mask_secrets",
+            "memory_agent.api_key",
+            "server.port",
+        ];
+        assert_eq!(keys, expected);
+        let of =
+            |key: &str| errors.iter().find(|one| one["key"] == key).unwrap()["message"].clone();
+        assert_eq!(of("memory.enabled"), "expected true or false, found text");
+        assert_eq!(of("memory.inject.limit"), "is 5000, but must be from 0 to 1000");
+        assert!(!told.text.contains("sk-1"), "values are not repeated");
+    }
+    assert_eq!(server.ask("PUT", PATH, Some(json!([1]))).problem(400), "invalid");
+    assert_eq!(server.ask("GET", &format!("{PATH}?x=1"), None).problem(400), "invalid");
+    assert_eq!(server.ask("GET", &format!("{PATH}?agent=b"), None).problem(400), "invalid");
+    assert!(!home.path().join("agents/助手/settings.toml").exists());
+}
+
+#[test]
+fn only_the_owner_and_the_agents_own_admin_may() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let admin = key(&home, "管理", "admin", ["助手", "王"]);
+    let writer = key(&home, "writer", "write", ["助手", "王"]);
+    let foreign = key(&home, "foreign", "admin", ["helper", "王"]);
+    for (method, body) in
+        [("PUT", Some(off())), ("PATCH", Some(off())), ("GET", None), ("DELETE", None)]
+    {
+        assert_eq!(server.ask_as(&writer, method, PATH, body.clone()).problem(403), "role");
+        assert_eq!(server.ask_as(&foreign, method, PATH, body.clone()).problem(403), "scope");
+        assert_eq!(server.ask_as("evl_0", method, PATH, body.clone()).problem(401), "unauthorized");
+        assert_eq!(server.ask_as(&admin, method, PATH, body.clone()).status, 200);
+        assert_eq!(server.ask(method, PATH, body).status, 200);
+    }
+    let audit = fs::read_to_string(home.path().join("server-audit.jsonl")).unwrap();
+    let lines: Vec<Value> = audit.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let put =
+        lines.iter().find(|line| line["method"] == "PUT" && line["caller"] == "token").unwrap();
+    assert_eq!(put["route"], "/v1/agents/{agent}/settings");
+    assert_eq!((&put["agent"], &put["status"]), (&json!("助手"), &json!(200)));
+    assert!(!audit.contains("enabled"), "what was set is not in the log");
+}
+
+#[test]
+fn names_that_play_tricks_reach_no_file() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    for name in ["..%2F..%2Fetc", "%2e%2e", "a%2Fb", "a%5Cb", "%00", ".x", "%20a", "%ff"] {
+        let path = format!("/v1/agents/{name}/settings");
+        let told = server.ask("PUT", &path, Some(off()));
+        assert!([400, 404, 422].contains(&told.status), "{name}: {told:?}");
+    }
+    assert!(!home.path().join("agents").exists());
+}
+
+#[test]
+fn a_change_of_what_was_changed_since_is_refused() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    let seen = server.ask("GET", PATH, None).headers["etag"].to_str().unwrap().to_owned();
+    let bearer = format!("Bearer {}", server.token);
+    let with = |tag: &str, method: &str, body| {
+        server.send(&[("authorization", &bearer), ("if-match", tag)], method, PATH, body)
+    };
+    let first = with(&seen, "PUT", Some(off()));
+    assert_eq!(first.status, 200, "{first:?}");
+    for (method, body) in [("PUT", Some(json!({}))), ("PATCH", Some(json!({}))), ("DELETE", None)] {
+        assert_eq!(with(&seen, method, body).problem(412), "changed");
+    }
+    // By hand is a change too.
+    let file = home.path().join("agents/助手/settings.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{text}# mine\n")).unwrap();
+    let tag = first.headers["etag"].to_str().unwrap();
+    assert_eq!(with(tag, "DELETE", None).problem(412), "changed");
+    assert_eq!(with("*", "DELETE", None).status, 200);
+}
+
+#[test]
+fn of_many_who_change_what_they_saw_one_wins() {
+    let home = Home::new();
+    let server = Serving::on(&home, &["--rate", "100000"]);
+    let tag = server.ask("GET", PATH, None).headers["etag"].to_str().unwrap().to_owned();
+    let bearer = format!("Bearer {}", server.token);
+    let (won, late) = (AtomicU64::new(0), AtomicU64::new(0));
+    thread::scope(|threads| {
+        for limit in 1..=8 {
+            let (server, tag, bearer, won, late) = (&server, &tag, &bearer, &won, &late);
+            threads.spawn(move || {
+                let body = json!({ "memory": { "inject": { "limit": limit } } });
+                let with = [("authorization", bearer.as_str()), ("if-match", tag.as_str())];
+                match server.send(&with, "PUT", PATH, Some(body)).status {
+                    200 => won.store(limit, Ordering::SeqCst),
+                    412 => drop(late.fetch_add(1, Ordering::SeqCst)),
+                    status => panic!("{status}"),
+                }
+            });
+        }
+    });
+    assert_eq!(late.into_inner(), 7);
+    let own = server.ask("GET", PATH, None).json(200)["own"].clone();
+    assert_eq!(own["memory"]["inject"]["limit"], won.into_inner());
+}
+
+#[test]
+fn a_server_that_is_killed_leaves_whole_settings_and_all_that_it_acknowledged() {
+    let home = Home::new();
+    let mut server = Serving::on(&home, &["--rate", "100000"]);
+    let (last, bearer) = (AtomicU64::new(0), format!("Bearer {}", server.token));
+    let address = server.address.clone();
+    thread::scope(|threads| {
+        let asking = Asking { address: &address, bearer: &bearer };
+        let acknowledged = &last;
+        let writer = threads.spawn(move || {
+            for limit in 1..=900_u64 {
+                match asking.put(limit) {
+                    Some(200) => acknowledged.store(limit, Ordering::SeqCst),
+                    Some(status) => panic!("{status}"),
+                    None => return limit,
+                }
+            }
+            900
+        });
+        while last.load(Ordering::SeqCst) < 20 {
+            thread::yield_now();
+        }
+        server.child.kill().unwrap();
+        let tried = writer.join().unwrap();
+        let file = fs::read_to_string(home.path().join("agents/助手/settings.toml")).unwrap();
+        let told = home.json(&["agent", "settings", "助手"]);
+        let limit = told["own"]["memory"]["inject"]["limit"].as_u64().unwrap();
+        let acknowledged = last.load(Ordering::SeqCst);
+        assert!((acknowledged..=tried).contains(&limit), "{acknowledged} {limit} {tried}: {file}");
+        assert_eq!(told["problem"], Value::Null);
+    });
+    home.assert_well();
+    let again = Serving::on(&home, &[]);
+    again.ask("PUT", PATH, Some(json!({}))).json(200);
+}
+
+/// Asks a server that may be gone.
+#[derive(Clone, Copy)]
+struct Asking<'a> {
+    address: &'a str,
+    bearer: &'a str,
+}
+
+impl Asking<'_> {
+    fn put(&self, limit: u64) -> Option<u16> {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(30)))
+            .proxy(None);
+        let agent: ureq::Agent = config.build().into();
+        let body = json!({ "memory": { "inject": { "limit": limit } } }).to_string();
+        let request = agent
+            .put(format!("http://{}{PATH}", self.address))
+            .header("authorization", self.bearer)
+            .header("content-type", "application/json");
+        request.send(body).ok().map(|told| told.status().as_u16())
+    }
+}
+
+#[test]
+fn what_is_broken_by_hand_leaves_the_last_good_settings_in_force() {
+    let home = Home::new();
+    let server = Serving::on(&home, &[]);
+    server.ask("PUT", PATH, Some(off())).json(200);
+    let file = home.path().join("agents/助手/settings.toml");
+    fs::write(&file, "[memory\nenabled = true\n").unwrap();
+    let tea = || Some(json!({ "content": "茶 tea" }));
+    for _ in 0..3 {
+        assert_eq!(
+            server.ask("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea()).problem(422),
+            "invalid"
+        );
+    }
+    let told = server.ask("GET", PATH, None).json(200);
+    assert_eq!(told["settings"]["memory"]["enabled"], false);
+    assert!(told["problem"].as_str().unwrap().contains("line 1: not valid TOML"), "{told}");
+    let log = fs::read_to_string(home.beside("log")).unwrap();
+    assert_eq!(log.matches("not valid TOML").count(), 1, "logged once: {log}");
+    let doctor = home.run(&["doctor"]);
+    assert!(
+        doctor.code == 2 && doctor.out.contains("settings.toml: line 1: not valid TOML"),
+        "{doctor:?}"
+    );
+    // A patch has nothing to build on; all of it can be replaced.
+    assert_eq!(server.ask("PATCH", PATH, Some(json!({}))).problem(422), "invalid");
+    server.ask("PUT", PATH, Some(json!({}))).json(200);
+    server.ask("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea()).json(201);
+    home.assert_well();
+}

@@ -1,0 +1,140 @@
+//! The settings of one agent: some of those of the home, laid over them by a file of its own.
+
+use serde_json::{Map, Value};
+
+use super::{
+    Config,
+    read::{Fault, Reader, Warning},
+};
+use crate::error::Result;
+
+/// What an agent may have for itself. The rest is the home's: models, keys, prices and the server.
+const OWN: [&str; 9] = [
+    "general.language",
+    "memory",
+    "layers",
+    "prompt",
+    "recall",
+    "memory_agent.enabled",
+    "memory_agent.extract",
+    "memory_agent.summarize",
+    "upkeep",
+];
+
+/// What agents share all the same: one index, lists that are read at the start, one ledger.
+const SHARED: [&str; 3] = ["memory.long_term.vector_index", "recall.domains", "upkeep.ledger_days"];
+
+/// What holds for an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Laid {
+    /// All settings; where a value cannot be used, that of the home.
+    pub config: Config,
+    /// Those that are its own, such as `memory.inject.limit`.
+    pub own: Vec<String>,
+    /// What was given and is ignored.
+    pub warnings: Vec<Warning>,
+    /// Values that cannot be used.
+    pub faults: Vec<Fault>,
+}
+
+/// Whether an agent may have a setting for itself.
+pub fn is_own(path: &str) -> bool {
+    let below = |section: &&str| {
+        path.strip_prefix(*section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    OWN.iter().any(|section| below(&section)) && !SHARED.contains(&path)
+}
+
+impl Config {
+    /// Lays the text of an agent's own settings over these. An error if it is not TOML.
+    pub fn for_agent(&self, text: &str) -> Result<Laid> {
+        let mut reader = Reader::new(self)?.only(is_own);
+        reader.file(text)?;
+        let config = reader.config()?;
+        let (mut faults, own) = (reader.faults, reader.laid);
+        faults.extend(unsafe_for_one(&config, &own));
+        let checked = config.check();
+        let is_its_own = |key: &str| own.iter().any(|own| own == key);
+        faults.extend(checked.into_iter().filter(|problem| is_its_own(problem.key)).map(
+            |problem| Fault { place: None, key: problem.key.to_owned(), message: problem.message },
+        ));
+        let config = if faults.is_empty() { config } else { self.usable(text, &faults)? };
+        Ok(Laid { config, own, warnings: reader.warnings, faults })
+    }
+
+    /// What a text says beside its faults.
+    fn usable(&self, text: &str, faults: &[Fault]) -> Result<Self> {
+        let faulty = faults.iter().map(|fault| fault.key.clone()).collect();
+        let mut reader = Reader::new(self)?.only(is_own).leaving(faulty);
+        reader.file(text)?;
+        reader.config()
+    }
+
+    /// The settings that an agent may have for itself, by sections.
+    pub fn shown_to_agent(&self) -> Map<String, Value> {
+        self.chosen(&is_own)
+    }
+
+    /// Some settings, by sections.
+    pub(super) fn chosen(&self, is_chosen: &dyn Fn(&str) -> bool) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(all)) => chosen(all, "", is_chosen),
+            _ => Map::new(),
+        }
+    }
+}
+
+impl Laid {
+    /// Its own settings, by sections.
+    pub fn own_values(&self) -> Map<String, Value> {
+        self.config.chosen(&|path| self.own.iter().any(|own| own == path))
+    }
+}
+
+/// What may only be changed to the safe side: an agent neither keeps secrets nor calls a model where others do not.
+fn unsafe_for_one(config: &Config, own: &[String]) -> Vec<Fault> {
+    let rules = [
+        (
+            "memory.mask_secrets",
+            config.memory.mask_secrets,
+            "may only be true for one agent: it cannot switch masking off",
+        ),
+        (
+            "memory_agent.enabled",
+            !config.memory_agent.enabled,
+            "may only be false for one agent: a model is set for all in config.toml",
+        ),
+    ];
+    let is_own = |key: &str| own.iter().any(|own| own == key);
+    let broken = rules.into_iter().filter(|(key, is_safe, _)| !is_safe && is_own(key));
+    let fault = |(key, _, why): (&str, _, &str)| Fault {
+        place: None,
+        key: key.into(),
+        message: why.into(),
+    };
+    broken.map(fault).collect()
+}
+
+fn chosen(
+    from: Map<String, Value>,
+    above: &str,
+    is_chosen: &dyn Fn(&str) -> bool,
+) -> Map<String, Value> {
+    let mut found = Map::new();
+    for (key, value) in from {
+        let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+        match value {
+            Value::Object(inner) => {
+                let inner = chosen(inner, &path, is_chosen);
+                if !inner.is_empty() {
+                    found.insert(key, Value::Object(inner));
+                }
+            }
+            value if is_chosen(&path) => {
+                found.insert(key, value);
+            }
+            _ => {}
+        }
+    }
+    found
+}

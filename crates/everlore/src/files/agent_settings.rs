@@ -1,0 +1,174 @@
+//! The file with an agent's own settings: `agents/NAME/settings.toml` in the home, whoever the agent is.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use super::{
+    disk::{Manner, Temporary, lock, make_private_folder, remove},
+    home::folder_name,
+};
+use crate::error::{Error, Result};
+
+/// Its name.
+const NAME: &str = "settings.toml";
+
+/// The file of one agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsFile {
+    path: PathBuf,
+}
+
+/// What tells two states of a file apart without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    modified: Option<SystemTime>,
+    length: u64,
+    /// A file that took the place of another has another number.
+    number: u64,
+}
+
+impl SettingsFile {
+    /// The file of an agent in a home. That of `default` lies beside the others, not in the home itself, where it would be
+    /// taken for that of all.
+    pub fn of(home: &Path, agent: &str) -> Self {
+        Self { path: home.join("agents").join(folder_name(agent)).join(NAME) }
+    }
+
+    /// The files of all agents that have one.
+    pub fn all(home: &Path) -> Vec<Self> {
+        let Ok(folders) = fs::read_dir(home.join("agents")) else { return Vec::new() };
+        let mut files: Vec<_> =
+            folders.flatten().map(|folder| Self { path: folder.path().join(NAME) }).collect();
+        files.retain(|file| file.path.symlink_metadata().is_ok());
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Which state it is in; none if there is no file.
+    pub fn stamp(&self) -> io::Result<Option<Stamp>> {
+        let data = match fs::metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A link to nothing is not the same as no file.
+                return if self.path.is_symlink() { Err(error) } else { Ok(None) };
+            }
+            data => data?,
+        };
+        if !data.is_file() {
+            return Err(io::Error::other("it is no file"));
+        }
+        let (modified, length) = (data.modified().ok(), data.len());
+        Ok(Some(Stamp { modified, length, number: number(&data) }))
+    }
+
+    /// What it says; none if there is no file.
+    pub fn read(&self) -> Result<Option<String>> {
+        match self.stamp() {
+            Ok(None) => Ok(None),
+            Ok(Some(_)) => fs::read_to_string(&self.path).map(Some).map_err(|e| self.failed(e)),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    /// Replaces it in one step by what is made of it, while nobody else does; none removes it. What is written survives a
+    /// power cut.
+    pub fn change(&self, make: impl FnOnce(Option<&str>) -> Result<Option<String>>) -> Result<()> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        make_private_folder(folder).map_err(|e| self.failed(e))?;
+        let _lock = lock(&folder.join(".settings.lock")).map_err(|e| self.failed(e))?;
+        let before = self.read_for_change()?;
+        match make(before.as_deref())? {
+            after if after == before => Ok(()),
+            Some(text) => self.write(&text).map_err(|e| self.failed(e)),
+            None => remove(&self.path).map_err(|e| self.failed(e)),
+        }
+    }
+
+    /// Bytes that are no text can be replaced, as anything else that was written by mistake.
+    fn read_for_change(&self) -> Result<Option<String>> {
+        match fs::read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            bytes => {
+                let bytes = bytes.map_err(|e| self.failed(e))?;
+                Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+            }
+        }
+    }
+
+    /// Writes what the file, or what it is a link to, says from now on.
+    fn write(&self, text: &str) -> io::Result<()> {
+        let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let permissions = fs::metadata(&target).ok().map(|data| data.permissions());
+        let manner = Manner { durable: true, private: true, permissions };
+        let beside = target.with_extension("toml.tmp");
+        Temporary::written(beside, text.as_bytes(), manner)?.replace(&target)
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io(self.path.display().to_string(), error)
+    }
+}
+
+#[cfg(unix)]
+fn number(data: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(data)
+}
+
+#[cfg(not(unix))]
+fn number(_: &fs::Metadata) -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_has_a_file_of_its_own_below_the_home() {
+        let path = |agent| {
+            let file = SettingsFile::of(Path::new("/h"), agent);
+            file.path().to_str().unwrap().replace('\\', "/")
+        };
+        assert_eq!(path("default"), "/h/agents/default/settings.toml");
+        assert_eq!(path("助手"), "/h/agents/助手/settings.toml");
+        assert_eq!(path("../../etc"), "/h/agents/%2e%2e%2f%2e%2e%2fetc/settings.toml");
+    }
+
+    #[test]
+    fn a_change_is_told_by_the_stamp_and_nothing_is_left_beside() {
+        let home = tempfile::tempdir().unwrap();
+        let file = SettingsFile::of(home.path(), "助手");
+        assert_eq!((file.stamp().unwrap(), file.read().unwrap()), (None, None));
+        file.change(|before| {
+            assert_eq!(before, None);
+            Ok(Some("a = 1\n".to_owned()))
+        })
+        .unwrap();
+        let first = file.stamp().unwrap();
+        file.change(|_| Ok(Some("a = 2\n".to_owned()))).unwrap();
+        assert_ne!(file.stamp().unwrap(), first, "the same length in the same moment");
+        assert_eq!(file.read().unwrap().as_deref(), Some("a = 2\n"));
+        assert_eq!(SettingsFile::all(home.path()), std::slice::from_ref(&file));
+        file.change(|_| Ok(None)).unwrap();
+        assert_eq!(file.stamp().unwrap(), None);
+        let left = fs::read_dir(file.path().parent().unwrap()).unwrap();
+        let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(left, [".settings.lock"]);
+    }
+
+    #[test]
+    fn a_folder_in_its_place_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        let file = SettingsFile::of(home.path(), "anna");
+        fs::create_dir_all(file.path()).unwrap();
+        assert!(file.stamp().is_err() && file.read().is_err());
+        assert!(file.change(|_| Ok(Some(String::new()))).is_err());
+    }
+}
