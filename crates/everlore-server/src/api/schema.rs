@@ -64,6 +64,63 @@ pub(super) struct Remember {
     /// Free data of the caller.
     #[schema(required = false, value_type = Object)]
     metadata: Value,
+    /// How a machine can tell whether it still holds.
+    check: Option<NewCheck>,
+}
+
+/// A check to be set: exactly one of path, file, command, until and days. Only the owner's token may set one of the first three.
+#[derive(ToSchema)]
+pub(super) struct NewCheck {
+    /// Something must be at this path, given from the root.
+    path: Option<String>,
+    /// This file must have the same bytes as when the check is set.
+    file: Option<String>,
+    /// With file: the SHA-256 of its bytes; taken from the file if left out.
+    sha256: Option<String>,
+    /// This program, with these arguments and no shell, must exit with 0.
+    command: Option<Vec<String>>,
+    /// With command: where it is run.
+    folder: Option<String>,
+    /// With command: what it must print.
+    prints: Option<String>,
+    /// It holds until this day, which is included, or this moment.
+    until: Option<String>,
+    /// It is to be verified again after so many days.
+    days: Option<u32>,
+}
+
+/// What a check tells now, beside the check itself.
+#[derive(ToSchema)]
+pub(super) struct Verified {
+    /// Whether the memory still holds.
+    verdict: Verdict,
+    /// Why.
+    why: String,
+    #[schema(required = false)]
+    path: String,
+    #[schema(required = false)]
+    file: String,
+    #[schema(required = false)]
+    sha256: String,
+    #[schema(required = false)]
+    command: Vec<String>,
+    #[schema(required = false)]
+    folder: String,
+    #[schema(required = false)]
+    prints: String,
+    #[schema(required = false)]
+    until: String,
+    #[schema(required = false)]
+    days: u32,
+}
+
+/// Whether a memory holds by its check.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+pub(super) enum Verdict {
+    Fresh,
+    Stale,
+    Unverifiable,
 }
 
 /// What to change. What is left out stays as it is.
@@ -86,6 +143,11 @@ pub(super) struct Edit {
     /// New free data, all of it.
     #[schema(value_type = Option<Object>)]
     metadata: Option<Value>,
+    /// A new check, in place of the one it has.
+    check: Option<NewCheck>,
+    /// Whether its check is taken away.
+    #[schema(required = false)]
+    no_check: bool,
 }
 
 /// What was stored.
@@ -221,7 +283,7 @@ pub(super) struct Block {
     text: String,
     /// The most tokens a model counts for it.
     tokens: usize,
-    /// What it tells, in order: id, uri, tier, score, terms.
+    /// What it tells, in order: id, uri, tier, score, terms, check.
     #[schema(value_type = Vec<Object>)]
     entries: Vec<Value>,
     /// Hits that did not fit even as one line.
@@ -419,7 +481,20 @@ mod tests {
 
     #[test]
     fn described_shapes_are_the_real_ones() {
-        let (described, real) = fields::<Remember>(ingest::Remember::default());
+        let check = types::NewCheck {
+            path: Some(String::new()),
+            file: Some(String::new()),
+            sha256: Some(String::new()),
+            command: Some(Vec::new()),
+            folder: Some(String::new()),
+            prints: Some(String::new()),
+            until: Some(String::new()),
+            days: Some(1),
+        };
+        let (described, real) = fields::<NewCheck>(&check);
+        assert_eq!(described, real);
+        let remember = ingest::Remember { check: Some(check), ..ingest::Remember::default() };
+        let (described, real) = fields::<Remember>(remember);
         assert_eq!(described, real);
         let (described, real) = fields::<Edit>(ingest::Edit::default());
         assert_eq!(described, real);
@@ -449,6 +524,8 @@ mod tests {
         };
         let kinds = names(serde_json::to_value(Kind::schema()).unwrap());
         assert_eq!(kinds, types::Kind::ALL.map(types::Kind::as_str));
+        let verdicts = names(serde_json::to_value(Verdict::schema()).unwrap());
+        assert_eq!(verdicts, types::Verdict::ALL.map(types::Verdict::as_str));
         let statuses = names(serde_json::to_value(Status::schema()).unwrap());
         assert_eq!(statuses, types::Status::ALL.map(types::Status::as_str));
     }

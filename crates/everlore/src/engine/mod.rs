@@ -20,6 +20,7 @@ mod capture;
 mod drawing;
 mod worker;
 mod life;
+mod checks;
 pub mod fs;
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
@@ -31,6 +32,7 @@ use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use around::Around;
 pub use calibration::{Calibration, MIN_MEMORIES, Told};
 pub use capture::{CaptureStatus, ExtractRequest, Extraction};
+pub use checks::NAMED_LIMIT;
 pub use embedding::EmbedStatus;
 pub use foreign::{ForeignImport, ForeignRequest, LayerFilled};
 pub use forget::{Forgotten, UnquotedDay};
@@ -93,6 +95,7 @@ pub struct Engine {
     chat: Option<Arc<dyn ChatModel>>,
     /// Tells the worker that something came in.
     wake: Arc<Notify>,
+    checks: Arc<checks::Verifier>,
 }
 
 impl Engine {
@@ -113,6 +116,7 @@ impl Engine {
             life: Arc::default(),
             chat: None,
             wake: Arc::default(),
+            checks: Arc::default(),
         }
     }
 
@@ -200,6 +204,7 @@ impl Engine {
     pub async fn remember(&self, scope: &Scope, mut request: Remember) -> Result<Saved> {
         self.check_enabled()?;
         let masked = if self.masks() { request.mask_secrets() } else { Vec::new() };
+        let request = self.with_kept(scope, request).await?;
         let now = self.now().timestamp();
         let saved = ingest::remember(&*self.store, scope, request, &self.author, now).await?;
         Ok(Saved { masked, ..saved })
@@ -248,8 +253,10 @@ impl Engine {
     /// The same, asked at another time.
     pub async fn recall_at(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
         let asking = self.asking(&request.scope, now.timestamp());
-        recall::recall(self.means(&request.scope, asking.as_ref(), now), &self.capped(request))
-            .await
+        let means = self.means(&request.scope, asking.as_ref(), now);
+        let mut found = recall::recall(means, &self.capped(request)).await?;
+        self.verify_answer(&mut found).await;
+        Ok(found)
     }
 
     /// The model of questions, for one scope.
@@ -349,7 +356,14 @@ impl Engine {
         let request = self.capped(request);
         let now = self.now();
         let asking = self.asking(&request.scope, now.timestamp());
-        recall::why_not(self.means(&request.scope, asking.as_ref(), &now), &request, id).await
+        let means = self.means(&request.scope, asking.as_ref(), &now);
+        let why_not = recall::why_not(means, &request, id).await?;
+        match why_not {
+            WhyNot::Returned { .. } => {
+                Ok(Self::placed(&self.recall_at(&request, &now).await?, why_not))
+            }
+            why_not => Ok(why_not),
+        }
     }
 
     /// Changes a memory and returns it as it is now.
@@ -358,6 +372,7 @@ impl Engine {
         if self.masks() {
             edit.mask_secrets();
         }
+        let edit = self.with_kept_edit(scope, edit).await?;
         ingest::edit(&*self.store, scope, id, &edit, &self.author, self.now().timestamp()).await
     }
 

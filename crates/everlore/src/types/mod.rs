@@ -7,10 +7,12 @@ mod slot;
 mod trust;
 mod vector;
 mod change;
+mod check;
 mod capture;
 
 pub use capture::{Extracted, Held, HeldAs, HeldLimits};
 pub use change::{Actor, Applied, Author, Change, Entry, Erased, Op, Write};
+pub use check::{CHECK_KEY, Check, KeptCheck, NewCheck, Reason, Seen, Verdict, Verified};
 pub use memory::{
     Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, OVERVIEW_KEY, Role,
     Source, Status, Via,
