@@ -9,7 +9,7 @@ use crate::home::Home;
 /// A home that waits long enough for any disk, with more settings of `[checks]`.
 pub(crate) fn patient(settings: &str) -> Home {
     let home = Home::new();
-    fs::create_dir_all(home.path()).unwrap();
+    everlore::files::disk::make_private_folder(&home.path()).unwrap();
     let text = format!("[checks]\ntime_limit_ms = 30000\n{settings}");
     fs::write(home.path().join("config.toml"), text).unwrap();
     home
@@ -24,7 +24,7 @@ fn a_relative_path_is_taken_from_the_folder_and_recall_tells_when_it_is_gone() {
     let home = patient("");
     fs::create_dir(home.beside("源")).unwrap();
     fs::write(home.beside("源/a.rs"), "fn a() {}").unwrap();
-    home.json(&["remember", "The parser lives in 源/a.rs", "--check-path", "源/a.rs"]);
+    home.json(&["remember", "The parser 解析器 lives in 源/a.rs", "--check-path", "源/a.rs"]);
     let check = first_check(&home, "parser");
     let whole = fs::canonicalize(home.beside("源/a.rs")).unwrap();
     assert_eq!(check["verdict"], "fresh", "{check}");
@@ -165,6 +165,7 @@ fn a_vault_that_is_edited_by_hand_keeps_the_check() {
         "a.md",
     ]);
     let id = saved["id"].as_str().unwrap();
+    home.json(&["vault", "init"]);
     home.json(&["vault", "sync"]);
     let files = home.files();
     let page = files.iter().find(|(_, bytes)| {

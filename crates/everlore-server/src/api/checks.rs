@@ -9,7 +9,7 @@ use everlore::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::schema;
+use super::{check_schema, schema};
 use crate::{
     answer::{Answer, Answered},
     app::App,
@@ -30,7 +30,7 @@ pub(super) struct Checked {
     memory: Memory,
     /// What its check tells now, if it has one and was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<schema::Verified>)]
+    #[schema(value_type = Option<check_schema::Verified>)]
     check: Option<Verified>,
 }
 

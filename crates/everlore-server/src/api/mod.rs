@@ -4,6 +4,7 @@
 //! What speaks other protocols (MCP, other systems' routes, the proxy) is merged into [`router`] beside these.
 
 mod schema;
+mod check_schema;
 mod precise;
 mod health;
 mod memories;

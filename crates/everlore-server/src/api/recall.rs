@@ -10,7 +10,7 @@ use everlore::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::schema;
+use super::{check_schema, schema};
 use crate::{
     answer::{Answer, Answered},
     app::App,
@@ -86,7 +86,7 @@ pub(super) struct HitView {
     newer: Option<MemoryId>,
     /// What its check tells now, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<schema::Verified>)]
+    #[schema(value_type = Option<check_schema::Verified>)]
     check: Option<Verified>,
     /// What spoke for it, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]

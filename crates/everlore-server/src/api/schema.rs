@@ -5,6 +5,8 @@
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::check_schema::NewCheck;
+
 /// What sort of statement a memory is.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
@@ -66,61 +68,6 @@ pub(super) struct Remember {
     metadata: Value,
     /// How a machine can tell whether it still holds.
     check: Option<NewCheck>,
-}
-
-/// A check to be set: exactly one of path, file, command, until and days. Only the owner's token may set one of the first three.
-#[derive(ToSchema)]
-pub(super) struct NewCheck {
-    /// Something must be at this path, given from the root.
-    path: Option<String>,
-    /// This file must have the same bytes as when the check is set.
-    file: Option<String>,
-    /// With file: the SHA-256 of its bytes; taken from the file if left out.
-    sha256: Option<String>,
-    /// This program, with these arguments and no shell, must exit with 0.
-    command: Option<Vec<String>>,
-    /// With command: where it is run.
-    folder: Option<String>,
-    /// With command: what it must print.
-    prints: Option<String>,
-    /// It holds until this day, which is included, or this moment.
-    until: Option<String>,
-    /// It is to be verified again after so many days.
-    days: Option<u32>,
-}
-
-/// What a check tells now, beside the check itself.
-#[derive(ToSchema)]
-pub(super) struct Verified {
-    /// Whether the memory still holds.
-    verdict: Verdict,
-    /// Why.
-    why: String,
-    #[schema(required = false)]
-    path: String,
-    #[schema(required = false)]
-    file: String,
-    #[schema(required = false)]
-    sha256: String,
-    #[schema(required = false)]
-    command: Vec<String>,
-    #[schema(required = false)]
-    folder: String,
-    #[schema(required = false)]
-    prints: String,
-    #[schema(required = false)]
-    until: String,
-    #[schema(required = false)]
-    days: u32,
-}
-
-/// Whether a memory holds by its check.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-pub(super) enum Verdict {
-    Fresh,
-    Stale,
-    Unverifiable,
 }
 
 /// What to change. What is left out stays as it is.
@@ -433,7 +380,7 @@ mod tests {
     use serde::Serialize;
     use utoipa::PartialSchema;
 
-    use super::*;
+    use super::{super::check_schema::Verdict, *};
 
     /// The fields that a schema and a value have.
     fn fields<S: PartialSchema>(value: impl Serialize) -> (BTreeSet<String>, BTreeSet<String>) {
