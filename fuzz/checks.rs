@@ -176,6 +176,7 @@ fn hit(content: &str, name: &str) -> Hit {
         signals: Signals::default(),
         factors,
         newer: None,
+        check: None,
         place: Place::new(0, 0),
     }
 }

@@ -1,6 +1,7 @@
 //! What a command works with: the home folder, the settings, whose memory it is, and the engine.
 
 use std::{
+    ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -33,6 +34,9 @@ use crate::{
     models::Models,
     own_settings, unsaved,
 };
+
+/// All that the commands of checks get to know.
+const COMMANDS_KNOW: [&str; 3] = ["PATH", "HOME", "LANG"];
 
 /// The name of the database file in a home.
 const DATABASE: &str = "everlore.db";
@@ -219,6 +223,7 @@ impl Context {
             .with_config(self.settings.config.clone())
             .with_domains(self.settings.domains.clone())
             .with_zone(TimeZone::system())
+            .with_environment(commands_environment())
             .with_home(home);
         self.welcome(home);
         let engine = self.with_models(engine, &store).await?;
@@ -262,6 +267,12 @@ impl Context {
     fn is_absent(&self) -> bool {
         !self.database().exists()
     }
+}
+
+/// The variables that the commands of checks get.
+fn commands_environment() -> Vec<(OsString, OsString)> {
+    let value = |name: &str| std::env::var_os(name).map(|value| (name.into(), value));
+    COMMANDS_KNOW.into_iter().filter_map(value).collect()
 }
 
 impl Settings {

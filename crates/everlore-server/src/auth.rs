@@ -10,6 +10,7 @@ use axum::{
 };
 use everlore::{
     Engine, Error, Scope,
+    tools::Reach,
     types::{Actor, Author},
 };
 use serde::{Deserialize, Serialize};
@@ -151,6 +152,11 @@ impl Access {
             format!("this key may {}, and this needs {needed}", self.caller.role),
             format!("use a key with the role {needed}"),
         ))
+    }
+
+    /// What checks may be set: those that look at this machine only by its owner.
+    pub(crate) fn reach(&self) -> Reach {
+        if self.caller.only.is_none() { Reach::Files } else { Reach::Dates }
     }
 
     /// Refuses everyone but the owner.

@@ -3,9 +3,11 @@
 use everlore::{
     Hit, Recall,
     recall::{Basis, Identity, Intent, Judgement, Need, Part, QueryTerm, intent::Aim},
+    types::Verdict,
 };
 
-use crate::words::{count, indented, rendered, table};
+use super::checks::sentence;
+use crate::words::{count, indented, rendered, table, visible};
 
 /// How the query was understood.
 pub(super) fn intent(found: &Recall) -> String {
@@ -116,7 +118,17 @@ pub(super) fn hit(hit: &Hit) -> String {
         text += &indented(&rendered(terms), 3);
         text.push('\n');
     }
-    text + &signals(hit) + &factors(hit)
+    text + &signals(hit) + &factors(hit) + &verified(hit)
+}
+
+/// What its check tells, and what that means for its place.
+fn verified(hit: &Hit) -> String {
+    let Some(check) = &hit.check else { return String::new() };
+    let moved = match check.verdict {
+        Verdict::Stale => "; it stands after those that hold",
+        _ => "",
+    };
+    format!("   check: {}{moved}\n", visible(&sentence(check)))
 }
 
 /// Lexical and the boosts, added up.

@@ -6,6 +6,7 @@ use clap::Args;
 use everlore::{Tools, tools::ToolSet};
 use everlore_server::{Desk, Mcp};
 
+use super::checks;
 use crate::{
     context::Context,
     failure::{Exit, Result},
@@ -50,6 +51,7 @@ impl McpArgs {
             tools: Arc::new(Tools::all()),
             sets: self.offer.sets()?,
             may_write: !self.read_only,
+            reach: checks::reach(),
         };
         Mcp::new(desk).serve_stdio().await?;
         Ok(Exit::Done)

@@ -1,6 +1,7 @@
 //! One file a command: its arguments, whose comments are its help, and one `run`.
 
 pub(crate) mod filter;
+pub(crate) mod checks;
 pub(crate) mod chat;
 pub(crate) mod onboard;
 pub(crate) mod remember;

@@ -11,7 +11,7 @@ use jiff::Zoned;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{calibrate, explain, filter::FilterArgs, why_not};
+use super::{calibrate, checks::sentence, explain, filter::FilterArgs, why_not};
 use crate::{
     context::{Context, domain},
     failure::{Exit, Failure, Result},
@@ -99,6 +99,8 @@ struct HitView<'a> {
     superseded_by: Option<MemoryId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<MemoryId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check: Option<&'a everlore::types::Verified>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     metadata: &'a Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -210,6 +212,7 @@ fn view(hit: &Hit, explained: bool) -> HitView<'_> {
         status: memory.status,
         superseded_by: memory.superseded_by,
         newer: hit.newer,
+        check: hit.check.as_ref(),
         metadata: &memory.metadata,
         explain: explained.then_some(Explain { signals: &hit.signals, factors: &hit.factors }),
     }
@@ -248,6 +251,7 @@ fn tell_hit(number: usize, hit: &Hit, id: &str, now: &Zoned, out: &mut Output) -
     if hit.newer.is_some() {
         facts.push("a newer memory says otherwise".to_owned());
     }
+    facts.extend(hit.check.as_ref().map(|check| visible(&sentence(check)).into_owned()));
     let name = cut(&title(memory), TITLE_CELLS);
     out.line(&format!("{number}. {}  {} {:.2}", out.strong(&name), bar(hit.score), hit.score))?;
     out.line(&out.faint(&format!("   {}", facts.join(" · "))))?;

@@ -9,7 +9,7 @@ use everlore::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::filter::kinds;
+use super::{checks::CheckArgs, filter::kinds};
 use crate::{
     context::Context,
     failure::{Exit, Failure, Result},
@@ -52,6 +52,8 @@ pub(crate) struct RememberArgs {
     /// The older memory that this one replaces
     #[arg(long, value_name = "ID")]
     replaces: Option<String>,
+    #[command(flatten)]
+    check: CheckArgs,
 }
 
 /// What was stored, and what it replaced.
@@ -68,7 +70,7 @@ impl RememberArgs {
     pub(crate) async fn run(mut self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let content = input::text(&std::mem::take(&mut self.text), out)?;
         let replaces = self.replaces.take();
-        let draft = self.draft(content, cx);
+        let draft = self.draft(content, cx)?;
         match save(cx, &draft, replaces.as_deref()).await {
             Ok((saved, replaces)) => tell(cx, out, &saved, replaces).await,
             Err(failure) if failure.is_storage() => {
@@ -80,9 +82,10 @@ impl RememberArgs {
     }
 
     /// The time is filled in here, so that it is right even if the text can only be saved later.
-    fn draft(self, content: String, cx: &Context) -> Remember {
+    fn draft(self, content: String, cx: &Context) -> Result<Remember> {
+        let check = self.check.new_check()?;
         let at = self.at.map_or_else(|| cx.now().timestamp(), Moment::start);
-        Remember {
+        Ok(Remember {
             content,
             kind: self.kind,
             name: self.name,
@@ -93,7 +96,8 @@ impl RememberArgs {
             at: Some(to_millisecond(at)),
             session: self.session,
             metadata: self.metadata.unwrap_or_default(),
-        }
+            check,
+        })
     }
 }
 

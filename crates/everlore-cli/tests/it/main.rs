@@ -6,6 +6,7 @@ mod home;
 mod transcript;
 mod answers;
 mod why_not;
+mod checks;
 mod failures;
 mod text;
 mod erasure;

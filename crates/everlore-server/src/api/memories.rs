@@ -16,7 +16,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::schema;
+use super::{
+    checks::{Checked, checked, may_set},
+    schema,
+};
 use crate::{
     answer::{Answer, Answered},
     app::App,
@@ -47,8 +50,7 @@ pub(super) fn routes() -> Router<App> {
 /// A page of memories.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Listed {
-    #[schema(value_type = Vec<schema::Memory>)]
-    memories: Vec<Memory>,
+    memories: Vec<Checked>,
     /// What to give as `after` for the next page; nothing if this is the last one.
     #[schema(value_type = Option<String>)]
     next: Option<MemoryId>,
@@ -65,11 +67,13 @@ pub(super) struct Listed {
     ("limit" = Option<usize>, Query, description = "The most memories, 50 if left out, 1000 at most"),
     ("after" = Option<String>, Query, description = "Go on after this memory, the `next` of the page before"),
     ("order" = Option<String>, Query, description = "newest (first) or oldest (first)"),
+    ("verify" = Option<bool>, Query, description = "Also say what the checks of memories tell now"),
 ), responses((status = 200, description = "A page", body = Listed)))]
 pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered<Listed> {
     let after: Option<String> = params.one("after")?;
     let limit = params.within("limit", 1..=MAX_PAGE)?.unwrap_or(PAGE);
     let order = order(params.one::<String>("order")?.as_deref())?;
+    let verify = params.one("verify")?.unwrap_or(false);
     let filter = filter(&mut params)?;
     params.end()?;
     let engine = access.engine();
@@ -83,6 +87,10 @@ pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered
     let more = memories.len() > limit;
     memories.truncate(limit);
     let next = memories.last().filter(|_| more).map(|memory| memory.id);
+    let memories = match verify {
+        true => checked(&engine, memories).await,
+        false => memories.into_iter().map(Checked::unseen).collect(),
+    };
     Ok(Answer::ok(Listed { memories, next }))
 }
 
@@ -118,6 +126,7 @@ pub(super) async fn save(
     key: IdempotencyKey,
     Json(request, bytes): Json<Remember>,
 ) -> Answered<Saved> {
+    may_set(&access, request.check.as_ref())?;
     let Some(once) = Once::begin(&access, key, "remember", &bytes)? else {
         return Ok(told(access.engine().remember(&access.scope, request).await?));
     };
@@ -133,7 +142,7 @@ fn told(saved: Saved) -> Answer<Saved> {
 }
 
 /// Look at one memory
-#[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "An id, or a beginning that only one memory has")), responses((status = 200, description = "The memory", body = schema::Memory)))]
+#[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "An id, or a beginning that only one memory has")), responses((status = 200, description = "The memory, and what its check tells now", body = Checked)))]
 pub(super) async fn show(
     Reader(access): Reader,
     Named(name): Named,
@@ -141,11 +150,12 @@ pub(super) async fn show(
 ) -> Result<Response, Problem> {
     params.end()?;
     let (engine, id) = found(&access, &name).await?;
-    Ok(with_tag(engine.get(&access.scope, id).await?))
+    Ok(with_tag(&engine, engine.get(&access.scope, id).await?).await)
 }
 
-fn with_tag(memory: Memory) -> Response {
-    tagged(&tag_of(&memory), Ok(Answer::ok(memory)))
+async fn with_tag(engine: &everlore::Engine, memory: Memory) -> Response {
+    let tag = tag_of(&memory);
+    tagged(&tag, Ok(Answer::ok(Checked::of(engine, memory).await)))
 }
 
 async fn found(access: &Access, name: &str) -> Result<(everlore::Engine, MemoryId), Problem> {
@@ -155,17 +165,18 @@ async fn found(access: &Access, name: &str) -> Result<(everlore::Engine, MemoryI
 }
 
 /// Change a memory; what is left out stays as it is
-#[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories", request_body = schema::Edit, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
+#[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories", request_body = schema::Edit, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Checked)))]
 pub(super) async fn edit(
     Writer(access): Writer,
     Named(name): Named,
     matching: IfMatch,
     Json(edit, _): Json<Edit>,
 ) -> Result<Response, Problem> {
+    may_set(&access, edit.check.as_ref())?;
     let (engine, id) = found(&access, &name).await?;
     let edit = Edit { versions: matching.versions(), ..edit };
     let edited = engine.edit(&access.scope, id, &edit).await;
-    Ok(with_tag(edited.map_err(|error| matching.told(error))?))
+    Ok(with_tag(&engine, edited.map_err(|error| matching.told(error))?).await)
 }
 
 /// Remove a memory; the journal keeps it, so that this can be undone
@@ -199,7 +210,7 @@ pub(super) struct Weight {
 }
 
 /// Set what a memory is worth
-#[utoipa::path(put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = Weight, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
+#[utoipa::path(put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = Weight, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Checked)))]
 pub(super) async fn weigh(
     Writer(access): Writer,
     Named(name): Named,
@@ -211,7 +222,8 @@ pub(super) async fn weigh(
     if !matching.lets(&tag_of(&engine.get(&access.scope, id).await?)) {
         return Err(changed(&format!("memory `{id}`")));
     }
-    Ok(with_tag(engine.set_weight(&access.scope, id, to.weight).await?))
+    let weighed = engine.set_weight(&access.scope, id, to.weight).await?;
+    Ok(with_tag(&engine, weighed).await)
 }
 
 /// Remove a memory and every trace of what it said, for good

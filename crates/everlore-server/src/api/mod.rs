@@ -4,9 +4,11 @@
 //! What speaks other protocols (MCP, other systems' routes, the proxy) is merged into [`router`] beside these.
 
 mod schema;
+mod check_schema;
 mod precise;
 mod health;
 mod memories;
+mod checks;
 mod history;
 mod recall;
 mod turns;
@@ -75,6 +77,7 @@ pub(crate) fn router(app: App) -> Router {
 fn closed() -> Router<App> {
     Router::new()
         .merge(memories::routes())
+        .merge(checks::routes())
         .merge(history::routes())
         .merge(recall::routes())
         .merge(turns::routes())
@@ -101,6 +104,7 @@ fn closed() -> Router<App> {
     paths(
         memories::list, memories::save, memories::show, memories::edit, memories::delete,
         memories::archive, memories::restore, memories::weigh, memories::forget,
+        checks::verify,
         history::of_memory, history::list, history::undo,
         recall::recall, recall::context,
         turns::observe, turns::observe_batch,
@@ -217,6 +221,7 @@ mod tests {
     fn every_route_is_described_and_every_description_is_routed() {
         let sources = [
             include_str!("memories.rs"),
+            include_str!("checks.rs"),
             include_str!("history.rs"),
             include_str!("recall.rs"),
             include_str!("turns.rs"),

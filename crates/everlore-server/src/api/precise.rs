@@ -138,7 +138,8 @@ fn anywhere(name: &str) -> Option<Value> {
         "order" => json!({ "type": "string", "enum": ["newest", "oldest"] }),
         "before" => json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX }),
         "days" => most(3_660),
-        "journal" | "dry_run" | "keep_going" | "all" | "regex" | "ignore_case" | "recursive" => {
+        "verify" | "journal" | "dry_run" | "keep_going" | "all" | "regex" | "ignore_case"
+        | "recursive" => {
             json!({ "type": "boolean" })
         }
         _ => return None,
@@ -213,6 +214,7 @@ fn fields() -> Vec<(&'static str, &'static str, Value)> {
         ("Edit", "content", some.clone()),
         ("Edit", "importance", share.clone()),
         ("Edit", "weight", weight.clone()),
+        ("NewCheck", "days", json!({ "minimum": 1, "maximum": 36_500 })),
         ("Weight", "weight", weight),
         ("Turn", "text", some.clone()),
         ("Turn", "time", time.clone()),

@@ -5,12 +5,12 @@ use everlore::{
     Block, Hit, Memory, MemoryId, Recall, RecallRequest,
     recall::{Factors, Intent, Judgement, Signals},
     store::Filter,
-    types::Timestamp,
+    types::{Timestamp, Verified},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::schema;
+use super::{check_schema, schema};
 use crate::{
     answer::{Answer, Answered},
     app::App,
@@ -84,6 +84,10 @@ pub(super) struct HitView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     newer: Option<MemoryId>,
+    /// What its check tells now, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<check_schema::Verified>)]
+    check: Option<Verified>,
     /// What spoke for it, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -122,10 +126,11 @@ pub(super) async fn recall(
 }
 
 fn told(found: Recall, explained: bool) -> Found {
-    let hit = |Hit { memory, score, newer, signals, factors, .. }| HitView {
+    let hit = |Hit { memory, score, newer, check, signals, factors, .. }| HitView {
         memory,
         score,
         newer,
+        check,
         signals: explained.then_some(signals),
         factors: explained.then_some(factors),
     };

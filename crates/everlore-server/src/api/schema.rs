@@ -5,6 +5,8 @@
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::check_schema::NewCheck;
+
 /// What sort of statement a memory is.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
@@ -64,6 +66,8 @@ pub(super) struct Remember {
     /// Free data of the caller.
     #[schema(required = false, value_type = Object)]
     metadata: Value,
+    /// How a machine can tell whether it still holds.
+    check: Option<NewCheck>,
 }
 
 /// What to change. What is left out stays as it is.
@@ -86,6 +90,11 @@ pub(super) struct Edit {
     /// New free data, all of it.
     #[schema(value_type = Option<Object>)]
     metadata: Option<Value>,
+    /// A new check, in place of the one it has.
+    check: Option<NewCheck>,
+    /// Whether its check is taken away.
+    #[schema(required = false)]
+    no_check: bool,
 }
 
 /// What was stored.
@@ -221,7 +230,7 @@ pub(super) struct Block {
     text: String,
     /// The most tokens a model counts for it.
     tokens: usize,
-    /// What it tells, in order: id, uri, tier, score, terms.
+    /// What it tells, in order: id, uri, tier, score, terms, check.
     #[schema(value_type = Vec<Object>)]
     entries: Vec<Value>,
     /// Hits that did not fit even as one line.
@@ -371,7 +380,7 @@ mod tests {
     use serde::Serialize;
     use utoipa::PartialSchema;
 
-    use super::*;
+    use super::{super::check_schema::Verdict, *};
 
     /// The fields that a schema and a value have.
     fn fields<S: PartialSchema>(value: impl Serialize) -> (BTreeSet<String>, BTreeSet<String>) {
@@ -419,7 +428,20 @@ mod tests {
 
     #[test]
     fn described_shapes_are_the_real_ones() {
-        let (described, real) = fields::<Remember>(ingest::Remember::default());
+        let check = types::NewCheck {
+            path: Some(String::new()),
+            file: Some(String::new()),
+            sha256: Some(String::new()),
+            command: Some(Vec::new()),
+            folder: Some(String::new()),
+            prints: Some(String::new()),
+            until: Some(String::new()),
+            days: Some(1),
+        };
+        let (described, real) = fields::<NewCheck>(&check);
+        assert_eq!(described, real);
+        let remember = ingest::Remember { check: Some(check), ..ingest::Remember::default() };
+        let (described, real) = fields::<Remember>(remember);
         assert_eq!(described, real);
         let (described, real) = fields::<Edit>(ingest::Edit::default());
         assert_eq!(described, real);
@@ -449,6 +471,8 @@ mod tests {
         };
         let kinds = names(serde_json::to_value(Kind::schema()).unwrap());
         assert_eq!(kinds, types::Kind::ALL.map(types::Kind::as_str));
+        let verdicts = names(serde_json::to_value(Verdict::schema()).unwrap());
+        assert_eq!(verdicts, types::Verdict::ALL.map(types::Verdict::as_str));
         let statuses = names(serde_json::to_value(Status::schema()).unwrap());
         assert_eq!(statuses, types::Status::ALL.map(types::Status::as_str));
     }

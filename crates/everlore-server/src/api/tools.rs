@@ -66,6 +66,7 @@ pub(super) async fn call(
     let context = ToolContext {
         session: session.as_deref(),
         folder: Some(&folder),
+        reach: &access.reach(),
         ..ToolContext::new(&access.app.engine, &access.scope)
     };
     Ok(Answer::ok(access.app.tools.call(&name, input, &context).await))

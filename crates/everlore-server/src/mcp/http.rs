@@ -74,5 +74,6 @@ fn desk(access: &Access, sets: Vec<ToolSet>) -> Desk {
         tools: Arc::clone(&access.app.tools),
         sets,
         may_write: access.check(Role::Write).is_ok(),
+        reach: access.reach(),
     }
 }

@@ -18,7 +18,7 @@ use everlore::{
         home::vault_folder,
         memory_folder::{Limits, MemoryFolder},
     },
-    tools::{Spec, ToolSet},
+    tools::{Reach, Spec, ToolSet},
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -53,6 +53,8 @@ pub struct Desk {
     pub sets: Vec<ToolSet>,
     /// Whether anything may be changed.
     pub may_write: bool,
+    /// What checks that are set may be about.
+    pub reach: Reach,
 }
 
 impl Desk {
@@ -66,8 +68,11 @@ impl Desk {
     async fn call(&self, name: &str, input: Value) -> ToolAnswer {
         let vault = vault_folder(&self.home, &self.scope);
         let folder = MemoryFolder::new(vault, Limits::default());
-        let context =
-            ToolContext { folder: Some(&folder), ..ToolContext::new(&self.engine, &self.scope) };
+        let context = ToolContext {
+            folder: Some(&folder),
+            reach: &self.reach,
+            ..ToolContext::new(&self.engine, &self.scope)
+        };
         self.tools.call(name, input, &context).await
     }
 

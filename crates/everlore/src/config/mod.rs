@@ -13,6 +13,7 @@ mod recall;
 mod layers;
 mod prompt;
 mod upkeep;
+mod checks;
 mod server;
 mod check;
 mod read;
@@ -32,6 +33,7 @@ use crate::types::Scope;
 
 pub use chat::{ChatConfig, ModelSettings};
 pub use check::Problem;
+pub use checks::ChecksConfig;
 pub use embedding::{EmbeddingConfig, Encoding, Provider};
 pub use layers::LayersConfig;
 pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
@@ -69,6 +71,8 @@ pub struct Config {
     pub chat: ChatConfig,
     /// The work between turns.
     pub upkeep: UpkeepConfig,
+    /// How memories are verified when they are recalled.
+    pub checks: ChecksConfig,
     /// Memory over HTTP.
     pub server: ServerConfig,
 }
@@ -132,6 +136,7 @@ impl Config {
         problems.extend(self.memory_agent.check());
         problems.extend(self.chat.check());
         problems.extend(self.upkeep.check());
+        problems.extend(self.checks.check());
         problems.extend(self.server.check());
         problems
     }

@@ -9,7 +9,7 @@ use toml::Value;
 use super::{Config, Secret};
 
 /// The files whose structs are settings.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     include_str!("mod.rs"),
     include_str!("embedding.rs"),
     include_str!("memory.rs"),
@@ -19,6 +19,7 @@ const SOURCES: [&str; 10] = [
     include_str!("chat.rs"),
     include_str!("recall.rs"),
     include_str!("upkeep.rs"),
+    include_str!("checks.rs"),
     include_str!("server.rs"),
 ];
 

@@ -21,6 +21,7 @@ mod capture;
 mod drawing;
 mod worker;
 mod life;
+mod checks;
 pub mod fs;
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
@@ -32,6 +33,7 @@ use self::{asking::Asking, embedding::Embedding, filler::Filler};
 pub use around::Around;
 pub use calibration::{Calibration, MIN_MEMORIES, Told};
 pub use capture::{CaptureStatus, ExtractRequest, Extraction};
+pub use checks::NAMED_LIMIT;
 pub use embedding::EmbedStatus;
 pub use foreign::{ForeignImport, ForeignRequest, LayerFilled};
 pub use forget::{Forgotten, UnquotedDay};
@@ -96,6 +98,7 @@ pub struct Engine {
     chat: Option<Arc<dyn ChatModel>>,
     /// Tells the worker that something came in.
     wake: Arc<Notify>,
+    checks: Arc<checks::Verifier>,
 }
 
 impl Engine {
@@ -117,6 +120,7 @@ impl Engine {
             life: Arc::default(),
             chat: None,
             wake: Arc::default(),
+            checks: Arc::default(),
         }
     }
 
@@ -204,6 +208,7 @@ impl Engine {
     pub async fn remember(&self, scope: &Scope, mut request: Remember) -> Result<Saved> {
         self.check_enabled(scope)?;
         let masked = if self.masks(scope) { request.mask_secrets() } else { Vec::new() };
+        let request = self.with_kept(scope, request).await?;
         let now = self.now().timestamp();
         let saved = ingest::remember(&*self.store, scope, request, &self.author, now).await?;
         Ok(Saved { masked, ..saved })
@@ -245,7 +250,9 @@ impl Engine {
         let settings = self.settings(request.scope.agent());
         let asking = self.asking(&request.scope, now.timestamp());
         let means = self.means(&request.scope, &settings, asking.as_ref(), now);
-        recall::recall(means, &capped(request, &settings)).await
+        let mut found = recall::recall(means, &capped(request, &settings)).await?;
+        self.verify_answer(&mut found).await;
+        Ok(found)
     }
 
     /// The model of questions, for one scope.
@@ -328,7 +335,13 @@ impl Engine {
         let (request, now) = (capped(request, &settings), self.now());
         let asking = self.asking(&request.scope, now.timestamp());
         let means = self.means(&request.scope, &settings, asking.as_ref(), &now);
-        recall::why_not(means, &request, id).await
+        let why_not = recall::why_not(means, &request, id).await?;
+        match why_not {
+            WhyNot::Returned { .. } => {
+                Ok(Self::placed(&self.recall_at(&request, &now).await?, why_not))
+            }
+            why_not => Ok(why_not),
+        }
     }
 
     /// Changes a memory and returns it as it is now.
@@ -337,6 +350,7 @@ impl Engine {
         if self.masks(scope) {
             edit.mask_secrets();
         }
+        let edit = self.with_kept_edit(scope, edit).await?;
         ingest::edit(&*self.store, scope, id, &edit, &self.author, self.now().timestamp()).await
     }
 

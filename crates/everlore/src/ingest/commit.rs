@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
     store::{Key, Store},
     text::secrets::SecretKind,
-    types::{Author, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
+    types::{Author, CHECK_KEY, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
 };
 
 /// How often a save starts over because someone else saved the same at the same moment. Each new beginning means that one
@@ -59,7 +59,7 @@ pub async fn remember(
     let mut memory = request.into_memory(scope, now)?;
     for attempt in 1..=MAX_ATTEMPTS {
         let change = match known(store, &memory).await? {
-            Some(known) => Change::Update(Box::new(renewed(known, now))),
+            Some(known) => Change::Update(Box::new(renewed(known, &memory, now))),
             None => Change::Add(Box::new(memory.clone())),
         };
         match commit(store, scope, "remember", vec![change], author, now).await {
@@ -108,7 +108,12 @@ async fn known(store: &dyn Store, memory: &Memory) -> Result<Option<Memory>> {
     Ok(same.into_iter().find(is_same))
 }
 
-fn renewed(mut known: Memory, now: Timestamp) -> Memory {
+/// The memory that is known, said again; a check that comes with it takes the place of its own.
+fn renewed(mut known: Memory, again: &Memory, now: Timestamp) -> Memory {
+    if again.check().is_some() {
+        let check = again.metadata.get(CHECK_KEY).cloned();
+        known.metadata.extend(check.map(|check| (CHECK_KEY.to_owned(), check)));
+    }
     known.updated_at = now;
     known.status = Status::Active;
     known.superseded_by = None;

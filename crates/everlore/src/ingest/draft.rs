@@ -1,13 +1,14 @@
 //! What a caller hands in, and the checks it must pass before it becomes a memory.
 
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::naming;
 use crate::{
     error::{Error, Result},
     types::{
-        Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, Role, Scope, Source, Timestamp,
-        Via,
+        Actor, CHECK_KEY, KeptCheck, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId,
+        NewCheck, Role, Scope, Source, Timestamp, Via,
     },
 };
 
@@ -41,6 +42,9 @@ pub struct Remember {
     pub session: Option<String>,
     /// Free data of the caller.
     pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// How a machine can tell whether it still holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<NewCheck>,
 }
 
 /// One message of a conversation. Only the text is needed.
@@ -99,6 +103,14 @@ impl Remember {
         memory.importance = checked_share("importance", self.importance, memory.importance)?;
         memory.confidence = checked_share("confidence", self.confidence, memory.confidence)?;
         memory.metadata = self.metadata;
+        if let Some(new) = self.check {
+            // Nobody looked at what it names, so nothing proves it until a person sets it again.
+            let check = new.checked(&now.to_zoned(TimeZone::UTC))?;
+            let kept = KeptCheck::unsealed(check, Actor::Engine, now);
+            memory
+                .metadata
+                .insert(CHECK_KEY.to_owned(), serde_json::to_value(kept).unwrap_or_default());
+        }
         Ok(memory)
     }
 }

@@ -10,8 +10,8 @@ use crate::{
     error::{Error, Result},
     store::Store,
     types::{
-        Actor, Author, Change, Kind, Memory, MemoryId, OVERVIEW_KEY, PINNED_KEY, Scope, Status,
-        Timestamp, Write,
+        Actor, Author, CHECK_KEY, Change, KeptCheck, Kind, Memory, MemoryId, NewCheck,
+        OVERVIEW_KEY, PINNED_KEY, Scope, Status, Timestamp, Write,
     },
 };
 
@@ -39,6 +39,13 @@ pub struct Edit {
     pub weight: Option<f64>,
     /// New free data, all of it.
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
+    /// A new check, in place of the one it has.
+    pub check: Option<NewCheck>,
+    /// Whether its check is taken away.
+    pub no_check: bool,
+    /// The new check once it was looked at; the engine makes it.
+    #[serde(skip)]
+    pub kept_check: Option<KeptCheck>,
     /// Only if it is one of these versions still; any if empty.
     #[serde(skip)]
     pub versions: Vec<u32>,
@@ -199,8 +206,29 @@ impl Edit {
         memory.importance = checked_share("importance", self.importance, memory.importance)?;
         memory.weight = checked_weight(self.weight, memory.weight)?;
         if let Some(metadata) = &self.metadata {
+            let kept = memory.check().and_then(|_| memory.metadata.remove(CHECK_KEY));
             memory.metadata.clone_from(metadata);
+            // A check is no free data: it stays until it is taken away by name.
+            memory.metadata.extend(kept.map(|kept| (CHECK_KEY.to_owned(), kept)));
         }
+        self.set_check(memory)
+    }
+}
+
+impl Edit {
+    fn set_check(&self, memory: &mut Memory) -> Result<()> {
+        if self.no_check && memory.check().is_some() {
+            memory.metadata.remove(CHECK_KEY);
+        }
+        let Some(kept) = &self.kept_check else { return Ok(()) };
+        if memory.kind == Kind::Turn {
+            return Err(Error::invalid(
+                "what was said in a conversation stays said, whatever happens to files",
+                "save what follows from it as a memory of its own, with the check",
+            ));
+        }
+        let kept = serde_json::to_value(kept).unwrap_or_default();
+        memory.metadata.insert(CHECK_KEY.to_owned(), kept);
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ use crate::{
         language::Language,
         tokens::estimate,
     },
-    types::{Kind, Memory, MemoryId},
+    types::{Kind, Memory, MemoryId, Verified},
 };
 
 /// One memory as it is told.
@@ -45,6 +45,9 @@ pub struct Told {
     pub outdated: bool,
     /// Its worth for this query, from 0 to 1.
     pub score: f64,
+    /// What its check tells now, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<Verified>,
 }
 
 /// The answer to a query that names one memory: that memory, surely.
@@ -56,6 +59,7 @@ pub fn named(memory: Memory, config: &RecallConfig, now: &Zoned) -> Recall {
         signals: Signals::default(),
         factors: Factors::default(),
         newer: None,
+        check: None,
         place: Place::new(0, 0),
     };
     Recall {
@@ -123,5 +127,6 @@ fn tell(hit: &Hit, tier: Tier, now: &Zoned) -> Told {
         age_days: days,
         outdated: hit.newer.is_some(),
         score: (hit.score * 1_000.0).round() / 1_000.0,
+        check: hit.check.clone(),
     }
 }

@@ -60,7 +60,7 @@ use crate::{
     error::Result,
     llm::{Embedder, Reranker},
     store::{Filter, Place, Store},
-    types::{Memory, MemoryId, Scope, Status},
+    types::{Memory, MemoryId, Scope, Status, Verified},
 };
 
 /// Candidates whose rows are read beside twice as many as are asked for: the bounded factors reorder near equals, and
@@ -154,6 +154,9 @@ pub struct Hit {
     /// The newer memory among the hits that states the same thing differently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<MemoryId>,
+    /// What its check tells now, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<Verified>,
     /// Where it stands in the index.
     #[serde(skip)]
     pub place: Place,

@@ -13,8 +13,9 @@ use crate::{
         escape::{inert, inert_line},
         language::Language,
         tokens::estimate,
+        verdict,
     },
-    types::{Kind, Memory, MemoryId},
+    types::{Kind, Memory, MemoryId, Verified},
 };
 
 /// How much of a memory is told.
@@ -54,6 +55,9 @@ pub struct BlockEntry {
     pub score: f64,
     /// The terms of the query it has.
     pub terms: Vec<String>,
+    /// What its check tells now, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<Verified>,
 }
 
 pub(super) const CLOSING: &str = "</memory-context>";
@@ -163,6 +167,7 @@ fn entry(hit: &Hit, tier: Tier) -> BlockEntry {
         tier,
         score: hit.score,
         terms: hit.signals.terms.iter().map(|signal| signal.term.clone()).collect(),
+        check: hit.check.clone(),
     }
 }
 
@@ -174,7 +179,7 @@ pub(super) fn told(memory: &Memory, tier: Tier) -> String {
     }
 }
 
-/// `[kind] name (day, age)`, and whether it is outdated.
+/// `[kind] name (day, age)`, whether it is outdated, and whether its check failed.
 pub(super) fn heading(hit: &Hit, words: &Words, now: &Zoned) -> String {
     let memory = &hit.memory;
     let title = match (memory.kind, &memory.source.speaker) {
@@ -182,8 +187,10 @@ pub(super) fn heading(hit: &Hit, words: &Words, now: &Zoned) -> String {
         (Kind::Turn, None) => String::new(),
         _ => inert_line(&memory.name),
     };
-    let age = Age::at(memory.at, now).words(words.language);
+    let age = Age::at(memory.at, now);
+    let check = hit.check.as_ref().and_then(|check| verdict::note(check, age, words.language));
+    let (age, check) = (age.words(words.language), check.unwrap_or_default());
     let blank = if title.is_empty() { "" } else { " " };
     let outdated = if hit.newer.is_some() { words.outdated } else { "" };
-    format!("[{}]{blank}{title} ({age}{outdated})", memory.kind)
+    format!("[{}]{blank}{title} ({age}{outdated}{check})", memory.kind)
 }

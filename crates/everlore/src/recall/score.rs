@@ -60,6 +60,7 @@ pub(super) fn score(
                 signals: candidate.signals,
                 factors,
                 newer: None,
+                check: None,
                 place: candidate.place,
             })
         })

@@ -14,4 +14,5 @@ pub mod dates;
 pub mod blocks;
 pub(crate) mod escape;
 pub mod age;
+pub mod verdict;
 pub mod secrets;

@@ -6,10 +6,15 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
+    check::check_schema,
     input::typed,
     save::{delete, done, update},
 };
-use crate::{error::Result, ingest::Edit, types::Kind};
+use crate::{
+    error::Result,
+    ingest::Edit,
+    types::{Kind, NewCheck},
+};
 
 /// Changes a memory.
 pub(super) struct MemoryUpdate;
@@ -24,6 +29,8 @@ struct UpdateInput {
     #[serde(rename = "type")]
     kind: Option<Kind>,
     description: Option<String>,
+    check: Option<NewCheck>,
+    no_check: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -70,7 +77,9 @@ impl Tool for MemoryUpdate {
                     "content": { "type": "string", "description": "The new text, all of it" },
                     "name": { "type": "string", "description": "The new title" },
                     "type": { "type": "string", "enum": ["user", "feedback", "project", "reference"], "description": "The new type" },
-                    "description": { "type": "string", "description": "The new line that tells when this memory matters" }
+                    "description": { "type": "string", "description": "The new line that tells when this memory matters" },
+                    "check": check_schema(),
+                    "no_check": { "type": "boolean", "default": false, "description": "Take its check away" }
                 }
             }),
             output_schema: done(),
@@ -80,8 +89,10 @@ impl Tool for MemoryUpdate {
     }
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let UpdateInput { id, content, name, kind, description } = typed(input)?;
-        let edit = Edit { content, name, kind, description, ..Edit::default() };
+        let UpdateInput { id, content, name, kind, description, check, no_check } = typed(input)?;
+        let check = check.map(|check| cx.reach.allowed(check)).transpose()?;
+        let no_check = no_check.unwrap_or_default();
+        let edit = Edit { content, name, kind, description, check, no_check, ..Edit::default() };
         update(&self.spec(), &id, &edit, "memory_update", cx).await
     }
 }

@@ -10,6 +10,7 @@ use super::{
     view::{whole, whole_schema},
 };
 use crate::{
+    engine::NAMED_LIMIT,
     error::{Error, Result},
     recall::{self, Recall},
     types::Memory,
@@ -78,7 +79,7 @@ impl Tool for MemoryGet {
                 Err(error) => return Err(error),
             }
         }
-        Ok(told(found, &missing, cx))
+        Ok(told(found, &missing, cx).await)
     }
 }
 
@@ -87,11 +88,13 @@ async fn read(name: &str, cx: &ToolContext<'_>) -> Result<Memory> {
     cx.engine.get(cx.scope, id).await
 }
 
-fn told(found: Vec<Memory>, missing: &[String], cx: &ToolContext<'_>) -> ToolAnswer {
+async fn told(found: Vec<Memory>, missing: &[String], cx: &ToolContext<'_>) -> ToolAnswer {
     let now = cx.engine.now();
-    let memories: Vec<Value> = found.iter().map(|memory| whole(memory, &now)).collect();
-    let mut said = missing_words(missing);
-    if let Some(all) = together(found, cx) {
+    let (mut memories, mut said) = (Vec::new(), missing_words(missing));
+    if let Some(mut all) = together(found, cx) {
+        cx.engine.verify(&mut all, NAMED_LIMIT).await;
+        let each = all.hits.iter().map(|hit| whole(&hit.memory, hit.check.as_ref(), &now));
+        memories = each.collect();
         said.push_str(&recall::answer(&all, MAX_TOKENS, &now).0);
     }
     ToolAnswer::new(said, json!({ "memories": memories, "missing": missing }))

@@ -8,6 +8,7 @@
 mod spec;
 mod input;
 mod view;
+mod check;
 mod recall;
 mod timeline;
 mod get;
@@ -24,6 +25,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub use check::Reach;
 pub use spec::{Annotations, Spec, ToolSet};
 pub use view::line;
 
@@ -57,12 +59,21 @@ pub struct ToolContext<'a> {
     pub actor: Actor,
     /// The folder that the agent keeps for itself, if it has one.
     pub folder: Option<&'a MemoryFolder>,
+    /// What checks that are set may be about.
+    pub reach: &'a Reach,
 }
 
 impl<'a> ToolContext<'a> {
-    /// Calls by an agent, outside any conversation and without a folder.
+    /// Calls by an agent, outside any conversation and without a folder, whose checks are dates.
     pub fn new(engine: &'a Engine, scope: &'a Scope) -> Self {
-        Self { engine, scope, session: None, actor: Actor::Agent, folder: None }
+        Self {
+            engine,
+            scope,
+            session: None,
+            actor: Actor::Agent,
+            folder: None,
+            reach: &Reach::Dates,
+        }
     }
 
     /// The engine, whose changes are journaled as made by this tool for this reason.

@@ -6,11 +6,13 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
+    check::verified_schema,
     input::{missing, typed},
 };
 use crate::{
+    engine::NAMED_LIMIT,
     error::{Error, Result},
-    recall::{self, Recall, RecallRequest, Signals},
+    recall::{self, Hit, Recall, RecallRequest, Signals},
     store::Filter,
     types::Kind,
 };
@@ -98,7 +100,8 @@ fn memory() -> Value {
             "age_days": { "type": "integer", "description": "How many days ago; verify what is older than one" },
             "outdated": { "type": "boolean", "description": "Whether a newer memory says otherwise" },
             "score": { "type": "number", "description": "Its worth for this query, from 0 to 1" },
-            "why": { "type": "string", "description": "What it was found by, if that was asked for" }
+            "why": { "type": "string", "description": "What it was found by, if that was asked for" },
+            "check": verified_schema()
         }
     })
 }
@@ -159,11 +162,10 @@ async fn by_name(query: &str, cx: &ToolContext<'_>) -> Result<Option<Recall>> {
     match cx.engine.resolve(cx.scope, query).await {
         Ok(id) => {
             let memory = cx.engine.get(cx.scope, id).await?;
-            Ok(Some(recall::named(
-                memory,
-                &cx.engine.settings(cx.scope.agent()).recall,
-                &cx.engine.now(),
-            )))
+            let settings = cx.engine.settings(cx.scope.agent());
+            let mut named = recall::named(memory, &settings.recall, &cx.engine.now());
+            cx.engine.verify(&mut named, NAMED_LIMIT).await;
+            Ok(Some(named))
         }
         Err(Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -177,7 +179,7 @@ fn told(found: &Recall, max_tokens: usize, explain: bool, cx: &ToolContext<'_>) 
         json!({ "found": !memories.is_empty(), "confidence": confidence, "memories": memories });
     let mut reasons = String::new();
     for (index, hit) in found.hits.iter().take(memories.len()).enumerate().filter(|_| explain) {
-        let why = why(&hit.signals);
+        let why = [why(&hit.signals), verified(hit)].concat();
         reasons += &format!("\n{}: {why}.", hit.memory.id);
         structured["memories"][index]["why"] = why.into();
     }
@@ -197,6 +199,14 @@ fn told(found: &Recall, max_tokens: usize, explain: bool, cx: &ToolContext<'_>) 
         format!("{count} {noun} (confidence {confidence:.2}).{more}\n{block}{reasons}"),
         structured,
     )
+}
+
+/// What its check tells, in words.
+fn verified(hit: &Hit) -> String {
+    let check = hit.check.as_ref();
+    check
+        .map(|check| format!("; {} by its check: {}", check.verdict, check.why()))
+        .unwrap_or_default()
 }
 
 /// What a memory was found by, in words (A12).

@@ -6,12 +6,13 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
+    check::check_schema,
     input::{missing, typed, wrong},
 };
 use crate::{
     error::{Error, Result},
     ingest::{Edit, Remember, note_of},
-    types::{Kind, Memory, MemoryId},
+    types::{Kind, Memory, MemoryId, NewCheck},
 };
 
 /// The tool.
@@ -27,6 +28,7 @@ struct Input {
     content: Option<String>,
     description: Option<String>,
     id: Option<String>,
+    check: Option<NewCheck>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -52,6 +54,8 @@ with real dates instead of \"tomorrow\".
 content is needed; type, name and description help to find it again. The same text is not stored twice. If a fact has \
 changed, update the memory that says it (memory_recall finds its id) instead of adding another.
 
+If it stands or falls with a file, or only holds for a time, say so with check: recall then tells whether it still holds.
+
 action is create if left out. action update (id and what changes) is what memory_update does, action delete (id) what \
 memory_forget does; the user can undo both.";
 
@@ -73,7 +77,8 @@ impl Tool for MemorySave {
                     "type": { "type": "string", "enum": ["user", "feedback", "project", "reference"], "description": "What sort of memory it is: about the user, how to work, what is going on, where to find something; judged by the text if left out" },
                     "name": { "type": "string", "description": "A short title; the beginning of the text if left out" },
                     "description": { "type": "string", "description": "One line that tells when this memory matters" },
-                    "id": { "type": "string", "description": "The memory to update or delete: its id, a unique beginning of it, or its uri" }
+                    "id": { "type": "string", "description": "The memory to update or delete: its id, a unique beginning of it, or its uri" },
+                    "check": check_schema()
                 }
             }),
             output_schema: done(),
@@ -110,6 +115,7 @@ impl MemorySave {
             name: input.name,
             description: input.description.unwrap_or_default(),
             session: cx.session.map(str::to_owned),
+            check: input.check.map(|check| cx.reach.allowed(check)).transpose()?,
             ..Remember::default()
         };
         let engine = cx.acting("memory_save: create");
@@ -130,6 +136,7 @@ impl MemorySave {
             name: input.name,
             description: input.description,
             kind: input.kind,
+            check: input.check.map(|check| cx.reach.allowed(check)).transpose()?,
             ..Edit::default()
         };
         update(&self.spec(), id, &edit, "memory_save: update", cx).await
@@ -155,7 +162,7 @@ pub(super) async fn update(
     if *edit == Edit::default() {
         return Err(wrong(
             spec,
-            "nothing to change is given: add content, name, type or description",
+            "nothing to change is given: add content, name, type, description or check",
         ));
     }
     if edit.content.as_ref().is_some_and(|content| content.trim().is_empty()) {

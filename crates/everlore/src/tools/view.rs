@@ -3,10 +3,11 @@
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
+use super::check::verified_schema;
 use crate::{
     recall,
     text::escape::{inert_line, inert_text},
-    types::{Kind, Memory},
+    types::{Kind, Memory, Verified},
 };
 
 /// A memory in short, for lists.
@@ -45,8 +46,8 @@ pub fn line(memory: &Memory, now: &Zoned) -> String {
     format!("{when} [{}] {}{text} (id {})", memory.kind, who.unwrap_or_default(), memory.id)
 }
 
-/// A memory with everything that is known of it.
-pub(super) fn whole(memory: &Memory, now: &Zoned) -> Value {
+/// A memory with everything that is known of it, and what its check tells.
+pub(super) fn whole(memory: &Memory, check: Option<&Verified>, now: &Zoned) -> Value {
     let at = |time| moment(time, now);
     let mut told = json!({
         "id": memory.id,
@@ -64,6 +65,9 @@ pub(super) fn whole(memory: &Memory, now: &Zoned) -> Value {
     });
     if let Some(newer) = memory.superseded_by {
         told["superseded_by"] = json!(newer);
+    }
+    if let Some(check) = check {
+        told["check"] = json!(check);
     }
     told
 }
@@ -93,7 +97,8 @@ pub(super) fn whole_schema() -> Value {
                 "role": text("Who said it, by role"),
                 "turns": { "type": "array", "items": { "type": "string" }, "description": "The turns it was drawn from" }
             } },
-            "superseded_by": text("The memory that replaced it, if one did")
+            "superseded_by": text("The memory that replaced it, if one did"),
+            "check": verified_schema()
         }
     })
 }

@@ -7,14 +7,18 @@ mod slot;
 mod trust;
 mod vector;
 mod change;
+mod check;
+mod new_check;
 mod capture;
 
 pub use capture::{Extracted, Held, HeldAs, HeldLimits};
 pub use change::{Actor, Applied, Author, Change, Entry, Erased, Op, Write};
+pub use check::{CHECK_KEY, Check, KeptCheck, Reason, Seen, Verdict, Verified};
 pub use memory::{
     Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, OVERVIEW_KEY, Role,
     Source, Status, Via,
 };
+pub use new_check::NewCheck;
 pub use scope::Scope;
 pub use slot::{Attribute, SLOT_KEY, Slot, USER};
 pub use trust::{TRUST_KEY, Trust};

@@ -9,6 +9,7 @@ mod recall;
 mod periods;
 mod identity;
 mod why_not;
+mod checks;
 mod pack;
 mod ingest;
 mod documents;

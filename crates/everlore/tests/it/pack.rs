@@ -21,7 +21,15 @@ fn hit(memory: Memory) -> Hit {
         update: 1.0,
     };
     let place = Place::new(0, u32::from(memory.id.as_bytes()[3]));
-    Hit { memory, score: 0.5, signals: Signals::default(), factors, newer: None, place }
+    Hit {
+        memory,
+        score: 0.5,
+        signals: Signals::default(),
+        factors,
+        newer: None,
+        check: None,
+        place,
+    }
 }
 
 fn hits(texts: &[&str]) -> Vec<Hit> {

@@ -83,7 +83,8 @@ async fn block(call: &Call<'_>, query: &str, budget: usize) -> Result<String> {
     if let Some(block) = server::context(cx, query, budget, &call.session) {
         return Ok(block);
     }
-    let engine = cx.engine().await?;
+    // A hook ends when its time is up, and would leave a command running.
+    let engine = cx.engine().await?.clone().without_commands();
     let request = engine.context_request(&cx.scope, query);
     Ok(engine.inject(&request, budget, &call.session).await?.text)
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use everlore::{Edit, Engine, Kind, MemoryId};
 
 use crate::{
-    commands::filter::kinds,
+    commands::{checks::CheckArgs, filter::kinds},
     context::Context,
     editor,
     failure::{Exit, Failure, Result},
@@ -41,6 +41,11 @@ pub(crate) struct EditArgs {
     /// The new weight, from 0 to 10
     #[arg(long, value_name = "NUMBER")]
     weight: Option<f64>,
+    #[command(flatten)]
+    check: CheckArgs,
+    /// Take its check away
+    #[arg(long, conflicts_with = "CheckArgs")]
+    no_check: bool,
 }
 
 impl EditArgs {
@@ -86,8 +91,9 @@ impl EditArgs {
             tags: self.tag,
             importance: self.importance,
             weight: self.weight,
-            metadata: None,
-            versions: Vec::new(),
+            check: self.check.new_check()?,
+            no_check: self.no_check,
+            ..Edit::default()
         })
     }
 }

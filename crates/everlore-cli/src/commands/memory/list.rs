@@ -8,7 +8,10 @@ use everlore::{
 use serde_json::json;
 
 use crate::{
-    commands::filter::FilterArgs,
+    commands::{
+        checks::{self, Checked, verdicts},
+        filter::FilterArgs,
+    },
     context::Context,
     failure::{Exit, Result},
     ids,
@@ -40,16 +43,27 @@ pub(crate) struct ListArgs {
     /// Go on after this memory, the last one of the page before
     #[arg(long, value_name = "ID")]
     after: Option<String>,
+    /// Also say what the checks of memories tell now
+    #[arg(long)]
+    verify: bool,
 }
 
 impl ListArgs {
     /// Lists a page or everything.
     pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let (memories, next) = self.find(cx).await?;
+        let checks = match self.verify {
+            true => verdicts(cx.engine().await?, &memories).await,
+            false => vec![None; memories.len()],
+        };
         if out.is_json() {
-            out.json(&json!({ "memories": memories, "next": next }))?;
+            let each = memories.iter().zip(&checks);
+            let told: Vec<_> =
+                each.map(|(memory, check)| Checked { memory, check: check.as_ref() }).collect();
+            out.json(&json!({ "memories": told, "next": next }))?;
         } else {
             out.text(&listed(&memories, cx).await?)?;
+            out.text(&checks::told(cx, &memories, &checks).await?)?;
             if memories.is_empty() {
                 out.note("nothing found");
             }

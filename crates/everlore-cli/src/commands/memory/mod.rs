@@ -2,6 +2,7 @@
 
 mod list;
 mod show;
+mod verify;
 mod edit;
 mod weight;
 mod status;
@@ -35,6 +36,7 @@ pub(crate) enum MemoryCommand {
     /// Find memories; the same as `everlore recall`
     Search(RecallArgs),
     Show(show::ShowArgs),
+    Verify(verify::VerifyArgs),
     Edit(edit::EditArgs),
     Weight(weight::WeightArgs),
     Archive(status::ArchiveArgs),
@@ -53,10 +55,17 @@ pub(crate) enum MemoryCommand {
 impl MemoryCommand {
     /// Whether it only looks.
     pub(crate) fn only_reads(&self) -> bool {
-        use MemoryCommand::{Export, History, List, Search, Show, Stats, Status};
+        use MemoryCommand::{Export, History, List, Search, Show, Stats, Status, Verify};
         matches!(
             self,
-            List(_) | Search(_) | Show(_) | History(_) | Stats(_) | Status(_) | Export(_)
+            List(_)
+                | Search(_)
+                | Show(_)
+                | Verify(_)
+                | History(_)
+                | Stats(_)
+                | Status(_)
+                | Export(_)
         )
     }
 
@@ -66,6 +75,7 @@ impl MemoryCommand {
             Self::List(args) => args.run(cx, out).await,
             Self::Search(args) => args.run(cx, out).await,
             Self::Show(args) => args.run(cx, out).await,
+            Self::Verify(args) => args.run(cx, out).await,
             Self::Edit(args) => args.run(cx, out).await,
             Self::Weight(args) => args.run(cx, out).await,
             Self::Archive(args) => args.run(cx, out).await,

@@ -1,10 +1,11 @@
 //! `everlore memory show`: one memory with all that is known about it.
 
 use clap::Args;
-use everlore::Memory;
+use everlore::{Memory, types::Verified};
 use jiff::Zoned;
 
 use crate::{
+    commands::checks::{Checked, sentence},
     context::Context,
     failure::{Exit, Result},
     output::Output,
@@ -25,17 +26,18 @@ impl ShowArgs {
         let engine = cx.engine().await?;
         let id = engine.resolve(&cx.scope, &self.id).await?;
         let memory = engine.get(&cx.scope, id).await?;
+        let check = engine.verified_one(&memory).await;
         if out.is_json() {
-            out.json(&memory)?;
+            out.json(&Checked { memory: &memory, check: check.as_ref() })?;
         } else {
-            out.text(&described(&memory, &cx.now()))?;
+            out.text(&described(&memory, check.as_ref(), &cx.now()))?;
         }
         Ok(Exit::Done)
     }
 }
 
 /// The facts of a memory as a table, then its text.
-fn described(memory: &Memory, now: &Zoned) -> String {
+fn described(memory: &Memory, check: Option<&Verified>, now: &Zoned) -> String {
     let source = &memory.source;
     let role = source.role.map(|role| format!("{role:?}").to_lowercase());
     let when = |at| format!("{} ({})", minute(at, now), age(at, now));
@@ -59,6 +61,7 @@ fn described(memory: &Memory, now: &Zoned) -> String {
         ("weight", memory.weight.to_string()),
         ("version", memory.version.to_string()),
         ("metadata", metadata(memory)),
+        ("check", check.map(sentence).unwrap_or_default()),
     ];
     let mut rows = table(&[]);
     for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {

@@ -5,6 +5,7 @@ use everlore::{ToolAnswer, ToolContext, Tools};
 use serde_json::Value;
 
 use crate::{
+    commands::checks,
     context::Context,
     failure::{Exit, Failure, Result},
     input,
@@ -39,6 +40,7 @@ impl CallArgs {
         let context = ToolContext {
             session: self.session.as_deref(),
             folder: Some(&folder),
+            reach: &checks::reach(),
             ..ToolContext::new(engine, &cx.scope)
         };
         let answer = tools.call(&self.name, input, &context).await;

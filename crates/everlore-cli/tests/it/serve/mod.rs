@@ -2,6 +2,7 @@
 
 mod access;
 mod api;
+mod checks;
 mod files;
 mod hostile;
 mod lives;

@@ -1,0 +1,260 @@
+//! A check as a caller gives it, and what makes it one.
+
+use std::path::{Path, PathBuf};
+
+use jiff::{Timestamp, Zoned, civil::Date};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+
+use super::{Check, to_millisecond};
+use crate::error::{Error, Result};
+
+/// A path longer than this cannot be opened on most systems.
+const MAX_PATH_BYTES: usize = 4_096;
+
+/// A command with more words, or with more bytes in all, is a program and belongs into a file.
+const MAX_WORDS: usize = 64;
+const MAX_COMMAND_BYTES: usize = 8_192;
+
+/// What must be verified later than in a hundred years need not be verified.
+const MAX_DAYS: u32 = 36_500;
+
+/// A check as a caller gives it: exactly one of path, file, command, until and days.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NewCheck {
+    /// Something must be at this path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// This file must have the same bytes as when the check was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// With `file`: the SHA-256 of its bytes, in hexadecimal; taken from the file if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// This program, with these arguments and no shell, must exit with 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// With `command`: where it is run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// With `command`: what it must print, blanks around it aside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prints: Option<String>,
+    /// It holds until then: a day, which is included, or a moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// It is to be verified again after so many days.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole_number")]
+    pub days: Option<u32>,
+}
+
+impl NewCheck {
+    /// Whether it looks at this machine: its answer tells something about files or programs.
+    pub fn looks(&self) -> bool {
+        self.path.is_some() || self.file.is_some() || self.command.is_some()
+    }
+
+    /// The same, with relative paths taken from `folder`; a command is run there.
+    #[must_use]
+    pub fn from_folder(mut self, folder: &Path) -> Self {
+        let whole = |path: String| match path.trim().is_empty() {
+            true => path,
+            false => tidy(&folder.join(path)).display().to_string(),
+        };
+        self.path = self.path.map(whole);
+        self.file = self.file.map(whole);
+        if self.command.is_some() {
+            let at = self.folder.map_or_else(|| folder.to_path_buf(), |inner| folder.join(inner));
+            self.folder = Some(tidy(&at).display().to_string());
+        }
+        self
+    }
+
+    /// Every text in it, for whoever looks for secrets.
+    pub fn texts(&self) -> impl Iterator<Item = &String> {
+        let single = [&self.path, &self.file, &self.folder, &self.prints].into_iter().flatten();
+        single.chain(self.command.iter().flatten())
+    }
+
+    /// The check that it is, if it is one; days end by the calendar of `now`.
+    pub fn checked(self, now: &Zoned) -> Result<Check> {
+        let given = [
+            self.path.is_some(),
+            self.file.is_some(),
+            self.command.is_some(),
+            self.until.is_some(),
+            self.days.is_some(),
+        ];
+        if given.iter().filter(|given| **given).count() != 1 {
+            return Err(Error::invalid(
+                "a check has exactly one of path, file, command, until and days",
+                "give one of them; a memory has one check at most",
+            ));
+        }
+        self.check_company()?;
+        let Self { path, file, sha256, command, folder, prints, until, days } = self;
+        match (path, file, command, until, days) {
+            (Some(path), ..) => Ok(Check::Path { path: whole_path(path)? }),
+            (_, Some(file), ..) => {
+                let sha256 = sha256.map(|digest| checked_digest(&digest)).transpose()?;
+                Ok(Check::File { file: whole_path(file)?, sha256 })
+            }
+            (_, _, Some(command), ..) => {
+                let folder = folder.map(whole_path).transpose()?;
+                Ok(Check::Command { command: checked_command(command)?, folder, prints })
+            }
+            (_, _, _, Some(until), _) => Ok(Check::Until { until: end_of(&until, now)? }),
+            (_, _, _, _, days) => Ok(Check::Days { days: checked_days(days.unwrap_or_default())? }),
+        }
+    }
+
+    /// What goes with one sort of check says nothing with another.
+    fn check_company(&self) -> Result<()> {
+        let lonely = |what: &str, with: &str| {
+            Err(Error::invalid(
+                format!("`{what}` is given without `{with}`"),
+                format!("`{what}` belongs to a check with `{with}`; leave it out"),
+            ))
+        };
+        if self.sha256.is_some() && self.file.is_none() {
+            return lonely("sha256", "file");
+        }
+        if self.prints.is_some() && self.command.is_none() {
+            return lonely("prints", "command");
+        }
+        if self.folder.is_some() && self.command.is_none() {
+            return lonely("folder", "command");
+        }
+        Ok(())
+    }
+}
+
+/// The path without `.` in it; `..` stays, because a link may stand before it.
+fn tidy(path: &Path) -> PathBuf {
+    path.components().collect()
+}
+
+fn whole_path(path: String) -> Result<String> {
+    if path.trim().is_empty() || path.contains('\0') {
+        return Err(Error::invalid("the path of the check is empty or has a NUL", "give a path"));
+    }
+    if path.len() > MAX_PATH_BYTES {
+        return Err(Error::invalid(
+            format!("the path of the check is longer than {MAX_PATH_BYTES} bytes"),
+            "give a path that can be opened",
+        ));
+    }
+    if Path::new(&path).is_absolute() {
+        return Ok(path);
+    }
+    Err(Error::invalid(
+        format!("`{path}` starts from a folder that is not known here"),
+        "give the whole path, from the root",
+    ))
+}
+
+fn checked_digest(digest: &str) -> Result<String> {
+    let digest = digest.trim().to_lowercase();
+    match digest.len() == 64 && digest.chars().all(|c| c.is_ascii_hexdigit()) {
+        true => Ok(digest),
+        false => Err(Error::invalid(
+            "`sha256` is no SHA-256",
+            "give 64 hexadecimal digits, or leave it out to take it from the file",
+        )),
+    }
+}
+
+fn checked_command(command: Vec<String>) -> Result<Vec<String>> {
+    let bytes: usize = command.iter().map(String::len).sum();
+    let program = command.first().is_some_and(|program| !program.trim().is_empty());
+    if !program || command.iter().any(|word| word.contains('\0')) {
+        return Err(Error::invalid(
+            "the command of the check is empty or has a NUL",
+            "give a program and its arguments",
+        ));
+    }
+    if command.len() > MAX_WORDS || bytes > MAX_COMMAND_BYTES {
+        return Err(Error::invalid(
+            format!(
+                "the command has more than {MAX_WORDS} words or {MAX_COMMAND_BYTES} bytes in all"
+            ),
+            "put it into a script and give its path",
+        ));
+    }
+    Ok(command)
+}
+
+/// A whole number, also where a program writes it as 5.0.
+fn whole_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    let Some(number) = Option::<serde_json::Number>::deserialize(from)? else { return Ok(None) };
+    let whole = number.as_f64().filter(|float| float.fract() == 0.0);
+    let fits = whole.filter(|float| (0.0..=f64::from(u32::MAX)).contains(float));
+    match fits {
+        Some(float) => Ok(Some(float as u32)),
+        None => Err(D::Error::custom(format!("`days` goes from 1 to {MAX_DAYS}"))),
+    }
+}
+
+fn checked_days(days: u32) -> Result<u32> {
+    match (1..=MAX_DAYS).contains(&days) {
+        true => Ok(days),
+        false => Err(Error::invalid(
+            format!("`days` is {days}"),
+            format!("days go from 1 to {MAX_DAYS}"),
+        )),
+    }
+}
+
+/// The first moment at which what holds until `text` no longer holds.
+fn end_of(text: &str, now: &Zoned) -> Result<Timestamp> {
+    let text = text.trim();
+    let after = |day: Date| day.tomorrow()?.to_zoned(now.time_zone().clone());
+    let day = |text: &str| text.parse::<Date>().and_then(after).map(|next| next.timestamp());
+    // A moment is tried first: a date would be read from its beginning.
+    text.parse::<Timestamp>().or_else(|_| day(text)).map(to_millisecond).map_err(|_| {
+        Error::invalid(
+            format!("`until` is `{text}`, which is no date"),
+            "write a day such as 2026-12-31, or a moment with its offset such as 2026-12-31T18:00:00+01:00",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> Zoned {
+        "2026-03-02T12:00:00+08:00[Asia/Shanghai]".parse().unwrap()
+    }
+
+    fn until(text: &str) -> NewCheck {
+        NewCheck { until: Some(text.into()), ..NewCheck::default() }
+    }
+
+    #[test]
+    fn a_check_is_one_thing_and_its_paths_are_whole() {
+        let path = |path: &str| NewCheck { path: Some(path.into()), ..NewCheck::default() };
+        let refused = |check: NewCheck| check.checked(&now()).unwrap_err();
+        assert!(refused(NewCheck::default()).to_string().contains("exactly one"));
+        let two = NewCheck { days: Some(1), ..path("/a") };
+        assert!(refused(two).to_string().contains("exactly one"));
+        assert!(refused(path("源/a.rs")).hint().contains("whole path"));
+        let from = path("./源/a.rs").from_folder(Path::new("/home/wang"));
+        assert_eq!(
+            from.checked(&now()).unwrap(),
+            Check::Path { path: "/home/wang/源/a.rs".into() }
+        );
+        let odd = NewCheck { prints: Some("x".into()), ..path("/a") };
+        assert!(refused(odd).to_string().contains("without `command`"));
+        let digest =
+            NewCheck { file: Some("/a".into()), sha256: Some("12".into()), ..NewCheck::default() };
+        assert!(refused(digest).to_string().contains("no SHA-256"));
+        for bad in ["", "soon", "2026-13-01", "2026-03-01 noon"] {
+            assert!(refused(until(bad)).to_string().contains("no date"), "{bad}");
+        }
+        for days in [0, MAX_DAYS + 1] {
+            let days = NewCheck { days: Some(days), ..NewCheck::default() };
+            assert!(refused(days).hint().contains("from 1 to"));
+        }
+    }
+}
