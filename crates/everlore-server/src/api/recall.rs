@@ -3,7 +3,7 @@
 use axum::{Router, routing::post};
 use everlore::{
     Block, Hit, Memory, MemoryId, Recall, RecallRequest,
-    recall::{Factors, Intent, Judgement, Signals},
+    recall::{Factors, Intent, Judgement, Signals, WhyNot},
     store::Filter,
     types::Timestamp,
 };
@@ -47,6 +47,8 @@ pub(super) struct RecallBody {
     /// Also say every number that made the scores.
     #[serde(default)]
     explain: bool,
+    /// Also say why this memory, by id or uri, is not in the answer.
+    why_not: Option<String>,
 }
 
 /// What was found, best first.
@@ -70,6 +72,26 @@ pub(super) struct Found {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     judgement: Option<Judgement>,
+    /// What kept a memory out, if asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    why_not: Option<KeptOut>,
+}
+
+/// What kept a memory out of an answer, in words and figures.
+#[derive(Serialize)]
+pub(super) struct KeptOut {
+    id: MemoryId,
+    message: String,
+    #[serde(flatten)]
+    reason: WhyNot,
+}
+
+impl KeptOut {
+    fn new(id: MemoryId, reason: WhyNot) -> Self {
+        let message = reason.sentence(|option| format!("`{}`", option.replace('-', "_")));
+        Self { id, message, reason }
+    }
 }
 
 /// A memory with its score for the query.
@@ -115,10 +137,20 @@ pub(super) async fn recall(
         ..request
     };
     let found = match body.as_of {
+        Some(_) if body.why_not.is_some() => return Err(now_only()),
         Some(at) => engine.recall_as_of(&request, at).await?,
         None => engine.recall(&request).await?,
     };
-    Ok(Answer::ok(told(found, explained)))
+    let mut found = told(found, explained);
+    if let Some(name) = &body.why_not {
+        let id = engine.resolve(&access.scope, name).await?;
+        found.why_not = Some(KeptOut::new(id, engine.why_not(&request, id).await?));
+    }
+    Ok(Answer::ok(found))
+}
+
+fn now_only() -> Problem {
+    Problem::invalid("`why_not` is told of now", "leave out `as_of`, or `why_not`")
 }
 
 fn told(found: Recall, explained: bool) -> Found {
@@ -137,6 +169,7 @@ fn told(found: Recall, explained: bool) -> Found {
         without_meaning: found.without_meaning,
         intent: explained.then_some(found.intent),
         judgement: explained.then_some(found.judgement),
+        why_not: None,
     }
 }
 
@@ -154,18 +187,39 @@ pub(super) struct ContextBody {
     limit: Option<usize>,
     /// The conversation: what is told in it is written down, so that what was of use can be learned. Needs the role write.
     session: Option<String>,
+    /// Also say why this memory, by id or uri, is not in the block.
+    why_not: Option<String>,
+}
+
+/// A block, and what was asked about it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Context {
+    #[serde(flatten)]
+    #[schema(value_type = schema::Block)]
+    block: Block,
+    /// What kept a memory out, if asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    why_not: Option<KeptOut>,
 }
 
 /// Make the block to append to a system prompt; its text is empty if nothing is worth telling
-#[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody, responses((status = 200, description = "The block", body = schema::Block)))]
+#[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody, responses((status = 200, description = "The block", body = Context)))]
 pub(super) async fn context(
     Reader(access): Reader,
     Json(body, _): Json<ContextBody>,
-) -> Answered<Block> {
+) -> Answered<Context> {
     let engine = access.engine();
     let request = engine.context_request(&access.scope, body.query);
     let request = RecallRequest { limit: body.limit.unwrap_or(request.limit), ..request };
     let budget = body.budget.unwrap_or(engine.config().memory.inject.token_budget);
+    let why_not = match &body.why_not {
+        None => None,
+        Some(name) => {
+            let id = engine.resolve(&access.scope, name).await?;
+            Some(KeptOut::new(id, engine.why_not_told(&request, budget, id).await?))
+        }
+    };
     let block = match body.session {
         None => engine.context(&request, budget).await?,
         Some(session) => {
@@ -173,5 +227,5 @@ pub(super) async fn context(
             engine.inject(&request, budget, &session).await?
         }
     };
-    Ok(Answer::ok(block))
+    Ok(Answer::ok(Context { block, why_not }))
 }

@@ -6,6 +6,7 @@ use axum::extract::RawQuery;
 use everlore::{
     Engine, Kind, Memory, MemoryId, Scope,
     store::{Filter as Stored, JournalQuery, Order, Page},
+    text::tiers::without_made,
     types::{Entry, Op, Timestamp},
 };
 use serde_json::{Map, Value, json};
@@ -266,6 +267,6 @@ fn line(Entry { seq, at, op, id, before, after, actor, .. }: &Entry) -> Value {
         "is_deleted": event == "DELETE",
         "actor_id": actor,
         "role": after.as_ref().or(before.as_ref()).and_then(|memory| memory.source.role),
-        "metadata": after.as_ref().map(|memory| memory.metadata.clone()),
+        "metadata": after.as_ref().map(|memory| without_made(&memory.metadata)),
     })
 }

@@ -352,6 +352,18 @@ impl Engine {
         recall::why_not(self.means(&request.scope, asking.as_ref(), &now), &request, id).await
     }
 
+    /// Says what kept a memory out of the block that a message gets.
+    pub async fn why_not_told(
+        &self,
+        request: &RecallRequest,
+        budget: usize,
+        id: MemoryId,
+    ) -> Result<WhyNot> {
+        let why_not = self.why_not(request, id).await?;
+        let block = self.context(request, budget).await?;
+        Ok(why_not.in_block(&block, budget))
+    }
+
     /// Changes a memory and returns it as it is now.
     pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
         let mut edit = edit.clone();

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::naming;
 use crate::{
     error::{Error, Result},
+    text::tiers::keep_overview,
     types::{
         Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, Role, Scope, Source, Timestamp,
         Via,
@@ -99,6 +100,7 @@ impl Remember {
         memory.importance = checked_share("importance", self.importance, memory.importance)?;
         memory.confidence = checked_share("confidence", self.confidence, memory.confidence)?;
         memory.metadata = self.metadata;
+        keep_overview(&mut memory);
         Ok(memory)
     }
 }

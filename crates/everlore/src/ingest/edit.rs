@@ -9,6 +9,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     store::Store,
+    text::tiers::{is_made, keep_overview},
     types::{
         Actor, Author, Change, Kind, Memory, MemoryId, OVERVIEW_KEY, PINNED_KEY, Scope, Status,
         Timestamp, Write,
@@ -182,7 +183,7 @@ impl Edit {
                 memory.name = naming::title_of(content);
             }
             memory.content.clone_from(content);
-            drop_short_forms(memory);
+            drop_made_description(memory);
         }
         if let Some(name) = &self.name {
             memory.name = checked_name(name)?;
@@ -201,16 +202,15 @@ impl Edit {
         if let Some(metadata) = &self.metadata {
             memory.metadata.clone_from(metadata);
         }
+        keep_overview(memory);
         Ok(())
     }
 }
 
-/// What was made of the text before goes with it; what a caller calls the same stays.
-fn drop_short_forms(memory: &mut Memory) {
-    let made = memory.metadata.get(OVERVIEW_KEY).filter(|made| made["of"].is_string());
-    let Some(line) = made.map(|made| made["line"].as_str().map(str::to_owned)) else { return };
-    memory.metadata.remove(OVERVIEW_KEY);
-    if line.is_some_and(|line| line == memory.description) {
+/// A description that was made of the text before goes with it.
+fn drop_made_description(memory: &mut Memory) {
+    let made = memory.metadata.get(OVERVIEW_KEY).filter(|made| is_made(made));
+    if made.and_then(|made| made["line"].as_str()) == Some(memory.description.as_str()) {
         memory.description.clear();
     }
 }

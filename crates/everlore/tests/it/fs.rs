@@ -44,7 +44,8 @@ fn names(items: &[Item]) -> Vec<&str> {
 }
 
 fn find(query: &str, uri: &str) -> FindRequest {
-    FindRequest { query: query.into(), uri: uri.into(), limit: 10, min_score: 0.0 }
+    let (query, uri) = (query.into(), uri.into());
+    FindRequest { query, uri, limit: 10, min_score: 0.0, explain: false }
 }
 
 fn grep(pattern: &str, uri: &str) -> GrepRequest {
