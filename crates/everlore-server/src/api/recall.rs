@@ -1,10 +1,15 @@
 //! Recall, and the block for a prompt.
 
+use std::sync::Arc;
+
 use axum::{Router, routing::post};
 use everlore::{
     Block, Hit, Memory, MemoryId, Recall, RecallRequest,
+    engine::PromptRequest,
+    prompt::{Mark, Prompt},
     recall::{Factors, Intent, Judgement, Signals, WhyNot},
     store::Filter,
+    text::language::language_of,
     types::Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -14,7 +19,7 @@ use super::schema;
 use crate::{
     answer::{Answer, Answered},
     app::App,
-    auth::{Reader, Role},
+    auth::{Access, Reader, Role},
     body::{Json, whole_number},
     problem::Problem,
 };
@@ -187,6 +192,9 @@ pub(super) struct ContextBody {
     limit: Option<usize>,
     /// The conversation: what is told in it is written down, so that what was of use can be learned. Needs the role write.
     session: Option<String>,
+    /// Also give the part of the prompt that stays the same for the conversation, with figures; needs `session`.
+    #[serde(default)]
+    stable: bool,
     /// Also say why this memory, by id or uri, is not in the block.
     why_not: Option<String>,
 }
@@ -197,10 +205,30 @@ pub(super) struct Context {
     #[serde(flatten)]
     #[schema(value_type = schema::Block)]
     block: Block,
+    /// What to begin the system prompt with: the same to the byte for as long as the conversation goes on, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stable: Option<String>,
+    /// What a provider's cache of the prompt can use, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<PromptBytes>,
     /// What kept a memory out, if asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     why_not: Option<KeptOut>,
+}
+
+/// What a provider's cache of a prompt can use (A8).
+#[derive(Serialize, ToSchema)]
+pub(super) struct PromptBytes {
+    /// The bytes of the part that stays the same.
+    stable_bytes: usize,
+    /// A digest of them.
+    stable_fingerprint: String,
+    /// How many of those of the turn before are no longer there; none at the first turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_bytes: Option<usize>,
+    /// The bytes that this turn adds after them.
+    turn_bytes: usize,
 }
 
 /// Make the block to append to a system prompt; its text is empty if nothing is worth telling
@@ -220,12 +248,47 @@ pub(super) async fn context(
             Some(KeptOut::new(id, engine.why_not_told(&request, budget, id).await?))
         }
     };
-    let block = match body.session {
+    if body.stable && body.session.is_none() {
+        let title = "`stable` is what stays the same for a conversation";
+        return Err(Problem::invalid(title, "name the conversation in `session`"));
+    }
+    let block = match &body.session {
         None => engine.context(&request, budget).await?,
         Some(session) => {
             access.check(Role::Write)?;
-            engine.inject(&request, budget, &session).await?
+            engine.inject(&request, budget, session).await?
         }
     };
-    Ok(Answer::ok(Context { block, why_not }))
+    let mut context = Context { block, stable: None, bytes: None, why_not };
+    if let Some(session) = body.session.filter(|_| body.stable) {
+        let (began, is_first) = began_with(&access, &session, &request.query).await?;
+        let (prompt, mark) = &*began;
+        let turn = prompt.turn(&context.block);
+        context.stable = Some(turn.stable().to_owned());
+        context.bytes = Some(PromptBytes {
+            stable_bytes: turn.stable_bytes,
+            changed_bytes: (!is_first).then(|| mark.changed_bytes(turn.text.as_bytes())),
+            stable_fingerprint: turn.stable_fingerprint,
+            turn_bytes: turn.turn_bytes,
+        });
+    }
+    Ok(Answer::ok(context))
+}
+
+/// What a conversation began with, made when it is first asked for and kept from then on, and whether that is now.
+async fn began_with(
+    access: &Access,
+    session: &str,
+    message: &str,
+) -> Result<(Arc<(Prompt, Mark)>, bool), Problem> {
+    let key = format!("{}\n{session}", access.scope);
+    if let Some(began) = access.app.prompts.get(&key) {
+        return Ok((began, false));
+    }
+    let request = PromptRequest { language: Some(language_of(message)), ..Default::default() };
+    let prompt = access.engine().preview_prompt(&access.scope, &request).await?;
+    let mark = Mark::of(prompt.text().as_bytes());
+    let began = Arc::new((prompt, mark));
+    access.app.prompts.put(key, Arc::clone(&began));
+    Ok((began, true))
 }
