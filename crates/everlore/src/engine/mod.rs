@@ -18,6 +18,7 @@ mod quarantine;
 mod calibration;
 mod capture;
 mod drawing;
+mod overviews;
 mod worker;
 mod life;
 pub mod fs;

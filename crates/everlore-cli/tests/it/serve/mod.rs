@@ -10,6 +10,7 @@ mod many;
 pub(super) mod proxy;
 mod rest;
 mod walk;
+mod why;
 
 use std::{
     fs,
