@@ -259,20 +259,33 @@ pub(super) async fn context(
             engine.inject(&request, budget, session).await?
         }
     };
-    let mut context = Context { block, stable: None, bytes: None, why_not };
-    if let Some(session) = body.session.filter(|_| body.stable) {
-        let (began, is_first) = began_with(&access, &session, &request.query).await?;
+    let context = Context { block, stable: None, bytes: None, why_not };
+    Ok(Answer::ok(match body.session.filter(|_| body.stable) {
+        Some(session) => context.with_stable(&access, &session, &request.query).await?,
+        None => context,
+    }))
+}
+
+impl Context {
+    /// The same, with what the conversation began with.
+    async fn with_stable(
+        self,
+        access: &Access,
+        session: &str,
+        message: &str,
+    ) -> Result<Self, Problem> {
+        let (began, is_first) = began_with(access, session, message).await?;
         let (prompt, mark) = &*began;
-        let turn = prompt.turn(&context.block);
-        context.stable = Some(turn.stable().to_owned());
-        context.bytes = Some(PromptBytes {
+        let turn = prompt.turn(&self.block);
+        let stable = Some(turn.stable().to_owned());
+        let bytes = Some(PromptBytes {
             stable_bytes: turn.stable_bytes,
             changed_bytes: (!is_first).then(|| mark.changed_bytes(turn.text.as_bytes())),
             stable_fingerprint: turn.stable_fingerprint,
             turn_bytes: turn.turn_bytes,
         });
+        Ok(Self { stable, bytes, ..self })
     }
-    Ok(Answer::ok(context))
 }
 
 /// What a conversation began with, made when it is first asked for and kept from then on, and whether that is now.
