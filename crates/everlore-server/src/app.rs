@@ -2,12 +2,15 @@
 
 use std::{net::SocketAddr, ops::Deref, sync::Arc, time::Instant};
 
-use everlore::{Engine, Result, Tools};
+use everlore::{
+    Engine, Result, Tools,
+    prompt::{Mark, Prompt},
+};
 use tokio::sync::watch;
 
 use crate::{
     Options, audit::Audit, auth::Credentials, guard::Guard, limit::Limits, metrics::Metrics,
-    openviking::Desk, repeat::Repeats, tls::Tls,
+    openviking::Desk, recent::Recent, repeat::Repeats, tls::Tls,
 };
 
 /// The server's state; cheap to clone.
@@ -25,6 +28,10 @@ pub(crate) struct State {
     pub(crate) metrics: Metrics,
     pub(crate) audit: Audit,
     pub(crate) desk: Desk,
+    /// What conversations began with, so that it stays the same for as long as they go on.
+    pub(crate) prompts: Recent<Arc<(Prompt, Mark)>>,
+    /// What lists in the way of mem0 showed, with how far the journal was then.
+    pub(crate) lists: Recent<crate::mem0::Listed>,
     #[cfg(feature = "remote")]
     pub(crate) proxy: crate::proxy::Proxy,
     pub(crate) started: Instant,
@@ -50,6 +57,8 @@ impl App {
             metrics: Metrics::default(),
             audit: Audit::open(&options.home)?,
             desk: Desk::default(),
+            prompts: Recent::default(),
+            lists: Recent::with_room_for(crate::mem0::LISTS),
             #[cfg(feature = "remote")]
             proxy: crate::proxy::Proxy::default(),
             started: Instant::now(),

@@ -18,6 +18,7 @@ mod repeat;
 mod matching;
 mod trace;
 mod metrics;
+mod recent;
 mod audit;
 mod lock;
 mod listen;

@@ -18,6 +18,15 @@ const BOUNDS: [f64; 8] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];
 pub(crate) struct Metrics {
     routes: Mutex<BTreeMap<(String, String), Route>>,
     under_way: AtomicI64,
+    prompts: Mutex<Prompts>,
+}
+
+/// What was passed on to models.
+#[derive(Default)]
+struct Prompts {
+    stable: u64,
+    changed: u64,
+    added: u64,
 }
 
 #[derive(Default)]
@@ -45,6 +54,34 @@ impl Metrics {
         route.seconds += seconds;
     }
 
+    /// Notes a prompt that was passed on: the bytes before what memory adds, those of the turn before that are no longer
+    /// there, and those that memory added (A8).
+    #[cfg(feature = "remote")]
+    pub(crate) fn passed_on(&self, stable: usize, changed: usize, added: usize) {
+        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        prompts.stable += stable as u64;
+        prompts.changed += changed as u64;
+        prompts.added += added as u64;
+    }
+
+    fn prompts(&self) -> String {
+        let prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        let figures = [
+            ("prefix_bytes", "Bytes passed on before what memory adds.", prompts.stable),
+            (
+                "prefix_changed_bytes",
+                "Bytes of the turn before that a provider's cache could not use again.",
+                prompts.changed,
+            ),
+            ("added_bytes", "Bytes that memory added.", prompts.added),
+        ];
+        let text = figures.map(|(name, help, value)| {
+            let name = format!("everlore_prompt_{name}_total");
+            format!("# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}\n")
+        });
+        text.concat()
+    }
+
     /// All figures as text.
     pub(crate) fn text(&self, up: Duration) -> String {
         let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +106,7 @@ impl Metrics {
         for ((route, method), counted) in routes.iter() {
             durations(&mut text, &format!("route=\"{route}\",method=\"{method}\""), counted);
         }
-        text
+        text + &self.prompts()
     }
 }
 

@@ -62,6 +62,7 @@ struct Answer<'a> {
     chars: usize,
     tokens: usize,
     stable_bytes: usize,
+    stable_fingerprint: &'a str,
     turn_bytes: usize,
 }
 
@@ -99,6 +100,7 @@ fn tell(prompt: &Prompt, turn: &TurnPrompt, block: &Block, out: &mut Output) -> 
             chars,
             tokens,
             stable_bytes: turn.stable_bytes,
+            stable_fingerprint: &turn.stable_fingerprint,
             turn_bytes: turn.turn_bytes,
         })?;
         return Ok(Exit::found(!turn.text.is_empty()));

@@ -119,6 +119,7 @@ pub(super) async fn stat(Reader(access): Reader, mut params: Params) -> Answered
     ("uri" = Option<String>, Query, description = "Where; everywhere if left out"),
     ("limit" = Option<usize>, Query, description = "The most hits, 10 if left out, 1000 at most"),
     ("min_score" = Option<f64>, Query, description = "Hits with a lower score, from 0 to 1, are left out"),
+    ("explain" = Option<bool>, Query, description = "Also say every number that made the scores"),
 ), responses((status = 200, description = "Best first", body = schema::FsFinding)))]
 pub(super) async fn find(Reader(access): Reader, mut params: Params) -> Answered<Finding> {
     let request = FindRequest {
@@ -126,6 +127,7 @@ pub(super) async fn find(Reader(access): Reader, mut params: Params) -> Answered
         uri: uri(&mut params)?,
         limit: limit(&mut params, HITS)?,
         min_score: params.within("min_score", 0.0..=1.0)?.unwrap_or(0.0),
+        explain: params.is("explain")?,
     };
     params.end()?;
     Ok(Answer::ok(access.engine().fs_find(&access.scope, &request).await?))

@@ -1,10 +1,15 @@
 //! Recall, and the block for a prompt.
 
+use std::sync::Arc;
+
 use axum::{Router, routing::post};
 use everlore::{
     Block, Hit, Memory, MemoryId, Recall, RecallRequest,
-    recall::{Factors, Intent, Judgement, Signals},
+    engine::PromptRequest,
+    prompt::{Mark, Prompt},
+    recall::{Factors, Intent, Judgement, Signals, WhyNot},
     store::Filter,
+    text::language::language_of,
     types::{Timestamp, Verified},
 };
 use serde::{Deserialize, Serialize};
@@ -14,7 +19,7 @@ use super::{check_schema, schema};
 use crate::{
     answer::{Answer, Answered},
     app::App,
-    auth::{Reader, Role},
+    auth::{Access, Reader, Role},
     body::{Json, whole_number},
     problem::Problem,
 };
@@ -47,6 +52,8 @@ pub(super) struct RecallBody {
     /// Also say every number that made the scores.
     #[serde(default)]
     explain: bool,
+    /// Also say why this memory, by id or uri, is not in the answer.
+    why_not: Option<String>,
 }
 
 /// What was found, best first.
@@ -70,6 +77,26 @@ pub(super) struct Found {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     judgement: Option<Judgement>,
+    /// What kept a memory out, if asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    why_not: Option<KeptOut>,
+}
+
+/// What kept a memory out of an answer, in words and figures.
+#[derive(Serialize)]
+pub(super) struct KeptOut {
+    id: MemoryId,
+    message: String,
+    #[serde(flatten)]
+    reason: WhyNot,
+}
+
+impl KeptOut {
+    fn new(id: MemoryId, reason: WhyNot) -> Self {
+        let message = reason.sentence(|option| format!("`{}`", option.replace('-', "_")));
+        Self { id, message, reason }
+    }
 }
 
 /// A memory with its score for the query.
@@ -119,10 +146,20 @@ pub(super) async fn recall(
         ..request
     };
     let found = match body.as_of {
+        Some(_) if body.why_not.is_some() => return Err(now_only()),
         Some(at) => engine.recall_as_of(&request, at).await?,
         None => engine.recall(&request).await?,
     };
-    Ok(Answer::ok(told(found, explained)))
+    let mut found = told(found, explained);
+    if let Some(name) = &body.why_not {
+        let id = engine.resolve(&access.scope, name).await?;
+        found.why_not = Some(KeptOut::new(id, engine.why_not(&request, id).await?));
+    }
+    Ok(Answer::ok(found))
+}
+
+fn now_only() -> Problem {
+    Problem::invalid("`why_not` is told of now", "leave out `as_of`, or `why_not`")
 }
 
 fn told(found: Recall, explained: bool) -> Found {
@@ -142,6 +179,7 @@ fn told(found: Recall, explained: bool) -> Found {
         without_meaning: found.without_meaning,
         intent: explained.then_some(found.intent),
         judgement: explained.then_some(found.judgement),
+        why_not: None,
     }
 }
 
@@ -159,25 +197,117 @@ pub(super) struct ContextBody {
     limit: Option<usize>,
     /// The conversation: what is told in it is written down, so that what was of use can be learned. Needs the role write.
     session: Option<String>,
+    /// Also give the part of the prompt that stays the same for the conversation, with figures; needs `session`.
+    #[serde(default)]
+    stable: bool,
+    /// Also say why this memory, by id or uri, is not in the block.
+    why_not: Option<String>,
+}
+
+/// A block, and what was asked about it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Context {
+    #[serde(flatten)]
+    #[schema(value_type = schema::Block)]
+    block: Block,
+    /// What to begin the system prompt with: the same to the byte for as long as the conversation goes on, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stable: Option<String>,
+    /// What a provider's cache of the prompt can use, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<PromptBytes>,
+    /// What kept a memory out, if asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    why_not: Option<KeptOut>,
+}
+
+/// What a provider's cache of a prompt can use (A8).
+#[derive(Serialize, ToSchema)]
+pub(super) struct PromptBytes {
+    /// The bytes of the part that stays the same.
+    stable_bytes: usize,
+    /// A digest of them.
+    stable_fingerprint: String,
+    /// How many of those of the turn before are no longer there; none at the first turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_bytes: Option<usize>,
+    /// The bytes that this turn adds after them.
+    turn_bytes: usize,
 }
 
 /// Make the block to append to a system prompt; its text is empty if nothing is worth telling
-#[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody, responses((status = 200, description = "The block", body = schema::Block)))]
+#[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody, responses((status = 200, description = "The block", body = Context)))]
 pub(super) async fn context(
     Reader(access): Reader,
     Json(body, _): Json<ContextBody>,
-) -> Answered<Block> {
+) -> Answered<Context> {
     let engine = access.engine();
     let request = engine.context_request(&access.scope, body.query);
     let request = RecallRequest { limit: body.limit.unwrap_or(request.limit), ..request };
     let usual = engine.settings(access.scope.agent()).memory.inject.token_budget;
     let budget = body.budget.unwrap_or(usual);
-    let block = match body.session {
+    let why_not = match &body.why_not {
+        None => None,
+        Some(name) => {
+            let id = engine.resolve(&access.scope, name).await?;
+            Some(KeptOut::new(id, engine.why_not_told(&request, budget, id).await?))
+        }
+    };
+    if body.stable && body.session.is_none() {
+        let title = "`stable` is what stays the same for a conversation";
+        return Err(Problem::invalid(title, "name the conversation in `session`"));
+    }
+    let block = match &body.session {
         None => engine.context(&request, budget).await?,
         Some(session) => {
             access.check(Role::Write)?;
-            engine.inject(&request, budget, &session).await?
+            engine.inject(&request, budget, session).await?
         }
     };
-    Ok(Answer::ok(block))
+    let context = Context { block, stable: None, bytes: None, why_not };
+    Ok(Answer::ok(match body.session.filter(|_| body.stable) {
+        Some(session) => context.with_stable(&access, &session, &request.query).await?,
+        None => context,
+    }))
+}
+
+impl Context {
+    /// The same, with what the conversation began with.
+    async fn with_stable(
+        self,
+        access: &Access,
+        session: &str,
+        message: &str,
+    ) -> Result<Self, Problem> {
+        let (began, is_first) = began_with(access, session, message).await?;
+        let (prompt, mark) = &*began;
+        let turn = prompt.turn(&self.block);
+        let stable = Some(turn.stable().to_owned());
+        let bytes = Some(PromptBytes {
+            stable_bytes: turn.stable_bytes,
+            changed_bytes: (!is_first).then(|| mark.changed_bytes(turn.text.as_bytes())),
+            stable_fingerprint: turn.stable_fingerprint,
+            turn_bytes: turn.turn_bytes,
+        });
+        Ok(Self { stable, bytes, ..self })
+    }
+}
+
+/// What a conversation began with, made when it is first asked for and kept from then on, and whether that is now.
+async fn began_with(
+    access: &Access,
+    session: &str,
+    message: &str,
+) -> Result<(Arc<(Prompt, Mark)>, bool), Problem> {
+    let key = format!("{}\n{session}", access.scope);
+    if let Some(began) = access.app.prompts.get(&key) {
+        return Ok((began, false));
+    }
+    let request = PromptRequest { language: Some(language_of(message)), ..Default::default() };
+    let prompt = access.engine().preview_prompt(&access.scope, &request).await?;
+    let mark = Mark::of(prompt.text().as_bytes());
+    let began = Arc::new((prompt, mark));
+    access.app.prompts.put(key, Arc::clone(&began));
+    Ok((began, true))
 }

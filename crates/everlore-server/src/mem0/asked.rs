@@ -15,11 +15,12 @@ use everlore::{
 };
 use uuid::Uuid;
 
-use super::{filter::Filter, item::View};
+use super::{Listed, filter::Filter, item::View};
 use crate::{
     app::App,
     auth::{Access, Role, bearer, caller},
     problem::Problem,
+    recent::Recent,
 };
 
 /// One who asks in the way of mem0.
@@ -83,6 +84,11 @@ impl Asked {
     }
 
     /// The engine, whose changes are journaled as the caller's.
+    /// What is kept of lists.
+    pub(super) fn lists(&self) -> &Recent<Listed> {
+        &self.access.app.lists
+    }
+
     pub(super) fn engine(&self) -> Engine {
         self.access.engine()
     }

@@ -2,6 +2,7 @@
 
 use everlore::{
     Kind, Memory, Scope, Status,
+    text::tiers::without_made,
     types::{PINNED_KEY, SLOT_KEY, TRUST_KEY, Timestamp},
 };
 use jiff::civil::Date;
@@ -119,12 +120,8 @@ fn is_past(memory: &Memory, today: Date) -> bool {
 pub(super) fn item(memory: &Memory, home: &Scope) -> Value {
     let marks = Marks::of(memory);
     let named = |name: &str, default: &str| (name != default).then(|| name.to_owned());
-    let metadata: Map<String, Value> = memory
-        .metadata
-        .iter()
-        .filter(|(name, _)| *name != KEY)
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let mut metadata = without_made(&memory.metadata);
+    metadata.remove(KEY);
     let mut item = json!({
         "id": memory.id,
         "memory": memory.content,

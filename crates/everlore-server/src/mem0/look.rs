@@ -1,11 +1,12 @@
 //! Looking: listing, one memory, its history.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use axum::extract::RawQuery;
 use everlore::{
     Engine, Kind, Memory, MemoryId, Scope,
     store::{Filter as Stored, JournalQuery, Order, Page},
+    text::tiers::without_made,
     types::{Entry, Op, Timestamp},
 };
 use serde_json::{Map, Value, json};
@@ -137,8 +138,8 @@ async fn page(
     asked.check(Role::Read)?;
     let mut all = Vec::new();
     for scope in asked.meant(&view.filter).await? {
-        let shown = shown(asked, &scope, view).await?;
-        all.extend(shown.into_iter().map(|(at, id)| (at, id, scope.clone())));
+        let shown = listed(asked, &scope, view).await?;
+        all.extend(shown.iter().map(|(at, id)| (*at, *id, scope.clone())));
     }
     all.sort_unstable_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
     let (count, first) = (all.len(), (place.page - 1).saturating_mul(place.size));
@@ -153,8 +154,40 @@ async fn page(
     Ok(json!({ "count": count, "next": next, "previous": previous, "results": results }))
 }
 
+/// What a list showed: times and ids, and the last line of the journal before it was made.
+pub(crate) type Listed = (Option<u64>, Arc<Vec<(Timestamp, MemoryId)>>);
+
+/// Lists that are kept: a client walks one or two at a time, and each holds a few bytes for every memory.
+pub(crate) const LISTS: usize = 8;
+
+/// What [`shown`] says, read once for all pages of a list: as long as the journal has no new line, nothing changed.
+async fn listed(
+    asked: &Asked,
+    scope: &Scope,
+    view: &View,
+) -> Result<Arc<Vec<(Timestamp, MemoryId)>>, Problem> {
+    let (key, line) = (format!("{scope}\n{view:?}"), last_line(asked, scope).await?);
+    if let Some((_, list)) = asked.lists().get(&key).filter(|(then, _)| *then == line) {
+        return Ok(list);
+    }
+    let list = Arc::new(shown(asked, scope, view).await?);
+    asked.lists().put(key, (line, Arc::clone(&list)));
+    Ok(list)
+}
+
+/// The number of the last change of a scope.
+async fn last_line(asked: &Asked, scope: &Scope) -> Result<Option<u64>, Problem> {
+    let engine = asked.engine();
+    // A list takes in what was edited by hand, if that is kept in files.
+    let first =
+        Page { filter: Stored::default(), after: None, order: Order::NewestFirst, limit: 1 };
+    engine.list(scope, &first).await?;
+    let query = JournalQuery { limit: Some(1), ..JournalQuery::default() };
+    Ok(engine.store().journal(scope, &query).await?.first().map(|entry| entry.seq))
+}
+
 /// All that a view shows of a scope: memories, and turns that none was drawn from. One pass, some of it at a time.
-pub(super) async fn shown(
+async fn shown(
     asked: &Asked,
     scope: &Scope,
     view: &View,
@@ -266,6 +299,6 @@ fn line(Entry { seq, at, op, id, before, after, actor, .. }: &Entry) -> Value {
         "is_deleted": event == "DELETE",
         "actor_id": actor,
         "role": after.as_ref().or(before.as_ref()).and_then(|memory| memory.source.role),
-        "metadata": after.as_ref().map(|memory| memory.metadata.clone()),
+        "metadata": after.as_ref().map(|memory| without_made(&memory.metadata)),
     })
 }

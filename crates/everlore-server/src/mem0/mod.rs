@@ -16,6 +16,8 @@ mod about;
 #[cfg(test)]
 mod filter_tests;
 
+pub(crate) use self::look::{LISTS, Listed};
+
 use axum::{
     Router,
     extract::{FromRequestParts, Path},

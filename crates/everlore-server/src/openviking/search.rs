@@ -103,6 +103,7 @@ async fn found(access: &Access, query: &Query, limit: usize) -> Result<Vec<Found
             uri,
             limit,
             min_score: query.score_threshold.unwrap_or(0.0),
+            explain: false,
         };
         let found = engine.fs_find(&access.scope, &request).await?.found.into_iter();
         all.extend(found.filter(|one| !(of_user && one.document.is_some())));

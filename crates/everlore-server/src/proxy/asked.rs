@@ -121,12 +121,17 @@ impl Asked {
         Some([&body[..at], &put, &body[at..]].concat())
     }
 
+    /// The bytes of the body before that place.
+    pub(super) fn prefix_bytes(&self) -> Option<usize> {
+        self.place.map(|place| {
+            let (Place::Text(at) | Place::Part { at, .. }) = place;
+            at
+        })
+    }
+
     /// Whether a part of the body stands after the place where a text is added.
     pub(super) fn is_after_place(&self, range: &Range<usize>) -> bool {
-        self.place.is_some_and(|place| {
-            let (Place::Text(at) | Place::Part { at, .. }) = place;
-            range.start >= at
-        })
+        self.prefix_bytes().is_some_and(|at| range.start >= at)
     }
 
     fn hear_alone(&mut self, text: &str, said: &RawValue, question: &str) {

@@ -10,7 +10,7 @@ mod asked;
 mod heard;
 mod identity;
 mod memory;
-mod recent;
+mod prefix;
 mod capture;
 mod pass;
 mod models;
@@ -33,6 +33,7 @@ use axum::{
 use everlore::{
     Error,
     llm::remote::{Relay, Relayed, Tongue},
+    prompt::Mark,
     types::Timestamp,
 };
 use serde_json::Value;
@@ -49,7 +50,7 @@ use self::{
     memory::{Added, recollect},
     models::CHOSEN,
     pass::{Kept, to_client, to_provider},
-    recent::Recent,
+    prefix::Prefix,
     wire::Wire,
 };
 use crate::{
@@ -58,6 +59,7 @@ use crate::{
     body::{check_type, whole},
     params::SCOPE,
     problem::Problem,
+    recent::Recent,
     trace::Waiting,
 };
 
@@ -80,6 +82,8 @@ pub struct Providers {
 pub(crate) struct Proxy {
     /// When conversations began.
     beginnings: Recent<Timestamp>,
+    /// What conversations began with when they were last passed on.
+    prefixes: Recent<Mark>,
     /// The conversations of answers, where the provider keeps what was said.
     answers: Recent<String>,
     /// What is being kept now.
@@ -152,6 +156,7 @@ async fn converse(wire: Wire, access: Access, request: Request) -> Result<Respon
     let identity = Identity::of(&access, &parts.headers, asked.as_ref())?;
     let at = access.app.engine.now().timestamp();
     let added = recollect(&identity, asked.as_ref()).await;
+    let prefix = asked.as_ref().and_then(|asked| Prefix::note(asked, &identity, &added, &body));
     let sent = asked.as_ref().map(|asked| edited(wire, asked, &added, &relay, &body));
     let path = with_query(wire.path(), parts.uri.query());
     let reply = handed(&relay, &parts, &path, sent.unwrap_or(body)).await?;
@@ -160,6 +165,9 @@ async fn converse(wire: Wire, access: Access, request: Request) -> Result<Respon
         .map(|asked| keeping(wire, &reply, Exchange { identity: identity.clone(), asked, at }));
     let mut response = to_client(reply, kept);
     tell(&added, &identity.session, response.headers_mut());
+    if let Some(prefix) = prefix {
+        prefix.tell(response.headers_mut());
+    }
     response.extensions_mut().insert(identity.access);
     Ok(response)
 }

@@ -19,6 +19,7 @@ mod quarantine;
 mod calibration;
 mod capture;
 mod drawing;
+mod overviews;
 mod worker;
 mod life;
 mod checks;
@@ -342,6 +343,18 @@ impl Engine {
             }
             why_not => Ok(why_not),
         }
+    }
+
+    /// Says what kept a memory out of the block that a message gets.
+    pub async fn why_not_told(
+        &self,
+        request: &RecallRequest,
+        budget: usize,
+        id: MemoryId,
+    ) -> Result<WhyNot> {
+        let why_not = self.why_not(request, id).await?;
+        let block = self.context(request, budget).await?;
+        Ok(why_not.in_block(&block, budget))
     }
 
     /// Changes a memory and returns it as it is now.

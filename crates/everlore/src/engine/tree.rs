@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::embedding::Embedding;
 use crate::{
     error::Result,
-    store::{Name, Talk, Tree},
+    store::{Name, Place, Talk, Tree, Within},
     types::{Memory, MemoryId, Scope},
 };
 
@@ -29,6 +29,10 @@ impl Tree for Embedding {
         limit: usize,
     ) -> Result<Vec<Memory>> {
         self.store().beginning(scope, beginning, after, limit).await
+    }
+
+    async fn places(&self, scope: &Scope, within: &Within) -> Result<Vec<Place>> {
+        self.store().places(scope, within).await
     }
 
     async fn sessions(

@@ -1,4 +1,4 @@
-//! Draws memories in the background of a process that stays: never in the way of a turn.
+//! Draws memories, and makes better overviews, in the background of a process that stays: never in the way of a turn.
 
 use std::{
     collections::BTreeMap,
@@ -8,7 +8,7 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinHandle};
 
-use super::{Engine, capture::Extraction};
+use super::{Engine, capture::Extraction, overviews::Looked};
 use crate::{
     error::Result,
     store::{Claimed, Due},
@@ -108,13 +108,19 @@ async fn run(
     reading: Reading,
     tell: impl Fn(&Scope, Extraction),
 ) {
+    let mut looked = Looked::default();
     loop {
         let more = match read_next(&engine, &reading).await {
             Ok(Some((scope, extraction))) => {
                 tell(&scope, extraction);
                 true
             }
-            Ok(None) => false,
+            Ok(None) => {
+                if let Err(error) = engine.improve_overviews_if_due(&mut looked).await {
+                    tracing::warn!("{error}: overviews stay as they are for now");
+                }
+                false
+            }
             Err(error) => {
                 tracing::warn!("{error}: nothing is drawn from conversations for now");
                 false

@@ -8,7 +8,10 @@ use crate::{
     error::{Error, Result},
     files::layers::OldDay,
     store::{Key, Store},
-    text::language::{Language, language_of},
+    text::{
+        language::{Language, language_of},
+        tiers::keep_overview,
+    },
     types::{
         Actor, Change, Fingerprint, Kind, Memory, MemoryId, Scope, Source, Status, Timestamp, Via,
         Write,
@@ -70,7 +73,8 @@ pub fn day_without(memory: Memory, rest: &str, now: Timestamp) -> Vec<Change> {
     }
     let (id, content) = (MemoryId::new(now), rest.to_owned());
     let version = 1;
-    let anew = Memory { id, content, version, created_at: now, updated_at: now, ..memory };
+    let mut anew = Memory { id, content, version, created_at: now, updated_at: now, ..memory };
+    keep_overview(&mut anew);
     vec![erase, Change::Add(Box::new(anew))]
 }
 
@@ -82,7 +86,10 @@ pub fn day_of(memory: &Memory) -> Option<Date> {
 
 fn renewed(known: Memory, text: &str, now: Timestamp) -> Memory {
     let content = text.to_owned();
-    Memory { content, status: Status::Active, updated_at: now, version: known.version + 1, ..known }
+    let version = known.version + 1;
+    let mut day = Memory { content, status: Status::Active, updated_at: now, version, ..known };
+    keep_overview(&mut day);
+    day
 }
 
 fn memory(
@@ -105,5 +112,6 @@ fn memory(
         _ => format!("Daily log of {}", day.date),
     };
     memory.tags = vec![DAILY_TAG.to_owned()];
+    keep_overview(&mut memory);
     Ok(memory)
 }

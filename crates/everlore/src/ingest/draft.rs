@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::naming;
 use crate::{
     error::{Error, Result},
+    text::tiers::keep_overview,
     types::{
         Actor, CHECK_KEY, KeptCheck, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId,
         NewCheck, Role, Scope, Source, Timestamp, Via,
@@ -111,6 +112,7 @@ impl Remember {
                 .metadata
                 .insert(CHECK_KEY.to_owned(), serde_json::to_value(kept).unwrap_or_default());
         }
+        keep_overview(&mut memory);
         Ok(memory)
     }
 }

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     store::Store,
+    text::tiers::{is_made, keep_overview},
     types::{
         Actor, Author, CHECK_KEY, Change, KeptCheck, Kind, Memory, MemoryId, NewCheck,
         OVERVIEW_KEY, PINNED_KEY, Scope, Status, Timestamp, Write,
@@ -189,7 +190,7 @@ impl Edit {
                 memory.name = naming::title_of(content);
             }
             memory.content.clone_from(content);
-            drop_short_forms(memory);
+            drop_made_description(memory);
         }
         if let Some(name) = &self.name {
             memory.name = checked_name(name)?;
@@ -211,6 +212,7 @@ impl Edit {
             // A check is no free data: it stays until it is taken away by name.
             memory.metadata.extend(kept.map(|kept| (CHECK_KEY.to_owned(), kept)));
         }
+        keep_overview(memory);
         self.set_check(memory)
     }
 }
@@ -233,12 +235,10 @@ impl Edit {
     }
 }
 
-/// What was made of the text before goes with it; what a caller calls the same stays.
-fn drop_short_forms(memory: &mut Memory) {
-    let made = memory.metadata.get(OVERVIEW_KEY).filter(|made| made["of"].is_string());
-    let Some(line) = made.map(|made| made["line"].as_str().map(str::to_owned)) else { return };
-    memory.metadata.remove(OVERVIEW_KEY);
-    if line.is_some_and(|line| line == memory.description) {
+/// A description that was made of the text before goes with it.
+fn drop_made_description(memory: &mut Memory) {
+    let made = memory.metadata.get(OVERVIEW_KEY).filter(|made| is_made(made));
+    if made.and_then(|made| made["line"].as_str()) == Some(memory.description.as_str()) {
         memory.description.clear();
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     error::{Error, Result},
     files::memory_folder::FileChange,
     store::{Key, Store},
+    text::tiers::keep_overview,
     types::{
         Actor, Author, Change, Fingerprint, Kind, MAX_NAME_CHARS, Memory, MemoryId, Scope, Source,
         Status, Timestamp, Via, Write,
@@ -153,10 +154,15 @@ fn saying(
     text: &str,
     now: Timestamp,
 ) -> Change {
-    let Some(mut memory) = known else { return Change::Add(Box::new(new())) };
+    let Some(mut memory) = known else {
+        let mut memory = new();
+        keep_overview(&mut memory);
+        return Change::Add(Box::new(memory));
+    };
     text.clone_into(&mut memory.content);
     (memory.status, memory.superseded_by) = (Status::Active, None);
     (memory.at, memory.updated_at, memory.version) = (now, now, memory.version + 1);
+    keep_overview(&mut memory);
     Change::Update(Box::new(memory))
 }
 

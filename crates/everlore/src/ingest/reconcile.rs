@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{extract::Draft, likeness::Likeness, naming};
 use crate::{
     error::Result,
+    text::tiers::keep_overview,
     types::{
         Change, Kind, Memory, MemoryId, SLOT_KEY, Scope, Slot, Source, Status, TRUST_KEY,
         Timestamp, Trust, Via,
@@ -227,6 +228,7 @@ pub(super) fn into_memory(draft: &Draft, scope: &Scope, now: Timestamp) -> Memor
     memory.uri = naming::uri(scope, draft.kind, category, &draft.name, memory.fingerprint(), 0);
     describe(draft, &mut memory);
     memory.metadata.insert(VALID_FROM_KEY.to_owned(), json!(draft.at));
+    keep_overview(&mut memory);
     memory
 }
 
@@ -250,6 +252,7 @@ fn updated(draft: &Draft, memory: &Memory, now: Timestamp) -> Change {
     let new: Vec<_> =
         draft.evidence.iter().filter(|turn| !memory.source.turns.contains(turn)).copied().collect();
     memory.source.turns.extend(new);
+    keep_overview(&mut memory);
     memory.updated_at = now;
     memory.version += 1;
     Change::Update(Box::new(memory))

@@ -4,9 +4,11 @@
 //! holds; it names no time. What a turn recalls comes after it.
 
 mod parts;
+mod mark;
 
 use serde::Serialize;
 
+pub use mark::Mark;
 pub use parts::{Part, PartName};
 
 use crate::{
@@ -45,8 +47,17 @@ pub struct TurnPrompt {
     pub text: String,
     /// The bytes at its beginning that are the same in every turn.
     pub stable_bytes: usize,
+    /// A digest of them: as long as it is the same, a provider's cache of them holds.
+    pub stable_fingerprint: String,
     /// The bytes that this turn adds.
     pub turn_bytes: usize,
+}
+
+impl TurnPrompt {
+    /// The part that is the same in every turn.
+    pub fn stable(&self) -> &str {
+        &self.text[..self.stable_bytes]
+    }
 }
 
 impl Prompt {
@@ -81,12 +92,14 @@ impl Prompt {
     pub fn turn(&self, block: &Block) -> TurnPrompt {
         let stable = self.text();
         let stable_bytes = stable.len();
+        let stable_fingerprint = Mark::of(stable.as_bytes()).fingerprint().to_owned();
         let text = match (stable.is_empty(), block.text.is_empty()) {
             (_, true) => stable,
             (true, false) => block.text.clone(),
             (false, false) => format!("{stable}{BETWEEN}{}", block.text),
         };
-        TurnPrompt { stable_bytes, turn_bytes: text.len() - stable_bytes, text }
+        let turn_bytes = text.len() - stable_bytes;
+        TurnPrompt { stable_bytes, stable_fingerprint, turn_bytes, text }
     }
 }
 

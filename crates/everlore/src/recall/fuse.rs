@@ -147,7 +147,7 @@ fn offers(
     similar: Option<&Similarities>,
 ) -> Vec<Offer> {
     let is_matched = |doc: &Doc| scores.bm25[corpus.number(*doc)] != 0.0;
-    let mut others = similar.map(|similar| similar.best(corpus)).unwrap_or_default();
+    let mut others = similar.map(|similar| similar.best(gathered, corpus)).unwrap_or_default();
     others.retain(|doc| !is_matched(doc));
     if period.is_some() || intent.identity != Identity::None {
         let known: HashSet<_> = others.iter().copied().collect();

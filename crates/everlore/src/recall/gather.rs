@@ -9,7 +9,7 @@ use super::{
 use crate::{
     error::Result,
     llm::Embedder,
-    store::{Filter, Segment, Slots},
+    store::{Filter, Place, Segment, Slots},
     text::terms::Term,
     types::Vector,
 };
@@ -22,6 +22,8 @@ pub(super) struct Gathered {
     /// For each query term, where the lists of its variants stand in the segments, with what a match is worth.
     pub(super) lists: Vec<Vec<(usize, f64)>>,
     pub(super) filter: Filter,
+    /// The only places that are meant, in their order, where not all are.
+    within: Option<Vec<Place>>,
     /// Where the lists of the filter's own terms stand.
     required: std::ops::Range<usize>,
     /// What the query means, where a model has something to say about it.
@@ -52,8 +54,20 @@ pub(super) async fn gather(
     let segments =
         means.store.postings(&request.scope, &asked, embedder.map(Embedder::model)).await?;
     let required = first_required..asked.len();
-    let mut gathered =
-        Gathered { segments, asked, lists, filter, required, meaning: None, without_meaning: None };
+    let within = match &request.within {
+        Some(within) => Some(means.store.places(&request.scope, within).await?),
+        None => None,
+    };
+    let mut gathered = Gathered {
+        segments,
+        asked,
+        lists,
+        filter,
+        within,
+        required,
+        meaning: None,
+        without_meaning: None,
+    };
     if let Some(embedder) =
         embedder.filter(|_| gathered.segments.iter().any(|segment| segment.slots.is_some()))
     {
@@ -107,10 +121,18 @@ impl Gathered {
         Ok(true)
     }
 
+    /// Whether a document is among the only ones that are meant.
+    pub(super) fn is_within(&self, corpus: &Corpus<'_>, doc: Doc) -> bool {
+        let has = |places: &Vec<Place>| places.binary_search(&corpus.place(doc)).is_ok();
+        self.within.as_ref().is_none_or(has)
+    }
+
     /// Whether the filter lets a document through.
     pub(super) fn lets_through(&self, corpus: &Corpus<'_>, doc: Doc) -> bool {
         let mark = corpus.mark(doc);
         let passes = self.filter.lets_through(mark.kind, mark.status, || corpus.at(doc));
-        passes && self.required.clone().all(|list| corpus.posting(doc, list).is_some())
+        passes
+            && self.is_within(corpus, doc)
+            && self.required.clone().all(|list| corpus.posting(doc, list).is_some())
     }
 }

@@ -31,7 +31,6 @@ mod abstain;
 mod logistic;
 mod self_query;
 mod pack;
-mod tiers;
 mod answer;
 mod why_not;
 
@@ -52,14 +51,14 @@ pub use pack::{Block, BlockEntry, Tier, pack};
 pub use score::Factors;
 pub(crate) use self_query::{self_query, units};
 pub use signals::{Signals, TermSignal};
-pub use tiers::{one_line, overview};
 pub use why_not::WhyNot;
 
+pub use crate::text::tiers::{one_line, overview};
 use crate::{
     config::RecallConfig,
     error::Result,
     llm::{Embedder, Reranker},
-    store::{Filter, Place, Store},
+    store::{Filter, Place, Store, Within},
     types::{Memory, MemoryId, Scope, Status, Verified},
 };
 
@@ -82,6 +81,8 @@ pub struct RecallRequest {
     pub query: String,
     /// Which memories may be returned. Without statuses, only active ones.
     pub filter: Filter,
+    /// Only these of them; any if left out.
+    pub within: Option<Within>,
     /// The most hits.
     pub limit: usize,
     /// Whether a query that asks for nothing but a period ("What did we talk about last week?") gets all of it, beyond
@@ -102,6 +103,7 @@ impl RecallRequest {
             scope,
             query: query.into(),
             filter: Filter::default(),
+            within: None,
             limit: config.limit,
             whole_period: false,
             min_score: 0.0,

@@ -3,10 +3,7 @@
 use jiff::Zoned;
 use serde::Serialize;
 
-use super::{
-    Hit,
-    tiers::{one_line, overview},
-};
+use super::{Hit, one_line, overview};
 use crate::{
     text::{
         age::Age,

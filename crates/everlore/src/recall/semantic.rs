@@ -83,9 +83,10 @@ impl Similarities {
         }
     }
 
-    /// The most similar documents.
-    pub(super) fn best(&self, corpus: &Corpus<'_>) -> Vec<Doc> {
-        let mut near = self.near.clone();
+    /// The most similar documents among those that are meant.
+    pub(super) fn best(&self, gathered: &Gathered, corpus: &Corpus<'_>) -> Vec<Doc> {
+        let meant = self.near.iter().filter(|(_, doc)| gathered.is_within(corpus, *doc));
+        let mut near: Vec<_> = meant.copied().collect();
         let order = |a: &(f32, Doc), b: &(f32, Doc)| {
             b.0.total_cmp(&a.0).then_with(|| corpus.place(a.1).cmp(&corpus.place(b.1)))
         };

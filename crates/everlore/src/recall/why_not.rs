@@ -1,9 +1,11 @@
-//! Why a memory is not in the answer: which filter, term, score, gate or limit kept it out.
+//! Why a memory is not in the answer: which filter, term, score, gate or limit kept it out (A12).
+
+mod words;
 
 use serde::Serialize;
 
 use super::{
-    Hit, Intent, Judgement, Means, Ranked, RecallRequest, abstain, asked_before,
+    Block, Hit, Intent, Judgement, Means, Ranked, RecallRequest, Tier, abstain, asked_before,
     asked_before::Empty, period, rank, rerank,
 };
 use crate::{
@@ -77,6 +79,57 @@ pub enum WhyNot {
         /// Why it was not surer.
         judgement: Box<Judgement>,
     },
+    /// Nothing: it is told in the block.
+    Told {
+        /// How much of it.
+        tier: Tier,
+        /// The hit with its numbers.
+        hit: Box<Hit>,
+    },
+    /// It does not fit into the block, not even as one line.
+    Budget {
+        /// The most tokens of the block.
+        budget: usize,
+        /// Those that it has.
+        tokens: usize,
+        /// The hit with its numbers.
+        hit: Box<Hit>,
+    },
+    /// The settings let this message have no memories.
+    Settings {
+        /// The hit with its numbers.
+        hit: Box<Hit>,
+    },
+}
+
+impl WhyNot {
+    /// The numbers, where it was weighed.
+    pub fn hit(&self) -> Option<&Hit> {
+        match self {
+            Self::Returned { hit, .. }
+            | Self::Score { hit, .. }
+            | Self::Floor { hit, .. }
+            | Self::Rank { hit, .. }
+            | Self::Told { hit, .. }
+            | Self::Budget { hit, .. }
+            | Self::Settings { hit } => Some(hit),
+            _ => None,
+        }
+    }
+
+    /// What became of a hit in a block; what was no hit is no more in it.
+    #[must_use]
+    pub fn in_block(self, block: &Block, budget: usize) -> Self {
+        let Self::Returned { hit, .. } = self else { return self };
+        let id = hit.memory.id;
+        match block.entries.iter().find(|entry| entry.id == id) {
+            Some(entry) => Self::Told { tier: entry.tier, hit },
+            None if block.left_out.contains(&id) => {
+                Self::Budget { budget, tokens: block.tokens, hit }
+            }
+            None => Self::Settings { hit },
+        }
+    }
 }
 
 /// Runs the recall again and looks for the memory at every step.

@@ -46,6 +46,7 @@ macro_rules! suite {
             drafts_are_held_within_limits,
             memories_are_found_by_slot_and_by_turn,
             uris_are_walked_in_order_a_page_at_a_time,
+            places_are_those_of_a_folder_or_of_ids_and_of_nothing_else,
             conversations_are_walked_turn_by_turn,
             the_trees_of_two_scopes_never_meet,
         );

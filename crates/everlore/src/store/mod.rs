@@ -36,7 +36,7 @@ pub use ram::RamStore;
 pub(crate) use segment::Record;
 pub use segment::{Docs, FIELDS, Field, Posting, Segment, Slots};
 pub use sqlite::SqliteStore;
-pub use tree::{Name, Talk, Tree};
+pub use tree::{Name, Talk, Tree, Within};
 pub use usage::{Prompted, Shown, Told, Usage, UsageCounts, UsageLog};
 pub use vector_cache::{CacheStatus, Keep, Lookup, VectorCache};
 

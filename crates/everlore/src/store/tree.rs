@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 
+use super::Place;
 use crate::{
     error::Result,
     types::{Memory, MemoryId, Scope, Timestamp},
@@ -31,6 +32,9 @@ pub trait Tree: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Memory>>;
 
+    /// Where memories stand in the index, in the order of places. It costs with those that are meant, and reads no texts.
+    async fn places(&self, scope: &Scope, within: &Within) -> Result<Vec<Place>>;
+
     /// The conversations of which turns are stored, by name, those after `after`, at most `limit`.
     async fn sessions(&self, scope: &Scope, after: Option<&str>, limit: usize)
     -> Result<Vec<Talk>>;
@@ -44,6 +48,15 @@ pub trait Tree: Send + Sync {
         after: Option<MemoryId>,
         limit: usize,
     ) -> Result<Vec<Memory>>;
+}
+
+/// Some memories of a scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Within {
+    /// The memory at this uri and those in the folder of that name, turns left out.
+    Folder(String),
+    /// These; those that are gone are left out.
+    Ids(Vec<MemoryId>),
 }
 
 /// Something in a folder.

@@ -49,6 +49,30 @@ pub(crate) async fn uris_are_walked_in_order_a_page_at_a_time(store: Shared) {
     assert_eq!(store.beginning(&owner, &beginning, None, 9).await.unwrap().len(), 2);
 }
 
+pub(crate) async fn places_are_those_of_a_folder_or_of_ids_and_of_nothing_else(store: Shared) {
+    let (owner, other) = (scope("a"), scope("b"));
+    fill(&store, &owner, &["a", "a-b", "a/x", "a/y/z", "ab/z", "茶", "茶/龙井"]).await;
+    fill(&store, &other, &["a/x"]).await;
+    let all = store.beginning(&owner, FOLDER, None, 9).await.unwrap();
+    let told = async |within: Within| {
+        let places = store.places(&owner, &within).await.unwrap();
+        assert!(places.is_sorted());
+        let found = store.at_places(&owner, &places).await.unwrap();
+        let mut uris: Vec<String> = found.into_iter().map(|(_, memory)| memory.uri).collect();
+        uris.sort();
+        uris.iter().map(|uri| uri[FOLDER.len()..].to_owned()).collect::<Vec<_>>()
+    };
+    let folder = |name: &str| Within::Folder(format!("{FOLDER}{name}"));
+    assert_eq!(told(folder("a")).await, ["a", "a/x", "a/y/z"]);
+    assert_eq!(told(folder("茶")).await, ["茶", "茶/龙井"]);
+    assert_eq!(told(folder("none")).await, [""; 0]);
+    let theirs = store.beginning(&other, FOLDER, None, 9).await.unwrap()[0].id;
+    let ids = Within::Ids(vec![all[5].id, theirs, all[1].id]);
+    assert_eq!(told(ids).await, ["a-b", "茶"], "not those of others");
+    store.apply(write(&owner, 2, vec![Change::Delete(all[1].id)])).await.unwrap();
+    assert_eq!(told(Within::Ids(vec![all[1].id])).await, [""; 0], "nor what is gone");
+}
+
 pub(crate) async fn conversations_are_walked_turn_by_turn(store: Shared) {
     let owner = scope("a");
     let turns: Vec<Memory> = [(1, "b"), (2, "a"), (3, "b"), (4, "b")]

@@ -10,6 +10,7 @@ pub mod keywords;
 pub mod sentences;
 pub mod summary;
 pub mod tokens;
+pub mod tiers;
 pub mod dates;
 pub mod blocks;
 pub(crate) mod escape;

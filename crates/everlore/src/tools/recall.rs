@@ -12,9 +12,10 @@ use super::{
 use crate::{
     engine::NAMED_LIMIT,
     error::{Error, Result},
-    recall::{self, Hit, Recall, RecallRequest, Signals},
+    recall::{self, Hit, Recall, RecallRequest, Signals, WhyNot},
     store::Filter,
-    types::Kind,
+    text::escape::inert_line,
+    types::{Kind, MemoryId},
 };
 
 /// The tool.
@@ -28,6 +29,7 @@ struct Input {
     limit: Option<usize>,
     budget: Option<usize>,
     explain: Option<bool>,
+    why_not: Option<String>,
 }
 
 /// So many memories are told if nothing is asked for (Q5).
@@ -68,7 +70,8 @@ fn input() -> Value {
             "type": { "type": "string", "enum": Kind::ALL.map(Kind::as_str), "description": "Only memories of this type; all if left out" },
             "limit": { "type": "integer", "minimum": 1, "maximum": 50, "default": LIMIT, "description": "The most memories to return" },
             "budget": { "type": "integer", "minimum": 100, "maximum": MAX_BUDGET, "default": BUDGET, "description": "The most tokens to spend on the texts; longer ones are shortened to fit" },
-            "explain": { "type": "boolean", "default": false, "description": "Also tell why each memory was found" }
+            "explain": { "type": "boolean", "default": false, "description": "Also tell why each memory was found" },
+            "why_not": { "type": "string", "description": "An id or a uri: also tell why that memory is not in the answer" }
         }
     })
 }
@@ -80,7 +83,12 @@ fn output() -> Value {
         "properties": {
             "found": { "type": "boolean", "description": "Whether anything relevant is stored" },
             "confidence": { "type": "number", "description": "How probable it is that the best memory answers, from 0 to 1" },
-            "memories": { "type": "array", "description": "What was found, best first", "items": memory() }
+            "memories": { "type": "array", "description": "What was found, best first", "items": memory() },
+            "why_not": { "type": "object", "description": "Why the memory that was asked about is not in the answer, if it was asked", "required": ["id", "reason", "message"], "properties": {
+                "id": { "type": "string", "description": "The memory" },
+                "reason": { "type": "string", "description": "What kept it out, in a word; returned if nothing did" },
+                "message": { "type": "string", "description": "The same in a sentence" }
+            } }
         }
     })
 }
@@ -130,24 +138,53 @@ impl Tool for MemoryRecall {
         if let Some(named) = by_name(query, cx).await? {
             return Ok(told(&named, MAX_NAMED_TOKENS, false, cx));
         }
-        let found = search(query, input.kind, input.limit.unwrap_or(LIMIT), cx).await?;
+        let limit = input.limit.unwrap_or(LIMIT);
+        let request = request(query, input.kind, limit, cx);
+        let why_not = match &input.why_not {
+            Some(name) => Some(kept_out(&request, name, cx).await?),
+            None => None,
+        };
+        let found = search(&request, cx).await?;
         let (budget, explain) = (input.budget.unwrap_or(BUDGET), input.explain.unwrap_or(false));
-        Ok(told(&found, budget, explain, cx))
+        let answer = told(&found, budget, explain, cx);
+        Ok(match why_not {
+            Some((id, why_not)) => with_why_not(answer, id, &why_not),
+            None => answer,
+        })
     }
 }
 
-async fn search(
-    query: &str,
-    kind: Option<Kind>,
-    limit: usize,
-    cx: &ToolContext<'_>,
-) -> Result<Recall> {
+fn request(query: &str, kind: Option<Kind>, limit: usize, cx: &ToolContext<'_>) -> RecallRequest {
     let filter = Filter { kinds: kind.into_iter().collect(), ..Filter::default() };
     let request = cx.engine.context_request(cx.scope, query);
-    let request = RecallRequest { filter, limit, ..request };
-    let found = cx.engine.recall(&request).await?;
+    RecallRequest { filter, limit, ..request }
+}
+
+/// What keeps a memory out of the answer.
+async fn kept_out(
+    request: &RecallRequest,
+    name: &str,
+    cx: &ToolContext<'_>,
+) -> Result<(MemoryId, WhyNot)> {
+    let id = cx.engine.resolve(cx.scope, name.trim()).await?;
+    Ok((id, cx.engine.why_not(request, id).await?))
+}
+
+/// The answer, and why a memory is not in it (A12).
+fn with_why_not(answer: ToolAnswer, id: MemoryId, why_not: &WhyNot) -> ToolAnswer {
+    // It may quote tags and words of the memory.
+    let message = inert_line(&why_not.sentence(str::to_owned));
+    let reason = json!(why_not)["reason"].take();
+    let text = format!("{}\n\nWhy not {id}: {message}.", answer.text);
+    let mut structured = answer.structured;
+    structured["why_not"] = json!({ "id": id, "reason": reason, "message": message });
+    ToolAnswer::new(text, structured)
+}
+
+async fn search(request: &RecallRequest, cx: &ToolContext<'_>) -> Result<Recall> {
+    let found = cx.engine.recall(request).await?;
     if let Some(session) = cx.session {
-        cx.engine.told(&request, session, &found.hits);
+        cx.engine.told(request, session, &found.hits);
     }
     Ok(found)
 }

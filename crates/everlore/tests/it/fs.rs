@@ -44,7 +44,8 @@ fn names(items: &[Item]) -> Vec<&str> {
 }
 
 fn find(query: &str, uri: &str) -> FindRequest {
-    FindRequest { query: query.into(), uri: uri.into(), limit: 10, min_score: 0.0 }
+    let (query, uri) = (query.into(), uri.into());
+    FindRequest { query, uri, limit: 10, min_score: 0.0, explain: false }
 }
 
 fn grep(pattern: &str, uri: &str) -> GrepRequest {
@@ -494,4 +495,32 @@ async fn a_page_of_a_large_home_costs_no_more_than_one_of_a_small_home() {
         ));
     }
     eprintln!("l0 and l1 of a memory that has none: {:.1} µs", began.elapsed().as_secs_f64() * 1e4);
+}
+
+#[tokio::test]
+async fn what_is_found_in_a_folder_is_all_that_fits_there_and_says_why() {
+    for engine in both().await {
+        let owner = scope("u");
+        for number in 0..30 {
+            let other = format!("Tea note {number}: green tea, black tea, 茶 and more tea");
+            engine.fs_add(&owner, text("project/tea", &other)).await.unwrap();
+        }
+        engine.fs_add(&owner, text("user/food", "Sometimes a tea, 偶尔喝茶")).await.unwrap();
+        engine.fs_add(&owner, text("user/foodstuff", "Tea again 茶")).await.unwrap();
+        let document = "# Tea 茶\n\nTea is kept dry. 茶叶要放在干燥的地方。";
+        engine.fs_add(&owner, text("resources/kitchen/tea.md", document)).await.unwrap();
+        engine.fs_add(&owner, text("resources/cellar/tea.md", document)).await.unwrap();
+        for query in ["tea", "茶"] {
+            let found = engine.fs_find(&owner, &find(query, "user/food")).await.unwrap().found;
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].uri.contains("/user/food/") && found[0].signals.is_none());
+            let request = FindRequest { explain: true, ..find(query, "resources/kitchen") };
+            let found = engine.fs_find(&owner, &request).await.unwrap().found;
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].document.as_ref().unwrap().ends_with("kitchen/tea.md"), "{found:?}");
+            let signals = found[0].signals.as_ref().unwrap();
+            assert!(signals.terms.iter().any(|term| term.term == query), "{signals:?}");
+            assert!(found[0].factors.is_some());
+        }
+    }
 }

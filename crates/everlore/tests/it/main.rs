@@ -31,6 +31,7 @@ mod semantic;
 mod prompt;
 mod memory_folder;
 mod fs;
+mod tiers;
 mod tools;
 mod tools_core;
 mod tools_graph;

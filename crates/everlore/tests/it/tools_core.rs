@@ -5,7 +5,7 @@ use everlore::{Kind, Remember, tools::ToolSet};
 use serde_json::{Value, json};
 
 use crate::{
-    support::{DAY, NOON, at, turn},
+    support::{DAY, NOON, at, scope, turn},
     tools::Agent,
 };
 
@@ -247,4 +247,31 @@ fn sets_are_known_by_their_names() {
     }
     let unknown = "grap".parse::<ToolSet>().unwrap_err();
     assert!(unknown.hint().contains("graph"), "{}", unknown.hint());
+}
+
+#[tokio::test]
+async fn recall_tells_why_a_memory_is_not_in_the_answer_and_nothing_of_others() {
+    let agent = Agent::new().await;
+    for (wanted, other, query) in [
+        ("The staging port is 8443.", "My sister keeps bees.", "Which port does staging use?"),
+        ("预发布环境的端口是九千。", "我妹妹养蜜蜂。", "预发布环境用哪个端口？"),
+    ] {
+        let wanted = said(&agent, NOON - DAY, wanted).await;
+        let other = said(&agent, NOON - DAY, other).await;
+        let why = async |id: &str| {
+            let answer = agent.ok("memory_recall", json!({"query": query, "why_not": id})).await;
+            let why = answer.structured["why_not"].clone();
+            assert!(answer.text.contains(why["message"].as_str().unwrap()), "{}", answer.text);
+            assert_eq!(why["id"], *id);
+            why
+        };
+        assert_eq!(why(&wanted).await["reason"], "returned");
+        let kept_out = why(&other).await;
+        assert!(["no_term", "floor"].contains(&kept_out["reason"].as_str().unwrap()), "{kept_out}");
+    }
+    let stranger = Remember { content: "A secret of someone else".into(), ..Remember::default() };
+    let theirs = agent.engine.remember(&scope("eve"), stranger).await.unwrap().id.to_string();
+    let asked = json!({"query": "secret", "why_not": theirs});
+    let refused = agent.err("memory_recall", asked).await;
+    assert!(refused.contains("not found") && !refused.contains("someone"), "{refused}");
 }

@@ -1,6 +1,8 @@
 //! The graph of entities: the forms of the reference server, on memories that recall finds too.
 
-use everlore::{Remember, Tools, tools::ToolSet};
+use everlore::{
+    Remember, Tools, engine::ForeignRequest, files::foreign::ForeignFormat, tools::ToolSet,
+};
 use serde_json::{Value, json};
 
 use crate::tools::Agent;
@@ -149,4 +151,52 @@ fn the_names_are_those_of_the_reference_server() {
     let names: Vec<&str> = Tools::of(&[ToolSet::Graph]).specs().map(|spec| spec.name).collect();
     let expected = "create_entities create_relations add_observations delete_entities delete_observations delete_relations read_graph search_nodes open_nodes";
     assert_eq!(names.join(" "), expected);
+}
+
+/// A graph as the reference server wrote it.
+const FOREIGN: &str = r#"{"type":"entity","name":"小林","entityType":"person","observations":["喜欢龙井茶","lives in Porto"]}
+{"type":"entity","name":"Atlas","entityType":"project","observations":["Ships in May"]}
+{"type":"relation","from":"小林","to":"Atlas","relationType":"works_on"}
+"#;
+
+#[tokio::test]
+async fn a_graph_that_was_imported_is_listed_added_to_and_taken_apart() {
+    let agent = Agent::new().await;
+    let file = tempfile::NamedTempFile::with_suffix(".jsonl").unwrap();
+    std::fs::write(file.path(), FOREIGN).unwrap();
+    let request = ForeignRequest {
+        format: Some(ForeignFormat::McpGraph),
+        path: file.path().to_owned(),
+        dry_run: false,
+        layers: false,
+        map_users: false,
+    };
+    agent.engine.import_foreign(&agent.scope, &request).await.unwrap();
+    let atlas = json!({"name": "Atlas", "entityType": "project", "observations": ["Ships in May"]});
+    let lin = json!({"name": "小林", "entityType": "person", "observations": ["喜欢龙井茶", "lives in Porto"]});
+    let relation = json!({"from": "小林", "to": "Atlas", "relationType": "works_on"});
+    let read = graph(&agent).await;
+    let entities = read["entities"].as_array().unwrap();
+    assert!(entities.len() == 2 && entities.contains(&atlas) && entities.contains(&lin), "{read}");
+    assert_eq!(read["relations"], json!([relation]));
+    let found = agent.ok("search_nodes", json!({"query": "龙井"})).await.structured;
+    assert_eq!(found["entities"], json!([lin]));
+    let add = json!({"observations": [{"entityName": "Atlas", "contents": ["Ships in May", "推迟到六月"]}]});
+    agent.ok("add_observations", add).await;
+    let gone = json!({"deletions": [{"entityName": "小林", "observations": ["lives in Porto"]}]});
+    agent.ok("delete_observations", gone).await;
+    agent.ok("delete_relations", json!({"relations": [relation]})).await;
+    let open = agent.ok("open_nodes", json!({"names": ["小林", "Atlas"]})).await.structured;
+    let said = |name: &str| {
+        let named = open["entities"].as_array().unwrap().iter().find(|one| one["name"] == name);
+        named.unwrap()["observations"].clone()
+    };
+    assert_eq!(
+        (said("小林"), said("Atlas")),
+        (json!(["喜欢龙井茶"]), json!(["Ships in May", "推迟到六月"]))
+    );
+    assert_eq!(open["relations"], json!([]));
+    agent.ok("delete_entities", json!({"entityNames": ["小林"]})).await;
+    let left = graph(&agent).await;
+    assert_eq!(left["entities"].as_array().unwrap().len(), 1, "{left}");
 }

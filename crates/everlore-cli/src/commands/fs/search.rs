@@ -25,14 +25,17 @@ pub(crate) struct FindArgs {
     /// Leave out hits with a lower score, from 0 to 1
     #[arg(long, value_name = "SCORE", default_value_t = 0.0, hide_default_value = true)]
     min_score: f64,
+    /// With --json, also say every number that made the scores
+    #[arg(long)]
+    explain: bool,
 }
 
 impl FindArgs {
     /// Finds and tells.
     pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
         let query = input::query(&self.query, out)?;
-        let Self { within: uri, limit, min_score, .. } = self;
-        let request = FindRequest { query, uri, limit, min_score };
+        let Self { within: uri, limit, min_score, explain, .. } = self;
+        let request = FindRequest { query, uri, limit, min_score, explain };
         let finding = cx.engine().await?.fs_find(&cx.scope, &request).await?;
         if out.is_json() {
             out.json(&finding)?;

@@ -13,6 +13,7 @@ mod rest;
 mod settings;
 pub(super) mod tls;
 mod walk;
+mod why;
 
 use std::{
     fs,

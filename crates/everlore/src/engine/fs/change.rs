@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::{
-    levels,
     look::Thing,
     place::{Place, document_path},
 };
@@ -118,17 +117,12 @@ impl Engine {
         }
         let mut content = text_of(request.bytes)?;
         let masked = if self.masks(scope) { mask_all([&mut content]) } else { Vec::new() };
-        let (line, overview) = levels::made(&content);
         let mut tags = request.tags;
         if let Some(category) = category.filter(|category| category != "general") {
             tags.insert(0, category);
         }
-        let mut metadata = request.metadata;
-        metadata.extend(overview);
-        let name = request.name.or(title);
-        let description = line.unwrap_or_default();
-        let draft =
-            Remember { content, kind, name, description, tags, metadata, ..Remember::default() };
+        let (name, metadata) = (request.name.or(title), request.metadata);
+        let draft = Remember { content, kind, name, tags, metadata, ..Remember::default() };
         let saved = self.remember(scope, draft).await?;
         let masked = [masked, saved.masked].concat();
         Ok(Added {

@@ -1,19 +1,13 @@
 //! The short forms of things: one line (L0), an overview (L1), all of it (L2).
 //!
-//! What `add` saves keeps its short forms from then on, with a digest of the text that they are of. Everything else is short
-//! already or is shortened when it is looked at, in microseconds and always as the text is now; recall never waits for it.
-
-use serde_json::{Value, json};
+//! Those of a memory are kept with it (`text/tiers.rs`). Those of everything else are made when it is looked at.
 
 use super::{Level, Listing, look::Thing};
 use crate::{
     engine::layers::{is_chinese, said},
     recall::{one_line, overview},
-    text::{
-        summary::{Said, lines_within, summarize},
-        tokens::estimate,
-    },
-    types::{Fingerprint, Memory, OVERVIEW_KEY, Role},
+    text::summary::{lines_within, summarize},
+    types::{Memory, Role},
 };
 
 /// Children that an overview of a folder tells of.
@@ -24,9 +18,6 @@ pub(super) const CHILDREN: usize = 50;
 const LINE_CHARS: usize = 160;
 const OVERVIEW_CHARS: usize = 1_000;
 const MAX_CHARS: usize = 200_000;
-
-/// An overview of a text with fewer tokens would hardly be shorter.
-const OVERVIEW_TOKENS: usize = 120;
 
 /// A thing that is no folder at a level, and whether it was cut.
 pub(super) fn of(thing: &Thing, level: Level) -> (String, bool) {
@@ -55,41 +46,9 @@ pub(super) fn line(memory: &Memory) -> String {
 fn memory_at(memory: &Memory, level: Level) -> String {
     match level {
         Level::L0 => line(memory),
-        Level::L1 => kept(memory).unwrap_or_else(|| overview(memory)),
+        Level::L1 => overview(memory),
         Level::L2 => memory.content.clone(),
     }
-}
-
-/// The overview that was made when the text was saved, if the text is still the same.
-fn kept(memory: &Memory) -> Option<String> {
-    let kept = memory.metadata.get(OVERVIEW_KEY)?;
-    (kept["of"].as_str()? == digest(memory.content.trim()))
-        .then(|| kept["text"].as_str().map(str::to_owned))
-        .flatten()
-}
-
-fn digest(content: &str) -> String {
-    let print = Fingerprint::of(content);
-    print.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The line and the overview of a text that is to be saved, and both as a memory keeps them; none where it is short itself.
-pub(super) fn made(content: &str) -> (Option<String>, Option<(String, Value)>) {
-    let content = content.trim();
-    let said = [Said { by: "", text: content, by_user: false }];
-    let is_long = content.chars().count() > LINE_CHARS;
-    let line = is_long.then(|| summarize(&said, LINE_CHARS));
-    let line = line.and_then(|line| line.lines().next().map(bare_line));
-    let text = (estimate(content) > OVERVIEW_TOKENS).then(|| summarize(&said, OVERVIEW_CHARS));
-    let text = text.filter(|text| !text.is_empty());
-    let is_made = line.is_some() || text.is_some();
-    let kept = json!({ "of": digest(content), "line": &line, "text": text });
-    (line, is_made.then(|| (OVERVIEW_KEY.to_owned(), kept)))
-}
-
-/// A line of a summary without its mark.
-fn bare_line(line: &str) -> String {
-    line.trim_start_matches("- ").to_owned()
 }
 
 /// A folder by what is in it.

@@ -14,15 +14,10 @@ use crate::{
     error::{Error, Result},
     files::layers::Layer,
     ingest::{chunk_of, root_uri},
-    recall::{self, Hit, RecallRequest},
-    store::{Filter, Order, Page},
+    recall::{Factors, Hit, RecallRequest, Signals},
+    store::{Filter, Order, Page, Within},
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
-
-/// How many times more hits are asked for at each new try, because recall does not know of folders, and how many at most:
-/// what is not among them has next to nothing in common with the query.
-const MORE: usize = 8;
-const MAX_ASKED: usize = 20_000;
 
 /// Memories that a search by text reads at a time, and at most.
 const BATCH: usize = 500;
@@ -45,6 +40,8 @@ pub struct FindRequest {
     pub limit: usize,
     /// Hits with a lower score are left out.
     pub min_score: f64,
+    /// Also say every number that made the scores (A12).
+    pub explain: bool,
 }
 
 /// What was found by meaning.
@@ -75,6 +72,12 @@ pub struct Found {
     pub summary: String,
     /// Its worth for this query, from 0 to 1.
     pub score: f64,
+    /// What spoke for it, if explained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signals: Option<Signals>,
+    /// What its score was multiplied with, if explained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub factors: Option<Factors>,
 }
 
 /// What to find by text.
@@ -123,30 +126,30 @@ impl Engine {
         if place != Place::Root {
             self.find_thing(scope, &place).await?;
         }
-        // The settings bound what is told, not what is looked through.
-        let settings = self.settings(scope.agent());
-        let limit = request.limit.min(settings.memory.long_term.max_return);
-        let now = self.now();
-        let mut asked = RecallRequest {
+        let asked = RecallRequest {
             filter: area.filter(),
-            limit,
+            within: self.within(scope, &area).await?,
+            limit: request.limit,
             min_score: request.min_score,
             ..self.request(scope, request.query.as_str())
         };
-        loop {
-            let asking = self.asking(scope, now.timestamp());
-            let means = self.means(scope, &settings, asking.as_ref(), &now);
-            let recalled = recall::recall(means, &asked).await?;
-            let is_all = asked.limit >= recalled.candidates;
-            let mut hits = recalled.hits;
-            hits.retain(|hit| area.has(&hit.memory));
-            if is_all || hits.len() >= limit || asked.limit >= MAX_ASKED {
-                hits.truncate(limit);
-                let found = hits.iter().map(|hit| found(scope, hit)).collect();
-                return Ok(Finding { found, confidence: recalled.confidence });
+        let recalled = self.recall(&asked).await?;
+        let told = |hit| found(scope, hit, request.explain);
+        let found = recalled.hits.into_iter().map(told).collect();
+        Ok(Finding { found, confidence: recalled.confidence })
+    }
+
+    /// The memories of a folder, where its kind or its session do not tell them.
+    async fn within(&self, scope: &Scope, area: &Area) -> Result<Option<Within>> {
+        Ok(match area {
+            Area::All | Area::NoTurns | Area::Turns | Area::Session(_) => None,
+            Area::Uri(uri) => Some(Within::Folder(uri.clone())),
+            Area::Document(parts) => {
+                let all = self.all_documents(scope).await?.into_iter();
+                let meant = all.filter(|one| document_parts(&one.path).starts_with(parts));
+                Some(Within::Ids(meant.flat_map(|one| one.chunks).collect()))
             }
-            asked.limit = asked.limit.saturating_mul(MORE);
-        }
+        })
     }
 
     /// Finds lines of a folder by text.
@@ -288,24 +291,13 @@ impl Area {
             }
         }
     }
-
-    fn has(&self, memory: &Memory) -> bool {
-        match self {
-            Self::Uri(uri) => {
-                let rest = memory.uri.strip_prefix(uri.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            }
-            Self::Document(parts) => is_under(memory, parts),
-            Self::All | Self::NoTurns | Self::Turns | Self::Session(_) => true,
-        }
-    }
 }
 
 fn is_under(memory: &Memory, parts: &[String]) -> bool {
     chunk_of(memory).is_some_and(|(path, _)| document_parts(path).starts_with(parts))
 }
 
-fn found(scope: &Scope, hit: &Hit) -> Found {
+fn found(scope: &Scope, hit: Hit, explain: bool) -> Found {
     let memory = &hit.memory;
     let document = chunk_of(memory);
     let document = document.map(|(path, _)| Place::Document(document_parts(path)).uri(scope));
@@ -317,6 +309,8 @@ fn found(scope: &Scope, hit: &Hit) -> Found {
         name: memory.name.clone(),
         summary: levels::line(memory),
         score: hit.score,
+        signals: explain.then_some(hit.signals),
+        factors: explain.then_some(hit.factors),
     }
 }
 

@@ -13,6 +13,7 @@ use std::{
 use tokio::task::JoinHandle;
 
 pub use ledger::{Allowance, LedgerReport, Preview};
+pub(super) use upkeep::STATEMENTS;
 pub use upkeep::{Job, JobReport, Touched, UpkeepReport, UpkeepRequest};
 pub use usage::{Answered, UsageStats};
 pub use weights::Cleaned;

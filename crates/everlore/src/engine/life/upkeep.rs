@@ -367,7 +367,7 @@ impl Engine {
 }
 
 /// All kinds but turns, which neither expire nor say the same as others.
-const STATEMENTS: [Kind; 7] = [
+pub(in crate::engine) const STATEMENTS: [Kind; 7] = [
     Kind::User,
     Kind::Feedback,
     Kind::Project,

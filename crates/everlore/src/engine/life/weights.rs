@@ -85,7 +85,7 @@ impl Engine {
     }
 
     /// Calls `each` with every active memory of these kinds, of all if there are none, oldest first, a page at a time.
-    pub(super) async fn each_active(
+    pub(in crate::engine) async fn each_active(
         &self,
         scope: &Scope,
         kinds: &[Kind],

@@ -22,6 +22,7 @@ struct Entity {
     name: String,
     of_type: String,
     lines: Vec<String>,
+    relations: Vec<[String; 3]>,
 }
 
 /// Takes a file apart; an entity becomes one draft.
@@ -38,6 +39,9 @@ pub(super) fn parse(file: &SourceFile, source: &str, found: &mut Found) {
         let mut metadata = serde_json::Map::new();
         metadata.insert("entity".to_owned(), json!(entity.name));
         metadata.insert("entity_type".to_owned(), json!(entity.of_type));
+        if !entity.relations.is_empty() {
+            metadata.insert("relations".to_owned(), json!(entity.relations));
+        }
         found.drafts.push(ForeignDraft {
             place,
             source: source.to_owned(),
@@ -115,8 +119,8 @@ impl Graph {
     fn entity(&mut self, place: &str, line: usize, name: &str, value: &Value, found: &mut Found) {
         let at = *self.by_name.entry(name.to_owned()).or_insert_with(|| {
             let of_type = value["entityType"].as_str().unwrap_or_default().to_owned();
-            let (name, lines) = (name.to_owned(), Vec::new());
-            self.entities.push(Entity { line, name, of_type, lines });
+            let (name, lines, relations) = (name.to_owned(), Vec::new(), Vec::new());
+            self.entities.push(Entity { line, name, of_type, lines, relations });
             self.entities.len() - 1
         });
         let Some(observations) = value["observations"].as_array() else {
@@ -137,7 +141,11 @@ impl Graph {
         for (line, [from, of_type, to]) in std::mem::take(&mut self.relations) {
             let said = format!("- {from} {} {to}", of_type.replace('_', " "));
             match self.by_name.get(&from).or_else(|| self.by_name.get(&to)) {
-                Some(at) => push_new(&mut self.entities[*at].lines, said),
+                Some(at) => {
+                    let entity = &mut self.entities[*at];
+                    push_new(&mut entity.lines, said);
+                    entity.relations.push([from, of_type, to]);
+                }
                 None => found.skip(
                     format!("{}:{line}", file.path),
                     "the relation names two entities that are not there",

@@ -3,7 +3,10 @@
 use crate::{
     error::{Error, Result},
     files::front_matter::{FrontMatter, Value, list, scalar},
-    text::secrets::{SecretKind, mask, mask_all},
+    text::{
+        secrets::{SecretKind, mask, mask_all},
+        tiers::keep_overview,
+    },
     types::{Kind, MAX_NAME_CHARS, Memory, MemoryId, Timestamp},
 };
 
@@ -158,6 +161,7 @@ impl Page {
             memory.tags.clone_from(tags);
         }
         memory.importance = self.importance.unwrap_or(memory.importance);
+        keep_overview(memory);
     }
 }
 

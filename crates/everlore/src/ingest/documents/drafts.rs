@@ -13,7 +13,7 @@ use crate::{
         draft::{checked_tags, one_line},
         naming,
     },
-    text::keywords::Rarity,
+    text::{keywords::Rarity, tiers::keep_overview},
     types::{Kind, Memory, Scope, Source, Timestamp, Via, to_millisecond},
 };
 
@@ -60,6 +60,7 @@ pub(super) fn drafts(
         memory.uri = naming::chunk_uri(scope, short_path(&document.path), &memory.name, &hash);
         let lines = [chunk.start_line, chunk.end_line];
         memory.metadata = metadata(document, &memory, [index + 1, parsed.chunks.len()], lines);
+        keep_overview(&mut memory);
         drafts.push(Draft { hash, memory, lines });
     }
     Ok(drafts)

@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Result},
     files::foreign::ForeignDraft,
     ingest::{draft::Remember, gate::trust_in, naming},
-    text::secrets::mask_all,
+    text::{secrets::mask_all, tiers::without_made},
     types::{
         Fingerprint, Memory, MemoryId, Scope, TRUST_KEY, Timestamp, Trust, Via, to_millisecond,
     },
@@ -142,7 +142,7 @@ pub(super) fn loose_source(memory: &Memory) -> Option<&str> {
 
 /// A digest of all that a memory says. When it was said is left out: other systems touch that without a change.
 fn digest_of(memory: &Memory) -> String {
-    let mut metadata = memory.metadata.clone();
+    let mut metadata = without_made(&memory.metadata);
     metadata.remove(IMPORT_KEY);
     let (tags, metadata) = (json!(memory.tags).to_string(), json!(metadata).to_string());
     digest(&[

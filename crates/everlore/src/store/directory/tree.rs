@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::DirectoryStore;
 use crate::{
     error::Result,
-    store::{Name, Talk, Tree},
+    store::{Name, Place, Talk, Tree, Within},
     types::{Memory, MemoryId, Scope},
 };
 
@@ -31,6 +31,11 @@ impl Tree for DirectoryStore {
     ) -> Result<Vec<Memory>> {
         self.look(scope).await?;
         self.inner.beginning(scope, beginning, after, limit).await
+    }
+
+    async fn places(&self, scope: &Scope, within: &Within) -> Result<Vec<Place>> {
+        self.look(scope).await?;
+        self.inner.places(scope, within).await
     }
 
     async fn sessions(

@@ -6,7 +6,7 @@ use super::RamStore;
 use crate::{
     error::Result,
     store::{
-        Name, Talk, Tree,
+        Name, Place, Talk, Tree, Within,
         tree::{going_on, name_of},
     },
     types::{Kind, Memory, MemoryId, Scope},
@@ -49,6 +49,21 @@ impl Tree for RamStore {
         Ok(all.filter(follows).take(limit).collect())
     }
 
+    async fn places(&self, scope: &Scope, within: &Within) -> Result<Vec<Place>> {
+        let is_below = |uri: &str, memory: &Memory| {
+            let rest = memory.uri.strip_prefix(uri).filter(|_| memory.kind != Kind::Turn);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let is_meant = |memory: &Memory| match within {
+            Within::Folder(uri) => is_below(uri, memory),
+            Within::Ids(ids) => ids.contains(&memory.id),
+        };
+        Ok(self.read(scope, |shelf| {
+            let meant = shelf.rows.iter().filter(|(_, memory)| is_meant(memory));
+            meant.map(|(place, _)| *place).collect()
+        }))
+    }
+
     async fn sessions(
         &self,
         scope: &Scope,
@@ -88,7 +103,7 @@ impl Tree for RamStore {
                 Some(Some(place)) => Some(*place),
                 None => None,
             };
-            let follows = |place: &crate::store::Place| from.is_none_or(|from| *place > from);
+            let follows = |place: &Place| from.is_none_or(|from| *place > from);
             let rows = shelf.rows.iter();
             let of = rows.filter(|(place, _)| place.session() == *number && follows(place));
             let turns = of.map(|(_, memory)| memory).filter(|memory| memory.kind == Kind::Turn);

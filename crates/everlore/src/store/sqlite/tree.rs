@@ -7,7 +7,7 @@ use super::{SqliteStore, failed, rows};
 use crate::{
     error::Result,
     store::{
-        Name, Place, Talk, Tree,
+        Name, Place, Talk, Tree, Within,
         tree::{going_on, name_of},
     },
     types::{Memory, MemoryId, Scope},
@@ -47,6 +47,11 @@ impl Tree for SqliteStore {
         };
         self.read(scope, move |db, number| range(db, &owner, number, (&from, is_in), &end, limit))
             .await
+    }
+
+    async fn places(&self, scope: &Scope, within: &Within) -> Result<Vec<Place>> {
+        let within = within.clone();
+        self.read(scope, move |db, number| places(db, number, &within)).await
     }
 
     async fn sessions(
@@ -110,6 +115,43 @@ fn range(
     );
     let values = [Value::Integer(scope), Value::Text(from.to_owned()), Value::Text(end.to_owned())];
     rows::select(db, owner, &sql, values, |_| true, limit)
+}
+
+fn places(db: &Connection, scope: i64, within: &Within) -> Result<Vec<Place>> {
+    let mut found = match within {
+        Within::Ids(ids) => places_of(db, scope, ids)?,
+        Within::Folder(uri) => places_below(db, scope, uri)?,
+    };
+    found.sort_unstable();
+    Ok(found)
+}
+
+fn places_of(db: &Connection, scope: i64, ids: &[MemoryId]) -> Result<Vec<Place>> {
+    let sql = "SELECT place FROM memories WHERE scope = ?1 AND id = ?2";
+    let mut statement = db.prepare_cached(sql).map_err(failed)?;
+    let mut place = |id: &MemoryId| {
+        statement.query_row(params![scope, id.as_bytes()], |row| row.get(0)).optional()
+    };
+    let found = ids.iter().map(|id| place(id).map_err(failed));
+    Ok(found.collect::<Result<Vec<Option<i64>>>>()?.into_iter().flatten().map(place_at).collect())
+}
+
+fn places_below(db: &Connection, scope: i64, uri: &str) -> Result<Vec<Place>> {
+    // Two steps into the index of uris; with OR it would be walked through.
+    let sql = "SELECT place FROM memories INDEXED BY memories_uri \
+               WHERE scope = ?1 AND kind <> 7 AND uri = ?2 \
+               UNION ALL SELECT place FROM memories INDEXED BY memories_uri \
+               WHERE scope = ?1 AND kind <> 7 AND uri >= ?3 AND uri < ?4";
+    let folder = format!("{uri}/");
+    let end = format!("{folder}{LAST}");
+    let mut statement = db.prepare_cached(sql).map_err(failed)?;
+    let rows = statement.query_map(params![scope, uri, folder, end], |row| row.get(0));
+    let found: Result<Vec<i64>, _> = rows.map_err(failed)?.collect();
+    Ok(found.map_err(failed)?.into_iter().map(place_at).collect())
+}
+
+fn place_at(bits: i64) -> Place {
+    Place::from_bits(bits as u64)
 }
 
 fn talks(db: &Connection, scope: i64, after: Option<&str>, limit: usize) -> Result<Vec<Talk>> {

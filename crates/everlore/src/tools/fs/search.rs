@@ -58,7 +58,8 @@ impl Tool for Find {
             return Err(missing(&self.spec(), "query", ""));
         }
         let limit = input.limit.unwrap_or(HITS);
-        let request = FindRequest { query: input.query, uri: input.uri, limit, min_score: 0.0 };
+        let FindInput { query, uri, .. } = input;
+        let request = FindRequest { query, uri, limit, min_score: 0.0, explain: false };
         let finding = cx.engine.fs_find(cx.scope, &request).await?;
         let line = |one: &Found| format!("- {} (score {:.2}): {}", one.uri, one.score, one.summary);
         let text = match finding.found.is_empty() {

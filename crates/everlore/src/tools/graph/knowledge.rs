@@ -1,13 +1,14 @@
 //! The graph as it is stored: a memory for each entity, each observation and each relation.
 //!
 //! What they are is in their metadata under `graph`; what they say is in their texts, so that whoever edits a memory by
-//! hand edits the graph. All have the tag `graph`.
+//! hand edits the graph. All have the tag `graph`. What was imported from the reference server is part of it (`imported.rs`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::imported;
 use crate::{
     error::{Error, Result},
     ingest::{Edit, Remember},
@@ -48,10 +49,22 @@ pub(super) struct Relation {
     relation_type: String,
 }
 
+impl Relation {
+    /// By what it is made of: from, type, to.
+    pub(super) fn of([from, relation_type, to]: [String; 3]) -> Self {
+        Self { from, to, relation_type }
+    }
+
+    /// What it is made of.
+    pub(super) fn parts(&self) -> [&str; 3] {
+        [&self.from, &self.relation_type, &self.to]
+    }
+}
+
 /// What a memory of the graph is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "lowercase")]
-enum Node {
+pub(super) enum Node {
     Entity {
         name: String,
         #[serde(rename = "type")]
@@ -68,18 +81,38 @@ enum Node {
     },
 }
 
+impl From<Relation> for Node {
+    fn from(Relation { from, to, relation_type }: Relation) -> Self {
+        Self::Relation { from, to, relation_type }
+    }
+}
+
+/// A part of the graph, and the memory that tells it.
+pub(super) struct Told {
+    pub(super) id: MemoryId,
+    pub(super) node: Node,
+    /// What an observation says.
+    pub(super) said: String,
+    /// The line that tells it, where the memory tells more.
+    pub(super) line: Option<String>,
+}
+
 /// The graph of a scope, in the order in which it was stored.
 pub(super) struct Graph {
-    nodes: Vec<(MemoryId, Node, String)>,
+    nodes: Vec<Told>,
 }
 
 impl Graph {
     /// Reads all of it. What upkeep put away is still part of it; what was deleted or replaced is not.
     pub(super) async fn read(cx: &ToolContext<'_>) -> Result<Self> {
-        let statuses = vec![Status::Active, Status::Archived];
-        let filter = Filter { tags: vec![GRAPH.to_owned()], statuses, ..Filter::default() };
-        let read = cx.engine.tagged(cx.scope, &filter).await?;
-        Ok(Self { nodes: read.iter().filter_map(node).collect() })
+        let tagged = |tag: String| {
+            let statuses = vec![Status::Active, Status::Archived];
+            Filter { tags: vec![tag], statuses, ..Filter::default() }
+        };
+        let imported = cx.engine.tagged(cx.scope, &tagged(imported::tag())).await?;
+        let made = cx.engine.tagged(cx.scope, &tagged(GRAPH.to_owned())).await?;
+        let imported = imported.iter().flat_map(imported::told);
+        Ok(Self { nodes: imported.chain(made.iter().filter_map(node)).collect() })
     }
 
     /// The entities that are meant, with what is known of them, and the relations that begin or end at one.
@@ -89,7 +122,6 @@ impl Graph {
         let is_told = |name: &String| names.contains(name.as_str());
         let relations: Vec<Relation> = self
             .relations()
-            .map(|(_, relation)| relation)
             .filter(|relation| is_told(&relation.from) || is_told(&relation.to))
             .collect();
         json!({ "entities": entities, "relations": relations })
@@ -130,7 +162,7 @@ impl Graph {
         self.check(wanted.iter().flat_map(|one| [one.from.as_str(), one.to.as_str()]))?;
         let mut made: Vec<Relation> = Vec::new();
         for relation in wanted {
-            let known = self.relations().any(|(_, one)| one == relation);
+            let known = self.relations().any(|one| one == relation);
             if known || made.contains(&relation) {
                 continue;
             }
@@ -214,23 +246,32 @@ impl Graph {
         cx: &ToolContext<'_>,
     ) -> Result<usize> {
         let engine = cx.acting("graph: delete");
-        let mut count = 0;
-        for (id, _, _) in self.nodes.iter().filter(|(_, node, said)| gone(node, said)) {
-            engine.delete(cx.scope, *id).await?;
+        let (mut count, mut whole, mut lines) = (0, BTreeSet::new(), BTreeMap::new());
+        for told in self.nodes.iter().filter(|told| gone(&told.node, &told.said)) {
             count += 1;
+            match &told.line {
+                None => drop(whole.insert(told.id)),
+                Some(line) => lines.entry(told.id).or_insert_with(Vec::new).push(line.clone()),
+            }
+        }
+        for id in &whole {
+            engine.delete(cx.scope, *id).await?;
+        }
+        for (id, lines) in lines.iter().filter(|(id, _)| !whole.contains(id)) {
+            imported::take_out(*id, lines, cx).await?;
         }
         Ok(count)
     }
 
     fn has(&self, wanted: &str) -> bool {
         let named = |node: &Node| matches!(node, Node::Entity { name, .. } if name == wanted);
-        self.nodes.iter().any(|(_, node, _)| named(node))
+        self.nodes.iter().any(|told| named(&told.node))
     }
 
     fn entities(&self) -> Vec<Entity> {
         let (mut entities, mut places) = (Vec::new(), HashMap::new());
-        for (_, node, _) in &self.nodes {
-            if let Node::Entity { name, entity_type } = node
+        for told in &self.nodes {
+            if let Node::Entity { name, entity_type } = &told.node
                 && !places.contains_key(name.as_str())
             {
                 places.insert(name.as_str(), entities.len());
@@ -238,7 +279,7 @@ impl Graph {
                 entities.push(Entity { name, entity_type, observations: Vec::new() });
             }
         }
-        for (_, node, said) in &self.nodes {
+        for Told { node, said, .. } in &self.nodes {
             if let Node::Observation { entity: of } = node
                 && let Some(place) = places.get(of.as_str())
             {
@@ -248,8 +289,8 @@ impl Graph {
         entities
     }
 
-    fn relations(&self) -> impl Iterator<Item = (MemoryId, Relation)> + '_ {
-        self.nodes.iter().filter_map(|(id, node, _)| Some((*id, relation(node)?)))
+    fn relations(&self) -> impl Iterator<Item = Relation> + '_ {
+        self.nodes.iter().filter_map(|told| relation(&told.node))
     }
 }
 
@@ -261,7 +302,7 @@ fn relation(node: &Node) -> Option<Relation> {
 }
 
 /// What a memory is in the graph, and what it says there.
-fn node(memory: &Memory) -> Option<(MemoryId, Node, String)> {
+fn node(memory: &Memory) -> Option<Told> {
     let node: Node = serde_json::from_value(memory.metadata.get(GRAPH)?.clone()).ok()?;
     let said = match &node {
         Node::Observation { entity } => {
@@ -270,7 +311,7 @@ fn node(memory: &Memory) -> Option<(MemoryId, Node, String)> {
         }
         _ => String::new(),
     };
-    Some((memory.id, node, said))
+    Some(Told { id: memory.id, node, said, line: None })
 }
 
 /// An observation names its entity, so that it is clear on its own and differs from the same said of another.

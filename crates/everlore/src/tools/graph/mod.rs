@@ -3,6 +3,7 @@
 //! Agents that were told to keep a graph of entities keep doing so; what they write is found by `memory_recall` too.
 
 mod knowledge;
+mod imported;
 
 use async_trait::async_trait;
 use serde::Deserialize;

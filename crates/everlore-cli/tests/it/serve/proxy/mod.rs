@@ -324,3 +324,49 @@ fn what_an_answer_used_is_written_down() {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+#[test]
+fn ten_turns_with_saves_between_leave_the_prefix_as_it_was_and_a_changed_one_is_told() {
+    let server = Server::start(chats().otherwise(|_| Said::text("好的。")));
+    let home = home_of("openai", &server.url());
+    let serving = Serving::on(&home, &[]);
+    let headers = [("x-memory-session", "monday")];
+    let mut body = json!({ "model": "scripted-chat", "messages": [{"role": "system", "content": "Be brief. 请简短。".repeat(200)}] });
+    let changed = || {
+        let figures = serving.ask("GET", "/metrics", None).text;
+        let line = figures
+            .lines()
+            .find(|line| line.starts_with("everlore_prompt_prefix_changed_bytes_total "));
+        line.unwrap().rsplit(' ').next().unwrap().parse::<usize>().unwrap()
+    };
+    let mut added = 0;
+    for number in 0..10 {
+        let fact =
+            format!("My locker number {number} at the gym is {}. 柜子 {number} 号。", number * 7);
+        serving.ask("POST", "/v1/memories", Some(json!({ "content": fact }))).json(201);
+        let question =
+            format!("Which locker number {number} is mine? 我的柜子 {number} 号是哪个？");
+        let messages = body["messages"].as_array_mut().unwrap();
+        messages.push(json!({"role": "user", "content": question}));
+        let told = serving.chat("/v1/chat/completions", &headers, body.clone());
+        let answer = told.json(200)["choices"][0]["message"].clone();
+        added += usize::from(header(&told, "x-everlore-memory") == "added");
+        assert_eq!(
+            header(&told, "x-everlore-prefix-changed-bytes"),
+            if number == 0 { "" } else { "0" }
+        );
+        let prefix: usize = header(&told, "x-everlore-prefix-bytes").parse().unwrap();
+        assert_eq!(last(&server).body[..prefix], body.to_string().as_bytes()[..prefix]);
+        body["messages"].as_array_mut().unwrap().push(answer);
+    }
+    assert!(added > 5, "{added} turns were told something");
+    assert_eq!(changed(), 0);
+    body["messages"][0]["content"] = json!("Be long. 请详细。");
+    body["messages"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"role": "user", "content": "And now? 现在呢？"}));
+    let told = serving.chat("/v1/chat/completions", &headers, body);
+    let lost: usize = header(&told, "x-everlore-prefix-changed-bytes").parse().unwrap();
+    assert!(lost > 1_000 && changed() == lost, "{lost}");
+}

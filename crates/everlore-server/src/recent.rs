@@ -9,27 +9,37 @@ use std::{
 const MOST: usize = 10_000;
 
 /// The latest values that were put in.
-pub(super) struct Recent<T>(Mutex<(HashMap<String, T>, VecDeque<String>)>);
+pub(crate) struct Recent<T> {
+    held: Mutex<(HashMap<String, T>, VecDeque<String>)>,
+    most: usize,
+}
 
 impl<T> Default for Recent<T> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self::with_room_for(MOST)
+    }
+}
+
+impl<T> Recent<T> {
+    /// Keeps so many.
+    pub(crate) fn with_room_for(most: usize) -> Self {
+        Self { held: Mutex::default(), most }
     }
 }
 
 impl<T: Clone> Recent<T> {
-    pub(super) fn get(&self, key: &str) -> Option<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.get(key).cloned()
+    pub(crate) fn get(&self, key: &str) -> Option<T> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).0.get(key).cloned()
     }
 
     /// Keeps a value; the oldest makes room for it.
-    pub(super) fn put(&self, key: String, value: T) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn put(&self, key: String, value: T) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let (values, order) = &mut *held;
         if values.insert(key.clone(), value).is_none() {
             order.push_back(key);
         }
-        while order.len() > MOST {
+        while order.len() > self.most {
             order.pop_front().map(|oldest| values.remove(&oldest));
         }
     }

@@ -1,0 +1,263 @@
+//! The short forms of a memory: one line (L0) and an overview (L1).
+//!
+//! Those of a long text are made when it is saved, without a model, and kept with it under a digest of the text, so that
+//! forms of another text are never told. Everything else is short already, or is shortened when it is looked at: turns,
+//! which are kept word for word and nothing more, and what was saved before there were such forms.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    sentences::sentences,
+    summary::{Said, summarize},
+    tokens::estimate,
+};
+use crate::types::{Fingerprint, Kind, Memory, OVERVIEW_KEY};
+
+/// About this many tokens for a line, and for an overview; a text that has no more is its own overview.
+const LINE_TOKENS: usize = 30;
+pub(crate) const OVERVIEW_TOKENS: usize = 120;
+
+/// A model is asked about texts that have more than this: of shorter ones, such as pieces of documents, the sentences that
+/// were chosen tell enough for what an answer costs.
+const MODEL_TOKENS: usize = 400;
+
+/// So much of a text is read for its short forms: a chapter. What comes after it would make a save slow and say no more.
+const MAX_READ_BYTES: usize = 64 * 1024;
+
+/// The memory in one line: its description, the line that was made of it, or its first sentence.
+pub fn one_line(memory: &Memory) -> String {
+    let described = Some(memory.description.as_str()).filter(|text| !text.trim().is_empty());
+    let made = || kept(memory).and_then(|kept| kept["line"].as_str());
+    first_line(described.or_else(made).unwrap_or(&memory.content))
+}
+
+/// The memory in a few sentences: those that were chosen when it was saved, or its beginning.
+pub fn overview(memory: &Memory) -> String {
+    let made = kept(memory).and_then(|kept| kept["text"].as_str());
+    made.map_or_else(|| beginning(&memory.content), str::to_owned)
+}
+
+/// Makes the short forms of a long text, and takes away those of another. What a caller calls the same stays.
+pub fn keep_overview(memory: &mut Memory) {
+    let is_theirs = memory.metadata.get(OVERVIEW_KEY).is_some_and(|value| !is_made(value));
+    if is_theirs || kept(memory).is_some() {
+        return;
+    }
+    memory.metadata.remove(OVERVIEW_KEY);
+    if memory.kind != Kind::Turn
+        && let Some(made) = made(&memory.content)
+    {
+        memory.metadata.insert(OVERVIEW_KEY.to_owned(), made);
+    }
+}
+
+/// Puts an overview by a model in place of the one that was made without; the line stays.
+pub fn keep_better(memory: &mut Memory, text: &str, by: &str) {
+    let line = kept(memory).map(|kept| kept["line"].clone()).unwrap_or_default();
+    let better = json!({ "of": digest(&memory.content), "line": line, "text": text, "by": by });
+    memory.metadata.insert(OVERVIEW_KEY.to_owned(), better);
+}
+
+/// Whether a model could make a better overview than there is: the text is very long, and none has made one.
+pub fn wants_better(memory: &Memory) -> bool {
+    let theirs = memory.metadata.get(OVERVIEW_KEY).is_some_and(|value| !is_made(value));
+    let by_model = kept(memory).is_some_and(|kept| kept["by"].is_string());
+    memory.kind != Kind::Turn
+        && !theirs
+        && !by_model
+        && has_more_than(MODEL_TOKENS, &memory.content)
+}
+
+/// Metadata as callers gave it: without what was made here.
+pub fn without_made(metadata: &Map<String, Value>) -> Map<String, Value> {
+    let given = metadata.iter().filter(|(name, value)| *name != OVERVIEW_KEY || !is_made(value));
+    given.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Whether it was made here, and is not a caller's.
+pub fn is_made(overview: &Value) -> bool {
+    overview["of"].is_string()
+}
+
+/// What was made of the text, if the text is still the same.
+fn kept(memory: &Memory) -> Option<&Value> {
+    let kept = memory.metadata.get(OVERVIEW_KEY)?;
+    (kept["of"].as_str()? == digest(&memory.content)).then_some(kept)
+}
+
+fn digest(content: &str) -> String {
+    let print = Fingerprint::of(content);
+    print.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn has_more_than(tokens: usize, content: &str) -> bool {
+    // No token has less than a byte, so that most texts need not be counted.
+    content.len() > tokens && estimate(head(content)) > tokens
+}
+
+/// The short forms of a text as a memory keeps them; none where it is short itself.
+fn made(content: &str) -> Option<Value> {
+    if !has_more_than(OVERVIEW_TOKENS, content) {
+        return None;
+    }
+    let head = head(content.trim());
+    let (chars, tokens) = (head.chars().count(), estimate(head).max(1));
+    let said = [Said { by: "", text: head, by_user: false }];
+    // As many characters as so many tokens have in this text: Chinese has a third of what English has.
+    let summary = |most: usize| summarize(&said, chars * most / tokens);
+    let line = summary(LINE_TOKENS).lines().next().map(|line| first_line(bare(line)));
+    let text = Some(summary(OVERVIEW_TOKENS)).filter(|text| !text.is_empty());
+    let line = line.unwrap_or_else(|| first_line(head));
+    let text = text.unwrap_or_else(|| beginning(head));
+    Some(json!({ "of": digest(content), "line": line, "text": text }))
+}
+
+/// The beginning of a text, which is all of most.
+fn head(content: &str) -> &str {
+    &content[..content.floor_char_boundary(MAX_READ_BYTES)]
+}
+
+/// A line of a summary without its mark.
+fn bare(line: &str) -> &str {
+    line.trim_start_matches("- ")
+}
+
+fn first_line(text: &str) -> String {
+    let first = sentences(text).next().unwrap_or_default();
+    shorten(&first.split_whitespace().collect::<Vec<_>>().join(" "), LINE_TOKENS)
+}
+
+/// The beginning of a text, whole sentences as far as they fit.
+fn beginning(content: &str) -> String {
+    let mut text = String::new();
+    let mut tokens = 0;
+    for sentence in sentences(content) {
+        tokens += estimate(sentence);
+        if tokens > OVERVIEW_TOKENS {
+            break;
+        }
+        text.push_str(sentence);
+    }
+    if text.is_empty() { shorten(content, OVERVIEW_TOKENS) } else { text.trim().to_owned() }
+}
+
+/// Cuts a text that is too long at a word, with a mark.
+fn shorten(text: &str, max_tokens: usize) -> String {
+    if estimate(text) <= max_tokens {
+        return text.to_owned();
+    }
+    let mut ends: Vec<usize> =
+        text.char_indices().map(|(index, _)| index).take(max_tokens * 8).collect();
+    // The longest beginning that fits, mark included; estimates grow with the text.
+    let fits = |end: usize| estimate(&text[..end]) < max_tokens;
+    let count = ends.partition_point(|end| fits(*end));
+    ends.truncate(count);
+    let end = ends.last().copied().unwrap_or(0);
+    let at_word =
+        text[..end].rfind(char::is_whitespace).filter(|word| *word > end / 2).unwrap_or(end);
+    format!("{}…", text[..at_word].trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{Scope, Source, Timestamp, Via};
+
+    const ENGLISH: &str = "The release train leaves every second Tuesday. Whoever has a change merges before Monday noon. \
+        Hot fixes go out on any day, but the person on call must agree. The checklist has nine steps. After the release the \
+        team watches the error rate for two hours. If the error rate doubles, the release is rolled back at once. Rolled back \
+        releases are looked at on Wednesday. The notes of that meeting are kept for a year. Customers hear of a release by \
+        mail on the day after, in English and in Chinese. Nobody releases in the last week of December.";
+
+    const CHINESE: &str = "发布列车每隔一周的星期二出发。有改动的人要在星期一中午之前合并代码。紧急修复任何一天都可以发布，但是必须得到值班人员的同意。\
+        检查清单一共有九个步骤。发布之后团队要观察错误率两个小时。如果错误率翻倍，就立即回滚这次发布。回滚的发布在星期三复盘，会议记录保存一年。\
+        客户在发布的第二天会收到邮件，邮件有中文和英文两个版本。十二月的最后一周任何人都不发布新版本。";
+
+    fn memory(kind: Kind, text: &str) -> Memory {
+        let at = Timestamp::from_second(1_790_000_000).unwrap();
+        let source = Source::of(Via::Remember);
+        let mut memory = Memory::blank(&Scope::default(), kind, text.to_owned(), source, at, at);
+        keep_overview(&mut memory);
+        memory
+    }
+
+    #[test]
+    fn a_long_text_keeps_a_line_and_an_overview_of_whole_sentences() {
+        for text in [ENGLISH, CHINESE] {
+            let memory = memory(Kind::Project, text);
+            let kept = &memory.metadata[OVERVIEW_KEY];
+            assert_eq!(kept["text"], overview(&memory));
+            assert_eq!(kept["line"], one_line(&memory));
+            let (line, told) = (one_line(&memory), overview(&memory));
+            assert!(estimate(&line) <= LINE_TOKENS && text.contains(&line), "{line}");
+            assert!(
+                estimate(&told) <= OVERVIEW_TOKENS * 5 / 4 && told.len() < text.len(),
+                "{told}"
+            );
+            assert!(told.lines().all(|line| text.contains(bare(line))), "{told}");
+        }
+    }
+
+    #[test]
+    fn short_texts_and_turns_keep_nothing_and_are_told_all_the_same() {
+        for (kind, text) in [
+            (Kind::User, "I like tea. I also like coffee."),
+            (Kind::User, "我喜欢喝茶。我也喜欢咖啡。"),
+            (Kind::Turn, ENGLISH),
+            (Kind::Turn, CHINESE),
+        ] {
+            let memory = memory(kind, text);
+            assert!(memory.metadata.is_empty(), "{memory:?}");
+            assert!(text.starts_with(&one_line(&memory)) && text.starts_with(&overview(&memory)));
+        }
+    }
+
+    #[test]
+    fn a_text_without_sentences_keeps_its_beginning() {
+        for text in ["x1 = f(y2) + ".repeat(200), "茶".repeat(900)] {
+            let memory = memory(Kind::Knowledge, &text);
+            let kept = memory.metadata[OVERVIEW_KEY]["text"].as_str().unwrap();
+            let told = kept.strip_suffix('…').unwrap();
+            assert!(text.starts_with(told) && estimate(kept) <= OVERVIEW_TOKENS, "{kept}");
+        }
+    }
+
+    #[test]
+    fn forms_of_another_text_are_not_told_and_are_replaced() {
+        let mut memory = memory(Kind::Project, ENGLISH);
+        memory.content = CHINESE.to_owned();
+        assert!(CHINESE.starts_with(&overview(&memory)), "what was kept is of the other text");
+        keep_overview(&mut memory);
+        assert_eq!(memory.metadata[OVERVIEW_KEY]["text"], overview(&memory));
+        assert!(!memory.metadata[OVERVIEW_KEY].to_string().contains("release"));
+        memory.content = "No.".to_owned();
+        keep_overview(&mut memory);
+        assert!(memory.metadata.is_empty(), "{memory:?}");
+    }
+
+    #[test]
+    fn a_description_comes_first_and_what_a_caller_calls_an_overview_stays() {
+        let mut mine = memory(Kind::Project, ENGLISH);
+        mine.description = "How we release 发布流程".to_owned();
+        assert_eq!(one_line(&mine), "How we release 发布流程");
+        let theirs = Value::from("an overview of theirs");
+        mine.metadata.insert(OVERVIEW_KEY.to_owned(), theirs.clone());
+        keep_overview(&mut mine);
+        assert_eq!(mine.metadata[OVERVIEW_KEY], theirs);
+        assert!(!wants_better(&mine) && without_made(&mine.metadata).contains_key(OVERVIEW_KEY));
+    }
+
+    #[test]
+    fn an_overview_by_a_model_stays_until_the_text_changes() {
+        let mut memory = memory(Kind::Project, &CHINESE.repeat(3));
+        assert!(wants_better(&memory) && without_made(&memory.metadata).is_empty());
+        let line = one_line(&memory);
+        keep_better(&mut memory, "隔周星期二发布。", "a model");
+        keep_overview(&mut memory);
+        assert_eq!((overview(&memory).as_str(), one_line(&memory)), ("隔周星期二发布。", line));
+        assert!(!wants_better(&memory));
+        memory.content += "新的规定。";
+        keep_overview(&mut memory);
+        assert!(wants_better(&memory) && overview(&memory) != "隔周星期二发布。");
+    }
+}

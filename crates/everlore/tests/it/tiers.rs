@@ -1,0 +1,264 @@
+//! The short forms of long memories: kept by every way of saving, gone with their text, made better by a model (X6).
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use everlore::{
+    Config, Edit, Engine, Kind, Memory, Scope, ToolContext, Tools,
+    engine::{ExtractRequest, ForeignRequest, fs::AddRequest},
+    files::{
+        foreign::ForeignFormat,
+        memory_folder::{Limits, MemoryFolder},
+    },
+    ingest::{Document, ImportOptions, IngestOptions, Undo},
+    llm::ChatModel,
+    recall::{one_line, overview},
+    store::{JournalQuery, RamStore, Store, directory::SyncRequest},
+    types::Role,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    scenarios::Scripted,
+    support::{all, engine, engine_on, noon, ram, say, scope, sqlite, turn},
+};
+
+const ENGLISH: &str = "The release train leaves every second Tuesday. Whoever has a change merges before Monday noon. Hot fixes \
+    go out on any day, but the person on call must agree. The checklist has nine steps. After the release the team watches the \
+    error rate for two hours. If the error rate doubles, the release is rolled back at once. Rolled back releases are looked at \
+    on Wednesday. The notes of that meeting are kept for a year. Customers hear of a release by mail on the day after, in \
+    English and in Chinese. Nobody releases in the last week of December.";
+
+const CHINESE: &str = "发布列车每隔一周的星期二出发。有改动的人要在星期一中午之前合并代码。紧急修复任何一天都可以发布，但是必须得到值班人员的同意。\
+    检查清单一共有九个步骤。发布之后团队要观察错误率两个小时。如果错误率翻倍，就立即回滚这次发布。回滚的发布在星期三复盘，会议记录保存一年。\
+    客户在发布的第二天会收到邮件，邮件有中文和英文两个版本。十二月的最后一周任何人都不发布新版本。";
+
+fn kept(memory: &Memory) -> &Value {
+    memory.metadata.get("overview").unwrap_or(&Value::Null)
+}
+
+/// Every long memory of a scope keeps the forms that are told of it.
+async fn check_all(engine: &Engine, owner: &Scope, what: &str) {
+    let long = all(engine, owner).await.into_iter().filter(|one| one.content.len() > 600);
+    let long: Vec<Memory> = long.filter(|memory| memory.kind != Kind::Turn).collect();
+    assert!(!long.is_empty(), "{what}: nothing was saved");
+    for memory in long {
+        let made = kept(&memory);
+        assert_eq!(made["text"], overview(&memory), "{what}: {memory:?}");
+        assert!(overview(&memory).len() < memory.content.len(), "{what}: {memory:?}");
+        assert!(!memory.description.is_empty() || made["line"] == one_line(&memory), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn remembered_and_edited_texts_keep_them_and_own_descriptions_stay() {
+    for (engine, text, other) in [(ram(), ENGLISH, CHINESE), (engine().await, CHINESE, ENGLISH)] {
+        let owner = scope("王");
+        let draft = everlore::Remember { description: "my own 我的".into(), ..say(text) };
+        let id = engine.remember(&owner, draft).await.unwrap().id;
+        check_all(&engine, &owner, "remember").await;
+        let edit = Edit { content: Some(other.into()), ..Edit::default() };
+        let edited = engine.edit(&owner, id, &edit).await.unwrap();
+        check_all(&engine, &owner, "edit").await;
+        assert_eq!(
+            (edited.description.as_str(), one_line(&edited)),
+            ("my own 我的", "my own 我的".into())
+        );
+        let none = Edit { metadata: Some(serde_json::Map::new()), ..Edit::default() };
+        engine.edit(&owner, id, &none).await.unwrap();
+        check_all(&engine, &owner, "new metadata").await;
+        let short = Edit { content: Some("No.".into()), ..Edit::default() };
+        assert_eq!(*kept(&engine.edit(&owner, id, &short).await.unwrap()), Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn files_documents_vaults_notes_and_other_systems_keep_them() {
+    let home = tempfile::tempdir().unwrap();
+    let both = format!("# Releases\n\n{ENGLISH}\n\n# 发布\n\n{CHINESE}\n");
+    let engine = engine().await.with_home(home.path());
+    let fs = scope("fs");
+    for (uri, text) in [("project/release", ENGLISH), ("project/发布", CHINESE)] {
+        let bytes = text.as_bytes().to_vec();
+        let request = AddRequest { uri: uri.into(), bytes, ..AddRequest::default() };
+        engine.fs_add(&fs, request).await.unwrap();
+    }
+    check_all(&engine, &fs, "fs").await;
+    let documents = scope("documents");
+    let document = Document::new("handbook.md", both.clone().into_bytes());
+    engine.ingest_document(&documents, &document, &IngestOptions::default()).await.unwrap();
+    check_all(&engine, &documents, "document").await;
+    let graph = home.path().join("memory.jsonl");
+    let entity = |name: &str, text: &str| json!({"type": "entity", "name": name, "entityType": "rule", "observations": [text]});
+    std::fs::write(
+        &graph,
+        format!("{}\n{}\n", entity("release", ENGLISH), entity("发布", CHINESE)),
+    )
+    .unwrap();
+    let foreign = scope("foreign");
+    let request = ForeignRequest {
+        format: Some(ForeignFormat::McpGraph),
+        path: graph,
+        dry_run: false,
+        layers: false,
+        map_users: false,
+    };
+    assert_eq!(engine.import_foreign(&foreign, &request).await.unwrap().report.added(), 2);
+    check_all(&engine, &foreign, "foreign").await;
+    let again = engine.import_foreign(&foreign, &request).await.unwrap().report;
+    assert_eq!(
+        (again.added(), again.updated, again.unchanged),
+        (0, 0, 2),
+        "they are no difference"
+    );
+    let notes = scope("notes");
+    let tools = Tools::all();
+    let folder = MemoryFolder::new(home.path().join("root"), Limits::default());
+    let cx = ToolContext { folder: Some(&folder), ..ToolContext::new(&engine, &notes) };
+    let note = json!({"command": "create", "path": "/memories/release.md", "file_text": both});
+    let answer = tools.call("memory", note, &cx).await;
+    assert!(!answer.is_error, "{}", answer.text);
+    check_all(&engine, &notes, "note").await;
+    let vault = scope("vault");
+    let folder = home.path().join("pages");
+    std::fs::create_dir(&folder).unwrap();
+    for (name, text) in [("release", ENGLISH), ("发布", CHINESE)] {
+        let page =
+            format!("---\nname: {name}\ndescription: about {name}\ntype: project\n---\n\n{text}\n");
+        std::fs::write(folder.join(format!("{name}.md")), page).unwrap();
+    }
+    let sync = SyncRequest::new(folder.clone(), &vault);
+    engine.sync_vault(&sync).await.unwrap();
+    check_all(&engine, &vault, "vault").await;
+    let page = std::fs::read_to_string(folder.join("release.md")).unwrap();
+    std::fs::write(folder.join("release.md"), page.replace("Tuesday", "Thursday 星期四")).unwrap();
+    engine.sync_vault(&sync).await.unwrap();
+    check_all(&engine, &vault, "page edited by hand").await;
+    assert_eq!(all(&engine, &vault).await.len(), 2);
+}
+
+fn with_model(store: Arc<dyn Store>, answers: &[&str]) -> (Engine, Arc<Scripted>) {
+    let mut config = Config::default();
+    config.memory_agent.enabled = true;
+    config.memory_agent.model = "scripted".into();
+    let model = Arc::new(Scripted::default());
+    *model.0.lock().unwrap() =
+        answers.iter().map(|text| (*text).to_owned()).collect::<VecDeque<_>>();
+    let engine = Engine::new(store).with_config(config).with_clock(noon);
+    (engine.with_chat_model(Arc::clone(&model) as Arc<dyn ChatModel>), model)
+}
+
+#[tokio::test]
+async fn what_a_model_draws_from_a_conversation_keeps_them() {
+    for text in [ENGLISH, CHINESE] {
+        let draft =
+            json!({ "statement": text, "kind": "project", "confidence": 0.9, "turns": [1] });
+        let answer = json!({ "memories": [draft] }).to_string();
+        let (engine, _) = with_model(Arc::new(RamStore::default()), &[&answer]);
+        let owner = scope("sam");
+        let said = everlore::Turn { role: Some(Role::User), ..turn("s", "", text) };
+        engine.observe(&owner, vec![said]).await.unwrap();
+        engine.extract(&owner, &ExtractRequest::default()).await.unwrap();
+        check_all(&engine, &owner, "extract").await;
+    }
+}
+
+#[tokio::test]
+async fn exports_bring_them_back_undo_too_and_forgetting_leaves_nothing_of_them() {
+    let (from, to, owner) = (engine().await, engine().await, scope("ann"));
+    let id = from.remember(&owner, say(ENGLISH)).await.unwrap().id;
+    from.remember(&owner, say(CHINESE)).await.unwrap();
+    let before = from.get(&owner, id).await.unwrap();
+    let mut file = Vec::new();
+    from.export(&owner, true, &mut file, &mut |_| ()).await.unwrap();
+    let options = ImportOptions { keep_going: false, dry_run: false, keep_secrets: false };
+    to.import(&owner, &file[..], options, &mut |_| ()).await.unwrap();
+    assert_eq!(all(&to, &owner).await, all(&from, &owner).await);
+    let edit = Edit {
+        content: Some(format!("{CHINESE}另外，星期五不发布。")), ..Edit::default()
+    };
+    from.edit(&owner, id, &edit).await.unwrap();
+    let last =
+        from.history(&owner, &JournalQuery { limit: Some(1), ..Default::default() }).await.unwrap();
+    from.undo(&owner, &Undo::Change(last[0].seq)).await.unwrap();
+    let back = from.get(&owner, id).await.unwrap();
+    assert_eq!((back.content, back.metadata), (before.content, before.metadata));
+    from.forget(&owner, id).await.unwrap();
+    let mut file = Vec::new();
+    from.export(&owner, true, &mut file, &mut |_| ()).await.unwrap();
+    let left = String::from_utf8(file).unwrap();
+    assert!(left.contains("十二月") && !left.contains("release"), "{left}");
+}
+
+const BETTER: [(&str, &str); 2] = [
+    (ENGLISH, "Releases leave every second Tuesday; a doubled error rate rolls them back."),
+    (CHINESE, "隔周星期二发布，错误率翻倍就回滚。"),
+];
+
+fn answer(text: &str) -> String {
+    json!({ "overviews": [{ "text": 1, "overview": text }] }).to_string()
+}
+
+#[tokio::test]
+async fn a_model_makes_better_ones_that_are_charged_told_and_can_be_undone() {
+    for (text, better) in BETTER {
+        let (engine, _) = with_model(sqlite().await, &[&answer(better)]);
+        let owner = scope("sam");
+        let id = engine.remember(&owner, say(&text.repeat(3))).await.unwrap().id;
+        let before = engine.get(&owner, id).await.unwrap();
+        assert_eq!(engine.improve_overviews(&owner).await.unwrap(), 1);
+        let after = engine.get(&owner, id).await.unwrap();
+        assert_eq!(overview(&after), better);
+        assert_eq!((&after.content, after.updated_at), (&before.content, before.updated_at));
+        let spent = engine.ledger(&owner, 1).await.unwrap();
+        assert_eq!((spent.spending[0].job.as_str(), spent.total.calls), ("overview", 1));
+        assert_eq!(engine.improve_overviews(&owner).await.unwrap(), 0, "once is enough");
+        let run = engine
+            .history(&owner, &JournalQuery { limit: Some(1), ..Default::default() })
+            .await
+            .unwrap();
+        engine.undo(&owner, &Undo::Run(run[0].run.clone().unwrap())).await.unwrap();
+        assert_eq!(overview(&engine.get(&owner, id).await.unwrap()), overview(&before));
+    }
+}
+
+#[tokio::test]
+async fn answers_that_cannot_be_used_and_spent_budgets_change_nothing() {
+    let long = ENGLISH.repeat(3);
+    for bad in ["", "offline", "{\"overviews\": 3}", &answer(CHINESE), &answer(&long)] {
+        let (engine, _) = with_model(Arc::new(RamStore::default()), &[bad]);
+        let owner = scope("sam");
+        engine.remember(&owner, say(&long)).await.unwrap();
+        let before = all(&engine, &owner).await;
+        let made = engine.improve_overviews(&owner).await.unwrap_or(0);
+        assert_eq!(made, 0, "{bad}");
+        assert_eq!(all(&engine, &owner).await, before, "{bad}");
+    }
+    let (engine, model) = with_model(Arc::new(RamStore::default()), &[&answer("Releases.")]);
+    let mut config = engine.config().clone();
+    config.memory_agent.budget.daily_tokens = 1;
+    let engine = engine.with_config(config);
+    let owner = scope("sam");
+    engine.remember(&owner, say(&long)).await.unwrap();
+    let tokens = everlore::llm::Tokens { read: 5, cached: 0, written: 5 };
+    engine.spent(&owner, "extract", tokens, Duration::ZERO).await.unwrap();
+    assert_eq!(engine.improve_overviews(&owner).await.unwrap(), 0);
+    assert_eq!(model.0.lock().unwrap().len(), 1, "the model was not asked");
+}
+
+#[tokio::test]
+async fn the_worker_makes_them_by_itself_and_without_a_model_nobody_is_asked() {
+    let (engine, _) = with_model(sqlite().await, &[&answer(BETTER[1].1)]);
+    let owner = scope("sam");
+    let id = engine.remember(&owner, say(&CHINESE.repeat(3))).await.unwrap().id;
+    let worker = engine.spawn_worker();
+    let made = async {
+        while overview(&engine.get(&owner, id).await.unwrap()) != BETTER[1].1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), made).await.expect("the worker asks the model");
+    worker.stop(Duration::from_secs(30)).await;
+    let plain = engine_on(Arc::new(RamStore::default()));
+    plain.remember(&owner, say(&ENGLISH.repeat(3))).await.unwrap();
+    assert_eq!(plain.improve_overviews(&owner).await.unwrap(), 0);
+}
