@@ -154,6 +154,10 @@ fn sentence(why_not: &WhyNot) -> String {
         WhyNot::NoAnswer => {
             "it is an answer that says that nothing is known, and tells nothing".to_owned()
         }
+        WhyNot::Seen => {
+            "the model still sees it in this conversation, or the turns that it was drawn from"
+                .to_owned()
+        }
         WhyNot::NoTerm { query_terms, memory_terms } => format!(
             "it has nothing in common with the query: the query was looked up by {}; the memory is found by {}",
             listed(query_terms),

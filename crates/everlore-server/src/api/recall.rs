@@ -3,7 +3,7 @@
 use axum::{Router, routing::post};
 use everlore::{
     Block, Hit, Memory, MemoryId, Recall, RecallRequest,
-    recall::{Factors, Intent, Judgement, Signals},
+    recall::{Factors, Intent, Judgement, Seen, Signals},
     store::Filter,
     types::Timestamp,
 };
@@ -154,6 +154,9 @@ pub(super) struct ContextBody {
     limit: Option<usize>,
     /// The conversation: what is told in it is written down, so that what was of use can be learned. Needs the role write.
     session: Option<String>,
+    /// Since when the model still sees what is said in that conversation (RFC 3339): it is not told again.
+    #[schema(value_type = Option<String>)]
+    seen_since: Option<Timestamp>,
 }
 
 /// Make the block to append to a system prompt; its text is empty if nothing is worth telling
@@ -164,7 +167,9 @@ pub(super) async fn context(
 ) -> Answered<Block> {
     let engine = access.engine();
     let request = engine.context_request(&access.scope, body.query);
-    let request = RecallRequest { limit: body.limit.unwrap_or(request.limit), ..request };
+    let seen = body.session.clone().zip(body.seen_since);
+    let seen = seen.map(|(session, since)| Seen { session, since, texts: None });
+    let request = RecallRequest { limit: body.limit.unwrap_or(request.limit), seen, ..request };
     let budget = body.budget.unwrap_or(engine.config().memory.inject.token_budget);
     let block = match body.session {
         None => engine.context(&request, budget).await?,
