@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Evidence, Hit, Intent, Need, RecallRequest, identity::Identity};
-use crate::types::{Kind, Via};
+use crate::{
+    text::terms::terms,
+    types::{Kind, Via},
+};
 
 /// How many numbers are weighed, the constant one included.
 pub const FEATURES: usize = 11;
@@ -12,8 +15,8 @@ pub const FEATURES: usize = 11;
 /// told only if everything else speaks for it. More would cost true questions that merely look general.
 const GENERAL: f64 = -4.0;
 
-/// Added where the query touches on the user's ways and the best hit is what is known of the user: as much as naming
-/// the speaker.
+/// Added where the query touches on the user's ways, or asks for what they bear on, and the best hit is what is known of
+/// the user: as much as naming the speaker.
 const ABOUT_USER: f64 = 2.0;
 
 /// What each number of the evidence is called, in the order of the weights.
@@ -230,8 +233,11 @@ fn intent_adds(intent: &Intent, best: &Hit, evidence: &Evidence) -> f64 {
     let about_user = intent.identity != Identity::None && best.signals.identity > 0.0;
     let is_document = best.memory.kind == Kind::Knowledge && best.memory.source.via == Via::Import;
     let knows_somebody = evidence.speaker || evidence.acquaintances > 0;
+    let concerned = best.memory.kind == Kind::User
+        && !intent.concerns.is_empty()
+        && terms(&best.memory.content).iter().any(|term| intent.concerns.contains(term));
     match intent.need {
-        _ if about_user => ABOUT_USER,
+        _ if about_user || concerned => ABOUT_USER,
         Need::General if !is_document && !knows_somebody => GENERAL,
         _ => 0.0,
     }

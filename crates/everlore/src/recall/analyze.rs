@@ -67,6 +67,9 @@ pub struct Intent {
     /// The terms of each question that needs memory, where something else is said beside it.
     #[serde(skip)]
     pub questions: Vec<Vec<String>>,
+    /// The terms of what bears on a request for oneself: who wants a dinner may be allergic.
+    #[serde(skip)]
+    pub concerns: Vec<String>,
     /// Whether it asks for a time.
     pub asks_when: bool,
     /// The times it names, as half-open ranges.
@@ -137,6 +140,10 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
         task_takes: taken(query).iter().flat_map(|thing| main_terms(thing)).collect(),
         need: need(query, identity, small_talk),
         questions: questions(query),
+        concerns: concerns::of(query)
+            .into_iter()
+            .flat_map(|(_, told)| told.iter().flat_map(|word| main_terms(word)))
+            .collect(),
         asks_when: asks_when(query),
         is_earlier: times.iter().any(|mention| mention.is_earlier),
         time_terms: times.iter().flat_map(|mention| terms(&query[mention.span.clone()])).collect(),

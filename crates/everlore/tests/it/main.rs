@@ -13,6 +13,7 @@ mod pack;
 mod ingest;
 mod documents;
 mod everyday;
+mod seen;
 mod small_homes;
 mod calibration;
 mod isolation;
