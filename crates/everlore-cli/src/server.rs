@@ -16,6 +16,8 @@ use everlore_server::Running;
 #[cfg(feature = "server")]
 use serde_json::{Value, json};
 
+use everlore::types::Timestamp;
+
 use crate::context::Context;
 
 /// A server on this machine answers a connection at once, or not at all.
@@ -30,6 +32,17 @@ const ANSWER: Duration = Duration::from_millis(1_000);
 #[cfg(feature = "server")]
 const MAX_ANSWER: u64 = 16 * 1024 * 1024;
 
+/// What a conversation may be told.
+#[cfg_attr(not(feature = "server"), expect(dead_code, reason = "only a server is told"))]
+pub(crate) struct Told<'a> {
+    /// The most tokens.
+    pub(crate) budget: usize,
+    /// The conversation.
+    pub(crate) session: &'a str,
+    /// Since when its model sees what is said in it.
+    pub(crate) since: Timestamp,
+}
+
 /// Whether a server runs on the home, whatever its settings are.
 pub(crate) fn runs(cx: &Context) -> bool {
     #[cfg(feature = "server")]
@@ -43,15 +56,16 @@ pub(crate) fn runs(cx: &Context) -> bool {
 
 /// The block for a query, as [`everlore::Engine::inject`] makes it; none if no server tells it.
 #[cfg(feature = "server")]
-pub(crate) fn context(cx: &Context, query: &str, budget: usize, session: &str) -> Option<String> {
-    let body = json!({ "query": query, "budget": budget, "session": session });
+pub(crate) fn context(cx: &Context, query: &str, told: &Told<'_>) -> Option<String> {
+    let Told { budget, session, since } = told;
+    let body = json!({ "query": query, "budget": budget, "session": session, "seen_since": since });
     let answer = post(cx, "/v1/context", &body)?;
     Some(answer.get("text")?.as_str()?.to_owned())
 }
 
 /// The same, where there is no server.
 #[cfg(not(feature = "server"))]
-pub(crate) fn context(_: &Context, _: &str, _: usize, _: &str) -> Option<String> {
+pub(crate) fn context(_: &Context, _: &str, _: &Told<'_>) -> Option<String> {
     None
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod corpus;
 pub(crate) mod extract;
 pub(crate) mod gate;
 pub(crate) mod layouts;
+pub(crate) mod homes;
 pub(crate) mod hooks;
 pub(crate) mod life;
 pub(crate) mod load;

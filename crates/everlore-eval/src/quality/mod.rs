@@ -6,3 +6,4 @@ pub(crate) mod abstention;
 pub(crate) mod extraction;
 pub(crate) mod gate;
 pub(crate) mod everyday;
+pub(crate) mod homes;

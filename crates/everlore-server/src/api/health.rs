@@ -66,6 +66,9 @@ pub(super) async fn metrics(
     Reader(access): Reader,
 ) -> Result<Response, Problem> {
     access.check_owner()?;
-    let text = app.metrics.text(app.started.elapsed());
+    let paused = u8::from(app.engine.questions_paused().is_some());
+    let text = app.metrics.text(app.started.elapsed())
+        + "# HELP everlore_embedding_paused Whether recall goes by words because the embedding server failed.\n"
+        + &format!("# TYPE everlore_embedding_paused gauge\neverlore_embedding_paused {paused}\n");
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }

@@ -222,6 +222,7 @@ fn fields() -> Vec<(&'static str, &'static str, Value)> {
         ("RecallBody", "min_score", share.clone()),
         ("RecallBody", "min_confidence", share),
         ("RecallBody", "as_of", time.clone()),
+        ("ContextBody", "seen_since", time.clone()),
         ("Filter", "since", time.clone()),
         ("Filter", "until", time.clone()),
         ("Filter", "turns_until", time),

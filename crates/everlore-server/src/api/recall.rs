@@ -7,7 +7,7 @@ use everlore::{
     Block, Hit, Memory, MemoryId, Recall, RecallRequest,
     engine::PromptRequest,
     prompt::{Mark, Prompt},
-    recall::{Factors, Intent, Judgement, Signals, WhyNot},
+    recall::{Factors, Intent, Judgement, Seen, Signals, WhyNot},
     store::Filter,
     text::language::language_of,
     types::{Timestamp, Verified},
@@ -197,6 +197,9 @@ pub(super) struct ContextBody {
     limit: Option<usize>,
     /// The conversation: what is told in it is written down, so that what was of use can be learned. Needs the role write.
     session: Option<String>,
+    /// Since when the model still sees what is said in that conversation (RFC 3339): it is not told again.
+    #[schema(value_type = Option<String>)]
+    seen_since: Option<Timestamp>,
     /// Also give the part of the prompt that stays the same for the conversation, with figures; needs `session`.
     #[serde(default)]
     stable: bool,
@@ -244,7 +247,9 @@ pub(super) async fn context(
 ) -> Answered<Context> {
     let engine = access.engine();
     let request = engine.context_request(&access.scope, body.query);
-    let request = RecallRequest { limit: body.limit.unwrap_or(request.limit), ..request };
+    let seen = body.session.clone().zip(body.seen_since);
+    let seen = seen.map(|(session, since)| Seen { session, since, texts: None });
+    let request = RecallRequest { limit: body.limit.unwrap_or(request.limit), seen, ..request };
     let usual = engine.settings(access.scope.agent()).memory.inject.token_budget;
     let budget = body.budget.unwrap_or(usual);
     let why_not = match &body.why_not {

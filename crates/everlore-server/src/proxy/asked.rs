@@ -23,6 +23,8 @@ pub(super) struct Asked {
     pub(super) question: String,
     /// What the user said first.
     pub(super) first: String,
+    /// Everything that the user and the model said.
+    pub(super) said: Vec<String>,
     /// What was said just before the question.
     pub(super) before: Vec<String>,
     /// How many messages there are.
@@ -153,6 +155,9 @@ impl Asked {
             self.in_tool_loop = voices.last() == Some(&Voice::Tool);
             return Some(());
         };
+        let talk = items.iter().zip(&voices);
+        let talk = talk.filter(|(_, voice)| matches!(voice, Voice::User | Voice::Model));
+        self.said = talk.map(|(item, _)| item.text()).collect();
         self.first = items[first].text();
         self.question = items[last].text();
         self.before = items[last.saturating_sub(MESSAGES_BEFORE)..last]

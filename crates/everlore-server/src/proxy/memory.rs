@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use everlore::{
     Block, RecallRequest,
+    recall::Seen,
     store::{Filter, Order, Page},
-    types::{Kind, Timestamp},
+    types::{Fingerprint, Kind, Timestamp},
 };
 
 use super::{
@@ -82,7 +83,13 @@ async fn found(identity: &Identity, asked: &Asked) -> everlore::Result<Block> {
     let turns_until = if goes_on { began(identity).await? } else { None };
     let filter = Filter { turns_until, ..Filter::default() };
     let request = engine.context_request(scope, end_of(&asked.question));
-    let request = RecallRequest { filter, ..request };
+    let texts = asked.said.iter().map(|text| Fingerprint::of(text)).collect();
+    let seen = turns_until.map(|since| Seen {
+        session: identity.session.clone(),
+        since,
+        texts: Some(texts),
+    });
+    let request = RecallRequest { filter, seen, ..request };
     match identity.mode {
         Mode::Full => engine.inject(&request, budget, &identity.session).await,
         Mode::Read | Mode::Off => engine.context(&request, budget).await,

@@ -6,7 +6,7 @@ use super::Conversation;
 use crate::{
     config::{InjectConfig, LanguageChoice},
     error::Result,
-    recall::{Block, BlockEntry, RecallRequest},
+    recall::{Block, BlockEntry, RecallRequest, Seen},
     store::Filter,
     text::{
         escape::inert,
@@ -86,11 +86,13 @@ impl Conversation {
         }
     }
 
-    /// Memory is asked about everything but the turns that the model sees anyway.
+    /// Memory is asked about everything but the turns that the model sees anyway, and what was drawn from them.
     fn recall_request(&self, question: &str) -> RecallRequest {
         let seen_since = self.history.all().first().map(|exchange| exchange.at);
         let filter = Filter { turns_until: seen_since, ..Filter::default() };
-        RecallRequest { filter, ..self.engine.context_request(&self.scope, question) }
+        let session = self.session.clone();
+        let seen = seen_since.map(|since| Seen { session, since, texts: None });
+        RecallRequest { filter, seen, ..self.engine.context_request(&self.scope, question) }
     }
 
     async fn so_far(&mut self, inject: &InjectConfig, room: usize, question: &str) -> SoFar {

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 
+use super::breaker::{Breaker, Paused};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     llm::Embedder,
     store::{Keep, Lookup, VectorCache},
     types::{Fingerprint, ModelId, Scope, Timestamp, Vector},
@@ -26,8 +27,8 @@ pub(super) struct Asking<'a> {
     pub(super) embedder: &'a dyn Embedder,
     pub(super) kept: Option<Kept<'a>>,
     pub(super) scope: &'a Scope,
-    /// Whether questions are embedded, and not memories.
-    pub(super) question: bool,
+    /// Where questions are embedded, and not memories: whether the model answers.
+    pub(super) breaker: Option<&'a Breaker>,
     pub(super) now: Timestamp,
 }
 
@@ -46,7 +47,7 @@ impl Embedder for Asking<'_> {
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let Some(kept) = self.kept else { return self.embedder.embed(texts).await };
+        let Some(kept) = self.kept else { return self.made(texts).await };
         let prints: Vec<_> = texts.iter().map(|text| Fingerprint::of(text)).collect();
         let mut known = self.look_up(kept, &prints).await;
         // The same text twice is asked for once.
@@ -72,7 +73,7 @@ impl Asking<'_> {
         let asked = Lookup {
             model: self.model().clone(),
             texts: prints.to_vec(),
-            question: self.question,
+            question: self.breaker.is_some(),
             now: self.now,
         };
         let found = kept.cache.cached(self.scope, &asked).await.unwrap_or_else(|error| {
@@ -84,6 +85,18 @@ impl Asking<'_> {
         pairs.filter_map(|(print, found)| Some((print, found.filter(usable)?))).collect()
     }
 
+    /// Asks the model, unless it failed a moment ago: somebody waits for the answer to a question.
+    async fn made(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let Some(breaker) = self.breaker else { return self.embedder.embed(texts).await };
+        let trial = breaker.begin(self.now).map_err(left_alone)?;
+        let made = self.embedder.embed(texts).await;
+        match &made {
+            Ok(_) => trial.answered(),
+            Err(error) => trial.failed(error),
+        }
+        made
+    }
+
     /// Asks the model and keeps what it says.
     async fn ask(
         &self,
@@ -91,13 +104,13 @@ impl Asking<'_> {
         missing: &[(Fingerprint, &str)],
     ) -> Result<Vec<(Fingerprint, Vector)>> {
         let texts: Vec<_> = missing.iter().map(|(_, text)| *text).collect();
-        let made = self.embedder.embed(&texts).await?;
+        let made = self.made(&texts).await?;
         let prints = missing.iter().map(|(print, _)| *print);
         let vectors: Vec<_> = prints.zip(made.iter().map(|made| Vector::quantize(made))).collect();
         let keep = Keep {
             model: self.model().clone(),
             vectors: vectors.clone(),
-            question: self.question,
+            question: self.breaker.is_some(),
             now: self.now,
             most: kept.most,
         };
@@ -105,5 +118,14 @@ impl Asking<'_> {
             tracing::warn!("{error}: vectors cannot be kept");
         }
         Ok(vectors)
+    }
+}
+
+/// What a question is told that came too soon after a failure.
+fn left_alone(paused: Paused) -> Error {
+    let Paused { failures, until, why } = paused;
+    Error::Remote {
+        message: format!("{why}; failed {failures} times, asked again from {until:.0} on"),
+        hint: "`everlore doctor` asks it at once".to_owned(),
     }
 }

@@ -8,7 +8,10 @@ use std::{
 
 use tokio::task::JoinHandle;
 
-use super::asking::{Asking, Kept};
+use super::{
+    asking::{Asking, Kept},
+    breaker::Breaker,
+};
 use crate::{
     error::Result,
     llm::Embedder,
@@ -24,6 +27,8 @@ pub(super) struct Filler {
     pub(super) most_kept: usize,
     pub(super) clock: fn() -> Timestamp,
     work: Mutex<Work>,
+    /// Whether the model makes what it is asked for: one that answers with vectors of another size fails with every save.
+    breaker: Breaker,
 }
 
 #[derive(Default)]
@@ -50,6 +55,8 @@ impl Filler {
             most_kept: most_kept.unwrap_or(0),
             clock,
             work: Mutex::default(),
+            // One failure may be a server that starts: the next save tries again.
+            breaker: Breaker::tolerating(1),
         }
     }
 
@@ -63,7 +70,8 @@ impl Filler {
     pub(super) fn wake(self: &Arc<Self>, scope: &Scope) {
         let mut work = self.work();
         work.scopes.insert(scope.clone());
-        if !work.busy {
+        // What waits is made with the first save after the pause.
+        if !work.busy && self.breaker.paused((self.clock)()).is_none() {
             work.busy = true;
             work.task = Some(tokio::spawn(Arc::clone(self).run()));
         }
@@ -101,7 +109,7 @@ impl Filler {
             embedder: &*self.embedder,
             kept: self.kept(),
             scope,
-            question: false,
+            breaker: None,
             now: (self.clock)(),
         };
         let texts: Vec<&str> = waiting.iter().map(|memory| memory.content.as_str()).collect();
@@ -124,10 +132,15 @@ impl Filler {
 
     async fn run(self: Arc<Self>) {
         while let Some(scope) = self.next() {
-            if let Err(error) = self.fill_scope(&scope).await {
-                tracing::warn!(
-                    "{error}: vectors are made after the next save, or by `everlore embed rebuild`"
-                );
+            let Ok(trial) = self.breaker.begin((self.clock)()) else { return self.rest(scope) };
+            match self.fill_scope(&scope).await {
+                Ok(()) => trial.answered(),
+                Err(error) => {
+                    trial.failed(&error);
+                    tracing::warn!(
+                        "{error}: vectors are made after a later save, or by `everlore embed rebuild`"
+                    );
+                }
             }
         }
     }
@@ -144,6 +157,13 @@ impl Filler {
         let next = work.scopes.pop_first();
         work.busy = next.is_some();
         next
+    }
+
+    /// Leaves a scope for a later save, and ends the task.
+    fn rest(&self, scope: Scope) {
+        let mut work = self.work();
+        work.scopes.insert(scope);
+        work.busy = false;
     }
 
     fn work(&self) -> MutexGuard<'_, Work> {

@@ -2,6 +2,7 @@
 
 mod embedding;
 mod asking;
+mod breaker;
 mod filler;
 mod queue;
 mod tree;
@@ -30,8 +31,9 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc};
 use jiff::{Zoned, tz::TimeZone};
 use tokio::sync::Notify;
 
-use self::{asking::Asking, embedding::Embedding, filler::Filler};
+use self::{asking::Asking, breaker::Breaker, embedding::Embedding, filler::Filler};
 pub use around::Around;
+pub use breaker::Paused;
 pub use calibration::{Calibration, MIN_MEMORIES, Told};
 pub use capture::{CaptureStatus, ExtractRequest, Extraction};
 pub use checks::NAMED_LIMIT;
@@ -83,6 +85,8 @@ pub struct Engine {
     filler: Option<Arc<Filler>>,
     /// The model of questions.
     questions: Option<Arc<dyn Embedder>>,
+    /// Whether a model of questions on another server answers.
+    breaker: Arc<Breaker>,
     /// What compares texts word by word.
     reranker: Option<Arc<dyn Reranker>>,
     config: Arc<Config>,
@@ -109,6 +113,7 @@ impl Engine {
             store,
             filler: None,
             questions: None,
+            breaker: Arc::default(),
             reranker: None,
             config: Arc::default(),
             own: Arc::default(),
@@ -260,7 +265,12 @@ impl Engine {
     fn asking<'a>(&'a self, scope: &'a Scope, now: Timestamp) -> Option<Asking<'a>> {
         let embedder = self.questions.as_deref()?;
         let kept = self.filler.as_ref().and_then(|filler| filler.kept());
-        Some(Asking { embedder, kept, scope, question: true, now })
+        Some(Asking { embedder, kept, scope, breaker: Some(&self.breaker), now })
+    }
+
+    /// Why the server that makes the vectors of questions is not asked at the moment, if so: words alone decide meanwhile.
+    pub fn questions_paused(&self) -> Option<Paused> {
+        self.breaker.paused((self.clock)())
     }
 
     fn means<'a>(

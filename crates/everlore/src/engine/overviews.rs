@@ -55,7 +55,7 @@ pub(super) struct Looked {
 impl Engine {
     /// Makes better overviews in all scopes that changed and were not looked through lately. Does nothing without a model.
     pub(super) async fn improve_overviews_if_due(&self, looked: &mut Looked) -> Result<()> {
-        if self.reader().is_none() || !self.config.memory.enabled {
+        if self.chat.is_none() || !self.config.memory_agent.enabled {
             return Ok(());
         }
         let now = self.now().timestamp();
@@ -65,7 +65,9 @@ impl Engine {
         looked.asked_at = Some(now);
         for scope in self.store.scopes().await? {
             let is_done = |line: Option<u64>| line == looked.done.get(&scope).copied();
-            if !is_done(self.last_line(&scope).await?)
+            if self.check_enabled(&scope).is_ok()
+                && self.reader(&scope).is_some()
+                && !is_done(self.last_line(&scope).await?)
                 && self.store.ledger().begin(&scope, OVERVIEW, now, LOOK_EVERY).await?
             {
                 self.improve(&scope, looked).await?;
@@ -77,12 +79,12 @@ impl Engine {
     /// Asks the model for better overviews of the long memories of a scope, and returns how many it made. An answer that
     /// cannot be used changes nothing, and neither does a budget that is spent.
     pub async fn improve_overviews(&self, scope: &Scope) -> Result<usize> {
-        self.check_enabled()?;
+        self.check_enabled(scope)?;
         self.improve(scope, &mut Looked::default()).await
     }
 
     async fn improve(&self, scope: &Scope, looked: &mut Looked) -> Result<usize> {
-        let Some(model) = self.reader() else { return Ok(0) };
+        let Some(model) = self.reader(scope) else { return Ok(0) };
         let mut wanted = Vec::new();
         let is_refused = |memory: &Memory| looked.refused.contains(&(memory.id, memory.version));
         self.each_active(scope, &super::life::STATEMENTS, |memory| {
@@ -119,7 +121,7 @@ impl Engine {
         looked: &mut Looked,
     ) -> Result<usize> {
         let mut texts: Vec<String> = memories.iter().map(|it| it.content.clone()).collect();
-        if self.masks() {
+        if self.masks(scope) {
             mask_all(&mut texts);
         }
         let own = PROMPTS[usize::from(language == Language::Chinese)];

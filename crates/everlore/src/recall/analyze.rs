@@ -4,6 +4,8 @@ use jiff::Zoned;
 use serde::Serialize;
 
 use super::{
+    asked_before::is_question,
+    concerns,
     domains::DomainTerm,
     identity::{Identity, identity_of},
     intent::{Aim, aim_of},
@@ -19,6 +21,7 @@ use crate::{
         fold::fold,
         han::simplify,
         language::{Language, is_cjk, language_of},
+        sentences::sentences,
         terms::{Term, is_single_cjk, terms},
     },
     types::Timestamp,
@@ -27,6 +30,12 @@ use crate::{
 /// More different terms than this are a document, not a question; the rest of it is not looked up. A Chinese message has
 /// about two for each character, so this is a long one.
 const MAX_TERMS: usize = 512;
+
+/// A longer message is a document with questions in it; it also bounds the work.
+const MAX_ASKED_BYTES: usize = 2_000;
+
+/// What bears on a thing is worth less than another word for it.
+const CONCERN_SHARE: f64 = 0.5;
 
 /// Chinese questions are shorter; in a longer run synonyms are looked for at its beginning only.
 const MAX_WORD_CHARS: usize = 200;
@@ -55,6 +64,12 @@ pub struct Intent {
     /// If it is a task: the terms of what it takes from memory ("my landlord").
     #[serde(skip)]
     pub task_takes: Vec<String>,
+    /// The terms of each question that needs memory, where something else is said beside it.
+    #[serde(skip)]
+    pub questions: Vec<Vec<String>>,
+    /// The terms of what bears on a request for oneself: who wants a dinner may be allergic.
+    #[serde(skip)]
+    pub concerns: Vec<String>,
     /// Whether it asks for a time.
     pub asks_when: bool,
     /// The times it names, as half-open ranges.
@@ -124,6 +139,11 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
         names: names_of(query, &times),
         task_takes: taken(query).iter().flat_map(|thing| main_terms(thing)).collect(),
         need: need(query, identity, small_talk),
+        questions: questions(query),
+        concerns: concerns::of(query)
+            .into_iter()
+            .flat_map(|(_, told)| told.iter().flat_map(|word| main_terms(word)))
+            .collect(),
         asks_when: asks_when(query),
         is_earlier: times.iter().any(|mention| mention.is_earlier),
         time_terms: times.iter().flat_map(|mention| terms(&query[mention.span.clone()])).collect(),
@@ -135,7 +155,6 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
     }
 }
 
-/// Whether a query asks for a stretch of the past and nothing else; what is to come is not remembered as such.
 /// Understands a query that asks for nothing but a period as one for the words that name it.
 pub(super) fn by_time_words(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
     let intent = analyze(query, config, now);
@@ -154,8 +173,20 @@ fn need(query: &str, identity: Identity, small_talk: bool) -> Need {
         // Who asks about oneself asks for memory, whatever the form.
         Identity::Weak | Identity::Strong => Need::Open,
         Identity::None if small_talk => Need::Nothing,
+        // A dinner is made anew, but not for somebody in general.
+        Identity::None if concerns::touches(query) => Need::Open,
         Identity::None => need_of(query),
     }
+}
+
+/// The terms of each question among several sentences. One that the world answers is none of memory's.
+fn questions(query: &str) -> Vec<Vec<String>> {
+    if query.len() > MAX_ASKED_BYTES || sentences(query).nth(1).is_none() {
+        return Vec::new();
+    }
+    let needs = |part: &&str| need(part, identity_of(part), is_small_talk(part)) == Need::Open;
+    let asking = sentences(query).filter(|part| is_question(part)).filter(needs);
+    asking.map(terms).filter(|terms| !terms.is_empty()).collect()
 }
 
 fn names_of(query: &str, times: &[TimeMention]) -> Vec<Vec<String>> {
@@ -165,6 +196,7 @@ fn names_of(query: &str, times: &[TimeMention]) -> Vec<Vec<String>> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
+/// Whether a query asks for a stretch of the past and nothing else; what is to come is not remembered as such.
 fn asks_period(
     query: &str,
     times: &[TimeMention],
@@ -201,6 +233,7 @@ fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
         .collect();
     if config.synonym > 0.0 {
         add_synonyms(query, &mut terms, config.synonym);
+        add_concerns(query, &mut terms, config.synonym * CONCERN_SHARE);
     }
     terms
 }
@@ -237,6 +270,21 @@ fn add_synonyms(query: &str, query_terms: &mut [QueryTerm], worth: f64) {
             term.synonyms.extend(parts.into_iter().map(|part| (part, share)));
         }
         term.synonyms.retain(|(text, _)| *text != main);
+    }
+}
+
+/// Gives the words of a request what people tell of themselves that bears on it.
+fn add_concerns(query: &str, query_terms: &mut [QueryTerm], worth: f64) {
+    for (word, told) in concerns::of(query) {
+        let Some(main) = main_terms(word).into_iter().next() else { continue };
+        let Some(term) = query_terms.iter_mut().find(|term| term.text == main) else { continue };
+        for told in told {
+            let known =
+                |text: &String| *text == main || term.synonyms.iter().any(|(t, _)| t == text);
+            let parts: Vec<_> = main_terms(told).into_iter().filter(|text| !known(text)).collect();
+            let share = worth / parts.len().max(1) as f64;
+            term.synonyms.extend(parts.into_iter().map(|part| (part, share)));
+        }
     }
 }
 

@@ -91,7 +91,7 @@ fn only_asks(memory: &Memory, asked: &HashSet<Term>) -> bool {
 }
 
 /// By how it ends: with a question mark, or with a word that makes a question of a Chinese sentence.
-fn is_question(text: &str) -> bool {
+pub(super) fn is_question(text: &str) -> bool {
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '!' | '！'));
     text.ends_with(['?', '？', '吗', '嗎', '呢'])
 }

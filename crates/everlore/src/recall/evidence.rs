@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    Hit,
+    Hit, Weights,
     corpus::Doc,
     fuse::{BACKGROUND, Fusion},
     lexical::rarity,
@@ -16,6 +16,17 @@ const USUAL_MEANING: f64 = 0.35;
 
 /// A second unknown name says it clearly enough; a list of foreign names says no more.
 const MAX_STRANGERS: usize = 2;
+
+/// A scope of so many memories is no longer small: in homes of 60 the weights of large ones are right as often as any others.
+const NOT_SMALL: f64 = 60.0;
+
+/// In a larger scope, some question of a long message is always covered by accident, so that only the whole counts.
+const MAX_FOR_PARTS: usize = 300;
+
+/// How small a scope of so many memories is.
+fn small(count: usize) -> f64 {
+    (1.0 - (count.max(1) as f64).ln() / NOT_SMALL.ln()).max(0.0)
+}
 
 /// What speaks for the best hit answering the query.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -38,6 +49,8 @@ pub struct Evidence {
     pub acquaintances: usize,
     /// Whether the best hit is of the time that the query names.
     pub date: bool,
+    /// How small the scope is: 1 with a single memory, 0 from sixty on.
+    pub small: f64,
 }
 
 /// Sums over the query's terms.
@@ -53,11 +66,22 @@ struct Sums {
 }
 
 impl Fusion<'_> {
-    /// Weighs the hits, best first.
-    pub(super) fn evidence(&self, hits: &[Hit]) -> Evidence {
+    /// Weighs the hits, best first: for the whole query, and for each question in it, of which the best answered counts. What
+    /// is said around a question need not be known.
+    pub(super) fn evidence(&self, hits: &[Hit], weights: &Weights) -> Evidence {
+        let whole = self.evidence_for(hits, None);
+        let asked: &[_] =
+            if self.corpus.count() < MAX_FOR_PARTS { &self.intent.questions } else { &[] };
+        let parts = asked.iter().map(|part| self.evidence_for(hits, Some(part)));
+        let odds = |evidence: &Evidence| weights.odds(&evidence.features());
+        parts.fold(whole, |best, part| if odds(&part) > odds(&best) { part } else { best })
+    }
+
+    /// Weighs the hits for the whole query, or for these terms of it.
+    fn evidence_for(&self, hits: &[Hit], part: Option<&Vec<String>>) -> Evidence {
         let best = hits.first().and_then(|hit| Some((hit, self.corpus.find(hit.place)?)));
         let Some((hit, doc)) = best else { return Evidence::default() };
-        let sums = self.sums(doc);
+        let sums = self.sums(doc, part);
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         let strongest = hits.iter().map(|hit| hit.signals.bm25).fold(0.0, f64::max);
         let (strangers, acquaintances) = self.names();
@@ -71,12 +95,13 @@ impl Fusion<'_> {
             strangers: strangers.min(MAX_STRANGERS),
             acquaintances,
             date: hit.signals.date > 0.0,
+            small: small(self.corpus.count()),
         }
     }
 
     /// Adds up the terms. Those that name a time are left out: what was said then need not repeat them. Of a task only what
     /// it takes from memory counts; the rest says what is to be made.
-    fn sums(&self, doc: Doc) -> Sums {
+    fn sums(&self, doc: Doc, part: Option<&Vec<String>>) -> Sums {
         let around = self.corpus.neighbours(doc);
         let mut sums = Sums::default();
         let terms = self.intent.terms.iter().zip(&self.gathered.lists).zip(&self.scores.known);
@@ -84,7 +109,8 @@ impl Fusion<'_> {
             let says_nothing = known == 0 && is_loose_pair(&term.text);
             let taken = &self.intent.task_takes;
             let is_made = !taken.is_empty() && !taken.contains(&term.text);
-            if says_nothing || is_made || self.intent.time_terms.contains(&term.text) {
+            let elsewhere = part.is_some_and(|part| !part.contains(&term.text));
+            if says_nothing || is_made || elsewhere || self.intent.time_terms.contains(&term.text) {
                 continue;
             }
             let worth = term.weight * f64::from(rarity(self.corpus.count() + BACKGROUND, known));
@@ -111,9 +137,12 @@ impl Fusion<'_> {
         (self.intent.names.len() - known, known)
     }
 
-    /// How much more similar a document is than the scope's usual one.
+    /// How much more similar a document is than the scope's usual one. The mean of a few memories says nothing of what is
+    /// usual: of a single one it is that memory itself.
     fn meaning(&self, doc: Doc) -> Option<f64> {
         let similar = self.similar.as_ref()?;
-        Some(f64::from(similar.raw(self.corpus.number(doc))?) - similar.mean - USUAL_MEANING)
+        let small = small(self.corpus.count());
+        let usual = small * similar.unrelated + (1.0 - small) * similar.mean;
+        Some(f64::from(similar.raw(self.corpus.number(doc))?) - usual - USUAL_MEANING)
     }
 }

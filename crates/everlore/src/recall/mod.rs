@@ -1,12 +1,13 @@
 //! The read path: what should the model know now?
 //!
 //! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `rerank` looks at the best
-//! of them again where a model is at hand, `asked_before` leaves out what only asks the same, `bridge` lifts what the best lead to, `score` weighs what a memory is worth,
+//! of them again where a model is at hand, `asked_before` leaves out what only asks the same, `seen` what the conversation still shows, `bridge` lifts what the best lead to, `score` weighs what a memory is worth,
 //! `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
 //! a period is answered by `period` in the order of time; `outdated` puts the newest of several statements first.
 
 mod analyze;
 mod synonyms;
+mod concerns;
 mod domains;
 pub mod intent;
 mod identity;
@@ -23,6 +24,7 @@ mod signals;
 mod fuse;
 mod rerank;
 mod asked_before;
+mod seen;
 mod bridge;
 mod score;
 mod outdated;
@@ -49,6 +51,7 @@ pub use logistic::{Sample, fit};
 pub use need::Need;
 pub use pack::{Block, BlockEntry, Tier, pack};
 pub use score::Factors;
+pub use seen::Seen;
 pub(crate) use self_query::{self_query, units};
 pub use signals::{Signals, TermSignal};
 pub use why_not::WhyNot;
@@ -94,6 +97,8 @@ pub struct RecallRequest {
     pub min_confidence: f64,
     /// Hits whose relevance is below this share of the best one's are left out.
     pub floor: f64,
+    /// What the model still sees of the conversation that goes on, and need not be told.
+    pub seen: Option<Seen>,
 }
 
 impl RecallRequest {
@@ -109,6 +114,7 @@ impl RecallRequest {
             min_score: 0.0,
             min_confidence: 0.0,
             floor: 0.0,
+            seen: None,
         }
     }
 
@@ -243,7 +249,7 @@ async fn rank_intent(means: Means<'_>, request: &RecallRequest, intent: Intent) 
     for hit in hits.iter_mut().take(request.limit) {
         fusion.explain(hit.place, &mut hit.signals);
     }
-    let evidence = fusion.evidence(&hits);
+    let evidence = fusion.evidence(&hits, &means.weights);
     let candidates = candidates_found;
     Ok(Ranked { intent: intent.clone(), hits, candidates, evidence, without_meaning })
 }
@@ -268,6 +274,8 @@ async fn load(
         let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
         let rows = means.store.at_places(&request.scope, &places).await?;
         asked_before::leave_out(&mut candidates, &rows, intent);
+        let (scope, seen) = (&request.scope, request.seen.as_ref());
+        seen::leave_out(means.store, scope, seen, &mut candidates, &rows).await?;
         if is_all || candidates.len() * 2 > places.len() {
             return Ok((candidates, rows));
         }

@@ -53,7 +53,7 @@ pub(crate) fn need_of(message: &str) -> Need {
     if is_about_talk(&bare) || asks_assistant(text) {
         return Need::Nothing;
     }
-    if mentions(&bare, PERSONAL) || mentions(&bare, RECALLING) {
+    if mentions(&bare, PERSONAL) || mentions(&bare, RECALLING) || mentions(text, OWN_WAYS) {
         return Need::Open;
     }
     if works_on(material, &bare) || wants_something_new(&bare) {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     Block, Hit, Intent, Judgement, Means, Ranked, RecallRequest, Tier, abstain, asked_before,
-    asked_before::Empty, period, rank, rerank,
+    asked_before::Empty, period, rank, rerank, seen,
 };
 use crate::{
     config::RecallConfig,
@@ -38,6 +38,8 @@ pub enum WhyNot {
     SameQuestion,
     /// It is an answer that says that nothing is known.
     NoAnswer,
+    /// The model still sees it in the conversation that goes on, or the turns that it was drawn from.
+    Seen,
     /// It has none of the query's terms, nor has a neighbouring turn, nor does its time or kind speak for it.
     NoTerm {
         /// What the query was looked up by.
@@ -142,6 +144,13 @@ pub(super) async fn why_not(
     let memory = memory.ok_or_else(|| Error::not_found("memory", id))?;
     if let Some(reason) = filtered(&request.effective_filter(), &memory) {
         return Ok(reason);
+    }
+    if let Some(seen) = &request.seen
+        && !seen::shown(means.store, &request.scope, seen, std::iter::once(&memory))
+            .await?
+            .is_empty()
+    {
+        return Ok(WhyNot::Seen);
     }
     // As many are compared word by word as the request itself would have.
     let rerank_depth = rerank::depth(means, request).max(1);

@@ -14,6 +14,8 @@ mod pack;
 mod ingest;
 mod documents;
 mod everyday;
+mod seen;
+mod small_homes;
 mod calibration;
 mod isolation;
 mod export;

@@ -146,9 +146,48 @@ async fn a_question_that_is_not_answered_in_time_is_answered_by_words_and_says_s
     assert!(why.contains("did not answer within 20ms"), "{why}");
     server.then(Reply::error(500, "down"));
     let asked = server.requests().len();
+    let engine = engine.with_clock(one_o_clock);
     let answer = engine.recall(&engine.request(&owner, "医生 physician")).await.unwrap();
     assert!(answer.without_meaning.unwrap().contains("status 500"));
     assert_eq!(server.requests().len(), asked + 1, "a question is asked once");
+}
+
+#[tokio::test]
+async fn a_server_that_failed_is_left_alone_for_a_while_and_then_asked_again() {
+    let server = Server::start(Embeddings::default());
+    let (engine, _) = open(&fresh_path(), &unhurried(&server, Provider::Openai)).await;
+    let owner = scope("ann");
+    remember_all(&engine, &owner, &TEXTS).await;
+    engine.settle(PATIENT).await;
+    server.then(Reply::error(500, "down"));
+    let recall = async |engine: &Engine, query: &str| {
+        engine.recall(&engine.request(&owner, query)).await.unwrap().without_meaning
+    };
+    assert!(recall(&engine, "who prescribed it").await.unwrap().contains("status 500"));
+    let asked = server.requests().len();
+    for query in ["the friendly physician", "医生是谁"] {
+        let why = recall(&engine, query).await.unwrap();
+        assert!(why.contains("status 500") && why.contains("asked again from"), "{why}");
+    }
+    assert_eq!(server.requests().len(), asked, "nobody waits for it");
+    assert_eq!(engine.questions_paused().unwrap().failures, 1);
+    let later = engine.clone().with_clock(one_o_clock);
+    assert_eq!(recall(&later, "有什么饮料").await, None);
+    assert!(later.questions_paused().is_none() && engine.questions_paused().is_none());
+    assert_eq!(server.requests().len(), asked + 1);
+}
+
+#[tokio::test]
+async fn a_server_with_vectors_of_another_size_is_not_asked_with_every_save() {
+    let server = Server::start(Embeddings { dimensions: 8, ..Embeddings::default() });
+    let (engine, _) = open(&fresh_path(), &unhurried(&server, Provider::Openai)).await;
+    let owner = scope("ann");
+    for text in TEXTS {
+        remember_all(&engine, &owner, &[text]).await;
+        engine.settle(PATIENT).await;
+    }
+    assert_eq!(counts(&engine).await, (0, 6));
+    assert_eq!(server.requests().len(), 2, "once, and once more if it was only starting");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use std::{
 use everlore::{
     Scope, Turn,
     files::disk::{Manner, Temporary, lock, make_private_folder, remove},
-    types::Fingerprint,
+    types::{Fingerprint, Timestamp},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -56,6 +56,8 @@ pub(super) struct Conversation {
     open: bool,
     /// Digests of the blocks that were told and are still seen.
     told: Vec<String>,
+    /// Since when the host still has what was said: since the beginning, or since it was last shortened.
+    seen_since: Option<Timestamp>,
 }
 
 /// What hooks put down and nobody stored.
@@ -212,9 +214,15 @@ impl Conversation {
         news
     }
 
-    /// The model no longer sees what it was told.
-    pub(super) fn forget_told(&mut self) {
+    /// The model no longer sees what it was told, and what was said.
+    pub(super) fn forget_told(&mut self, now: Timestamp) {
         self.told.clear();
+        self.seen_since = Some(now);
+    }
+
+    /// Since when the model sees what was said in the conversation.
+    pub(super) fn seen_since(&self) -> Timestamp {
+        self.seen_since.unwrap_or(Timestamp::UNIX_EPOCH)
     }
 }
 
@@ -251,7 +259,7 @@ mod tests {
     fn a_block_is_told_once_until_the_conversation_is_shortened() {
         let mut known = Conversation::default();
         assert!(known.is_news("tea") && !known.is_news("tea") && known.is_news("茶"));
-        known.forget_told();
+        known.forget_told(Timestamp::UNIX_EPOCH);
         assert!(known.is_news("tea"));
     }
 

@@ -196,7 +196,7 @@ impl<'a> Call<'a> {
         }
         if moment == Moment::Compact {
             self.changed(|known| {
-                known.forget_told();
+                known.forget_told(self.cx.now().timestamp());
                 Ok(())
             })?;
         }

@@ -1,12 +1,18 @@
 //! What a hook tells the model: the part of a prompt that stays the same, and what is worth knowing now.
 
 use everlore::{
+    RecallRequest,
     engine::PromptRequest,
     prompt::{Part, PartName},
+    recall::Seen,
+    types::Timestamp,
 };
 
 use super::{Call, asks::asks_enough, event::ends, host::MAX_CONTEXT_CHARS};
-use crate::{failure::Result, server};
+use crate::{
+    failure::Result,
+    server::{self, Told},
+};
 
 /// Characters of a message that are recalled for: what it asks is said at its beginning or at its end.
 const MAX_QUERY_CHARS: usize = 800;
@@ -38,7 +44,7 @@ pub(super) async fn beginning(call: &Call<'_>) -> Result<Option<String>> {
     if !call.event.is_resumed() {
         // Failing to write this down only means that something is told twice.
         let _ = call.changed(|known| {
-            known.forget_told();
+            known.forget_told(cx.now().timestamp());
             Ok(())
         });
     }
@@ -80,12 +86,16 @@ async fn block(call: &Call<'_>, query: &str, budget: usize) -> Result<String> {
     if !cx.database().exists() {
         return Ok(String::new());
     }
-    if let Some(block) = server::context(cx, query, budget, &call.session) {
+    // Where nothing can be written, everything that was said counts as seen.
+    let since = call.changed(|known| Ok(known.seen_since())).unwrap_or(Timestamp::UNIX_EPOCH);
+    let told = Told { budget, session: &call.session, since };
+    if let Some(block) = server::context(cx, query, &told) {
         return Ok(block);
     }
     // A hook ends when its time is up, and would leave a command running.
     let engine = cx.engine().await?.clone().without_commands();
-    let request = engine.context_request(&cx.scope, query);
+    let seen = Some(Seen { session: call.session.clone(), since, texts: None });
+    let request = RecallRequest { seen, ..engine.context_request(&cx.scope, query) };
     Ok(engine.inject(&request, budget, &call.session).await?.text)
 }
 

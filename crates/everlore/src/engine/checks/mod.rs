@@ -100,7 +100,7 @@ impl Engine {
     /// The same without commands, for who may end before they do.
     #[must_use]
     pub fn without_commands(mut self) -> Self {
-        self.config.checks.commands = false;
+        Arc::make_mut(&mut self.config).checks.commands = false;
         self
     }
 
@@ -204,7 +204,7 @@ impl Engine {
 
     /// A check as it is kept: what it looks at is there now, and it is proven to be of this home.
     async fn kept(&self, scope: &Scope, new: NewCheck) -> Result<KeptCheck> {
-        if self.masks() && new.texts().any(|text| !find_secrets(text).is_empty()) {
+        if self.masks(scope) && new.texts().any(|text| !find_secrets(text).is_empty()) {
             return Err(Error::invalid(
                 "the check holds what looks like a secret",
                 "keep the secret in a file that the command reads by itself",

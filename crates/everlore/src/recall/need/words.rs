@@ -25,6 +25,9 @@ pub(super) const GENERIC_SELF: &[&str] = &[
     "帮我", "给我", "教我", "告诉我", "跟我", "为我", "让我", "替我", "我明白", "我懂", "我知道了", "我了解", "我觉得", "我认为", "我很满意", "我想问",
 ];
 
+/// Where "how do I" asks for oneself and not for anybody.
+pub(super) const OWN_WAYS: &[&str] = &["do i feel", "do i like", "do i usually", "do i prefer"];
+
 /// Who and whose: the user, and those both sides know.
 #[rustfmt::skip]
 pub(super) const PERSONAL: &[&str] = &[

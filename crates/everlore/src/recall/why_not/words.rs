@@ -18,6 +18,10 @@ impl WhyNot {
             Self::NoAnswer => {
                 "it is an answer that says that nothing is known, and tells nothing".to_owned()
             }
+            Self::Seen => {
+                "the model still sees it in this conversation, or the turns that it was drawn from"
+                    .to_owned()
+            }
             Self::NoTerm { query_terms, memory_terms } => format!(
                 "it has nothing in common with the query: the query was looked up by {}; the memory is found by {}",
                 listed(query_terms),

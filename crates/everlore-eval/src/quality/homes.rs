@@ -1,0 +1,131 @@
+//! Questions put to small homes, of one memory up to sixty: how many get what they need, and how many get something that nobody asked for.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use anyhow::{Context, Result};
+use everlore::{
+    Engine, Kind, Remember, Scope, Turn, llm::Builtin, recall::Judgement, store::RamStore,
+};
+use serde::Serialize;
+
+/// What is stored, and what is asked; the engine's tests hold the gate to the held-out half of it.
+const LANGUAGES: [(&str, &str, &str); 2] = [
+    (
+        "english",
+        include_str!("../../../everlore/tests/data/small_home_en.txt"),
+        include_str!("../../../everlore/tests/data/small_questions_en.txt"),
+    ),
+    (
+        "chinese",
+        include_str!("../../../everlore/tests/data/small_home_zh.txt"),
+        include_str!("../../../everlore/tests/data/small_questions_zh.txt"),
+    ),
+];
+
+/// How many memories a home has.
+const SIZES: [usize; 5] = [1, 2, 5, 20, 60];
+
+/// What a context block may hold by default.
+const BUDGET: usize = 2_000;
+
+/// A message as it was put to a home.
+#[derive(Debug, Serialize)]
+pub(crate) struct Asked {
+    pub(crate) language: &'static str,
+    pub(crate) half: &'static str,
+    pub(crate) size: usize,
+    pub(crate) question: &'static str,
+    /// Whether the home knows what it needs.
+    pub(crate) answerable: bool,
+    /// Whether something was told.
+    pub(crate) told: bool,
+    /// Whether what it needs was told.
+    pub(crate) right: bool,
+    /// What was found first.
+    pub(crate) best: Option<String>,
+    pub(crate) judgement: Judgement,
+}
+
+/// Puts every message to a home of each size.
+pub(crate) fn measure() -> Result<Vec<Asked>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut all = Vec::new();
+    for (language, memories, questions) in LANGUAGES {
+        for size in SIZES {
+            all.extend(runtime.block_on(of_size(
+                language,
+                &rows(memories)?,
+                &rows(questions)?,
+                size,
+            ))?);
+        }
+    }
+    Ok(all)
+}
+
+/// The two parts of each line.
+fn rows(text: &'static str) -> Result<Vec<(&'static str, &'static str)>> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| line.split_once(" | ").with_context(|| format!("`{line}` has no ` | `")))
+        .collect()
+}
+
+async fn of_size(
+    language: &'static str,
+    memories: &[(&'static str, &'static str)],
+    questions: &[(&'static str, &'static str)],
+    size: usize,
+) -> Result<Vec<Asked>> {
+    let homes: Vec<_> = memories.chunks(size).collect();
+    let mut engines: BTreeMap<usize, Engine> = BTreeMap::new();
+    let scope = Scope::new("default", "ann")?;
+    let mut all = Vec::new();
+    for (number, (needs, question)) in questions.iter().enumerate() {
+        let needs: Vec<&str> = needs.split('/').filter(|needed| *needed != "-").collect();
+        let holds = |home: &&[(&str, &str)]| {
+            needs.first().is_some_and(|n| home.iter().any(|(_, text)| text.contains(n)))
+        };
+        // Any home will do for what none can answer.
+        let home = homes.iter().position(|home| holds(home)).unwrap_or(number * 7 % homes.len());
+        if !engines.contains_key(&home) {
+            engines.insert(home, living(&scope, homes[home]).await?);
+        }
+        let engine = &engines[&home];
+        let block = engine.context(&engine.context_request(&scope, *question), BUDGET).await?;
+        let found = engine.recall(&engine.request(&scope, *question)).await?;
+        all.push(Asked {
+            language,
+            half: if matches!(number % 4, 0 | 3) { "tuning" } else { "held out" },
+            size,
+            question,
+            answerable: !needs.is_empty(),
+            told: !block.entries.is_empty(),
+            right: needs.iter().any(|needed| block.text.contains(needed)),
+            best: found.hits.first().map(|hit| hit.memory.content.clone()),
+            judgement: found.judgement,
+        });
+    }
+    Ok(all)
+}
+
+/// An engine with the memories of a home.
+async fn living(scope: &Scope, memories: &[(&str, &str)]) -> Result<Engine> {
+    let engine = Engine::new(Arc::new(RamStore::default())).with_embedder(Arc::new(Builtin::new()));
+    for (how, text) in memories {
+        match how.split_once('/') {
+            Some((session, _)) => {
+                let turn =
+                    Turn { text: (*text).into(), session: Some(session.into()), ..Turn::default() };
+                engine.observe(scope, vec![turn]).await?;
+            }
+            None => {
+                let kind: Kind = how.parse()?;
+                let request =
+                    Remember { content: (*text).into(), kind: Some(kind), ..Remember::default() };
+                engine.remember(scope, request).await?;
+            }
+        }
+    }
+    Ok(engine)
+}

@@ -1,0 +1,119 @@
+//! Whoever begins with Everlore has a handful of memories: a question that one of them answers gets it, and others get
+//! nothing (A1).
+//!
+//! Sixty memories in each language, cut into homes of 1, 2, 5, 20 and 60, and everyday messages of which about half need
+//! one of them. The gate was tuned on one half of the messages (`everlore-eval homes`); this is the other.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use everlore::{Engine, Kind, Remember, Turn, llm::Builtin, store::RamStore};
+
+use crate::support::{engine_on, scope};
+
+const ENGLISH: [&str; 2] =
+    [include_str!("../data/small_home_en.txt"), include_str!("../data/small_questions_en.txt")];
+const CHINESE: [&str; 2] =
+    [include_str!("../data/small_home_zh.txt"), include_str!("../data/small_questions_zh.txt")];
+
+/// What a context block may hold by default.
+const BUDGET: usize = 2_000;
+
+/// What became of the messages.
+#[derive(Debug, Default)]
+struct Counts {
+    needing: usize,
+    right: usize,
+    others: usize,
+    in_vain: Vec<String>,
+}
+
+fn rows(text: &'static str) -> Vec<(&'static str, &'static str)> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split_once(" | ").unwrap()).collect()
+}
+
+async fn living(memories: &[(&str, &str)]) -> Engine {
+    let engine = engine_on(Arc::new(RamStore::default())).with_embedder(Arc::new(Builtin::new()));
+    for (how, text) in memories {
+        if let Some((session, _)) = how.split_once('/') {
+            let session = Some(session.to_owned());
+            let turn = Turn { text: (*text).into(), session, ..Turn::default() };
+            engine.observe(&scope("ann"), vec![turn]).await.unwrap();
+        } else {
+            let kind: Kind = how.parse().unwrap();
+            let content = (*text).to_owned();
+            let request = Remember { content, kind: Some(kind), ..Remember::default() };
+            engine.remember(&scope("ann"), request).await.unwrap();
+        }
+    }
+    engine
+}
+
+/// Puts the held-out messages to homes of one size.
+async fn asked([memories, questions]: [&'static str; 2], size: usize) -> Counts {
+    let (memories, mut homes) = (rows(memories), BTreeMap::new());
+    let mut counts = Counts::default();
+    let held_out = |(number, _): &(usize, _)| matches!(number % 4, 1 | 2);
+    for (number, (needs, question)) in rows(questions).into_iter().enumerate().filter(held_out) {
+        let needs: Vec<_> = needs.split('/').filter(|needed| *needed != "-").collect();
+        let holds = |home: &[(&str, &str)]| {
+            needs.first().is_some_and(|needed| home.iter().any(|(_, text)| text.contains(needed)))
+        };
+        // Any home will do for what none can answer.
+        let at = memories.chunks(size).position(holds);
+        let at = at.unwrap_or(number * 7 % memories.len().div_ceil(size));
+        if !homes.contains_key(&at) {
+            homes.insert(at, living(memories.chunks(size).nth(at).unwrap()).await);
+        }
+        let engine = &homes[&at];
+        let request = engine.context_request(&scope("ann"), question);
+        let told = engine.context(&request, BUDGET).await.unwrap().text;
+        if needs.is_empty() {
+            counts.others += 1;
+            counts.in_vain.extend((!told.is_empty()).then(|| question.to_owned()));
+        } else {
+            counts.needing += 1;
+            counts.right += usize::from(needs.iter().any(|needed| told.contains(needed)));
+        }
+    }
+    counts
+}
+
+#[tokio::test]
+async fn homes_of_any_size_tell_what_is_needed_and_little_else() {
+    for (language, all) in [("english", ENGLISH), ("chinese", CHINESE)] {
+        for size in [1, 2, 5, 20, 60] {
+            let counts = asked(all, size).await;
+            assert!(counts.needing >= 40 && counts.others >= 40, "{counts:?}");
+            // Two in three, of questions that are asked in other words, in passing or for another purpose.
+            assert!(counts.right * 3 >= counts.needing * 2, "{language} {size}: {counts:?}");
+            // One in eight at most; almost none where there are few memories.
+            let most = if size <= 5 { 24 } else { 8 };
+            assert!(counts.in_vain.len() * most <= counts.others, "{language} {size}: {counts:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_allergy_is_told_to_whoever_asks_what_to_avoid_or_wants_a_dinner() {
+    let english =
+        living(&[("user", "I'm allergic to peanuts"), ("project", "Harbor ships in May")]);
+    let chinese = living(&[("user", "我对花生过敏"), ("project", "灯塔五月上线")]);
+    for (engine, messages) in [
+        (
+            english.await,
+            [
+                "what food should I avoid? am I allergic?",
+                "am I allergic?",
+                "plan dinner for me tonight",
+            ],
+        ),
+        (chinese.await, ["我应该避开什么食物？我过敏吗？", "我过敏吗？", "帮我安排今天的晚饭"]),
+    ] {
+        for message in messages {
+            let request = engine.context_request(&scope("ann"), message);
+            let told = engine.context(&request, BUDGET).await.unwrap().text;
+            assert!(told.contains("peanuts") || told.contains("花生"), "{message}");
+        }
+    }
+}
