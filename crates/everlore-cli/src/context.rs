@@ -19,7 +19,7 @@ use everlore::{
         memory_folder::{Limits, MemoryFolder},
     },
     recall::{Domain, Domains},
-    store::{RamStore, SqliteStore, Store},
+    store::{SqliteStore, Store},
     text::language::Language,
 };
 use jiff::{Zoned, tz::TimeZone};
@@ -107,19 +107,6 @@ impl Context {
     /// The engine, opened on first use.
     pub(crate) async fn engine(&self) -> Result<&Engine> {
         Ok(&self.opened().await?.engine)
-    }
-
-    /// An engine on the files of the home, without its database.
-    pub(crate) fn on_files(&self) -> Engine {
-        Engine::new(Arc::new(RamStore::default()))
-            .with_config(self.settings.config.clone())
-            .with_home(&self.home)
-            .with_zone(TimeZone::system())
-    }
-
-    /// The settings of the agent: those of the home, with its own laid over them.
-    pub(crate) fn agent_config(&self) -> Arc<Config> {
-        self.on_files().settings(self.scope.agent())
     }
 
     /// The engine with the model that reads conversations, if the settings name one.

@@ -1,8 +1,26 @@
-//! What is wrong with the settings that agents have of their own: said before an answer, and by the doctor.
+//! The settings that agents have of their own: what holds for the agent in use, and what is wrong with any.
 
-use everlore::files::agent_settings::SettingsFile;
+use std::sync::Arc;
+
+use everlore::{Config, Engine, files::agent_settings::SettingsFile, store::RamStore};
+use jiff::tz::TimeZone;
 
 use crate::context::Context;
+
+impl Context {
+    /// An engine on the files of the home, without its database.
+    pub(crate) fn on_files(&self) -> Engine {
+        Engine::new(Arc::new(RamStore::default()))
+            .with_config(self.settings.config.clone())
+            .with_home(&self.home)
+            .with_zone(TimeZone::system())
+    }
+
+    /// The settings of the agent: those of the home, with its own laid over them.
+    pub(crate) fn agent_config(&self) -> Arc<Config> {
+        self.on_files().settings(self.scope.agent())
+    }
+}
 
 /// What the user should know of the file of the agent in use.
 pub(crate) fn notes(cx: &Context) -> Vec<String> {

@@ -80,7 +80,7 @@ pub(super) async fn replace(
     matching: IfMatch,
     Json(SettingsBody(body), _): Json<SettingsBody>,
 ) -> Result<Response, Problem> {
-    changed(about(&access, &agent, params)?, &agent, matching, OwnChange::Replace(body)).await
+    changed(about(&access, &agent, params)?, &agent, &matching, OwnChange::Replace(body)).await
 }
 
 /// Change some of an agent's own settings, by a JSON merge patch
@@ -92,7 +92,7 @@ pub(super) async fn merge(
     matching: IfMatch,
     Json(SettingsPatch(body), _): Json<SettingsPatch>,
 ) -> Result<Response, Problem> {
-    changed(about(&access, &agent, params)?, &agent, matching, OwnChange::Merge(body)).await
+    changed(about(&access, &agent, params)?, &agent, &matching, OwnChange::Merge(body)).await
 }
 
 /// Remove all of an agent's own settings, so that those of the home hold
@@ -112,7 +112,7 @@ pub(super) async fn reset(
 async fn changed(
     access: Access,
     agent: &str,
-    matching: IfMatch,
+    matching: &IfMatch,
     change: OwnChange,
 ) -> Result<Response, Problem> {
     let meant = matching.clone();

@@ -42,7 +42,7 @@ pub fn is_own(path: &str) -> bool {
     let below = |section: &&str| {
         path.strip_prefix(*section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    OWN.iter().any(|section| below(&section)) && !SHARED.contains(&path)
+    OWN.iter().any(below) && !SHARED.contains(&path)
 }
 
 impl Config {

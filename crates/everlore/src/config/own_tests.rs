@@ -14,15 +14,15 @@ fn told(laid: &Laid) -> Vec<String> {
 }
 
 fn merged(text: &str, patch: &Value) -> Result<String, Vec<(String, String)>> {
-    changed(text, OwnChange::Merge(patch.as_object().unwrap().clone()))
+    changed(text, &OwnChange::Merge(patch.as_object().unwrap().clone()))
 }
 
 fn replaced(text: &str, all: &Value) -> Result<String, Vec<(String, String)>> {
-    changed(text, OwnChange::Replace(all.as_object().unwrap().clone()))
+    changed(text, &OwnChange::Replace(all.as_object().unwrap().clone()))
 }
 
-fn changed(text: &str, change: OwnChange) -> Result<String, Vec<(String, String)>> {
-    match Config::default().changed_for_agent(text, &change) {
+fn changed(text: &str, change: &OwnChange) -> Result<String, Vec<(String, String)>> {
+    match Config::default().changed_for_agent(text, change) {
         Ok(text) => Ok(text),
         Err(Error::Unfit { problems }) => Err(problems),
         Err(error) => panic!("{error}"),

@@ -194,11 +194,18 @@ impl Engine {
         stamp: Result<Stamp, String>,
         before: Option<Known>,
     ) -> Known {
+        let path = file.path().display();
         let read = file.read().and_then(|text| self.config.for_agent(&text.unwrap_or_default()));
+        for warning in read.iter().flat_map(|laid| &laid.warnings) {
+            tracing::warn!(agent, "{path}: {warning}");
+        }
         let known = in_force(&self.config, read, stamp, before);
-        if let Some(what) = &known.trouble {
-            let path = file.path().display();
-            tracing::warn!(agent, "{path}: {what}: what was set before holds");
+        match &known.trouble {
+            Some(what) if known.is_blind => {
+                tracing::warn!(agent, "{path}: {what}: nothing is remembered for this agent");
+            }
+            Some(what) => tracing::warn!(agent, "{path}: {what}: what can be used holds"),
+            None => {}
         }
         self.own.put(agent, known.clone());
         known

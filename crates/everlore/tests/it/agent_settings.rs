@@ -22,7 +22,10 @@ fn of(agent: &str) -> Scope {
 }
 
 fn patch(values: Value) -> OwnChange {
-    OwnChange::Merge(values.as_object().unwrap().clone())
+    match values {
+        Value::Object(values) => OwnChange::Merge(values),
+        other => panic!("{other}"),
+    }
 }
 
 async fn set(engine: &Engine, agent: &str, values: Value) {
