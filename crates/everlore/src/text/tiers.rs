@@ -114,7 +114,11 @@ fn made(content: &str) -> Option<Value> {
 
 /// The beginning of a text, which is all of most.
 fn head(content: &str) -> &str {
-    &content[..content.floor_char_boundary(MAX_READ_BYTES)]
+    let mut end = content.len().min(MAX_READ_BYTES);
+    while !content.is_char_boundary(end) {
+        end -= 1;
+    }
+    &content[..end]
 }
 
 /// A line of a summary without its mark.
