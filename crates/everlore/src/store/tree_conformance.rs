@@ -52,7 +52,8 @@ pub(crate) async fn uris_are_walked_in_order_a_page_at_a_time(store: Shared) {
 pub(crate) async fn places_are_those_of_a_folder_or_of_ids_and_of_nothing_else(store: Shared) {
     let (owner, other) = (scope("a"), scope("b"));
     fill(&store, &owner, &["a", "a-b", "a/x", "a/y/z", "ab/z", "茶", "茶/龙井"]).await;
-    fill(&store, &other, &["a/x"]).await;
+    // One more than the owner has, so that its last id is its own.
+    fill(&store, &other, &["a/x", "b", "c", "d", "e", "f", "g", "h"]).await;
     let all = store.beginning(&owner, FOLDER, None, 9).await.unwrap();
     let told = async |within: Within| {
         let places = store.places(&owner, &within).await.unwrap();
@@ -66,7 +67,7 @@ pub(crate) async fn places_are_those_of_a_folder_or_of_ids_and_of_nothing_else(s
     assert_eq!(told(folder("a")).await, ["a", "a/x", "a/y/z"]);
     assert_eq!(told(folder("茶")).await, ["茶", "茶/龙井"]);
     assert_eq!(told(folder("none")).await, [""; 0]);
-    let theirs = store.beginning(&other, FOLDER, None, 9).await.unwrap()[0].id;
+    let theirs = store.beginning(&other, FOLDER, None, 9).await.unwrap()[7].id;
     let ids = Within::Ids(vec![all[5].id, theirs, all[1].id]);
     assert_eq!(told(ids).await, ["a-b", "茶"], "not those of others");
     store.apply(write(&owner, 2, vec![Change::Delete(all[1].id)])).await.unwrap();

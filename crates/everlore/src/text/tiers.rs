@@ -114,7 +114,11 @@ fn made(content: &str) -> Option<Value> {
 
 /// The beginning of a text, which is all of most.
 fn head(content: &str) -> &str {
-    &content[..content.floor_char_boundary(MAX_READ_BYTES)]
+    let mut end = content.len().min(MAX_READ_BYTES);
+    while !content.is_char_boundary(end) {
+        end -= 1;
+    }
+    &content[..end]
 }
 
 /// A line of a summary without its mark.
@@ -167,11 +171,14 @@ mod tests {
         Hot fixes go out on any day, but the person on call must agree. The checklist has nine steps. After the release the \
         team watches the error rate for two hours. If the error rate doubles, the release is rolled back at once. Rolled back \
         releases are looked at on Wednesday. The notes of that meeting are kept for a year. Customers hear of a release by \
-        mail on the day after, in English and in Chinese. Nobody releases in the last week of December.";
+        mail on the day after, in English and in Chinese. Nobody releases in the last week of December. \
+    The mail is written by the product team and read by support before it goes out. Whoever is on call keeps the script for \
+    rolling back at hand, and writes down afterwards what went wrong and what should be done about it.";
 
     const CHINESE: &str = "发布列车每隔一周的星期二出发。有改动的人要在星期一中午之前合并代码。紧急修复任何一天都可以发布，但是必须得到值班人员的同意。\
         检查清单一共有九个步骤。发布之后团队要观察错误率两个小时。如果错误率翻倍，就立即回滚这次发布。回滚的发布在星期三复盘，会议记录保存一年。\
-        客户在发布的第二天会收到邮件，邮件有中文和英文两个版本。十二月的最后一周任何人都不发布新版本。";
+        客户在发布的第二天会收到邮件，邮件有中文和英文两个版本。十二月的最后一周任何人都不发布新版本。\
+    邮件由产品团队撰写，由客服团队校对之后才能寄出。值班人员要随时准备好回滚脚本，并且在发布之后写下哪里出了问题、应该怎么改进。";
 
     fn memory(kind: Kind, text: &str) -> Memory {
         let at = Timestamp::from_second(1_790_000_000).unwrap();
@@ -249,7 +256,7 @@ mod tests {
 
     #[test]
     fn an_overview_by_a_model_stays_until_the_text_changes() {
-        let mut memory = memory(Kind::Project, &CHINESE.repeat(3));
+        let mut memory = memory(Kind::Project, &CHINESE.repeat(5));
         assert!(wants_better(&memory) && without_made(&memory.metadata).is_empty());
         let line = one_line(&memory);
         keep_better(&mut memory, "隔周星期二发布。", "a model");

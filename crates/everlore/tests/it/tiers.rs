@@ -13,6 +13,7 @@ use everlore::{
     llm::ChatModel,
     recall::{one_line, overview},
     store::{JournalQuery, RamStore, Store, directory::SyncRequest},
+    text::tokens::estimate,
     types::Role,
 };
 use serde_json::{Value, json};
@@ -26,11 +27,14 @@ const ENGLISH: &str = "The release train leaves every second Tuesday. Whoever ha
     go out on any day, but the person on call must agree. The checklist has nine steps. After the release the team watches the \
     error rate for two hours. If the error rate doubles, the release is rolled back at once. Rolled back releases are looked at \
     on Wednesday. The notes of that meeting are kept for a year. Customers hear of a release by mail on the day after, in \
-    English and in Chinese. Nobody releases in the last week of December.";
+    English and in Chinese. Nobody releases in the last week of December. \
+    The mail is written by the product team and read by support before it goes out. Whoever is on call keeps the script for \
+    rolling back at hand, and writes down afterwards what went wrong and what should be done about it.";
 
 const CHINESE: &str = "发布列车每隔一周的星期二出发。有改动的人要在星期一中午之前合并代码。紧急修复任何一天都可以发布，但是必须得到值班人员的同意。\
     检查清单一共有九个步骤。发布之后团队要观察错误率两个小时。如果错误率翻倍，就立即回滚这次发布。回滚的发布在星期三复盘，会议记录保存一年。\
-    客户在发布的第二天会收到邮件，邮件有中文和英文两个版本。十二月的最后一周任何人都不发布新版本。";
+    客户在发布的第二天会收到邮件，邮件有中文和英文两个版本。十二月的最后一周任何人都不发布新版本。\
+    邮件由产品团队撰写，由客服团队校对之后才能寄出。值班人员要随时准备好回滚脚本，并且在发布之后写下哪里出了问题、应该怎么改进。";
 
 fn kept(memory: &Memory) -> &Value {
     memory.metadata.get("overview").unwrap_or(&Value::Null)
@@ -38,8 +42,8 @@ fn kept(memory: &Memory) -> &Value {
 
 /// Every long memory of a scope keeps the forms that are told of it.
 async fn check_all(engine: &Engine, owner: &Scope, what: &str) {
-    let long = all(engine, owner).await.into_iter().filter(|one| one.content.len() > 600);
-    let long: Vec<Memory> = long.filter(|memory| memory.kind != Kind::Turn).collect();
+    let is_long = |memory: &Memory| memory.kind != Kind::Turn && estimate(&memory.content) > 120;
+    let long: Vec<Memory> = all(engine, owner).await.into_iter().filter(is_long).collect();
     assert!(!long.is_empty(), "{what}: nothing was saved");
     for memory in long {
         let made = kept(&memory);
@@ -203,7 +207,7 @@ async fn a_model_makes_better_ones_that_are_charged_told_and_can_be_undone() {
     for (text, better) in BETTER {
         let (engine, _) = with_model(sqlite().await, &[&answer(better)]);
         let owner = scope("sam");
-        let id = engine.remember(&owner, say(&text.repeat(3))).await.unwrap().id;
+        let id = engine.remember(&owner, say(&text.repeat(5))).await.unwrap().id;
         let before = engine.get(&owner, id).await.unwrap();
         assert_eq!(engine.improve_overviews(&owner).await.unwrap(), 1);
         let after = engine.get(&owner, id).await.unwrap();
@@ -223,7 +227,7 @@ async fn a_model_makes_better_ones_that_are_charged_told_and_can_be_undone() {
 
 #[tokio::test]
 async fn answers_that_cannot_be_used_and_spent_budgets_change_nothing() {
-    let long = ENGLISH.repeat(3);
+    let long = ENGLISH.repeat(5);
     for bad in ["", "offline", "{\"overviews\": 3}", &answer(CHINESE), &answer(&long)] {
         let (engine, _) = with_model(Arc::new(RamStore::default()), &[bad]);
         let owner = scope("sam");
@@ -249,7 +253,7 @@ async fn answers_that_cannot_be_used_and_spent_budgets_change_nothing() {
 async fn the_worker_makes_them_by_itself_and_without_a_model_nobody_is_asked() {
     let (engine, _) = with_model(sqlite().await, &[&answer(BETTER[1].1)]);
     let owner = scope("sam");
-    let id = engine.remember(&owner, say(&CHINESE.repeat(3))).await.unwrap().id;
+    let id = engine.remember(&owner, say(&CHINESE.repeat(5))).await.unwrap().id;
     let worker = engine.spawn_worker();
     let made = async {
         while overview(&engine.get(&owner, id).await.unwrap()) != BETTER[1].1 {
@@ -259,6 +263,6 @@ async fn the_worker_makes_them_by_itself_and_without_a_model_nobody_is_asked() {
     tokio::time::timeout(Duration::from_secs(30), made).await.expect("the worker asks the model");
     worker.stop(Duration::from_secs(30)).await;
     let plain = engine_on(Arc::new(RamStore::default()));
-    plain.remember(&owner, say(&ENGLISH.repeat(3))).await.unwrap();
+    plain.remember(&owner, say(&ENGLISH.repeat(5))).await.unwrap();
     assert_eq!(plain.improve_overviews(&owner).await.unwrap(), 0);
 }
