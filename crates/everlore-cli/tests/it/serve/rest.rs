@@ -152,13 +152,14 @@ fn agents_are_listed_and_settings_hide_their_secrets() {
     }
     let agents = server.ask("GET", "/v1/agents", None).json(200);
     let users = json!([{ "user": "li", "memories": 1 }, { "user": "wang", "memories": 1 }]);
-    assert_eq!(agents["agents"][0], json!({ "agent": "helper", "users": users }));
+    let helper = |users: &serde_json::Value| json!({ "agent": "helper", "users": users, "enabled": true, "own_settings": false });
+    assert_eq!(agents["agents"][0], helper(&users));
     assert_eq!(agents["agents"][1]["agent"], "助手");
     let settings = server.ask("GET", "/v1/settings", None);
     assert_eq!(settings.json(200)["memory_agent"]["model"], "some-model");
     assert!(!settings.text.contains("sk-very-secret-key"), "{settings:?}");
     let li = key(&home, "a", "admin", ["helper", "li"]);
     let own = server.ask_as(&li, "GET", "/v1/agents", None).json(200);
-    assert_eq!(own["agents"], json!([{ "agent": "helper", "users": [users[0]] }]));
+    assert_eq!(own["agents"], json!([helper(&json!([users[0]]))]));
     assert_eq!(server.ask_as(&li, "GET", "/v1/settings", None).problem(403), "role");
 }
