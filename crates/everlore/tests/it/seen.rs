@@ -23,12 +23,13 @@ fn seen(since: everlore::types::Timestamp) -> Seen {
 #[tokio::test]
 async fn what_was_drawn_from_this_conversation_alone_is_left_out_and_what_an_older_one_told_too_is_not()
  {
-    let (store, owner) = (sqlite().await, scope("ann"));
+    let store = sqlite().await;
     let engine = engine_on(store.clone());
-    for (number, own, older, query) in [
-        (10, "The user's cat is called Momo.", "The user's cat eats fish.", "my cat"),
-        (20, "用户的狗叫大黄。", "用户的狗爱吃鱼。", "我的狗"),
+    for (user, number, own, older, query) in [
+        ("ann", 10, "The user's cat is called Momo.", "The user's cat eats fish.", "my cat"),
+        ("安", 20, "用户的狗叫大黄。", "用户的狗爱吃鱼。", "我的狗"),
     ] {
+        let owner = scope(user);
         let here = spoken(&owner, number, "now", "said just now");
         let before = spoken(&owner, number + 1, "then", "said long ago");
         let own = drawn(&owner, number + 2, own, &[&here]);
