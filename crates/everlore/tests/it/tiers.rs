@@ -76,7 +76,7 @@ async fn remembered_and_edited_texts_keep_them_and_own_descriptions_stay() {
 }
 
 #[tokio::test]
-async fn files_documents_vaults_notes_and_other_systems_keep_them() {
+async fn files_documents_notes_and_other_systems_keep_them() {
     let home = tempfile::tempdir().unwrap();
     let both = format!("# Releases\n\n{ENGLISH}\n\n# 发布\n\n{CHINESE}\n");
     let engine = engine().await.with_home(home.path());
@@ -122,7 +122,12 @@ async fn files_documents_vaults_notes_and_other_systems_keep_them() {
     let answer = tools.call("memory", note, &cx).await;
     assert!(!answer.is_error, "{}", answer.text);
     check_all(&engine, &notes, "note").await;
-    let vault = scope("vault");
+}
+
+#[tokio::test]
+async fn pages_of_a_vault_keep_them_also_when_they_are_edited_by_hand() {
+    let home = tempfile::tempdir().unwrap();
+    let (engine, vault) = (engine().await, scope("vault"));
     let folder = home.path().join("pages");
     std::fs::create_dir(&folder).unwrap();
     for (name, text) in [("release", ENGLISH), ("发布", CHINESE)] {
