@@ -1,6 +1,9 @@
 //! Questions put to small homes, of one memory up to sixty: how many get what they need, and how many get something that nobody asked for.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+};
 
 use anyhow::{Context, Result};
 use everlore::{
@@ -83,15 +86,15 @@ async fn of_size(
     let mut all = Vec::new();
     for (number, (needs, question)) in questions.iter().enumerate() {
         let needs: Vec<&str> = needs.split('/').filter(|needed| *needed != "-").collect();
-        let holds = |home: &&[(&str, &str)]| {
+        let holds = |home: &[(&str, &str)]| {
             needs.first().is_some_and(|n| home.iter().any(|(_, text)| text.contains(n)))
         };
         // Any home will do for what none can answer.
-        let home = homes.iter().position(|home| holds(home)).unwrap_or(number * 7 % homes.len());
-        if !engines.contains_key(&home) {
-            engines.insert(home, living(&scope, homes[home]).await?);
-        }
-        let engine = &engines[&home];
+        let home = homes.iter().copied().position(holds).unwrap_or(number * 7 % homes.len());
+        let engine = match engines.entry(home) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(living(&scope, homes[home]).await?),
+        };
         let block = engine.context(&engine.context_request(&scope, *question), BUDGET).await?;
         let found = engine.recall(&engine.request(&scope, *question)).await?;
         all.push(Asked {

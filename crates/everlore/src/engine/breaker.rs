@@ -83,7 +83,7 @@ impl Trial<'_> {
     }
 
     /// It failed with this.
-    pub(super) fn failed(mut self, why: impl ToString) {
+    pub(super) fn failed(mut self, why: &(impl ToString + ?Sized)) {
         self.why = Some(why.to_string());
     }
 }
