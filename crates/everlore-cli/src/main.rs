@@ -5,6 +5,7 @@
 
 mod cli;
 mod context;
+mod settings;
 mod model;
 mod chat_model;
 mod keys;

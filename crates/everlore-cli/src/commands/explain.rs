@@ -64,6 +64,10 @@ fn part_words(part: &Part) -> String {
         "speaker" => "the one who is named speaks here".to_owned(),
         "strangers" => format!("names that were never said here: {}", part.value),
         "date" => "it was said in the time that is named".to_owned(),
+        "small" => format!("there are few memories: {percent}% of the way to one alone"),
+        "coverage if small" => {
+            format!("so what the best one has of the words says more: {percent}%")
+        }
         other => other.to_owned(),
     }
 }

@@ -13,10 +13,11 @@ use serde_json::{Map, Value};
 
 use super::{calibrate, checks::sentence, explain, filter::FilterArgs, why_not};
 use crate::{
-    context::{Context, domain},
+    context::Context,
     failure::{Exit, Failure, Result},
     ids, input,
     output::Output,
+    settings::domain,
     times::{Moment, age, parse_moment},
     words::{TITLE_CELLS, cut, indented, title, visible},
 };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Router, routing::post};
 use everlore::{
-    Block, Hit, Memory, MemoryId, Recall, RecallRequest,
+    Block, Error, Hit, Memory, MemoryId, Recall, RecallRequest,
     engine::PromptRequest,
     prompt::{Mark, Prompt},
     recall::{Factors, Intent, Judgement, Seen, Signals, WhyNot},
@@ -159,7 +159,7 @@ pub(super) async fn recall(
 }
 
 fn now_only() -> Problem {
-    Problem::invalid("`why_not` is told of now", "leave out `as_of`, or `why_not`")
+    Error::invalid("`why_not` is told of now", "leave out `as_of`, or `why_not`").into()
 }
 
 fn told(found: Recall, explained: bool) -> Found {
@@ -261,7 +261,7 @@ pub(super) async fn context(
     };
     if body.stable && body.session.is_none() {
         let title = "`stable` is what stays the same for a conversation";
-        return Err(Problem::invalid(title, "name the conversation in `session`"));
+        return Err(Error::invalid(title, "name the conversation in `session`").into());
     }
     let block = match &body.session {
         None => engine.context(&request, budget).await?,

@@ -50,7 +50,7 @@ pub(crate) fn need_of(message: &str) -> Need {
     let plain = kept_own(&plain(&said));
     let text = without_leads(&plain);
     let bare = without_generic_self(text);
-    if is_about_talk(&bare) || asks_assistant(text) {
+    if is_about_talk(&bare) || is_thanks(&said, &plain) || asks_assistant(text) {
         return Need::Nothing;
     }
     if mentions(&bare, PERSONAL) || mentions(&bare, RECALLING) || mentions(text, OWN_WAYS) {
@@ -172,6 +172,13 @@ fn is_about_talk(plain: &str) -> bool {
         true => is_chinese_talk(word),
         false => TALK_WORDS.contains(&word),
     })
+}
+
+/// "Thanks for the tea!" says what was, and asks nothing.
+fn is_thanks(said: &str, plain: &str) -> bool {
+    let goes_on = said.trim_end_matches(['!', '.', '！', '。', '~', '～', ' ']);
+    let is_one = !goes_on.contains(['?', '？', '.', '!', '。', '！', ',', '，', '\n']);
+    is_one && plain.len() <= MAX_TALK_BYTES && THANKS.iter().any(|thanks| starts(plain, thanks))
 }
 
 fn is_chinese_talk(text: &str) -> bool {

@@ -4,7 +4,10 @@
 //! Sixty memories in each language, cut into homes of 1, 2, 5, 20 and 60, and everyday messages of which about half need
 //! one of them. The gate was tuned on one half of the messages (`everlore-eval homes`); this is the other.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+};
 
 use everlore::{Engine, Kind, Remember, Turn, llm::Builtin, store::RamStore};
 
@@ -62,10 +65,10 @@ async fn asked([memories, questions]: [&'static str; 2], size: usize) -> Counts 
         // Any home will do for what none can answer.
         let at = memories.chunks(size).position(holds);
         let at = at.unwrap_or(number * 7 % memories.len().div_ceil(size));
-        if !homes.contains_key(&at) {
-            homes.insert(at, living(memories.chunks(size).nth(at).unwrap()).await);
-        }
-        let engine = &homes[&at];
+        let engine = match homes.entry(at) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(living(memories.chunks(size).nth(at).unwrap()).await),
+        };
         let request = engine.context_request(&scope("ann"), question);
         let told = engine.context(&request, BUDGET).await.unwrap().text;
         if needs.is_empty() {

@@ -111,7 +111,7 @@ async fn what_an_agent_saves_is_recalled_changed_and_deleted_by_it() {
 
     let recalled =
         agent.ok("memory_recall", json!({"query": "Which tea does the user drink?"})).await;
-    assert!(recalled.text.starts_with("1 memory (confidence 0.9"), "{}", recalled.text);
+    assert!(recalled.text.starts_with("1 memory (confidence 1.00)"), "{}", recalled.text);
     for part in [
         "<memory-context>\n",
         "\n[user] Tea (today)\n",

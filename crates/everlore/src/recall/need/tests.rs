@@ -133,3 +133,24 @@ proptest::proptest! {
         taken(&message);
     }
 }
+
+#[test]
+fn thanks_ask_nothing_unless_they_go_on() {
+    check(
+        Need::Nothing,
+        &[
+            "thanks for the tea!",
+            "Thank you for reminding me of the dentist",
+            "谢谢你的茶！",
+            "感谢提醒",
+        ],
+    );
+    check(
+        Need::Open,
+        &[
+            "thanks for the tea, which one do I like best?",
+            "Thanks for the tea! Plan my dinner",
+            "谢谢你的茶，我喜欢哪一种？",
+        ],
+    );
+}

@@ -14,6 +14,18 @@ pub(super) const LEADS: &[&str] = &[
     "好的", "谢谢", "我想知道", "我想问", "不对", "哇",
 ];
 
+/// How people thank for something.
+pub(super) const THANKS: &[&str] = &[
+    "thanks for",
+    "thank you for",
+    "thx for",
+    "many thanks for",
+    "谢谢你",
+    "谢谢您",
+    "多谢",
+    "感谢",
+];
+
 /// Where "I" is anybody and "me" only says who asks.
 #[rustfmt::skip]
 pub(super) const GENERIC_SELF: &[&str] = &[

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{erase, failed, vectors};
+use super::{SqliteStore, erase, failed, vectors};
 use crate::{
     error::Result,
-    store::vector_cache::{CacheStatus, Keep, Lookup},
-    types::{Fingerprint, ModelId, Timestamp, Vector},
+    store::vector_cache::{CacheStatus, Keep, Lookup, VectorCache},
+    types::{Fingerprint, ModelId, Scope, Timestamp, Vector},
 };
 
 /// When there are too many, so many more go that it is not done at every save: one in sixteen.
@@ -39,6 +40,34 @@ impl Tally {
     /// Hands over what was counted to be written.
     pub(super) fn take(&self) -> (u64, u64) {
         (self.hits.swap(0, Ordering::Relaxed), self.misses.swap(0, Ordering::Relaxed))
+    }
+}
+
+#[async_trait]
+impl VectorCache for SqliteStore {
+    async fn cached(&self, scope: &Scope, asked: &Lookup) -> Result<Vec<Option<Vector>>> {
+        let (lookup, count) = (asked.clone(), asked.texts.len());
+        let mut found = self.read(scope, move |db, number| find(db, number, &lookup)).await?;
+        found.vectors.resize(count, None);
+        self.tally.count(&found.vectors);
+        if !found.stale.is_empty() {
+            let (owner, lookup, stale) = (scope.clone(), asked.clone(), found.stale);
+            self.write(owner, move |db, number| touch(db, number, &lookup, &stale)).await?;
+        }
+        Ok(found.vectors)
+    }
+
+    async fn cache(&self, scope: &Scope, kept: Keep) -> Result<()> {
+        let counted = self.tally.take();
+        self.write(scope.clone(), move |db, number| {
+            tally(db, counted).and_then(|()| keep(db, number, &kept))
+        })
+        .await
+    }
+
+    async fn cache_status(&self) -> Result<CacheStatus> {
+        self.write_tally().await?;
+        self.pool.read(status).await
     }
 }
 

@@ -32,8 +32,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use self::{cache::Cache, pool::Pool, writer::Writer};
 use super::{
-    CacheStatus, Counts, JournalQuery, Keep, Key, Ledger, Lookup, Made, MadeTokens, Page, Place,
-    Segment, Store, UsageLog, VectorCache,
+    Counts, JournalQuery, Key, Ledger, Made, MadeTokens, Page, Place, Segment, Store, UsageLog,
 };
 use crate::{
     error::{Error, Result},
@@ -352,35 +351,6 @@ impl Store for SqliteStore {
         }
         self.writer.close().await;
         self.pool.close();
-    }
-}
-
-#[async_trait]
-impl VectorCache for SqliteStore {
-    async fn cached(&self, scope: &Scope, asked: &Lookup) -> Result<Vec<Option<Vector>>> {
-        let (lookup, count) = (asked.clone(), asked.texts.len());
-        let mut found =
-            self.read(scope, move |db, number| cached::find(db, number, &lookup)).await?;
-        found.vectors.resize(count, None);
-        self.tally.count(&found.vectors);
-        if !found.stale.is_empty() {
-            let (owner, lookup, stale) = (scope.clone(), asked.clone(), found.stale);
-            self.write(owner, move |db, number| cached::touch(db, number, &lookup, &stale)).await?;
-        }
-        Ok(found.vectors)
-    }
-
-    async fn cache(&self, scope: &Scope, kept: Keep) -> Result<()> {
-        let tally = self.tally.take();
-        self.write(scope.clone(), move |db, number| {
-            cached::tally(db, tally).and_then(|()| cached::keep(db, number, &kept))
-        })
-        .await
-    }
-
-    async fn cache_status(&self) -> Result<CacheStatus> {
-        self.write_tally().await?;
-        self.pool.read(cached::status).await
     }
 }
 
