@@ -1,32 +1,27 @@
 //! `everlore doctor`: checks the home, the settings and the database, and mends what can be mended.
 
+mod around;
+
 use std::{
     fs,
     io::{self, Write},
     path::Path,
-    time::Duration,
 };
 
 use clap::Args;
-use everlore::{
-    config::ModelSettings,
-    store::{Store, sqlite::SCHEMA_VERSION},
-};
+use everlore::store::{Store, sqlite::SCHEMA_VERSION};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{hook::Left, layer::findings, memory::copies};
+use self::around::{hooks, language_models, leftovers, server};
+use super::layer::findings;
 use crate::{
-    chat_model,
     context::Context,
     failure::{Exit, Failure, Result},
     output::Output,
-    own_settings, unsaved,
+    own_settings,
     words::{count, size, visible},
 };
-
-/// How long a language model may take to list what there is: a server that is there answers within a second.
-const ASKING: Duration = Duration::from_secs(5);
 
 /// Problems of one scope told one by one; more would say the same.
 const MAX_TOLD: usize = 5;
@@ -295,107 +290,4 @@ fn layers(cx: &Context) -> Vec<Check> {
         checks.push(Check::ok("layers", format!("{files}, all within their budgets")));
     }
     checks
-}
-
-/// The language models of the settings: whether their servers are there, take the key and know the model.
-async fn language_models(cx: &Context) -> Vec<Check> {
-    let config = &cx.settings.config;
-    let mut chosen: Vec<ModelSettings> =
-        config.chat_model().into_iter().chain(config.memory_model()).collect();
-    chosen.dedup_by_key(|settings| (settings.provider.clone(), settings.model.clone()));
-    let mut checks = Vec::new();
-    for settings in chosen {
-        checks.push(language_model(cx, settings).await);
-    }
-    checks
-}
-
-async fn language_model(cx: &Context, settings: ModelSettings) -> Check {
-    let name = "language model";
-    let told = format!("{}/{} of [{}]", settings.provider, settings.model, settings.section);
-    let model = settings.model.clone();
-    let timeout = settings.timeout.min(ASKING);
-    match chat_model::list(cx, ModelSettings { timeout, ..settings }).await {
-        Err(failure) => Check::failed(name, failure),
-        Ok(models) if models.is_empty() || lists(&models, &model) => {
-            Check::ok(name, format!("{told} can be asked"))
-        }
-        Ok(models) => Check::note(
-            name,
-            format!("{told}: its provider does not list this model among {}", models.len()),
-            "check the name; some providers serve models that they do not list",
-        ),
-    }
-}
-
-/// Whether a model is listed, as it is or with the tag that is meant where none is given.
-fn lists(models: &[String], model: &str) -> bool {
-    let latest = format!("{model}:latest");
-    models.iter().any(|listed| listed == model || *listed == latest)
-}
-
-/// Turns that hooks put down and nobody stored.
-fn hooks(cx: &Context) -> Vec<Check> {
-    let Left { waiting, refused, folder } = Left::of(&cx.home);
-    let folder = folder.display();
-    let turns = |number| count(number, "turn", "turns");
-    let waiting = (waiting > 0).then(|| {
-        let home = cx.home.display();
-        Check::note(
-            "hooks",
-            format!("{} of hooks in {folder} not stored yet", turns(waiting)),
-            format!("the next event of an agent stores them; at once: everlore --home '{home}' hook claude-code store"),
-        )
-    });
-    let refused = (refused > 0).then(|| {
-        Check::problem(
-            "hooks",
-            format!("{} of hooks could not be stored: {folder}/*.refused", turns(refused)),
-            "they are kept as JSON: bring in what is worth it with `everlore observe`, then delete them",
-        )
-    });
-    waiting.into_iter().chain(refused).collect()
-}
-
-/// The server of the home, if one runs: whether it is this program, with these settings.
-#[cfg(feature = "server")]
-fn server(cx: &Context) -> Option<Check> {
-    let running = everlore_server::running(&cx.home)?;
-    let told =
-        format!("{} answers at {} (process {})", running.version, running.url(), running.pid);
-    let other = match () {
-        () if running.version != env!("CARGO_PKG_VERSION") => Some("of another version"),
-        () if running.settings != cx.settings.digest() => Some("with other settings"),
-        () => None,
-    };
-    Some(match other {
-        None => Check::ok("server", told),
-        Some(other) => Check::note(
-            "server",
-            format!("{told}; it was started {other}, so hooks work without it"),
-            "start it again with `everlore serve`",
-        ),
-    })
-}
-
-#[cfg(not(feature = "server"))]
-fn server(_: &Context) -> Option<Check> {
-    None
-}
-
-/// Files that hold texts outside the database.
-fn leftovers(cx: &Context) -> Vec<Check> {
-    let unsaved = unsaved::files(&cx.home).into_iter().map(|path| {
-        let scope = unsaved::owner(&path).unwrap_or_default();
-        Check::problem(
-            "unsaved",
-            format!("{} holds what could not be saved", path.display()),
-            format!("bring it in with: {}", unsaved::command(&cx.home, &scope, &path)),
-        )
-    });
-    let copies = copies(&cx.home).into_iter().map(|name| {
-        let advice = "delete it when you no longer need it; texts forgotten since are still in it";
-        Check::note("backup", format!("{name} is a copy made before an update"), advice)
-    });
-    unsaved.chain(copies).collect()
 }

@@ -144,6 +144,6 @@ async fn tell(
     Ok(Exit::Done)
 }
 
-fn object(text: &str) -> Result<Map<String, Value>, String> {
+pub(super) fn object(text: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text).map_err(|error| format!("it is not a JSON object: {error}"))
 }

@@ -107,3 +107,31 @@ fn secrets_are_masked_before_the_short_forms_are_made() {
         assert!(!found, "{}", path.display());
     }
 }
+
+#[test]
+fn a_folder_is_told_in_a_prompt_counted_and_given_data() {
+    let home = Home::new();
+    for (place, other, text, query) in [
+        ("user/food", "project", "I like green tea in the morning", "which tea do I like"),
+        ("user/饮食", "project", "我早上喝龙井茶", "我早上喝什么茶"),
+    ] {
+        let added = ["fs", "add", place, text, "--metadata", r#"{"from":"测试"}"#];
+        let id = home.json(&added)["memory"]["id"].as_str().unwrap().to_owned();
+        assert_eq!(home.json(&["memory", "show", &id])["metadata"]["from"], "测试");
+        let told = home.run(&["fs", "inject", query, "--in", place]);
+        assert_eq!(told.code, 0, "{told:?}");
+        assert!(told.out.starts_with("<memory-context>") && told.out.contains(text), "{told:?}");
+        home.run(&["fs", "add", other, "The release leaves on Tuesday"]);
+        let nothing = home.run(&["fs", "inject", query, "--in", other]);
+        assert_eq!((nothing.code, nothing.out.as_str()), (1, ""));
+    }
+    let status = home.json(&["fs", "status"]);
+    assert_eq!(
+        (&status["memories"]["user"], &status["memories"]["project"]),
+        (&2.into(), &1.into())
+    );
+    let told = home.run(&["fs", "status"]).out;
+    assert!(told.contains("user         2\n") && told.contains("documents    0\n"), "{told}");
+    let refused = home.run(&["fs", "add", "user", "x", "--metadata", "[1]"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+}

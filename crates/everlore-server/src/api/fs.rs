@@ -4,9 +4,13 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use everlore::engine::fs::{
-    AddRequest, Added, FindRequest, Finding, GrepRequest, Grepped, Level, ListRequest, Listing,
-    MAX_PAGE, PAGE, RemoveRequest, Removed, Stat, Text, TreeRequest, Walked,
+use everlore::{
+    Block,
+    engine::fs::{
+        AddRequest, Added, FindRequest, Finding, GrepRequest, Grepped, InjectRequest, Level,
+        ListRequest, Listing, MAX_PAGE, PAGE, RemoveRequest, Removed, Stat, Text, TreeRequest,
+        TreeStatus, Walked,
+    },
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -28,6 +32,9 @@ const DEPTH: usize = 3;
 /// Hits of a search, unless more are asked for.
 const HITS: usize = 10;
 
+/// The most tokens of a block: those that the settings allow.
+const MAX_BUDGET: usize = 1_000_000;
+
 pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/v1/fs", post(add).delete(remove))
@@ -37,6 +44,8 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/fs/stat", get(stat))
         .route("/v1/fs/find", get(find))
         .route("/v1/fs/grep", get(grep))
+        .route("/v1/fs/inject", get(inject))
+        .route("/v1/fs/status", get(status))
 }
 
 /// Where; the root if left out.
@@ -151,6 +160,31 @@ pub(super) async fn grep(Reader(access): Reader, mut params: Params) -> Answered
     };
     params.end()?;
     Ok(Answer::ok(access.engine().fs_grep(&access.scope, &request).await?))
+}
+
+/// Make the block to append to a system prompt, of what a folder holds; its text is empty if nothing is worth telling
+#[utoipa::path(get, path = "/v1/fs/inject", tag = "fs", params(
+    ("query" = String, Query, description = "What the agent is about to answer"),
+    ("uri" = Option<String>, Query, description = "Where; everywhere if left out"),
+    ("limit" = Option<usize>, Query, description = "The most memories, by the settings if left out, 1000 at most"),
+    ("budget" = Option<usize>, Query, description = "The most tokens, by the settings if left out, 1000000 at most"),
+), responses((status = 200, description = "The block, with what is in it and why", body = schema::Block)))]
+pub(super) async fn inject(Reader(access): Reader, mut params: Params) -> Answered<Block> {
+    let request = InjectRequest {
+        query: params.required("query")?,
+        uri: uri(&mut params)?,
+        limit: params.within("limit", 1..=MAX_PAGE)?,
+        budget: params.within("budget", 1..=MAX_BUDGET)?,
+    };
+    params.end()?;
+    Ok(Answer::ok(access.engine().fs_inject(&access.scope, &request).await?))
+}
+
+/// Say how much is held of the agent and the user
+#[utoipa::path(get, path = "/v1/fs/status", tag = "fs", responses((status = 200, description = "Counts", body = schema::FsStatus)))]
+pub(super) async fn status(Reader(access): Reader, params: Params) -> Answered<TreeStatus> {
+    params.end()?;
+    Ok(Answer::ok(access.engine().fs_status(&access.scope).await?))
 }
 
 /// Something to add.

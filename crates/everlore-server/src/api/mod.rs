@@ -111,7 +111,7 @@ fn closed() -> Router<App> {
         sessions::end, sessions::answered,
         layers::list, layers::show, layers::edit,
         tools::list, tools::call,
-        fs::list, fs::tree, fs::read, fs::stat, fs::find, fs::grep, fs::add, fs::remove,
+        fs::list, fs::tree, fs::read, fs::stat, fs::find, fs::grep, fs::inject, fs::status, fs::add, fs::remove,
         stats::stats, scopes::list,
         transfer::export, transfer::import,
         upkeep::upkeep,

@@ -336,6 +336,23 @@ pub(super) struct FsFinding {
     confidence: f64,
 }
 
+/// How much is held of an agent and a user.
+#[derive(ToSchema)]
+pub(super) struct FsStatus {
+    /// Memories that take part in recall, by kind.
+    memories: std::collections::BTreeMap<String, usize>,
+    /// Memories that are archived or superseded.
+    put_away: usize,
+    /// Documents.
+    documents: usize,
+    /// Changes that the journal tells of.
+    changes: usize,
+    /// Texts that were erased and may not come back.
+    erased: usize,
+    /// The model by which memories are found by meaning, if any.
+    model: Option<String>,
+}
+
 /// What was found by text.
 #[derive(ToSchema)]
 pub(super) struct FsGrepped {

@@ -4,8 +4,10 @@ use std::{fs, path::PathBuf};
 
 use clap::Args;
 use everlore::engine::fs::{AddRequest, RemoveRequest};
+use serde_json::{Map, Value};
 
 use crate::{
+    commands::remember::object,
     context::Context,
     failure::{Exit, Failure, Result},
     input,
@@ -32,12 +34,15 @@ pub(crate) struct AddArgs {
     /// A keyword; may be repeated
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
+    /// Free data of yours for a memory, as a JSON object
+    #[arg(long, value_name = "JSON", value_parser = object)]
+    metadata: Option<Map<String, Value>>,
 }
 
 impl AddArgs {
     /// Adds it.
     pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let Self { mut uri, text, file, name, tag: tags } = self;
+        let Self { mut uri, text, file, name, tag: tags, metadata } = self;
         let bytes = match &file {
             Some(file) => {
                 if uri.ends_with('/') {
@@ -48,7 +53,8 @@ impl AddArgs {
             }
             None => input::text(&text, out)?.into_bytes(),
         };
-        let request = AddRequest { uri, bytes, name, tags, ..AddRequest::default() };
+        let metadata = metadata.unwrap_or_default();
+        let request = AddRequest { uri, bytes, name, tags, metadata };
         let added = cx.engine().await?.fs_add(&cx.scope, request).await?;
         if out.is_json() {
             out.json(&added)?;

@@ -1,4 +1,4 @@
-//! `everlore fs ls`, `tree`, `read` and `stat`: looking around.
+//! `everlore fs ls`, `tree`, `read`, `stat` and `status`: looking around.
 
 use clap::Args;
 use everlore::{
@@ -179,6 +179,35 @@ impl StatArgs {
         row("id", item.id.map(|id| id.to_string()));
         row("read-only", item.read_only.then(|| "yes".to_owned()));
         out.text(&rendered(rows))?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Say how much is held, by kind
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {}
+
+impl StatusArgs {
+    /// Counts and tells.
+    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let status = cx.engine().await?.fs_status(&cx.scope).await?;
+        if out.is_json() {
+            out.json(&status)?;
+            return Ok(Exit::Done);
+        }
+        for (kind, count) in &status.memories {
+            out.line(&format!("{:12} {count}", kind.as_str()))?;
+        }
+        for (what, count) in [
+            ("put away", status.put_away),
+            ("documents", status.documents),
+            ("changes", status.changes),
+            ("erased", status.erased),
+        ] {
+            out.line(&format!("{what:12} {count}"))?;
+        }
+        let model = status.model.as_deref().unwrap_or("none; found by words alone");
+        out.line(&format!("{:12} {}", "meaning", visible(model)))?;
         Ok(Exit::Done)
     }
 }

@@ -24,6 +24,8 @@ pub(crate) enum FsCommand {
     Stat(look::StatArgs),
     Find(search::FindArgs),
     Grep(search::GrepArgs),
+    Inject(search::InjectArgs),
+    Status(look::StatusArgs),
     Add(change::AddArgs),
     Rm(change::RmArgs),
 }
@@ -43,6 +45,8 @@ impl FsCommand {
             Self::Stat(args) => args.run(cx, out).await,
             Self::Find(args) => args.run(cx, out).await,
             Self::Grep(args) => args.run(cx, out).await,
+            Self::Inject(args) => args.run(cx, out).await,
+            Self::Status(args) => args.run(cx, out).await,
             Self::Add(args) => args.run(cx, out).await,
             Self::Rm(args) => args.run(cx, out).await,
         }

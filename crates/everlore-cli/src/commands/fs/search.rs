@@ -1,7 +1,7 @@
-//! `everlore fs find` and `grep`: by meaning and by text.
+//! `everlore fs find`, `inject` and `grep`: by meaning and by text.
 
 use clap::Args;
-use everlore::engine::fs::{FindRequest, GrepRequest, PAGE};
+use everlore::engine::fs::{FindRequest, GrepRequest, InjectRequest, PAGE};
 
 use crate::{
     context::Context,
@@ -49,6 +49,40 @@ impl FindArgs {
             out.note("nothing found");
         }
         Ok(Exit::found(!finding.found.is_empty()))
+    }
+}
+
+/// Make the block to append to a system prompt, of what a folder holds
+///
+/// Nothing is printed if nothing in the folder is worth telling.
+#[derive(Debug, Args)]
+pub(crate) struct InjectArgs {
+    /// What the agent is about to answer; without it, or with `-`, it is read from standard input
+    query: Vec<String>,
+    /// Where; everywhere if left out
+    #[arg(long = "in", value_name = "URI", default_value = "", hide_default_value = true)]
+    within: String,
+    /// The most memories [default: from the settings]
+    #[arg(long, value_name = "NUMBER")]
+    limit: Option<usize>,
+    /// The most tokens [default: from the settings]
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<usize>,
+}
+
+impl InjectArgs {
+    /// Makes and prints it.
+    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+        let query = input::query(&self.query, out)?;
+        let Self { within: uri, limit, budget, .. } = self;
+        let request = InjectRequest { query, uri, limit, budget };
+        let block = cx.engine().await?.fs_inject(&cx.scope, &request).await?;
+        if out.is_json() {
+            out.json(&block)?;
+        } else if !block.text.is_empty() {
+            out.line(&block.text)?;
+        }
+        Ok(Exit::found(!block.text.is_empty()))
     }
 }
 

@@ -37,6 +37,11 @@ fn a_tree_is_walked_over_http_in_both_languages() {
         }
         let path = format!("/v1/fs/find?query={}&uri=project", encoded(query));
         assert_eq!(server.ask("GET", &path, None).json(200)["found"][0]["uri"], uri);
+        let path = format!("/v1/fs/inject?query={}&uri=project&budget=300", encoded(query));
+        let block = server.ask("GET", &path, None).json(200);
+        assert!(block["text"].as_str().unwrap().contains(text), "{block}");
+        let elsewhere = server.ask("GET", &path.replace("uri=project", "uri=user"), None).json(200);
+        assert_eq!(elsewhere["text"], "");
         let path = format!("/v1/fs/grep?pattern={}", encoded(text));
         assert_eq!(server.ask("GET", &path, None).json(200)["matches"][0]["line"], 1);
         let path = format!("/v1/fs/stat?uri={}", encoded(uri));
@@ -48,6 +53,8 @@ fn a_tree_is_walked_over_http_in_both_languages() {
     assert_eq!((&page["items"][0]["name"], &page["next"]), (&json!("发布"), &Value::Null));
     let tree = server.ask("GET", "/v1/fs/tree?uri=viking%3A%2F%2Fuser&depth=2", None).json(200);
     assert!(tree["items"].as_array().unwrap().len() > 4, "{tree}");
+    let status = server.ask("GET", "/v1/fs/status", None).json(200);
+    assert_eq!((&status["memories"]["project"], &status["documents"]), (&json!(2), &json!(0)));
     let removed = server.ask("DELETE", "/v1/fs?uri=project&recursive=true", None).json(200);
     assert_eq!(removed["memories"], 2);
     server.ask("POST", "/v1/undo", Some(json!({ "run": removed["runs"][0] }))).json(200);
@@ -63,6 +70,8 @@ fn what_a_route_does_not_take_is_told_before_anything_is_done() {
         ("GET", "/v1/fs/read", "`uri` is missing"),
         ("DELETE", "/v1/fs?recursive=true", "`uri` is missing"),
         ("GET", "/v1/fs/find?uri=user", "`query` is missing"),
+        ("GET", "/v1/fs/inject?uri=user", "`query` is missing"),
+        ("GET", "/v1/fs/inject?query=%E8%8C%B6&budget=0", "`budget` goes from 1 to 1000000"),
         ("GET", "/v1/fs/grep?uri=%E8%8C%B6", "`pattern` is missing"),
         ("GET", "/v1/fs/read?uri=user&level=0", "no such `level`"),
         ("GET", "/v1/fs/ls?limit=0", "`limit` goes from 1 to 1000"),
@@ -132,7 +141,14 @@ fn a_key_sees_its_own_tree_only_and_a_reader_changes_nothing() {
     assert_eq!(server.ask_as(&mine, "GET", &read, None).problem(404), "not_found");
     let remove = format!("/v1/fs?uri={uri}");
     assert_eq!(server.ask_as(&mine, "DELETE", &remove, None).problem(404), "not_found");
-    for path in ["/v1/fs/grep?pattern=4711", "/v1/fs/find?query=tea", "/v1/fs/tree?depth=9"] {
+    let status = server.ask_as(&mine, "GET", "/v1/fs/status", None).json(200);
+    assert_eq!((&status["memories"], &status["changes"]), (&json!({}), &json!(0)));
+    for path in [
+        "/v1/fs/grep?pattern=4711",
+        "/v1/fs/find?query=tea",
+        "/v1/fs/inject?query=their%20tea%204711",
+        "/v1/fs/tree?depth=9",
+    ] {
         let told = server.ask_as(&mine, "GET", path, None);
         assert_eq!(told.status, 200);
         assert!(!told.text.contains("4711"), "{path}: {}", told.text);

@@ -62,6 +62,7 @@ fn filled(template: &str, id: &str) -> String {
 fn query(method: &str, template: &str) -> &'static str {
     match (method, template) {
         (_, "/v1/fs/find") => "?query=vault%20code%20tangerine",
+        (_, "/v1/fs/inject") => "?query=vault%20code%20tangerine",
         (_, "/v1/fs/grep") => "?pattern=tangerine",
         (_, "/v1/fs/read") => "?uri=user&level=l1",
         (_, "/v1/fs/tree") => "?depth=9",

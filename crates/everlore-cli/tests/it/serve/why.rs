@@ -37,7 +37,7 @@ fn recall_and_context_say_why_a_memory_is_not_told_and_nothing_of_other_scopes()
         assert!(plain.get("why_not").is_none(), "{plain}");
     }
     let then = json!({ "query": "port", "why_not": theirs, "as_of": "2026-01-01T00:00:00Z" });
-    assert_eq!(server.ask("POST", "/v1/recall", Some(then)).problem(400), "invalid");
+    assert_eq!(server.ask("POST", "/v1/recall", Some(then)).problem(422), "invalid");
     let found = server.ask("GET", "/v1/fs/find?query=port&explain=true", None).json(200);
     assert!(found["found"][0]["signals"]["terms"][0]["term"] == "port", "{found}");
     assert!(found["found"][0]["factors"]["relevance"].is_number(), "{found}");
@@ -80,5 +80,5 @@ fn the_stable_part_of_a_conversation_keeps_its_bytes_while_memories_are_saved() 
     let next = turn("tuesday", 3);
     assert!(next["stable"].as_str().unwrap().contains("班次 9"), "the next one sees it: {next}");
     let nameless = json!({ "query": "locker", "stable": true });
-    assert_eq!(server.ask("POST", "/v1/context", Some(nameless)).problem(400), "invalid");
+    assert_eq!(server.ask("POST", "/v1/context", Some(nameless)).problem(422), "invalid");
 }

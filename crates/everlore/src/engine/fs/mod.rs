@@ -1,7 +1,7 @@
 //! Everything that is held of a scope as a tree of files (X6): list it, read it at three levels, search it, add and remove.
 //!
 //! `place` says what a uri means, `look` finds it and lists what is in it, `levels` makes the short forms, `search` finds by
-//! meaning and by text, `change` adds and removes. The tree is nothing that is stored: memories stand where their uris say,
+//! meaning and by text, `change` adds and removes, `status` counts. The tree is nothing that is stored: memories stand where their uris say,
 //! documents, conversations, layers and the agent's own files beside them.
 
 mod place;
@@ -11,6 +11,7 @@ mod paths;
 mod levels;
 mod search;
 mod change;
+mod status;
 
 use std::{fmt, str::FromStr};
 
@@ -18,7 +19,8 @@ use serde::{Deserialize, Serialize};
 
 pub use change::{AddRequest, Added, RemoveRequest, Removed};
 pub use place::to_viking;
-pub use search::{FindRequest, Finding, Found, GrepRequest, Grepped, Match};
+pub use search::{FindRequest, Finding, Found, GrepRequest, Grepped, InjectRequest, Match};
+pub use status::TreeStatus;
 
 use self::{look::Thing, place::Place};
 use super::Engine;

@@ -14,7 +14,7 @@ use crate::{
     error::{Error, Result},
     files::layers::Layer,
     ingest::{chunk_of, root_uri},
-    recall::{Factors, Hit, RecallRequest, Signals},
+    recall::{Block, Factors, Hit, RecallRequest, Signals},
     store::{Filter, Order, Page, Within},
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
@@ -117,26 +117,54 @@ pub struct Match {
     pub text: String,
 }
 
+/// What to put into a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InjectRequest {
+    /// What the agent is about to answer.
+    pub query: String,
+    /// Where.
+    pub uri: String,
+    /// The most memories; as many as the settings say if left out.
+    pub limit: Option<usize>,
+    /// The most tokens; as many as the settings say if left out.
+    pub budget: Option<usize>,
+}
+
 impl Engine {
     /// Finds memories of a folder by meaning.
     pub async fn fs_find(&self, scope: &Scope, request: &FindRequest) -> Result<Finding> {
         super::check_limit(request.limit)?;
-        let place = Place::parse(&request.uri, scope)?;
-        let area = Area::of(&place, scope)?;
-        if place != Place::Root {
-            self.find_thing(scope, &place).await?;
-        }
+        let asked = self.request(scope, request.query.as_str());
         let asked = RecallRequest {
-            filter: area.filter(),
-            within: self.within(scope, &area).await?,
             limit: request.limit,
             min_score: request.min_score,
-            ..self.request(scope, request.query.as_str())
+            ..self.confined(asked, &request.uri).await?
         };
         let recalled = self.recall(&asked).await?;
         let told = |hit| found(scope, hit, request.explain);
         let found = recalled.hits.into_iter().map(told).collect();
         Ok(Finding { found, confidence: recalled.confidence })
+    }
+
+    /// The block for a prompt, of what a folder holds; its text is empty if nothing in it is worth telling.
+    pub async fn fs_inject(&self, scope: &Scope, request: &InjectRequest) -> Result<Block> {
+        let usual = self.settings(scope.agent()).memory.inject.token_budget;
+        let asked = self.context_request(scope, request.query.as_str());
+        let limit = request.limit.unwrap_or(asked.limit);
+        let asked = RecallRequest { limit, ..self.confined(asked, &request.uri).await? };
+        self.context(&asked, request.budget.unwrap_or(usual)).await
+    }
+
+    /// The request, confined to a folder.
+    async fn confined(&self, request: RecallRequest, uri: &str) -> Result<RecallRequest> {
+        let scope = &request.scope;
+        let place = Place::parse(uri, scope)?;
+        let area = Area::of(&place, scope)?;
+        if place != Place::Root {
+            self.find_thing(scope, &place).await?;
+        }
+        let within = self.within(scope, &area).await?;
+        Ok(RecallRequest { filter: area.filter(), within, ..request })
     }
 
     /// The memories of a folder, where its kind or its session do not tell them.
