@@ -32,9 +32,6 @@ const DEPTH: usize = 3;
 /// Hits of a search, unless more are asked for.
 const HITS: usize = 10;
 
-/// The most tokens of a block: those that the settings allow.
-const MAX_BUDGET: usize = 1_000_000;
-
 pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/v1/fs", post(add).delete(remove))
@@ -167,14 +164,14 @@ pub(super) async fn grep(Reader(access): Reader, mut params: Params) -> Answered
     ("query" = String, Query, description = "What the agent is about to answer"),
     ("uri" = Option<String>, Query, description = "Where; everywhere if left out"),
     ("limit" = Option<usize>, Query, description = "The most memories, by the settings if left out, 1000 at most"),
-    ("budget" = Option<usize>, Query, description = "The most tokens, by the settings if left out, 1000000 at most"),
+    ("budget" = Option<usize>, Query, description = "The most tokens, by the settings if left out"),
 ), responses((status = 200, description = "The block, with what is in it and why", body = schema::Block)))]
 pub(super) async fn inject(Reader(access): Reader, mut params: Params) -> Answered<Block> {
     let request = InjectRequest {
         query: params.required("query")?,
         uri: uri(&mut params)?,
         limit: params.within("limit", 1..=MAX_PAGE)?,
-        budget: params.within("budget", 1..=MAX_BUDGET)?,
+        budget: params.one("budget")?,
     };
     params.end()?;
     Ok(Answer::ok(access.engine().fs_inject(&access.scope, &request).await?))

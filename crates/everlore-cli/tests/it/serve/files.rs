@@ -71,7 +71,7 @@ fn what_a_route_does_not_take_is_told_before_anything_is_done() {
         ("DELETE", "/v1/fs?recursive=true", "`uri` is missing"),
         ("GET", "/v1/fs/find?uri=user", "`query` is missing"),
         ("GET", "/v1/fs/inject?uri=user", "`query` is missing"),
-        ("GET", "/v1/fs/inject?query=%E8%8C%B6&budget=0", "`budget` goes from 1 to 1000000"),
+        ("GET", "/v1/fs/inject?query=%E8%8C%B6&limit=0", "`limit` goes from 1 to 1000"),
         ("GET", "/v1/fs/grep?uri=%E8%8C%B6", "`pattern` is missing"),
         ("GET", "/v1/fs/read?uri=user&level=0", "no such `level`"),
         ("GET", "/v1/fs/ls?limit=0", "`limit` goes from 1 to 1000"),

@@ -1,7 +1,7 @@
 //! Everything that is held of a scope as a tree of files (X6): list it, read it at three levels, search it, add and remove.
 //!
 //! `place` says what a uri means, `look` finds it and lists what is in it, `levels` makes the short forms, `search` finds by
-//! meaning and by text, `change` adds and removes, `status` counts. The tree is nothing that is stored: memories stand where their uris say,
+//! meaning and by text, `inject` tells a prompt, `change` adds and removes, `status` counts. The tree is nothing that is stored: memories stand where their uris say,
 //! documents, conversations, layers and the agent's own files beside them.
 
 mod place;
@@ -10,6 +10,7 @@ mod items;
 mod paths;
 mod levels;
 mod search;
+mod inject;
 mod change;
 mod status;
 
@@ -18,8 +19,9 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 pub use change::{AddRequest, Added, RemoveRequest, Removed};
+pub use inject::InjectRequest;
 pub use place::to_viking;
-pub use search::{FindRequest, Finding, Found, GrepRequest, Grepped, InjectRequest, Match};
+pub use search::{FindRequest, Finding, Found, GrepRequest, Grepped, Match};
 pub use status::TreeStatus;
 
 use self::{look::Thing, place::Place};

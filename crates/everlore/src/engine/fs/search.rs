@@ -14,7 +14,7 @@ use crate::{
     error::{Error, Result},
     files::layers::Layer,
     ingest::{chunk_of, root_uri},
-    recall::{Block, Factors, Hit, RecallRequest, Signals},
+    recall::{Factors, Hit, RecallRequest, Signals},
     store::{Filter, Order, Page, Within},
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
@@ -117,19 +117,6 @@ pub struct Match {
     pub text: String,
 }
 
-/// What to put into a prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InjectRequest {
-    /// What the agent is about to answer.
-    pub query: String,
-    /// Where.
-    pub uri: String,
-    /// The most memories; as many as the settings say if left out.
-    pub limit: Option<usize>,
-    /// The most tokens; as many as the settings say if left out.
-    pub budget: Option<usize>,
-}
-
 impl Engine {
     /// Finds memories of a folder by meaning.
     pub async fn fs_find(&self, scope: &Scope, request: &FindRequest) -> Result<Finding> {
@@ -146,17 +133,12 @@ impl Engine {
         Ok(Finding { found, confidence: recalled.confidence })
     }
 
-    /// The block for a prompt, of what a folder holds; its text is empty if nothing in it is worth telling.
-    pub async fn fs_inject(&self, scope: &Scope, request: &InjectRequest) -> Result<Block> {
-        let usual = self.settings(scope.agent()).memory.inject.token_budget;
-        let asked = self.context_request(scope, request.query.as_str());
-        let limit = request.limit.unwrap_or(asked.limit);
-        let asked = RecallRequest { limit, ..self.confined(asked, &request.uri).await? };
-        self.context(&asked, request.budget.unwrap_or(usual)).await
-    }
-
     /// The request, confined to a folder.
-    async fn confined(&self, request: RecallRequest, uri: &str) -> Result<RecallRequest> {
+    pub(super) async fn confined(
+        &self,
+        request: RecallRequest,
+        uri: &str,
+    ) -> Result<RecallRequest> {
         let scope = &request.scope;
         let place = Place::parse(uri, scope)?;
         let area = Area::of(&place, scope)?;
