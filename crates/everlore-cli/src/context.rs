@@ -21,7 +21,7 @@ use everlore::{
     store::{SqliteStore, Store},
     text::language::Language,
 };
-use jiff::{Zoned, tz::TimeZone};
+use jiff::Zoned;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
@@ -33,7 +33,7 @@ use crate::{
     models::Models,
     own_settings,
     settings::Settings,
-    unsaved,
+    times, unsaved,
 };
 
 /// All that the commands of checks get to know.
@@ -196,7 +196,7 @@ impl Context {
         let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
             .with_config(self.settings.config.clone())
             .with_domains(self.settings.domains.clone())
-            .with_zone(TimeZone::system())
+            .with_zone(times::zone())
             .with_environment(commands_environment())
             .with_home(home);
         self.welcome(home);

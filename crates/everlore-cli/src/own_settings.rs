@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use everlore::{Config, Engine, files::agent_settings::SettingsFile, store::RamStore};
-use jiff::tz::TimeZone;
 
-use crate::context::Context;
+use crate::{context::Context, times};
 
 impl Context {
     /// An engine on the files of the home, without its database.
@@ -13,7 +12,7 @@ impl Context {
         Engine::new(Arc::new(RamStore::default()))
             .with_config(self.settings.config.clone())
             .with_home(&self.home)
-            .with_zone(TimeZone::system())
+            .with_zone(times::zone())
     }
 
     /// The settings of the agent: those of the home, with its own laid over them.

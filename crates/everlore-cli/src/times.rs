@@ -34,9 +34,28 @@ impl Moment {
     }
 }
 
+/// The zone of this machine. Where a link names its file, that file is read: finding it by its name reads all folders of zones,
+/// which takes as long as a small recall.
+pub(crate) fn zone() -> TimeZone {
+    named_by_link().unwrap_or_else(TimeZone::system)
+}
+
+fn named_by_link() -> Option<TimeZone> {
+    if std::env::var_os("TZ").is_some() {
+        return None;
+    }
+    let file = std::fs::canonicalize("/etc/localtime").ok()?;
+    let name = file.to_str()?.split_once("/zoneinfo/")?.1;
+    let is_variant = name.starts_with("posix/") || name.starts_with("right/");
+    if is_variant {
+        return None;
+    }
+    TimeZone::tzif(name, &std::fs::read(&file).ok()?).ok()
+}
+
 /// Reads `2023-05-08T13:56:00+02:00`, `2023-05-08T13:56` in this machine's zone, or the day `2023-05-08`.
 pub(crate) fn parse_moment(text: &str) -> Result<Moment, String> {
-    parse_in(text.trim(), &TimeZone::system()).ok_or_else(|| {
+    parse_in(text.trim(), &zone()).ok_or_else(|| {
         format!("`{text}` is not a time; write 2023-05-08, 2023-05-08T13:56 or 2023-05-08T13:56:00+02:00")
     })
 }
@@ -129,5 +148,13 @@ mod tests {
         assert_eq!(age("2025-12-02T09:00:00Z"), "3 months ago");
         assert_eq!(age("2023-01-02T09:00:00Z"), "3 years ago");
         assert_eq!(age("2027-01-02T09:00:00Z"), "2027-01-02");
+    }
+
+    #[test]
+    fn the_zone_that_a_link_names_is_that_of_the_machine() {
+        for second in [0, 1_700_000_000, 1_790_000_000] {
+            let at = Timestamp::from_second(second).unwrap();
+            assert_eq!(zone().to_offset(at), TimeZone::system().to_offset(at));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::{sync::Notify, task::JoinHandle};
@@ -11,12 +11,16 @@ use tokio::{sync::Notify, task::JoinHandle};
 use super::{Engine, capture::Extraction, overviews::Looked};
 use crate::{
     error::Result,
+    files::agent_settings::SettingsFile,
     store::{Claimed, Due},
     types::Scope,
 };
 
 /// How often it looks by itself: silences and retries end without anyone saying so.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// It rests for so many times as long as it looked, so that many turns, with many sessions that wait, cost others little.
+const REST: u32 = 20;
 
 /// Two readings of one scope are this far apart, so that what comes in between is read together (C2).
 const APART: Duration = Duration::from_secs(30);
@@ -51,18 +55,22 @@ impl Engine {
 
     /// When sessions are due by themselves: as the home says, or their agents.
     pub(super) async fn due(&self) -> Result<Due> {
-        let mut own = BTreeMap::new();
+        let extract = &self.config.memory_agent.extract;
+        let (exchanges, quiet, own) = (extract.batch_size, extract.quiet, BTreeMap::new());
+        let mut due = Due { exchanges, quiet, apart: APART, own };
+        if self.home.as_deref().is_none_or(|home| SettingsFile::all(home).is_empty()) {
+            return Ok(due);
+        }
         for waiting in self.store.waiting(None).await? {
             let agent = waiting.scope.agent();
             let settings = self.settings(agent);
-            if !Arc::ptr_eq(&settings, &self.config) && !own.contains_key(agent) {
+            if !Arc::ptr_eq(&settings, &self.config) && !due.own.contains_key(agent) {
                 let extract = &settings.memory_agent.extract;
                 let pace = (extract.batch_size, extract.quiet);
-                own.insert(agent.to_owned(), settings.memory.enabled.then_some(pace));
+                due.own.insert(agent.to_owned(), settings.memory.enabled.then_some(pace));
             }
         }
-        let extract = &self.config.memory_agent.extract;
-        Ok(Due { exchanges: extract.batch_size, quiet: extract.quiet, apart: APART, own })
+        Ok(due)
     }
 }
 
@@ -110,6 +118,7 @@ async fn run(
 ) {
     let mut looked = Looked::default();
     loop {
+        let begun = Instant::now();
         let more = match read_next(&engine, &reading).await {
             Ok(Some((scope, extraction))) => {
                 tell(&scope, extraction);
@@ -126,12 +135,16 @@ async fn run(
                 false
             }
         };
-        let pause = if more { Duration::ZERO } else { LOOK_EVERY };
+        let rest = (begun.elapsed() * REST).min(LOOK_EVERY);
+        let woken = async {
+            tokio::time::sleep(rest).await;
+            engine.wake.notified().await;
+        };
         tokio::select! {
             biased;
             () = stop.notified() => return,
-            () = engine.wake.notified() => {}
-            () = tokio::time::sleep(pause) => {}
+            () = woken => {}
+            () = tokio::time::sleep(if more { Duration::ZERO } else { LOOK_EVERY }) => {}
         }
     }
 }

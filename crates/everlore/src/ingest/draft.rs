@@ -77,27 +77,16 @@ impl Remember {
                 "use `observe` for what was said in a conversation",
             ));
         }
-        let name =
-            match self.name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()) {
-                Some(name) => checked_name(&name)?,
-                None => naming::title_of(&content),
-            };
-        let source = Source {
-            via: Via::Remember,
-            session: checked_label("session", self.session)?,
-            speaker: None,
-            role: None,
-            turns: Vec::new(),
+        let name = match self.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
+            Some(name) => checked_name(name)?,
+            None => naming::title_of(&content),
         };
+        let session = checked_label("session", self.session)?;
+        let (via, speaker, role, turns) = (Via::Remember, None, None, Vec::new());
+        let source = Source { via, session, speaker, role, turns };
         let mut memory = Memory::blank(scope, kind, content, source, self.at.unwrap_or(now), now);
-        memory.uri = naming::uri(
-            scope,
-            kind,
-            tags.first().map(String::as_str),
-            &name,
-            memory.fingerprint(),
-            0,
-        );
+        let (first, print) = (tags.first().map(String::as_str), memory.fingerprint());
+        memory.uri = naming::uri(scope, kind, first, &name, print, 0);
         memory.name = name;
         memory.description = one_line(&self.description);
         memory.tags = tags;
@@ -107,10 +96,8 @@ impl Remember {
         if let Some(new) = self.check {
             // Nobody looked at what it names, so nothing proves it until a person sets it again.
             let check = new.checked(&now.to_zoned(TimeZone::UTC))?;
-            let kept = KeptCheck::unsealed(check, Actor::Engine, now);
-            memory
-                .metadata
-                .insert(CHECK_KEY.to_owned(), serde_json::to_value(kept).unwrap_or_default());
+            let kept = serde_json::to_value(KeptCheck::unsealed(check, Actor::Engine, now));
+            memory.metadata.insert(CHECK_KEY.to_owned(), kept.unwrap_or_default());
         }
         keep_overview(&mut memory);
         Ok(memory)

@@ -38,46 +38,20 @@ pub(super) async fn gather(
     request: &RecallRequest,
     intent: &Intent,
 ) -> Result<Gathered> {
-    let filter = request.effective_filter();
-    let mut asked: Vec<Term> = Vec::new();
-    let variants = |term: &QueryTerm, asked: &mut Vec<Term>| {
-        term.variants().map(|(term, worth)| (position_of(term, asked), worth)).collect()
-    };
-    let lists = intent.terms.iter().map(|term| variants(term, &mut asked)).collect();
-    let first_required = asked.len();
-    asked.extend(filter.terms());
     let embedder = means
         .embedder
         // What a question for a period says has no meaning of its own.
         .filter(|_| !intent.asks_period)
         .filter(|model| means.config.semantic > 0.0 && model.understands(&request.query));
-    let segments =
-        means.store.postings(&request.scope, &asked, embedder.map(Embedder::model)).await?;
-    let required = first_required..asked.len();
-    let within = match &request.within {
-        Some(within) => Some(means.store.places(&request.scope, within).await?),
-        None => None,
-    };
-    let mut gathered = Gathered {
-        segments,
-        asked,
-        lists,
-        filter,
-        within,
-        required,
-        meaning: None,
-        without_meaning: None,
-    };
-    if let Some(embedder) =
-        embedder.filter(|_| gathered.segments.iter().any(|segment| segment.slots.is_some()))
-    {
-        let query = semantic::without_speakers(&request.query, &gathered);
-        match embedder.embed(&[&query]).await {
-            Ok(made) => {
-                gathered.meaning = made.first().and_then(|numbers| meaning(numbers, embedder))
-            }
-            Err(error) => gathered.without_meaning = Some(error.to_string()),
-        }
+    let mut gathered = Gathered::asking(request, intent);
+    let (store, scope) = (means.store, &request.scope);
+    gathered.segments =
+        store.postings(scope, &gathered.asked, embedder.map(Embedder::model)).await?;
+    if let Some(within) = &request.within {
+        gathered.within = Some(store.places(scope, within).await?);
+    }
+    if let Some(embedder) = embedder {
+        gathered.embed(&request.query, embedder).await;
     }
     match gathered.compare(means, request).await? {
         true => Ok(gathered),
@@ -99,6 +73,33 @@ fn position_of(term: Term, asked: &mut Vec<Term>) -> usize {
 }
 
 impl Gathered {
+    /// What is to be asked: every variant of every term, then what the filter requires.
+    fn asking(request: &RecallRequest, intent: &Intent) -> Self {
+        let (filter, mut asked) = (request.effective_filter(), Vec::new());
+        let variants = |term: &QueryTerm, asked: &mut Vec<Term>| {
+            term.variants().map(|(term, worth)| (position_of(term, asked), worth)).collect()
+        };
+        let lists = intent.terms.iter().map(|term| variants(term, &mut asked)).collect();
+        let first_required = asked.len();
+        asked.extend(filter.terms());
+        let required = first_required..asked.len();
+        let (segments, within) = (Vec::new(), None);
+        let (meaning, without_meaning) = (None, None);
+        Self { segments, asked, lists, filter, within, required, meaning, without_meaning }
+    }
+
+    /// Says what the query means, where there is anything to compare it with.
+    async fn embed(&mut self, query: &str, embedder: &dyn Embedder) {
+        if !self.segments.iter().any(|segment| segment.slots.is_some()) {
+            return;
+        }
+        let query = semantic::without_speakers(query, self);
+        match embedder.embed(&[&query]).await {
+            Ok(made) => self.meaning = made.first().and_then(|numbers| meaning(numbers, embedder)),
+            Err(error) => self.without_meaning = Some(error.to_string()),
+        }
+    }
+
     /// Compares the vectors that the store did not hand out; false if they are no longer where they were.
     async fn compare(&mut self, means: Means<'_>, request: &RecallRequest) -> Result<bool> {
         let Some(meaning) = &self.meaning else { return Ok(true) };
