@@ -137,7 +137,7 @@ impl Context {
 
     /// The time here and now.
     pub(crate) fn now(&self) -> Zoned {
-        Zoned::now()
+        jiff::Timestamp::now().to_zoned(times::zone())
     }
 
     /// Lets go of the files, once all is written. Vectors that are being made get a little time.

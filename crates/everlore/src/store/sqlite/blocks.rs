@@ -24,10 +24,28 @@ pub(super) const MAX_LEVEL: u32 = 4;
 /// Rows of a block are numbered from its id times this.
 pub(super) const STRIDE: i64 = 1 << 20;
 
-/// Where vectors are, and how long each row of them is.
-const SLOTS: (&str, &str) = ("block_vectors", "slots");
-const SLOT_LENGTHS: &str =
-    "SELECT id, length(slots) FROM block_vectors WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+/// A column of bytes whose rows are numbered from the first of their block without a gap.
+#[derive(Clone, Copy)]
+struct Column {
+    table: &'static str,
+    name: &'static str,
+    /// Asks for the last of a block's rows.
+    last: &'static str,
+}
+
+/// Where records are.
+const PAGES: Column = Column {
+    table: "block_pages",
+    name: "docs",
+    last: "SELECT max(id) FROM block_pages WHERE id BETWEEN ?1 AND ?2",
+};
+
+/// Where vectors are.
+const SLOTS: Column = Column {
+    table: "block_vectors",
+    name: "slots",
+    last: "SELECT max(id) FROM block_vectors WHERE id BETWEEN ?1 AND ?2",
+};
 
 /// What the file tells of a block.
 pub(super) struct Header {
@@ -90,8 +108,7 @@ pub(super) fn load_docs(db: &Connection, block: i64) -> Result<Docs> {
 
 /// The packed records of a block.
 pub(super) fn load_packed(db: &Connection, block: i64) -> Result<Vec<u8>> {
-    let sql = "SELECT id, length(docs) FROM block_pages WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
-    blobs(db, sql, ("block_pages", "docs"), block)
+    blobs(db, PAGES, block)
 }
 
 /// The documents of a block that are gone, in order.
@@ -105,38 +122,35 @@ pub(super) fn load_gone(db: &Connection, block: i64) -> Result<Vec<u32>> {
 
 /// The bytes of a block's rows, one after the other: each is read to where it stays, because a process that asks one
 /// question spends most of its time here.
-fn blobs(db: &Connection, lengths: &str, column: (&str, &str), block: i64) -> Result<Vec<u8>> {
-    let rows = row_lengths(db, lengths, block)?;
-    let mut bytes = vec![0; rows.iter().map(|(_, length)| *length).sum()];
-    let mut rest = bytes.as_mut_slice();
-    read_rows(db, column, &rows, |blob, length| {
-        let (row, after) = std::mem::take(&mut rest).split_at_mut(length);
-        rest = after;
-        blob.read_at_exact(row, 0)
+fn blobs(db: &Connection, column: Column, block: i64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for_each_blob(db, column, block, |blob, rows| {
+        // Rows are equally long, but for the last.
+        bytes.reserve(if bytes.is_empty() { blob.len() * rows } else { 0 });
+        let start = bytes.len();
+        bytes.resize(start + blob.len(), 0);
+        blob.read_at_exact(&mut bytes[start..], 0)
     })?;
     Ok(bytes)
 }
 
-/// The numbers and lengths of a block's rows.
-fn row_lengths(db: &Connection, sql: &str, block: i64) -> Result<Vec<(i64, usize)>> {
-    let mut statement = db.prepare_cached(sql).map_err(failed)?;
-    let rows = statement
-        .query_map(range(block), |row| Ok((row.get(0)?, row.get::<_, u32>(1)? as usize)))
-        .map_err(failed)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(failed)
-}
-
-/// Opens one row after the other and has `read` read it.
-fn read_rows(
+/// Opens the rows of a block one after the other and has `read` read them; it is told how many rows there are.
+fn for_each_blob(
     db: &Connection,
-    (table, column): (&str, &str),
-    rows: &[(i64, usize)],
+    Column { table, name, last }: Column,
+    block: i64,
     mut read: impl FnMut(&Blob<'_>, usize) -> rusqlite::Result<()>,
 ) -> Result<()> {
-    let Some((first, _)) = rows.first() else { return Ok(()) };
-    let mut blob = db.blob_open("main", table, column, *first, true).map_err(failed)?;
-    for (id, length) in rows {
-        blob.reopen(*id).and_then(|()| read(&blob, *length)).map_err(failed)?;
+    let (first, most) = range(block);
+    let last: Option<i64> = db
+        .prepare_cached(last)
+        .and_then(|mut select| select.query_row((first, most), |row| row.get(0)))
+        .map_err(failed)?;
+    let Some(last) = last else { return Ok(()) };
+    let mut blob = db.blob_open("main", table, name, first, true).map_err(failed)?;
+    let rows = (last - first + 1) as usize;
+    for id in first..=last {
+        blob.reopen(id).and_then(|()| read(&blob, rows)).map_err(failed)?;
     }
     Ok(())
 }
@@ -198,7 +212,7 @@ pub(super) fn store_block(db: &Connection, scope: i64, block: &Block) -> Result<
 
 /// The slots of a block's vectors; empty if it has none.
 pub(super) fn load_slots(db: &Connection, block: i64) -> Result<Vec<u8>> {
-    blobs(db, SLOT_LENGTHS, SLOTS, block)
+    blobs(db, SLOTS, block)
 }
 
 /// Shows the slots of a block's vectors, some at a time. The room they are read to is used again and stays in the
@@ -208,10 +222,10 @@ pub(super) fn for_each_slots(
     block: i64,
     mut each: impl FnMut(&[u8]),
 ) -> Result<()> {
-    let rows = row_lengths(db, SLOT_LENGTHS, block)?;
-    let mut room = vec![0; rows.iter().map(|(_, length)| *length).max().unwrap_or(0)];
-    read_rows(db, SLOTS, &rows, |blob, length| {
-        blob.read_at_exact(&mut room[..length], 0).map(|()| each(&room[..length]))
+    let mut room = Vec::new();
+    for_each_blob(db, SLOTS, block, |blob, _| {
+        room.resize(blob.len(), 0);
+        blob.read_at_exact(&mut room, 0).map(|()| each(&room))
     })
 }
 
