@@ -25,7 +25,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        check_type(request.headers(), "application/json")?;
+        check_type(request.headers(), JSON)?;
         let bytes = whole(request.into_body(), app.options.max_body_bytes).await?;
         check_object(&bytes)?;
         let value = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
@@ -33,11 +33,17 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
     }
 }
 
+const JSON: &str = "application/json";
+
+/// What clients that know of RFC 7396 call a change in JSON.
+const MERGE_PATCH: &str = "application/merge-patch+json";
+
 /// Browsers ask before they send such a type to another site, so no page can do it behind a user's back.
 pub(crate) fn check_type(headers: &HeaderMap, wanted: &str) -> Result<(), Problem> {
     let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = given.and_then(|given| given.split(';').next()).unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case(wanted) {
+    let is = |kind: &str| essence.eq_ignore_ascii_case(kind);
+    if is(wanted) || (wanted == JSON && is(MERGE_PATCH)) {
         return Ok(());
     }
     Err(Problem::new(
@@ -122,5 +128,27 @@ impl FromRequestParts<App> for Named {
                 "encode it as UTF-8 with % signs",
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn json_and_changes_in_json_are_read_and_what_pages_can_send_is_not() {
+        let read = |kind: &'static str| {
+            let headers =
+                HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(kind))]);
+            check_type(&headers, JSON).is_ok()
+        };
+        for kind in [JSON, "Application/JSON; charset=utf-8", MERGE_PATCH] {
+            assert!(read(kind), "{kind}");
+        }
+        for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""] {
+            assert!(!read(kind), "{kind}");
+        }
     }
 }
