@@ -155,13 +155,6 @@ impl Context {
         Some(format!("note: {place} can only be read from here; what is used is not noted"))
     }
 
-    /// Waits until what prompts were given is written down.
-    pub(crate) async fn settle(&self) {
-        if let Some(opened) = self.opened.get() {
-            opened.engine.settle_usage().await;
-        }
-    }
-
     /// What the user should hear before the answer.
     pub(crate) fn notes(&self, command: &Command) -> Vec<String> {
         if command.tells_itself() {

@@ -1,5 +1,7 @@
 //! Moments as people write and read them.
 
+use std::sync::LazyLock;
+
 use everlore::types::Timestamp;
 use jiff::{
     SignedDuration, Zoned,
@@ -37,7 +39,9 @@ impl Moment {
 /// The zone of this machine. Where a link names its file, that file is read: finding it by its name reads all folders of zones,
 /// which takes as long as a small recall.
 pub(crate) fn zone() -> TimeZone {
-    named_by_link().unwrap_or_else(TimeZone::system)
+    static ZONE: LazyLock<TimeZone> =
+        LazyLock::new(|| named_by_link().unwrap_or_else(TimeZone::system));
+    ZONE.clone()
 }
 
 fn named_by_link() -> Option<TimeZone> {

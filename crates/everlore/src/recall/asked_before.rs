@@ -115,6 +115,13 @@ static BUT: LazyLock<Regex> = LazyLock::new(|| {
     compile(r"\b(?:but|however|though|although|except|only that)\b|但|不过|只是|只知道")
 });
 
+/// Makes ready what the first answer would wait for.
+pub(super) fn prepare() {
+    for pattern in [&NOTHING_KNOWN, &TELL_ME, &BUT] {
+        LazyLock::force(pattern);
+    }
+}
+
 fn compile(pattern: &str) -> Regex {
     Regex::new(&format!("(?i){pattern}")).expect("valid")
 }

@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::run::{Mark, Reach, Run, Share, Stretch, common};
+use super::{
+    run::{Mark, Reach, Run, Share, Stretch, common},
+    share::share,
+};
 use crate::{
     config::RecallConfig,
     store::{Docs, Field, Place, Posting, Segment},
@@ -46,7 +49,7 @@ struct Crossing {
 impl<'a> Corpus<'a> {
     pub(super) fn new(segments: &'a [Segment], config: &RecallConfig) -> Self {
         let reach = Reach::new(config);
-        let runs: Vec<_> = segments.iter().map(|segment| Run::of(&segment.docs, &reach)).collect();
+        let runs = runs(segments, &reach);
         let mut slots = 0;
         let firsts = runs.iter().map(|run| {
             slots += run.places.len();
@@ -253,6 +256,16 @@ impl<'a> Corpus<'a> {
         let total = self.runs.iter().map(|run| run.total).sum::<f64>() + crossing;
         self.average_length = (total / self.count.max(1) as f64) as f32;
     }
+}
+
+/// What the records of each segment say.
+fn runs(segments: &[Segment], reach: &Reach) -> Vec<Arc<Run>> {
+    let of = |segment: &Segment| Run::of(&segment.docs, reach);
+    let fresh: Vec<_> =
+        segments.iter().filter(|segment| !Run::is_known(&segment.docs, reach)).collect();
+    let docs = fresh.iter().map(|segment| segment.docs.len()).sum();
+    share(docs, fresh, |segment| drop(of(segment)));
+    segments.iter().map(of).collect()
 }
 
 #[cfg(test)]

@@ -42,9 +42,14 @@ pub(super) struct Candidate {
     pub(super) signals: Signals,
 }
 
-/// A document with its signals so far. Many are offered and few are told, so it is kept small.
+/// A document that is offered, and what all signals make of it. Many are offered and few are told, so no more is kept.
 struct Offer {
     doc: Doc,
+    fused: f64,
+}
+
+/// What a document has by itself, before its session lifts it.
+struct Own {
     bm25: f64,
     lexical: f64,
     semantic: f64,
@@ -52,36 +57,52 @@ struct Offer {
     when: f64,
     date: f64,
     identity: f64,
-    session: f64,
 }
 
 /// All signals of a query, ready to be ranked and explained.
 pub(super) struct Fusion<'a> {
     pub(super) gathered: &'a Gathered,
     pub(super) intent: &'a Intent,
+    config: &'a RecallConfig,
     pub(super) corpus: Corpus<'a>,
     pub(super) scores: Scores,
     pub(super) similar: Option<Similarities>,
+    period: Option<Period<'a>>,
+    /// The list of the one speaker whom the query names.
+    speaker: Option<usize>,
+    /// The mean of all scores by terms, and their deviation.
+    usual: (f64, f64),
     offers: Vec<Offer>,
+    /// What each session lifts its documents by.
+    lifts: Vec<f64>,
 }
 
 impl<'a> Fusion<'a> {
     /// Measures everything the index offered.
-    pub(super) fn new(gathered: &'a Gathered, intent: &'a Intent, config: &RecallConfig) -> Self {
+    pub(super) fn new(
+        gathered: &'a Gathered,
+        intent: &'a Intent,
+        config: &'a RecallConfig,
+    ) -> Self {
         let corpus = Corpus::new(&gathered.segments, config);
         let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
         let scores = corpus.score(&gathered.lists, &weights);
-        let period = period(&corpus, intent);
-        let similar = gathered.meaning.as_ref().map(|meaning| Similarities::new(meaning, &corpus));
-        let mut offers =
-            offers(gathered, &corpus, intent, &scores, period.as_ref(), similar.as_ref());
-        if let Some(similar) = &similar {
-            add_semantic(&mut offers, &corpus, similar, config);
-        }
-        add_lexical(&mut offers, &corpus, &scores);
-        add_boosts(&mut offers, gathered, &corpus, intent, period.as_ref(), config);
-        add_session(&mut offers, &corpus, config);
-        Self { gathered, intent, corpus, scores, similar, offers }
+        let mut fusion = Self {
+            gathered,
+            intent,
+            config,
+            similar: gathered.meaning.as_ref().map(|meaning| Similarities::new(meaning, &corpus)),
+            period: period(&corpus, intent),
+            speaker: named_speaker(gathered, &corpus),
+            usual: usual(&corpus, &scores),
+            offers: Vec::new(),
+            lifts: Vec::new(),
+            corpus,
+            scores,
+        };
+        fusion.offers = fusion.offered();
+        fusion.lift();
+        fusion
     }
 
     /// How many memories are offered.
@@ -93,9 +114,7 @@ impl<'a> Fusion<'a> {
     pub(super) fn best(&mut self, limit: usize) -> Vec<Candidate> {
         let corpus = &self.corpus;
         let order = |a: &Offer, b: &Offer| {
-            b.fused()
-                .total_cmp(&a.fused())
-                .then_with(|| corpus.place(a.doc).cmp(&corpus.place(b.doc)))
+            b.fused.total_cmp(&a.fused).then_with(|| corpus.place(a.doc).cmp(&corpus.place(b.doc)))
         };
         if limit < self.offers.len() {
             self.offers.select_nth_unstable_by(limit, order);
@@ -103,7 +122,25 @@ impl<'a> Fusion<'a> {
         let limit = limit.min(self.offers.len());
         let best = &mut self.offers[..limit];
         best.sort_unstable_by(order);
-        best.iter().map(|offer| offer.candidate(corpus)).collect()
+        self.offers[..limit].iter().map(|offer| self.candidate(offer.doc)).collect()
+    }
+
+    fn candidate(&self, doc: Doc) -> Candidate {
+        let (own, session) = (self.own(doc), self.lifts[self.session(doc)]);
+        let signals = Signals {
+            bm25: own.bm25,
+            lexical: own.lexical,
+            semantic: own.semantic,
+            speaker: own.speaker,
+            when: own.when,
+            date: own.date,
+            identity: own.identity,
+            session,
+            fused: own.sum() + session,
+            ..Signals::default()
+        };
+        let (kind, at) = (self.corpus.mark(doc).kind, self.corpus.at(doc));
+        Candidate { place: self.corpus.place(doc), kind, at, signals }
     }
 
     /// Fills in which terms made up the signals of a candidate.
@@ -134,49 +171,90 @@ impl<'a> Fusion<'a> {
         }
         signals.coverage /= if total > 0.0 { total } else { 1.0 };
     }
-}
 
-/// The documents that pass the filter and that any source offers: by terms, by time, or because the query asks about
-/// the user.
-fn offers(
-    gathered: &Gathered,
-    corpus: &Corpus<'_>,
-    intent: &Intent,
-    scores: &Scores,
-    period: Option<&Period<'_>>,
-    similar: Option<&Similarities>,
-) -> Vec<Offer> {
-    let is_matched = |doc: &Doc| scores.bm25[corpus.number(*doc)] != 0.0;
-    let mut others = similar.map(|similar| similar.best(gathered, corpus)).unwrap_or_default();
-    others.retain(|doc| !is_matched(doc));
-    if period.is_some() || intent.identity != Identity::None {
-        let known: HashSet<_> = others.iter().copied().collect();
-        let unmatched = unmatched(gathered, corpus, intent, scores, period);
-        others.extend(unmatched.into_iter().filter(|doc| !known.contains(doc)));
+    /// The documents that pass the filter and that any source offers: by terms, by time, or because the query asks about
+    /// the user.
+    fn offered(&self) -> Vec<Offer> {
+        let Self { gathered, intent, corpus, scores, .. } = self;
+        let is_matched = |doc: &Doc| scores.bm25[corpus.number(*doc)] != 0.0;
+        let similar = self.similar.as_ref();
+        let mut others = similar.map(|similar| similar.best(gathered, corpus)).unwrap_or_default();
+        others.retain(|doc| !is_matched(doc));
+        if self.period.is_some() || intent.identity != Identity::None {
+            let known: HashSet<_> = others.iter().copied().collect();
+            others.extend(self.unmatched().into_iter().filter(|doc| !known.contains(doc)));
+        }
+        let is_offered = |doc: &Doc| {
+            (!intent.asks_period || self.is_in_period(*doc)) && gathered.lets_through(corpus, *doc)
+        };
+        let mut offers = Vec::with_capacity(scores.matched.len() + others.len());
+        let docs = scores.matched.iter().copied().chain(others).filter(is_offered);
+        offers.extend(docs.map(|doc| Offer { doc, fused: self.own(doc).sum() }));
+        offers
     }
-    let offered = |doc: &Doc| {
-        (!intent.asks_period || is_in(period, corpus, *doc)) && gathered.lets_through(corpus, *doc)
-    };
-    let docs = scores.matched.iter().copied().chain(others).filter(offered);
-    docs.map(|doc| Offer::new(doc, scores.bm25[corpus.number(doc)].into())).collect()
+
+    /// What no term matches, but the time that the query names, or that it asks about the user.
+    fn unmatched(&self) -> Vec<Doc> {
+        let (corpus, asks_user) = (&self.corpus, self.intent.identity != Identity::None);
+        let broad = if asks_user { broad(self.gathered, corpus) } else { Vec::new() };
+        let is_offered = |doc: &Doc| {
+            asks_user && corpus.mark(*doc).kind == Kind::User
+                || self.is_in_period(*doc)
+                || broad.contains(doc)
+        };
+        let unmatched = |doc: &Doc| self.scores.bm25[corpus.number(*doc)] == 0.0;
+        corpus.docs().filter(unmatched).filter(is_offered).collect()
+    }
+
+    /// The signals of a document by itself.
+    fn own(&self, doc: Doc) -> Own {
+        let (corpus, config, intent) = (&self.corpus, self.config, self.intent);
+        let (number, mark) = (corpus.number(doc), corpus.mark(doc));
+        let bm25 = f64::from(self.scores.bm25[number]);
+        let standard = self.similar.as_ref().map_or(0.0, |similar| similar.standard(number));
+        let boost = |is_due: bool, boost: f64| if is_due { boost } else { 0.0 };
+        let says = |list| corpus.posting(doc, list).is_some_and(speaks);
+        Own {
+            bm25,
+            lexical: standardized(bm25, self.usual),
+            semantic: config.semantic * f64::from(standard),
+            speaker: boost(self.speaker.is_some_and(says), config.speaker_boost),
+            when: boost(intent.asks_when && mark.names_time, config.when_boost),
+            date: boost(self.is_in_period(doc), config.date_boost),
+            identity: boost(mark.kind == Kind::User, identity_boost(intent.identity)),
+        }
+    }
+
+    /// A good hit lifts its whole session a little.
+    fn lift(&mut self) {
+        let mut best = vec![0.0f64; self.corpus.last_session() as usize + 1];
+        for offer in &self.offers {
+            let best = &mut best[self.session(offer.doc)];
+            *best = best.max(offer.fused);
+        }
+        // Memories outside a session share nothing.
+        best[0] = 0.0;
+        self.lifts = best.into_iter().map(|best| self.config.session_prior * best).collect();
+        let (corpus, lifts) = (&self.corpus, &self.lifts);
+        for offer in &mut self.offers {
+            offer.fused += lifts[corpus.place(offer.doc).session() as usize];
+        }
+    }
+
+    fn session(&self, doc: Doc) -> usize {
+        self.corpus.place(doc).session() as usize
+    }
+
+    fn is_in_period(&self, doc: Doc) -> bool {
+        let (place, at) = (self.corpus.place(doc), || self.corpus.at(doc));
+        self.period.as_ref().is_some_and(|period| period.holds(place, at()))
+    }
 }
 
-/// What no term matches, but the time that the query names, or that it asks about the user.
-fn unmatched(
-    gathered: &Gathered,
-    corpus: &Corpus<'_>,
-    intent: &Intent,
-    scores: &Scores,
-    period: Option<&Period<'_>>,
-) -> Vec<Doc> {
-    let asks_user = intent.identity != Identity::None;
-    let broad = if asks_user { broad(gathered, corpus) } else { Vec::new() };
-    let offered = |doc: &Doc| {
-        asks_user && corpus.mark(*doc).kind == Kind::User
-            || is_in(period, corpus, *doc)
-            || broad.contains(doc)
-    };
-    corpus.docs().filter(|doc| scores.bm25[corpus.number(*doc)] == 0.0).filter(offered).collect()
+impl Own {
+    fn sum(&self) -> f64 {
+        self.lexical + self.semantic + self.speaker + self.when + self.date + self.identity
+    }
 }
 
 /// The newest documents of any kind, when too little is known about the user.
@@ -194,75 +272,26 @@ fn broad(gathered: &Gathered, corpus: &Corpus<'_>) -> Vec<Doc> {
     all
 }
 
-fn add_semantic(
-    offers: &mut [Offer],
-    corpus: &Corpus<'_>,
-    similar: &Similarities,
-    config: &RecallConfig,
-) {
-    for offer in offers {
-        let standard = similar.standard(corpus.number(offer.doc));
-        offer.semantic = config.semantic * f64::from(standard);
-    }
-}
-
-/// Standard scores over the whole scope, in which what does not match counts as zero.
-fn add_lexical(offers: &mut [Offer], corpus: &Corpus<'_>, scores: &Scores) {
+/// The mean and the deviation of scores over the whole scope, in which what does not match counts as zero.
+fn usual(corpus: &Corpus<'_>, scores: &Scores) -> (f64, f64) {
     let count = corpus.count().max(1) as f64;
     let all = || scores.matched.iter().map(|doc| f64::from(scores.bm25[corpus.number(*doc)]));
     let mean = all().sum::<f64>() / count;
     let variance = all().map(|score| score * score).sum::<f64>() / count - mean * mean;
-    let deviation = variance.max(0.0).sqrt();
-    for offer in offers {
-        // In a scope where everything matches alike, the score itself is as good as any standard.
-        offer.lexical = if deviation > 1e-6 { (offer.bm25 - mean) / deviation } else { offer.bm25 };
-    }
+    (mean, variance.max(0.0).sqrt())
 }
 
-fn add_boosts(
-    offers: &mut [Offer],
-    gathered: &Gathered,
-    corpus: &Corpus<'_>,
-    intent: &Intent,
-    period: Option<&Period<'_>>,
-    config: &RecallConfig,
-) {
-    let speaker = named_speaker(gathered, corpus);
-    let identity = match intent.identity {
+/// In a scope where everything matches alike, the score itself is as good as any standard.
+fn standardized(score: f64, (mean, deviation): (f64, f64)) -> f64 {
+    if deviation > 1e-6 { (score - mean) / deviation } else { score }
+}
+
+fn identity_boost(asked: Identity) -> f64 {
+    match asked {
         Identity::None => 0.0,
         // A passing mention of oneself speaks half as loudly as the question who one is.
         Identity::Weak => IDENTITY_BOOST / 2.0,
         Identity::Strong => IDENTITY_BOOST,
-    };
-    for offer in offers {
-        let mark = corpus.mark(offer.doc);
-        if speaker.is_some_and(|list| corpus.posting(offer.doc, list).is_some_and(speaks)) {
-            offer.speaker = config.speaker_boost;
-        }
-        if intent.asks_when && mark.names_time {
-            offer.when = config.when_boost;
-        }
-        if is_in(period, corpus, offer.doc) {
-            offer.date = config.date_boost;
-        }
-        if mark.kind == Kind::User {
-            offer.identity = identity;
-        }
-    }
-}
-
-/// A good hit lifts its whole session a little.
-fn add_session(offers: &mut [Offer], corpus: &Corpus<'_>, config: &RecallConfig) {
-    let session = |offer: &Offer| corpus.place(offer.doc).session() as usize;
-    let mut best = vec![0.0f64; corpus.last_session() as usize + 1];
-    for offer in &*offers {
-        let best = &mut best[session(offer)];
-        *best = best.max(offer.fused());
-    }
-    // Memories outside a session share nothing.
-    best[0] = 0.0;
-    for offer in offers {
-        offer.session = config.session_prior * best[session(offer)];
     }
 }
 
@@ -286,51 +315,4 @@ fn speaks(posting: &Posting) -> bool {
 /// The period that the query names in this scope.
 fn period<'a>(corpus: &Corpus<'_>, intent: &'a Intent) -> Option<Period<'a>> {
     Period::new(intent, corpus.docs().map(|doc| (corpus.place(doc), corpus.at(doc))))
-}
-
-fn is_in(period: Option<&Period<'_>>, corpus: &Corpus<'_>, doc: Doc) -> bool {
-    period.is_some_and(|period| period.holds(corpus.place(doc), corpus.at(doc)))
-}
-
-impl Offer {
-    fn new(doc: Doc, bm25: f64) -> Self {
-        Self {
-            doc,
-            bm25,
-            lexical: 0.0,
-            semantic: 0.0,
-            speaker: 0.0,
-            when: 0.0,
-            date: 0.0,
-            identity: 0.0,
-            session: 0.0,
-        }
-    }
-
-    fn fused(&self) -> f64 {
-        self.lexical
-            + self.semantic
-            + self.speaker
-            + self.when
-            + self.date
-            + self.identity
-            + self.session
-    }
-
-    fn candidate(&self, corpus: &Corpus<'_>) -> Candidate {
-        let signals = Signals {
-            bm25: self.bm25,
-            lexical: self.lexical,
-            semantic: self.semantic,
-            speaker: self.speaker,
-            when: self.when,
-            date: self.date,
-            identity: self.identity,
-            session: self.session,
-            fused: self.fused(),
-            ..Signals::default()
-        };
-        let (kind, at) = (corpus.mark(self.doc).kind, corpus.at(self.doc));
-        Candidate { place: corpus.place(self.doc), kind, at, signals }
-    }
 }

@@ -1,7 +1,7 @@
 //! Asking the index: one read brings the postings of all terms and the records of the scope.
 
 use super::{
-    Intent, Means, QueryTerm, RecallRequest,
+    Intent, Means, QueryTerm, RecallRequest, asked_before,
     corpus::{Corpus, Doc},
     semantic,
     semantic::Meaning,
@@ -45,8 +45,10 @@ pub(super) async fn gather(
         .filter(|model| means.config.semantic > 0.0 && model.understands(&request.query));
     let mut gathered = Gathered::asking(request, intent);
     let (store, scope) = (means.store, &request.scope);
-    gathered.segments =
-        store.postings(scope, &gathered.asked, embedder.map(Embedder::model)).await?;
+    let read = store.postings(scope, &gathered.asked, embedder.map(Embedder::model));
+    // While a store reads, this thread would only wait.
+    let (segments, ()) = tokio::join!(read, async { asked_before::prepare() });
+    gathered.segments = segments?;
     if let Some(within) = &request.within {
         gathered.within = Some(store.places(scope, within).await?);
     }

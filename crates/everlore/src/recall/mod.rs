@@ -18,6 +18,7 @@ mod period;
 mod gather;
 mod run;
 mod corpus;
+mod share;
 mod lexical;
 mod semantic;
 mod signals;

@@ -61,10 +61,16 @@ pub(super) struct Share {
 impl Run {
     /// What is kept with the records, if it still holds; made anew otherwise.
     pub(super) fn of(docs: &Docs, reach: &Reach) -> Arc<Self> {
-        docs.derived(
-            |run: &Self| run.reach == *reach && run.gone == docs.gone(),
-            || Self::new(docs, reach),
-        )
+        docs.derived(|run: &Self| run.holds(docs, reach), || Self::new(docs, reach))
+    }
+
+    /// Whether it was worked out before.
+    pub(super) fn is_known(docs: &Docs, reach: &Reach) -> bool {
+        docs.has_derived(|run: &Self| run.holds(docs, reach))
+    }
+
+    fn holds(&self, docs: &Docs, reach: &Reach) -> bool {
+        self.reach == *reach && self.gone == docs.gone()
     }
 
     fn new(docs: &Docs, reach: &Reach) -> Self {

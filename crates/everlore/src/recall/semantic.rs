@@ -1,13 +1,9 @@
 //! Similarity in meaning: the query's vector beside every vector of the scope.
 
-use std::{
-    num::NonZero,
-    sync::{LazyLock, Mutex, PoisonError},
-};
-
 use super::{
     corpus::{Corpus, Doc},
     gather::Gathered,
+    share::share,
 };
 use crate::{
     store::{Field, Segment},
@@ -17,12 +13,6 @@ use crate::{
 
 /// How many of the most similar memories are offered although no term matches.
 const OFFERED: usize = 50;
-
-/// Documents that are worth a thread of their own: comparing them takes ten times as long as starting it.
-const DOCS_A_THREAD: usize = 20_000;
-
-/// More threads would wait for memory, not for each other.
-const MAX_THREADS: usize = 4;
 
 /// Documents that a thread takes at a time.
 const PIECE: usize = 4_096;
@@ -105,8 +95,7 @@ impl Similarities {
     }
 }
 
-/// How similar every document is to the query, by number; not a number for those without a vector. Threads share a large
-/// scope, each taking the next piece of it.
+/// How similar every document is to the query, by number; not a number for those without a vector.
 fn compared(query: &Vector, corpus: &Corpus<'_>) -> Vec<f32> {
     let mut raw = vec![f32::NAN; corpus.slots()];
     let (mut rest, mut pieces) = (raw.as_mut_slice(), Vec::new());
@@ -118,30 +107,12 @@ fn compared(query: &Vector, corpus: &Corpus<'_>) -> Vec<f32> {
             pieces.extend(parts.map(|(first, out)| (slots, first, out)));
         }
     }
-    let pieces = Mutex::new(pieces);
-    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let work = || {
-        while let Some((slots, first, out)) = next() {
-            for (index, similarity) in out.iter_mut().enumerate() {
-                *similarity = slots.similarity(first + index, query).unwrap_or(f32::NAN);
-            }
+    share(corpus.slots(), pieces, |(slots, first, out)| {
+        for (index, similarity) in out.iter_mut().enumerate() {
+            *similarity = slots.similarity(first + index, query).unwrap_or(f32::NAN);
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads(corpus.slots()) {
-            // Where no thread is to be had, this one does all.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
     });
     raw
-}
-
-/// How many threads compare so many documents.
-fn threads(docs: usize) -> usize {
-    static CORES: LazyLock<usize> =
-        LazyLock::new(|| std::thread::available_parallelism().map_or(1, NonZero::get));
-    if docs < 2 * DOCS_A_THREAD { 1 } else { (docs / DOCS_A_THREAD).min(MAX_THREADS).min(*CORES) }
 }
 
 /// The query as it is embedded: without the names of speakers, which draw every greeting of that person near.

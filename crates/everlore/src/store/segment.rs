@@ -242,6 +242,12 @@ impl Docs {
         made
     }
 
+    /// Whether that was worked out before and still `holds`.
+    pub(crate) fn has_derived<T: 'static>(&self, holds: impl FnOnce(&T) -> bool) -> bool {
+        let kept = self.run.derived.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().and_then(|kept| kept.downcast_ref::<T>()).is_some_and(holds)
+    }
+
     /// Where the memory stands.
     #[inline]
     pub fn place(&self, doc: usize) -> Place {

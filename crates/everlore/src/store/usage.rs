@@ -1,7 +1,7 @@
 //! What was put into prompts and whether the answers used it.
 
 use async_trait::async_trait;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Result,
@@ -38,7 +38,7 @@ pub trait UsageLog: Send + Sync {
 }
 
 /// What one prompt was given.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prompted {
     /// The conversation.
     pub session: String,
@@ -55,7 +55,7 @@ pub struct Prompted {
 }
 
 /// A memory as a prompt was given it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Told {
     /// The memory.
     pub id: MemoryId,
@@ -68,7 +68,7 @@ pub struct Told {
 }
 
 /// How much of a memory was told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {
     /// One line.

@@ -263,7 +263,8 @@ impl Source {
 }
 
 /// A short, keyed digest of a text: equal texts have equal fingerprints, and the text cannot be read from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Fingerprint([u8; 16]);
 
 impl Fingerprint {

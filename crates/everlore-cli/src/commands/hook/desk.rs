@@ -1,7 +1,8 @@
-//! What hooks leave behind in a home: what was said and is not stored yet, and what each conversation was told.
+//! What hooks leave behind in a home: what was said and told and is not stored yet, and what each conversation was told.
 //!
 //! A hook must be quick and may be killed, so it only puts a turn down here, durably, each in a file of its own whose name
-//! follows from the event; storing is left to a process of its own (`store.rs`), which anyone may start again.
+//! follows from the event; storing is left to a process of its own (`store.rs`), which anyone may start again. What was told
+//! waits beside it: a database that is open for writing would cost more than finding what to tell does in a small home.
 
 use std::{
     fs::{self, File},
@@ -12,6 +13,7 @@ use std::{
 
 use everlore::{
     Scope, Turn,
+    engine::Unnoted,
     files::disk::{Manner, Temporary, lock, make_private_folder, remove},
     types::{Fingerprint, Timestamp},
 };
@@ -26,8 +28,14 @@ const STORED_WITHIN: Duration = Duration::from_secs(60);
 /// Days after which what is known of a conversation is removed.
 const KEPT_DAYS: u64 = 30;
 
+/// How the names of files with turns end.
+const TURN: &str = "json";
+
+/// How the names of files end that say what was told.
+const TOLD: &str = "told";
+
 /// The folder of hooks in a home.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Desk {
     folder: PathBuf,
 }
@@ -40,6 +48,38 @@ pub(super) struct Waiting {
     /// The host that told it.
     pub(super) host: String,
     pub(super) turn: Turn,
+}
+
+/// What a prompt was given and is not written down yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Given {
+    /// Whose memories they are.
+    pub(super) scope: Scope,
+    pub(super) told: Unnoted,
+}
+
+/// Something that waits.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Note {
+    Turn(Waiting),
+    Given(Given),
+}
+
+impl Note {
+    fn read(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            TURN => read(path).map(Self::Turn),
+            TOLD => read(path).map(Self::Given),
+            _ => None,
+        }
+    }
+
+    fn at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Turn(waiting) => waiting.turn.time,
+            Self::Given(given) => Some(given.told.prompted.at),
+        }
+    }
 }
 
 /// What is known of one conversation.
@@ -79,7 +119,7 @@ impl Left {
         let mut left = Self { folder, ..Self::default() };
         for entry in entries {
             match entry.path().extension().and_then(|end| end.to_str()) {
-                Some("json") if is_late(&entry) => left.waiting += 1,
+                Some(TURN) if is_late(&entry) => left.waiting += 1,
                 Some("refused") => left.refused += 1,
                 _ => {}
             }
@@ -121,7 +161,7 @@ impl Desk {
 
     /// Puts a turn down so that it survives whatever happens; the same one again changes nothing.
     pub(super) fn put(&self, run: &str, waiting: &Waiting, masks: bool) -> io::Result<()> {
-        let path = self.waiting().join(format!("{run}.json"));
+        let path = self.waiting().join(format!("{run}.{TURN}"));
         if path.exists() {
             return Ok(());
         }
@@ -133,31 +173,48 @@ impl Desk {
         write(&path, &waiting, true)
     }
 
-    /// The turns that wait, in the order in which they were said, with their runs.
-    pub(super) fn turns(&self) -> Vec<(String, Waiting)> {
-        let Ok(entries) = fs::read_dir(self.waiting()) else { return Vec::new() };
-        let paths = entries.flatten().map(|entry| entry.path());
-        let run = |path: &Path| Some(path.file_name()?.to_str()?.strip_suffix(".json")?.to_owned());
-        let mut turns: Vec<(String, Waiting)> =
-            paths.filter_map(|path| Some((run(&path)?, read(&path)?))).collect();
-        turns.sort_by_key(|(run, waiting)| (waiting.turn.time, run.clone()));
-        turns
+    /// Puts down what a prompt was given. It is learned from, and no more: nobody waits until the disk has it.
+    pub(super) fn put_given(&self, run: &str, given: &Given) -> io::Result<()> {
+        make_private_folder(&self.waiting())?;
+        write(&self.waiting().join(format!("{run}.{TOLD}")), given, false)
     }
 
-    /// Whether a turn waits.
+    /// What waits, in the order in which it was said and told, with the runs.
+    pub(super) fn notes(&self) -> Vec<(String, Note)> {
+        let Ok(entries) = fs::read_dir(self.waiting()) else { return Vec::new() };
+        let paths = entries.flatten().map(|entry| entry.path());
+        let run = |path: &Path| Some(path.file_stem()?.to_str()?.to_owned());
+        let mut notes: Vec<(String, Note)> =
+            paths.filter_map(|path| Some((run(&path)?, Note::read(&path)?))).collect();
+        notes.sort_by_key(|(run, note)| (note.at(), run.clone()));
+        notes
+    }
+
+    /// Whether something waits.
     pub(super) fn has_waiting(&self) -> bool {
         fs::read_dir(self.waiting()).is_ok_and(|mut entries| entries.next().is_some())
     }
 
-    /// Takes a turn away that is stored.
-    pub(super) fn done(&self, run: &str) -> io::Result<()> {
-        remove(&self.waiting().join(format!("{run}.json")))
+    /// Takes away what is stored.
+    pub(super) fn done(&self, run: &str, note: &Note) -> io::Result<()> {
+        remove(&self.path_of(run, note))
     }
 
-    /// Puts a turn aside that can never be stored, so that it is not tried for ever.
-    pub(super) fn refuse(&self, run: &str) -> io::Result<()> {
-        let path = self.waiting().join(format!("{run}.json"));
-        fs::rename(&path, path.with_extension("refused"))
+    /// Puts aside what can never be stored, so that it is not tried for ever.
+    pub(super) fn refuse(&self, run: &str, note: &Note) -> io::Result<()> {
+        let path = self.path_of(run, note);
+        match note {
+            Note::Turn(_) => fs::rename(&path, path.with_extension("refused")),
+            Note::Given(_) => remove(&path),
+        }
+    }
+
+    fn path_of(&self, run: &str, note: &Note) -> PathBuf {
+        let end = match note {
+            Note::Turn(_) => TURN,
+            Note::Given(_) => TOLD,
+        };
+        self.waiting().join(format!("{run}.{end}"))
     }
 
     /// The right to store what waits: one process at a time, so that nothing is stored twice.
@@ -245,6 +302,8 @@ fn write(path: &Path, value: &impl Serialize, durable: bool) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use everlore::store::Prompted;
+
     use super::*;
 
     #[test]
@@ -276,15 +335,32 @@ mod tests {
                 ..Turn::default()
             },
         };
-        desk.put("b", &said("later", 2), true).unwrap();
-        desk.put("a", &said("先说的", 1), true).unwrap();
-        desk.put("a", &said("again", 3), true).unwrap();
-        let texts = |desk: &Desk| -> Vec<String> {
-            desk.turns().into_iter().map(|(_, waiting)| waiting.turn.text).collect()
+        let given = |second: i64| Given {
+            scope: Scope::default(),
+            told: Unnoted {
+                prompted: Prompted {
+                    session: "s".into(),
+                    query: Fingerprint::of("茶"),
+                    at: Timestamp::from_second(second).unwrap(),
+                    memories: Vec::new(),
+                    joins: false,
+                    most: 9,
+                },
+                texts: vec![Fingerprint::of("茶")],
+            },
         };
-        assert_eq!(texts(&desk), ["先说的", "later"]);
-        desk.done("a").unwrap();
-        desk.refuse("b").unwrap();
-        assert!(texts(&desk).is_empty());
+        desk.put("b", &said("later", 3), true).unwrap();
+        desk.put_given("a", &given(2)).unwrap();
+        desk.put("a", &said("先说的", 1), true).unwrap();
+        desk.put("a", &said("again", 4), true).unwrap();
+        let notes = desk.notes();
+        let (first, second, third) = (said("先说的", 1), given(2), said("later", 3));
+        let expected = [Note::Turn(first), Note::Given(second), Note::Turn(third)];
+        assert_eq!(notes.iter().map(|(_, note)| note.clone()).collect::<Vec<_>>(), expected);
+        desk.done("a", &notes[0].1).unwrap();
+        desk.refuse("b", &notes[2].1).unwrap();
+        assert_eq!(desk.notes(), [("a".to_owned(), expected[1].clone())]);
+        desk.refuse("a", &notes[1].1).unwrap();
+        assert!(desk.notes().is_empty() && desk.has_waiting(), "what was said is kept aside");
     }
 }

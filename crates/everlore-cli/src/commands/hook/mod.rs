@@ -27,6 +27,7 @@ use everlore::{
     text::blocks::without_blocks,
     types::{Role, to_millisecond},
 };
+use tokio::task::{JoinHandle, spawn_blocking};
 
 use self::{
     asks::is_command,
@@ -119,21 +120,27 @@ async fn answer(event: &Event, cx: &Context, out: &mut Output) -> Result<Exit> {
     if let Some(context) = told {
         out.json(&event.host.answer(event.name, &context))?;
     }
-    leave(cx, out).await
+    leave(out)
 }
 
 /// Puts down what the user said, and says what is worth knowing for it: even where nothing can be written.
 async fn heard(call: &Call<'_>, message: &str) -> Result<Option<String>> {
-    let heard = call.hear(message);
-    let told = tell::for_message(call, message).await?;
-    if told.is_none() { heard.map(|()| None) } else { Ok(told) }
+    let hearing = call.hear(message);
+    let told = tell::for_message(call, message).await;
+    let heard = match hearing {
+        Ok(hearing) => hearing.await.unwrap_or_else(|error| Err(io::Error::other(error))),
+        Err(error) => Err(error),
+    };
+    match told? {
+        None => heard.map(|()| None).map_err(|error| call.failed(error)),
+        told => Ok(told),
+    }
 }
 
-/// Ends the process as soon as the answer is out and what was told is written down: letting go of what was read to answer
-/// would take longer than a tenth of the whole.
-async fn leave(cx: &Context, out: &mut Output) -> Result<Exit> {
+/// Ends the process as soon as the answer is out: letting go of what was read to answer would take longer than a tenth of
+/// the whole.
+fn leave(out: &mut Output) -> Result<Exit> {
     out.flush()?;
-    cx.settle().await;
     std::process::exit(0)
 }
 
@@ -181,11 +188,13 @@ impl<'a> Call<'a> {
         (!said.is_empty() && !is_command(&said)).then_some(said)
     }
 
-    /// Puts down what the user said.
-    fn hear(&self, message: &str) -> Result<()> {
-        let number = self.changed(|known| Ok(known.hear(message)))?;
+    /// Puts down what the user said, while others go on: the disk is waited for, and looking for secrets takes its time.
+    fn hear(&self, message: &str) -> io::Result<JoinHandle<io::Result<()>>> {
+        let number = self.desk.change(&self.key, |known| Ok(known.hear(message)))?;
         let own = self.event.exchange_id().map_or_else(|| number.to_string(), str::to_owned);
-        self.put(Role::User, &own, message)
+        let (run, waiting) = self.waiting(Role::User, &own, message);
+        let (desk, masks) = (self.desk.clone(), self.masks());
+        Ok(spawn_blocking(move || desk.put(&run, &waiting, masks)))
     }
 
     /// Puts down what was answered, and has everything stored that waits.
@@ -234,6 +243,16 @@ impl<'a> Call<'a> {
 
     /// Puts a turn down; `own` tells it from the others of the conversation.
     fn put(&self, role: Role, own: &str, text: &str) -> Result<()> {
+        let (run, waiting) = self.waiting(role, own, text);
+        self.desk.put(&run, &waiting, self.masks()).map_err(|error| self.failed(error))
+    }
+
+    fn masks(&self) -> bool {
+        self.cx.agent_config().memory.mask_secrets
+    }
+
+    /// A turn as it is put down, with its run.
+    fn waiting(&self, role: Role, own: &str, text: &str) -> (String, Waiting) {
         let run = format!("hook-{}", digest(&[&self.key, &format!("{role:?}"), own]));
         let turn = Turn {
             text: text.to_owned(),
@@ -243,9 +262,7 @@ impl<'a> Call<'a> {
             time: Some(to_millisecond(self.cx.now().timestamp())),
         };
         let host = self.event.host.as_str().to_owned();
-        let waiting = Waiting { scope: self.cx.scope.clone(), host, turn };
-        let masks = self.cx.agent_config().memory.mask_secrets;
-        self.desk.put(&run, &waiting, masks).map_err(|error| self.failed(error))
+        (run, Waiting { scope: self.cx.scope.clone(), host, turn })
     }
 
     fn changed<T>(

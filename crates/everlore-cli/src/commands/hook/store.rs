@@ -10,7 +10,7 @@ use everlore::{
 
 use super::{
     STORE, STORING_LIMIT,
-    desk::{Desk, Waiting},
+    desk::{Desk, Note, Waiting},
     host::Host,
 };
 use crate::{
@@ -73,12 +73,19 @@ pub(super) async fn run(
 
 async fn store_all(cx: &Context, desk: &Desk) -> Result<()> {
     let engine = cx.engine().await?;
-    for (run, waiting) in desk.turns() {
+    for (run, note) in desk.notes() {
         let failed = |error| Failure::io("storing", error);
-        match store(engine, &run, waiting).await {
-            Ok(()) => desk.done(&run).map_err(failed)?,
+        let stored = match note.clone() {
+            Note::Turn(waiting) => store(engine, &run, waiting).await,
+            Note::Given(given) => {
+                let noted = engine.note_told(&given.scope, given.told).await;
+                noted.map_err(Failure::from)
+            }
+        };
+        match stored {
+            Ok(()) => desk.done(&run, &note).map_err(failed)?,
             Err(failure) if failure.is_storage() => return Err(failure),
-            Err(_) => desk.refuse(&run).map_err(failed)?,
+            Err(_) => desk.refuse(&run, &note).map_err(failed)?,
         }
     }
     Ok(())

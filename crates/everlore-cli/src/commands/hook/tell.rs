@@ -8,7 +8,13 @@ use everlore::{
     types::Timestamp,
 };
 
-use super::{Call, asks::asks_enough, event::ends, host::MAX_CONTEXT_CHARS};
+use super::{
+    Call,
+    asks::asks_enough,
+    desk::{Given, digest},
+    event::ends,
+    host::MAX_CONTEXT_CHARS,
+};
 use crate::{
     failure::Result,
     server::{self, Told},
@@ -71,32 +77,45 @@ pub(super) async fn for_failure(call: &Call<'_>) -> Result<Option<String>> {
 async fn recalled(call: &Call<'_>, query: &str) -> Result<Option<String>> {
     let most = call.cx.agent_config().memory.inject.token_budget;
     let mut budget = most.min(call.event.host.max_tokens());
-    let mut block = block(call, query, budget).await?;
+    let (mut block, mut given) = block(call, query, budget).await?;
     if block.chars().count() > MAX_CONTEXT_CHARS {
         // Tokens are counted high, so what holds for the whole holds for a part of it.
         budget = budget * (MAX_CONTEXT_CHARS * 9 / 10) / block.chars().count();
-        block = self::block(call, query, budget).await?;
+        (block, given) = self::block(call, query, budget).await?;
     }
     let fits = block.chars().count() <= MAX_CONTEXT_CHARS;
-    Ok(news(call, if fits { block } else { String::new() }))
+    let told = news(call, if fits { block } else { String::new() });
+    if let Some(given) = given.filter(|_| told.is_some()) {
+        let run = format!(
+            "hook-{}",
+            digest(&[&call.session, query, &given.told.prompted.at.to_string()])
+        );
+        if let Err(error) = call.desk.put_given(&run, &given) {
+            tracing::warn!("{error}: what a prompt was given is not written down");
+        }
+    }
+    Ok(told)
 }
 
-async fn block(call: &Call<'_>, query: &str, budget: usize) -> Result<String> {
+/// The block, with what it gives, unless a server has written that down.
+async fn block(call: &Call<'_>, query: &str, budget: usize) -> Result<(String, Option<Given>)> {
     let cx = call.cx;
     if !cx.database().exists() {
-        return Ok(String::new());
+        return Ok((String::new(), None));
     }
     // Where nothing can be written, everything that was said counts as seen.
     let since = call.changed(|known| Ok(known.seen_since())).unwrap_or(Timestamp::UNIX_EPOCH);
     let told = Told { budget, session: &call.session, since };
     if let Some(block) = server::context(cx, query, &told) {
-        return Ok(block);
+        return Ok((block, None));
     }
     // A hook ends when its time is up, and would leave a command running.
     let engine = cx.engine().await?.clone().without_commands();
     let seen = Some(Seen { session: call.session.clone(), since, texts: None });
     let request = RecallRequest { seen, ..engine.context_request(&cx.scope, query) };
-    Ok(engine.inject(&request, budget, &call.session).await?.text)
+    let (block, told) = engine.inject_unnoted(&request, budget, &call.session).await?;
+    let given = Given { scope: cx.scope.clone(), told };
+    Ok((block.text, Some(given).filter(|given| !given.told.prompted.memories.is_empty())))
 }
 
 /// A text, unless it is empty or the model saw it in this conversation.

@@ -126,6 +126,30 @@ fn what_was_told_does_not_come_back_as_a_memory() {
 }
 
 #[test]
+fn what_was_told_is_counted_when_it_is_stored_and_what_was_erased_meanwhile_is_not() {
+    let home = Home::new();
+    let kept = home.remember("Anna's cat is called Miso.");
+    let erased = home.remember("安娜的狗叫豆豆。");
+    for (prompt, told) in [("What is Anna's cat called?", "Miso"), ("安娜的狗叫什么？", "豆豆")]
+    {
+        let event = changed(
+            &home,
+            "codex",
+            "UserPromptSubmit",
+            &json!({ "prompt": prompt, "turn_id": prompt }),
+        );
+        let answer = hook(&home, "codex", "UserPromptSubmit", &event);
+        assert!(answer.unwrap().to_string().contains(told));
+    }
+    let counts = || home.json(&["memory", "stats"])["usage"].clone();
+    assert_eq!(counts()["told"], 0, "nobody waited for it");
+    home.json(&["memory", "forget", "--yes", &erased]);
+    store(&home);
+    assert_eq!((&counts()["told"], &counts()["memories"]), (&json!(1), &json!(1)), "{kept}");
+    assert!(fs::read_dir(home.path().join("hooks/waiting")).unwrap().next().is_none());
+}
+
+#[test]
 fn secrets_are_masked_before_anything_is_written() {
     let home = Home::new();
     let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");

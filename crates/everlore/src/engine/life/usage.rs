@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::Engine;
 use crate::{
@@ -40,6 +40,15 @@ pub struct UsageStats {
     pub comparison: Option<Comparison>,
 }
 
+/// What a prompt was given and is not written down yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Unnoted {
+    /// What is to be written.
+    pub prompted: Prompted,
+    /// Digests of its memories, in their order, by which those are known that were erased meanwhile.
+    pub texts: Vec<Fingerprint>,
+}
+
 impl Engine {
     /// What [`Engine::context`] does, for a turn of a conversation: what is told is written down while the model thinks, and
     /// a share of memories is held out if the settings say so.
@@ -49,12 +58,25 @@ impl Engine {
         budget: usize,
         session: &str,
     ) -> Result<Block> {
+        let (block, given) = self.inject_unnoted(request, budget, session).await?;
+        self.write_down(&request.scope, given.prompted);
+        Ok(block)
+    }
+
+    /// What [`Engine::inject`] does, but what is told is handed back, for [`Engine::note_told`] to write down later.
+    pub async fn inject_unnoted(
+        &self,
+        request: &RecallRequest,
+        budget: usize,
+        session: &str,
+    ) -> Result<(Block, Unnoted)> {
         if session.trim().is_empty() {
             return Err(Error::invalid("the session has no name", "name the conversation"));
         }
         let now = self.now();
         let Some((found, language)) = self.worth_telling(request, &now).await? else {
-            return Ok(Block::default());
+            let prompted = self.prompted(request, session, &[], false);
+            return Ok((Block::default(), Unnoted { prompted, texts: Vec::new() }));
         };
         let whole = recall::pack(&found.hits, language, budget, &now);
         let share = self.settings(request.scope.agent()).memory.inject.holdout;
@@ -68,8 +90,20 @@ impl Engine {
         let mut shown = shown(&block, told);
         // Only what would have been told is held out.
         shown.extend(self::shown(&whole, held).into_iter().map(|(hit, _)| (hit, Shown::HeldOut)));
-        self.write_down(request, session, shown, false);
-        Ok(block)
+        let texts = shown.iter().map(|(memory, _)| Fingerprint::of(&memory.content)).collect();
+        Ok((block, Unnoted { prompted: self.prompted(request, session, &shown, false), texts }))
+    }
+
+    /// Writes down what a prompt was given earlier. What was erased meanwhile leaves no line.
+    pub async fn note_told(&self, scope: &Scope, given: Unnoted) -> Result<()> {
+        let Unnoted { mut prompted, texts } = given;
+        let erased = self.store.erased(scope, &texts).await?;
+        let kept = prompted.memories.into_iter().zip(erased).filter(|(_, erased)| !erased);
+        prompted.memories = kept.map(|(told, _)| told).collect();
+        if prompted.memories.is_empty() {
+            return Ok(());
+        }
+        self.store.usage().log_usage(scope, prompted).await
     }
 
     /// What [`Engine::turn_prompt`] does, for a turn of a conversation: see [`Engine::inject`].
@@ -86,31 +120,37 @@ impl Engine {
 
     /// Writes down what a tool told in a conversation, for the same ends as [`Engine::inject`] does.
     pub fn told(&self, request: &RecallRequest, session: &str, hits: &[Hit]) {
-        let shown = hits.iter().map(|hit| (hit.memory.clone(), Shown::Full)).collect();
-        self.write_down(request, session, shown, true);
+        let shown: Vec<_> = hits.iter().map(|hit| (hit.memory.clone(), Shown::Full)).collect();
+        self.write_down(&request.scope, self.prompted(request, session, &shown, true));
     }
 
-    /// Writes down what a prompt was given, while others go on.
-    fn write_down(
+    /// What is written down of a prompt.
+    fn prompted(
         &self,
         request: &RecallRequest,
         session: &str,
-        shown: Vec<(Memory, Shown)>,
+        shown: &[(Memory, Shown)],
         joins: bool,
-    ) {
-        if shown.is_empty() || session.trim().is_empty() {
+    ) -> Prompted {
+        let told = |(memory, shown): &(Memory, Shown)| told(&request.query, memory, *shown);
+        Prompted {
+            session: session.to_owned(),
+            query: Fingerprint::of(&request.query),
+            at: self.now().timestamp(),
+            memories: shown.iter().map(told).collect(),
+            joins,
+            most: self.settings(request.scope.agent()).upkeep.usage_lines,
+        }
+    }
+
+    /// Writes down what a prompt was given, while others go on.
+    fn write_down(&self, scope: &Scope, prompted: Prompted) {
+        if prompted.memories.is_empty() || prompted.session.trim().is_empty() {
             return;
         }
-        let (store, scope) = (Arc::clone(&self.store), request.scope.clone());
-        let (query, session) = (request.query.clone(), session.to_owned());
-        let most = self.settings(scope.agent()).upkeep.usage_lines;
-        let at = self.now().timestamp();
-        self.life.push((scope.clone(), session.clone()), async move {
-            let memories =
-                shown.iter().map(|(memory, shown)| told(&query, memory, *shown)).collect();
-            let query = Fingerprint::of(&query);
-            let prompt = Prompted { session, query, at, memories, joins, most };
-            if let Err(error) = store.usage().log_usage(&scope, prompt).await {
+        let (store, scope) = (Arc::clone(&self.store), scope.clone());
+        self.life.push((scope.clone(), prompted.session.clone()), async move {
+            if let Err(error) = store.usage().log_usage(&scope, prompted).await {
                 tracing::warn!("{error}: what a prompt was given is not written down");
             }
         });

@@ -47,7 +47,15 @@ const SLOTS: Column = Column {
     last: "SELECT max(id) FROM block_vectors WHERE id BETWEEN ?1 AND ?2",
 };
 
+/// Which rows of a block are meant.
+#[derive(Clone, Copy)]
+pub(super) enum Half {
+    First,
+    Second,
+}
+
 /// What the file tells of a block.
+#[derive(Clone)]
 pub(super) struct Header {
     pub(super) id: i64,
     pub(super) part_bits: u32,
@@ -73,6 +81,13 @@ pub(super) fn headers(db: &Connection, scope: i64) -> Result<Vec<Header>> {
         })
     });
     rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)
+}
+
+/// Whether a block is still there.
+pub(super) fn exists(db: &Connection, block: i64) -> Result<bool> {
+    db.prepare_cached("SELECT 1 FROM blocks WHERE id = ?1")
+        .and_then(|mut select| select.exists([block]))
+        .map_err(failed)
 }
 
 /// The postings of each term in a block, those of memories that are gone included. Each part is read once.
@@ -124,7 +139,7 @@ pub(super) fn load_gone(db: &Connection, block: i64) -> Result<Vec<u32>> {
 /// question spends most of its time here.
 fn blobs(db: &Connection, column: Column, block: i64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    for_each_blob(db, column, block, |blob, rows| {
+    for_each_blob(db, column, block, None, |blob, rows| {
         // Rows are equally long, but for the last.
         bytes.reserve(if bytes.is_empty() { blob.len() * rows } else { 0 });
         let start = bytes.len();
@@ -134,11 +149,13 @@ fn blobs(db: &Connection, column: Column, block: i64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens the rows of a block one after the other and has `read` read them; it is told how many rows there are.
+/// Opens the rows of a block, or half of them, one after the other and has `read` read them; it is told how many rows
+/// there are.
 fn for_each_blob(
     db: &Connection,
     Column { table, name, last }: Column,
     block: i64,
+    half: Option<Half>,
     mut read: impl FnMut(&Blob<'_>, usize) -> rusqlite::Result<()>,
 ) -> Result<()> {
     let (first, most) = range(block);
@@ -148,8 +165,14 @@ fn for_each_blob(
         .map_err(failed)?;
     let Some(last) = last else { return Ok(()) };
     let mut blob = db.blob_open("main", table, name, first, true).map_err(failed)?;
-    let rows = (last - first + 1) as usize;
-    for id in first..=last {
+    let (rows, middle) = (last - first + 1, first + (last - first + 1) / 2);
+    let ids = match half {
+        None => first..last + 1,
+        Some(Half::First) => first..middle,
+        Some(Half::Second) => middle..last + 1,
+    };
+    let rows = rows as usize;
+    for id in ids {
         blob.reopen(id).and_then(|()| read(&blob, rows)).map_err(failed)?;
     }
     Ok(())
@@ -215,15 +238,16 @@ pub(super) fn load_slots(db: &Connection, block: i64) -> Result<Vec<u8>> {
     blobs(db, SLOTS, block)
 }
 
-/// Shows the slots of a block's vectors, some at a time. The room they are read to is used again and stays in the
+/// Shows the slots of half of a block's vectors, some at a time. The room they are read to is used again and stays in the
 /// processor's cache; new memory for all of them would cost several times what reading and comparing them does.
 pub(super) fn for_each_slots(
     db: &Connection,
     block: i64,
+    half: Half,
     mut each: impl FnMut(&[u8]),
 ) -> Result<()> {
     let mut room = Vec::new();
-    for_each_blob(db, SLOTS, block, |blob, _| {
+    for_each_blob(db, SLOTS, block, Some(half), |blob, _| {
         room.resize(blob.len(), 0);
         blob.read_at_exact(&mut room, 0).map(|()| each(&room))
     })

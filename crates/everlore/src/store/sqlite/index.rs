@@ -1,27 +1,22 @@
 //! The lexical index in the file: a tail of new entries, blocks of sealed ones.
 
-use std::sync::Arc;
-
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     blocks::{
-        FAN, Header, MAX_LEVEL, STRIDE, drop_block, headers, load_block, load_gone, load_packed,
-        load_slots, locate, locate_all, rows_of, store_block, term_postings,
+        FAN, Header, MAX_LEVEL, STRIDE, drop_block, headers, load_block, locate, locate_all,
+        rows_of, store_block, term_postings,
     },
-    cache::{Cache, Cached, CachedSlots},
     failed, vectors,
 };
 use crate::{
     error::{Error, Result},
     store::{
-        Place, Segment, Slots,
+        Place,
         block::{self, Block},
-        entry::{IndexEntry, segment_of},
-        segment::{Docs, Run},
+        entry::IndexEntry,
     },
     text::terms::Term,
-    types::ModelId,
 };
 
 /// Entries in the tail before it is sealed: reading one costs about as much as looking a term up in a block.
@@ -29,9 +24,6 @@ pub(super) const SEAL_AT: usize = 64;
 
 /// The most documents merged at the end of a short process.
 const SHORT_MERGE_DOCS: usize = 4_096;
-
-/// Documents of a block whose vectors are not read for one question: about a megabyte of them.
-const LARGE_DOCS: usize = 4_096;
 
 /// How much merging is acceptable now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,27 +106,6 @@ fn scrub(db: &Connection, block: i64, doc: u32) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Everything a query needs of the scope.
-pub(super) fn postings(
-    db: &Connection,
-    scope: i64,
-    terms: &[Term],
-    model: Option<&ModelId>,
-    cache: &Cache,
-) -> Result<Vec<Segment>> {
-    let model = vectors::in_use(db)?.filter(|(_, in_use)| Some(in_use) == model);
-    let model = model.map(|(number, in_use)| (number, in_use.dimensions));
-    let mut segments = Vec::new();
-    for header in headers(db, scope)? {
-        segments.push(block_segment(db, &header, terms, model, cache)?);
-    }
-    let tail = tail(db, scope)?;
-    if !tail.is_empty() {
-        segments.push(segment_of(&tail, terms, model));
-    }
-    Ok(segments)
 }
 
 /// The whole index of the scope, entry by entry, in the order of places.
@@ -241,7 +212,8 @@ fn remove_from_tail(db: &Connection, scope: i64, place: Place) -> Result<bool> {
         .map_err(failed)
 }
 
-fn tail(db: &Connection, scope: i64) -> Result<Vec<IndexEntry>> {
+/// The entries that are not in a block yet, in the order of places.
+pub(super) fn tail(db: &Connection, scope: i64) -> Result<Vec<IndexEntry>> {
     let mut statement = db
         .prepare_cached("SELECT entry, model, vector FROM tail WHERE scope = ?1 ORDER BY place")
         .map_err(failed)?;
@@ -267,55 +239,4 @@ fn take_tail(db: &Connection, scope: i64) -> Result<Vec<IndexEntry>> {
 
 fn decode(bytes: &[u8]) -> Result<IndexEntry> {
     IndexEntry::decode(bytes).ok_or_else(|| Error::damaged("an entry of the index cannot be read"))
-}
-
-fn block_segment(
-    db: &Connection,
-    header: &Header,
-    terms: &[Term],
-    model: Option<(u32, usize)>,
-    cache: &Cache,
-) -> Result<Segment> {
-    let model = model.filter(|(number, _)| header.model == *number);
-    let cached = cached_block(db, header, model.is_some(), cache)?;
-    let docs = Docs::shared(cached.docs, load_gone(db, header.id)?);
-    let mut postings = term_postings(db, header, terms)?;
-    for list in &mut postings {
-        list.retain(|posting| {
-            (posting.doc as usize) < docs.len() && !docs.is_gone(posting.doc as usize)
-        });
-    }
-    let slots = model.map(|(_, dimensions)| match cached.slots {
-        CachedSlots::Held(slots) => Slots::new(slots, dimensions),
-        CachedSlots::Unasked | CachedSlots::AskedOnce => Slots::Stored(header.id),
-    });
-    Ok(Segment { docs, postings, slots })
-}
-
-/// What never changes of a block. The vectors of a large one are read when they are asked for again: a process that asks
-/// one question is done sooner, and takes less memory, when it compares them where they are.
-fn cached_block(
-    db: &Connection,
-    header: &Header,
-    with_slots: bool,
-    cache: &Cache,
-) -> Result<Cached> {
-    let known = cache.get(header.id);
-    let held = |known: &&Cached| !with_slots || matches!(known.slots, CachedSlots::Held(_));
-    if let Some(known) = known.as_ref().filter(held) {
-        return Ok(known.clone());
-    }
-    let again = matches!(&known, Some(Cached { slots: CachedSlots::AskedOnce, .. }));
-    let slots = match with_slots {
-        false => CachedSlots::Unasked,
-        true if header.docs >= LARGE_DOCS && !again => CachedSlots::AskedOnce,
-        true => CachedSlots::Held(Arc::new(load_slots(db, header.id)?)),
-    };
-    let docs = match known {
-        Some(known) => known.docs,
-        None => Arc::new(Run::new(load_packed(db, header.id)?)),
-    };
-    let cached = Cached { docs, slots };
-    cache.put(header.id, cached.clone());
-    Ok(cached)
 }

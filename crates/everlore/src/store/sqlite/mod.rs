@@ -8,6 +8,7 @@ mod apply;
 mod rows;
 mod index;
 mod blocks;
+mod question;
 mod vectors;
 mod cached;
 mod tokens;
@@ -30,7 +31,7 @@ use std::{
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension};
 
-use self::{cache::Cache, pool::Pool, writer::Writer};
+use self::{cache::Cache, pool::Pool, question::Asked, writer::Writer};
 use super::{
     Counts, JournalQuery, Key, Ledger, Made, MadeTokens, Page, Place, Segment, Store, UsageLog,
 };
@@ -172,11 +173,8 @@ impl Store for SqliteStore {
         terms: &[Term],
         model: Option<&ModelId>,
     ) -> Result<Vec<Segment>> {
-        let (terms, model, cache) = (terms.to_vec(), model.cloned(), Arc::clone(&self.cache));
-        self.read(scope, move |db, number| {
-            index::postings(db, number, &terms, model.as_ref(), &cache)
-        })
-        .await
+        let asked = Asked { terms: terms.to_vec(), model: model.cloned() };
+        self.read_postings(scope, asked).await
     }
 
     async fn similarities(
@@ -185,16 +183,7 @@ impl Store for SqliteStore {
         segments: &[i64],
         question: &Vector,
     ) -> Result<Option<Vec<Vec<f32>>>> {
-        let compare = |segments: &[i64]| {
-            let (segments, question) = (segments.to_vec(), question.clone());
-            self.read(scope, move |db, number| {
-                vectors::similarities(db, number, &segments, &question)
-            })
-        };
-        // Two threads share the work: a question that asks the store itself has somebody waiting.
-        let (first, second) = segments.split_at(segments.len().div_ceil(2));
-        let (first, second) = tokio::try_join!(compare(first), compare(second))?;
-        Ok(first.zip(second).map(|(first, second)| [first, second].concat()))
+        self.compare(scope, segments, question).await
     }
 
     async fn model(&self) -> Result<Option<ModelId>> {

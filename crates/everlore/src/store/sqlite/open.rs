@@ -54,10 +54,11 @@ pub(super) fn prepare(path: &Path) -> Result<(Connection, Mode)> {
         fs::create_dir_all(folder)
             .map_err(|error| Error::io(folder.display().to_string(), error))?;
     }
-    if !is_current(path)? {
-        migrate(path, &MIGRATIONS)?;
-    }
-    Ok((reader(path, Mode::Whole)?, Mode::Whole))
+    let db = match current(path)? {
+        Some(db) => db,
+        None => migrate(path, &MIGRATIONS).and_then(|()| reader(path, Mode::Whole))?,
+    };
+    Ok((db, Mode::Whole))
 }
 
 /// The way in which a file that cannot be written to can be read: with its log, as others write it, or without one.
@@ -168,17 +169,20 @@ fn set_up(db: Connection) -> Result<Connection> {
     Ok(db)
 }
 
-/// Whether the file has this program's schema and terms, so that nothing need be done under the lock.
-fn is_current(path: &Path) -> Result<bool> {
+/// A connection for reading, if the file has this program's schema and terms, so that nothing need be done under the lock.
+fn current(path: &Path) -> Result<Option<Connection>> {
     if !path.exists() {
-        return Ok(false);
+        return Ok(None);
     }
     let db = reader(path, Mode::Whole)?;
-    match version(&db)? {
-        found if found > SCHEMA_VERSION => Err(Error::TooNew { found, known: SCHEMA_VERSION }),
-        SCHEMA_VERSION => Ok(terms_version(&db)? == Some(TERMS_VERSION)),
-        _ => Ok(false),
-    }
+    let is_current = match version(&db)? {
+        found if found > SCHEMA_VERSION => {
+            return Err(Error::TooNew { found, known: SCHEMA_VERSION });
+        }
+        SCHEMA_VERSION => terms_version(&db)? == Some(TERMS_VERSION),
+        _ => false,
+    };
+    Ok(is_current.then_some(db))
 }
 
 /// Creates or migrates the file while holding a lock, so that processes starting together do it once.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    blocks::{Header, STRIDE, drop_block, for_each_slots, headers, load_block, store_block},
+    blocks::{Half, Header, STRIDE, drop_block, for_each_slots, headers, load_block, store_block},
     failed, rows,
 };
 use crate::{
@@ -140,6 +140,7 @@ pub(super) fn similarities(
     scope: i64,
     blocks: &[i64],
     question: &Vector,
+    half: Half,
 ) -> Result<Option<Vec<Vec<f32>>>> {
     let mut all = Vec::with_capacity(blocks.len());
     for block in blocks {
@@ -151,7 +152,8 @@ pub(super) fn similarities(
             .map_err(failed)?;
         let Some(docs) = docs else { return Ok(None) };
         let mut compared = Vec::with_capacity(docs as usize);
-        for_each_slots(db, *block, |slots| compared.extend(similarities_of(slots, question)))?;
+        let mut compare = |slots: &[u8]| compared.extend(similarities_of(slots, question));
+        for_each_slots(db, *block, half, &mut compare)?;
         all.push(compared);
     }
     Ok(Some(all))

@@ -1,0 +1,53 @@
+//! Work on a large scope, shared between threads: somebody waits for the answer.
+
+use std::{
+    num::NonZero,
+    sync::{LazyLock, Mutex, PoisonError},
+    thread,
+};
+
+/// Documents that are worth a thread of their own: working on them takes ten times as long as starting it.
+const DOCS_A_THREAD: usize = 20_000;
+
+/// More threads would wait for memory, not for each other.
+const MAX_THREADS: usize = 4;
+
+/// Does every piece of work on so many documents, each thread taking the next one.
+pub(super) fn share<W: Send>(docs: usize, work: Vec<W>, each: impl Fn(W) + Sync) {
+    let threads = threads(docs).min(work.len());
+    let work = Mutex::new(work);
+    let next = || work.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let run = || {
+        while let Some(piece) = next() {
+            each(piece);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where no thread is to be had, this one does all.
+            let _ = thread::Builder::new().spawn_scoped(scope, run);
+        }
+        run();
+    });
+}
+
+/// How many threads work on so many documents.
+fn threads(docs: usize) -> usize {
+    static CORES: LazyLock<usize> =
+        LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
+    if docs < 2 * DOCS_A_THREAD { 1 } else { (docs / DOCS_A_THREAD).min(MAX_THREADS).min(*CORES) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_piece_is_done_once_by_one_thread_or_several() {
+        for docs in [0, 10 * DOCS_A_THREAD] {
+            let mut done = vec![0; 1_000];
+            share(docs, done.iter_mut().enumerate().collect(), |(number, done)| *done += number);
+            assert!(done.into_iter().eq(0..1_000));
+        }
+    }
+}

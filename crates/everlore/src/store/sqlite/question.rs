@@ -1,0 +1,292 @@
+//! What a question reads of a scope: the postings of its terms, the records, and the vectors or how similar they are.
+//!
+//! What can change is read at one moment; blocks never change, so that two threads may read those of a large scope.
+
+use std::sync::Arc;
+
+use rusqlite::Connection;
+
+use super::{
+    SqliteStore,
+    blocks::{Half, Header, exists, headers, load_gone, load_packed, load_slots, term_postings},
+    cache::{Cache, Cached, CachedSlots},
+    index::tail,
+    vectors,
+};
+use crate::{
+    error::Result,
+    store::{
+        Segment, Slots,
+        entry::{IndexEntry, segment_of},
+        segment::{Docs, Run},
+    },
+    text::terms::Term,
+    types::{ModelId, Scope, Vector},
+};
+
+/// Documents of a block whose vectors are not read for one question: about a megabyte of them.
+const LARGE_DOCS: usize = 4_096;
+
+/// Documents that are worth a second thread: reading them takes several times as long as opening the file once more.
+const SHARED_DOCS: usize = 40_000;
+
+/// What is asked.
+pub(super) struct Asked {
+    pub(super) terms: Vec<Term>,
+    pub(super) model: Option<ModelId>,
+}
+
+/// What can change of a scope's index, as it was at one moment.
+struct Frame {
+    blocks: Vec<Seen>,
+    tail: Vec<IndexEntry>,
+    /// The number of the asked model and how many numbers its vectors have, if it is in use.
+    model: Option<(u32, usize)>,
+}
+
+/// A block with the documents of it that are gone.
+#[derive(Clone)]
+struct Seen {
+    header: Header,
+    gone: Vec<u32>,
+}
+
+/// How far one reader came.
+enum Begun {
+    /// It is done.
+    Done(Vec<Segment>),
+    /// There is enough to read for two.
+    Large(Box<Frame>),
+}
+
+impl Default for Begun {
+    fn default() -> Self {
+        Self::Done(Vec::new())
+    }
+}
+
+impl SqliteStore {
+    /// Everything a query needs of the scope.
+    pub(super) async fn read_postings(&self, scope: &Scope, asked: Asked) -> Result<Vec<Segment>> {
+        let asked = Arc::new(asked);
+        let begin = |may_share| {
+            let (asked, cache) = (Arc::clone(&asked), Arc::clone(&self.cache));
+            self.read(scope, move |db, number| begin(db, number, &asked, &cache, may_share))
+        };
+        let frame = match begin(true).await? {
+            Begun::Done(segments) => return Ok(segments),
+            Begun::Large(frame) => frame,
+        };
+        match self.read_shared(&asked, *frame).await? {
+            Some(segments) => Ok(segments),
+            // Blocks were merged meanwhile.
+            None => match begin(false).await? {
+                Begun::Done(segments) => Ok(segments),
+                Begun::Large(_) => Ok(Vec::new()),
+            },
+        }
+    }
+
+    /// Reads the blocks with two threads; none if one of them is no longer there.
+    async fn read_shared(
+        &self,
+        asked: &Arc<Asked>,
+        Frame { blocks, tail, model }: Frame,
+    ) -> Result<Option<Vec<Segment>>> {
+        let read = |part: Vec<(usize, Seen)>| {
+            let (asked, cache) = (Arc::clone(asked), Arc::clone(&self.cache));
+            self.pool.read(move |db| {
+                let segment = |(place, seen): &(usize, Seen)| match exists(db, seen.header.id)? {
+                    true => segment(db, seen, &asked, model, &cache).map(|one| Some((*place, one))),
+                    false => Ok(None),
+                };
+                part.iter().map(segment).collect::<Result<Option<Vec<_>>>>()
+            })
+        };
+        let [one, other] = halves(blocks);
+        let (one, other) = tokio::try_join!(read(one), read(other))?;
+        let (Some(one), Some(other)) = (one, other) else { return Ok(None) };
+        let mut all = [one, other].concat();
+        all.sort_by_key(|(place, _)| *place);
+        let blocks = all.into_iter().map(|(_, segment)| segment).collect();
+        Ok(Some(with_tail(blocks, &tail, asked, model)))
+    }
+
+    /// How similar the vectors of these blocks are to a question; none if one of them is no longer there.
+    pub(super) async fn compare(
+        &self,
+        scope: &Scope,
+        blocks: &[i64],
+        question: &Vector,
+    ) -> Result<Option<Vec<Vec<f32>>>> {
+        let compare = |half: Half| {
+            let (blocks, question) = (blocks.to_vec(), question.clone());
+            self.read(scope, move |db, number| {
+                vectors::similarities(db, number, &blocks, &question, half)
+            })
+        };
+        // Two threads share every block: a question that asks the store itself has somebody waiting.
+        let (first, second) = tokio::try_join!(compare(Half::First), compare(Half::Second))?;
+        let whole = |(first, second): (Vec<f32>, Vec<f32>)| [first, second].concat();
+        Ok(first
+            .zip(second)
+            .map(|(first, second)| first.into_iter().zip(second).map(whole).collect()))
+    }
+}
+
+/// Reads everything, unless there is enough for two.
+fn begin(
+    db: &Connection,
+    scope: i64,
+    asked: &Asked,
+    cache: &Cache,
+    may_share: bool,
+) -> Result<Begun> {
+    let frame = Frame::read(db, scope, asked)?;
+    let unread = |seen: &&Seen| cache.get(seen.header.id).is_none();
+    let docs: usize = frame.blocks.iter().filter(unread).map(|seen| seen.header.docs).sum();
+    if may_share && docs >= SHARED_DOCS {
+        return Ok(Begun::Large(Box::new(frame)));
+    }
+    let Frame { blocks, tail, model } = frame;
+    let blocks = blocks.iter().map(|seen| segment(db, seen, asked, model, cache));
+    Ok(Begun::Done(with_tail(blocks.collect::<Result<_>>()?, &tail, asked, model)))
+}
+
+impl Frame {
+    fn read(db: &Connection, scope: i64, asked: &Asked) -> Result<Self> {
+        let model = vectors::in_use(db)?.filter(|(_, in_use)| Some(in_use) == asked.model.as_ref());
+        let seen = |header: Header| Ok(Seen { gone: load_gone(db, header.id)?, header });
+        Ok(Self {
+            blocks: headers(db, scope)?.into_iter().map(seen).collect::<Result<_>>()?,
+            tail: tail(db, scope)?,
+            model: model.map(|(number, in_use)| (number, in_use.dimensions)),
+        })
+    }
+}
+
+/// Blocks with their places, shared out so that both halves have about as many documents.
+fn halves(blocks: Vec<Seen>) -> [Vec<(usize, Seen)>; 2] {
+    let mut all: Vec<_> = blocks.into_iter().enumerate().collect();
+    all.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.header.docs));
+    let (mut halves, mut docs) = ([Vec::new(), Vec::new()], [0, 0]);
+    for (place, seen) in all {
+        let lesser = usize::from(docs[1] < docs[0]);
+        docs[lesser] += seen.header.docs;
+        halves[lesser].push((place, seen));
+    }
+    halves
+}
+
+fn with_tail(
+    mut segments: Vec<Segment>,
+    tail: &[IndexEntry],
+    asked: &Asked,
+    model: Option<(u32, usize)>,
+) -> Vec<Segment> {
+    if !tail.is_empty() {
+        segments.push(segment_of(tail, &asked.terms, model));
+    }
+    segments
+}
+
+fn segment(
+    db: &Connection,
+    Seen { header, gone }: &Seen,
+    asked: &Asked,
+    model: Option<(u32, usize)>,
+    cache: &Cache,
+) -> Result<Segment> {
+    let model = model.filter(|(number, _)| header.model == *number);
+    let cached = cached_block(db, header, model.is_some(), cache)?;
+    let docs = Docs::shared(cached.docs, gone.clone());
+    let mut postings = term_postings(db, header, &asked.terms)?;
+    for list in &mut postings {
+        list.retain(|posting| {
+            (posting.doc as usize) < docs.len() && !docs.is_gone(posting.doc as usize)
+        });
+    }
+    let slots = model.map(|(_, dimensions)| match cached.slots {
+        CachedSlots::Held(slots) => Slots::new(slots, dimensions),
+        CachedSlots::Unasked | CachedSlots::AskedOnce => Slots::Stored(header.id),
+    });
+    Ok(Segment { docs, postings, slots })
+}
+
+/// What never changes of a block. The vectors of a large one are read when they are asked for again: a process that asks
+/// one question is done sooner, and takes less memory, when it compares them where they are.
+fn cached_block(
+    db: &Connection,
+    header: &Header,
+    with_slots: bool,
+    cache: &Cache,
+) -> Result<Cached> {
+    let known = cache.get(header.id);
+    let held = |known: &&Cached| !with_slots || matches!(known.slots, CachedSlots::Held(_));
+    if let Some(known) = known.as_ref().filter(held) {
+        return Ok(known.clone());
+    }
+    let again = matches!(&known, Some(Cached { slots: CachedSlots::AskedOnce, .. }));
+    let slots = match with_slots {
+        false => CachedSlots::Unasked,
+        true if header.docs >= LARGE_DOCS && !again => CachedSlots::AskedOnce,
+        true => CachedSlots::Held(Arc::new(load_slots(db, header.id)?)),
+    };
+    let docs = match known {
+        Some(known) => known.docs,
+        None => Arc::new(Run::new(load_packed(db, header.id)?)),
+    };
+    let cached = Cached { docs, slots };
+    cache.put(header.id, cached.clone());
+    Ok(cached)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Engine, Turn, llm::Builtin, store::Store};
+
+    /// A store with blocks of several sizes, documents that are gone, vectors and a tail.
+    async fn filled() -> (Arc<SqliteStore>, Scope) {
+        let folder = tempfile::tempdir().unwrap().keep();
+        let store = Arc::new(SqliteStore::open(folder.join("everlore.db")).await.unwrap());
+        let engine = Engine::new(store.clone()).with_embedder(Arc::new(Builtin::new()));
+        let scope = Scope::default();
+        for count in [300, 70, 200, 5] {
+            let said = |n| Turn { text: format!("tea {n} 茶"), ..Turn::default() };
+            let stored = engine.observe(&scope, (0..count).map(said).collect()).await.unwrap();
+            engine.delete(&scope, stored[3].id).await.unwrap();
+        }
+        (store, scope)
+    }
+
+    fn asked() -> Asked {
+        let terms = ["tea", "7", "茶"].map(Term::of).to_vec();
+        Asked { terms, model: Some(crate::llm::Embedder::model(&Builtin::new()).clone()) }
+    }
+
+    async fn frame(store: &SqliteStore, scope: &Scope) -> Frame {
+        let read = |db: &Connection, number| Frame::read(db, number, &asked()).map(Some);
+        store.read(scope, read).await.unwrap().unwrap()
+    }
+
+    #[tokio::test]
+    async fn two_threads_read_what_one_reads() {
+        let (store, scope) = filled().await;
+        let whole = store.read_postings(&scope, asked()).await.unwrap();
+        assert!(whole.len() > 2 && whole.iter().any(|segment| !segment.docs.gone().is_empty()));
+        let frame = frame(&store, &scope).await;
+        let fresh = SqliteStore::open(store.path()).await.unwrap();
+        let shared = fresh.read_shared(&Arc::new(asked()), frame).await.unwrap();
+        assert_eq!(shared, Some(whole));
+    }
+
+    #[tokio::test]
+    async fn blocks_that_were_merged_meanwhile_are_not_answered_from() {
+        let (store, scope) = filled().await;
+        let frame = frame(&store, &scope).await;
+        store.reindex(&scope).await.unwrap();
+        let shared = store.read_shared(&Arc::new(asked()), frame).await.unwrap();
+        assert_eq!(shared, None);
+    }
+}
