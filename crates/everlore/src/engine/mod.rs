@@ -43,8 +43,8 @@ pub use foreign::{ForeignImport, ForeignRequest, LayerFilled};
 pub use forget::{Forgotten, UnquotedDay};
 pub use layers::{ArchivedDay, SessionEnd};
 pub use life::{
-    Allowance, Answered, Cleaned, Job, JobReport, LedgerReport, Preview, Touched, Unnoted,
-    UpkeepReport, UpkeepRequest, UsageStats,
+    Allowance, Answered, Cleaned, Job, JobReport, LedgerReport, Preview, Touched, UpkeepReport,
+    UpkeepRequest, UsageStats,
 };
 pub use prompt::PromptRequest;
 pub use settings::AgentSettings;

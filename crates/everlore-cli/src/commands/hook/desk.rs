@@ -13,8 +13,8 @@ use std::{
 
 use everlore::{
     Scope, Turn,
-    engine::Unnoted,
     files::disk::{Manner, Temporary, lock, make_private_folder, remove},
+    store::Prompted,
     types::{Fingerprint, Timestamp},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -55,7 +55,7 @@ pub(super) struct Waiting {
 pub(super) struct Given {
     /// Whose memories they are.
     pub(super) scope: Scope,
-    pub(super) told: Unnoted,
+    pub(super) prompted: Prompted,
 }
 
 /// Something that waits.
@@ -77,7 +77,7 @@ impl Note {
     fn at(&self) -> Option<Timestamp> {
         match self {
             Self::Turn(waiting) => waiting.turn.time,
-            Self::Given(given) => Some(given.told.prompted.at),
+            Self::Given(given) => Some(given.prompted.at),
         }
     }
 }
@@ -302,8 +302,6 @@ fn write(path: &Path, value: &impl Serialize, durable: bool) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use everlore::store::Prompted;
-
     use super::*;
 
     #[test]
@@ -337,16 +335,13 @@ mod tests {
         };
         let given = |second: i64| Given {
             scope: Scope::default(),
-            told: Unnoted {
-                prompted: Prompted {
-                    session: "s".into(),
-                    query: Fingerprint::of("茶"),
-                    at: Timestamp::from_second(second).unwrap(),
-                    memories: Vec::new(),
-                    joins: false,
-                    most: 9,
-                },
-                texts: vec![Fingerprint::of("茶")],
+            prompted: Prompted {
+                session: "s".into(),
+                query: Fingerprint::of("茶"),
+                at: Timestamp::from_second(second).unwrap(),
+                memories: Vec::new(),
+                joins: false,
+                most: 9,
             },
         };
         desk.put("b", &said("later", 3), true).unwrap();

@@ -78,7 +78,7 @@ async fn store_all(cx: &Context, desk: &Desk) -> Result<()> {
         let stored = match note.clone() {
             Note::Turn(waiting) => store(engine, &run, waiting).await,
             Note::Given(given) => {
-                let noted = engine.note_told(&given.scope, given.told).await;
+                let noted = engine.note_told(&given.scope, given.prompted).await;
                 noted.map_err(Failure::from)
             }
         };

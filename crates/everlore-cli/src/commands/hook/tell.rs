@@ -86,10 +86,8 @@ async fn recalled(call: &Call<'_>, query: &str) -> Result<Option<String>> {
     let fits = block.chars().count() <= MAX_CONTEXT_CHARS;
     let told = news(call, if fits { block } else { String::new() });
     if let Some(given) = given.filter(|_| told.is_some()) {
-        let run = format!(
-            "hook-{}",
-            digest(&[&call.session, query, &given.told.prompted.at.to_string()])
-        );
+        let run =
+            format!("hook-{}", digest(&[&call.session, query, &given.prompted.at.to_string()]));
         if let Err(error) = call.desk.put_given(&run, &given) {
             tracing::warn!("{error}: what a prompt was given is not written down");
         }
@@ -113,9 +111,9 @@ async fn block(call: &Call<'_>, query: &str, budget: usize) -> Result<(String, O
     let engine = cx.engine().await?.clone().without_commands();
     let seen = Some(Seen { session: call.session.clone(), since, texts: None });
     let request = RecallRequest { seen, ..engine.context_request(&cx.scope, query) };
-    let (block, told) = engine.inject_unnoted(&request, budget, &call.session).await?;
-    let given = Given { scope: cx.scope.clone(), told };
-    Ok((block.text, Some(given).filter(|given| !given.told.prompted.memories.is_empty())))
+    let (block, prompted) = engine.inject_unnoted(&request, budget, &call.session).await?;
+    let given = Given { scope: cx.scope.clone(), prompted };
+    Ok((block.text, Some(given).filter(|given| !given.prompted.memories.is_empty())))
 }
 
 /// A text, unless it is empty or the model saw it in this conversation.

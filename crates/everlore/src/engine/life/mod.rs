@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 pub use ledger::{Allowance, LedgerReport, Preview};
 pub(super) use upkeep::STATEMENTS;
 pub use upkeep::{Job, JobReport, Touched, UpkeepReport, UpkeepRequest};
-pub use usage::{Answered, Unnoted, UsageStats};
+pub use usage::{Answered, UsageStats};
 pub use weights::Cleaned;
 
 use crate::types::Scope;

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::super::Engine;
 use crate::{
@@ -40,15 +40,6 @@ pub struct UsageStats {
     pub comparison: Option<Comparison>,
 }
 
-/// What a prompt was given and is not written down yet.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Unnoted {
-    /// What is to be written.
-    pub prompted: Prompted,
-    /// Digests of its memories, in their order, by which those are known that were erased meanwhile.
-    pub texts: Vec<Fingerprint>,
-}
-
 impl Engine {
     /// What [`Engine::context`] does, for a turn of a conversation: what is told is written down while the model thinks, and
     /// a share of memories is held out if the settings say so.
@@ -58,8 +49,8 @@ impl Engine {
         budget: usize,
         session: &str,
     ) -> Result<Block> {
-        let (block, given) = self.inject_unnoted(request, budget, session).await?;
-        self.write_down(&request.scope, given.prompted);
+        let (block, prompted) = self.inject_unnoted(request, budget, session).await?;
+        self.write_down(&request.scope, prompted);
         Ok(block)
     }
 
@@ -69,14 +60,13 @@ impl Engine {
         request: &RecallRequest,
         budget: usize,
         session: &str,
-    ) -> Result<(Block, Unnoted)> {
+    ) -> Result<(Block, Prompted)> {
         if session.trim().is_empty() {
             return Err(Error::invalid("the session has no name", "name the conversation"));
         }
         let now = self.now();
         let Some((found, language)) = self.worth_telling(request, &now).await? else {
-            let prompted = self.prompted(request, session, &[], false);
-            return Ok((Block::default(), Unnoted { prompted, texts: Vec::new() }));
+            return Ok((Block::default(), self.prompted(request, session, &[], false)));
         };
         let whole = recall::pack(&found.hits, language, budget, &now);
         let share = self.settings(request.scope.agent()).memory.inject.holdout;
@@ -90,19 +80,11 @@ impl Engine {
         let mut shown = shown(&block, told);
         // Only what would have been told is held out.
         shown.extend(self::shown(&whole, held).into_iter().map(|(hit, _)| (hit, Shown::HeldOut)));
-        let texts = shown.iter().map(|(memory, _)| Fingerprint::of(&memory.content)).collect();
-        Ok((block, Unnoted { prompted: self.prompted(request, session, &shown, false), texts }))
+        Ok((block, self.prompted(request, session, &shown, false)))
     }
 
     /// Writes down what a prompt was given earlier. What was erased meanwhile leaves no line.
-    pub async fn note_told(&self, scope: &Scope, given: Unnoted) -> Result<()> {
-        let Unnoted { mut prompted, texts } = given;
-        let erased = self.store.erased(scope, &texts).await?;
-        let kept = prompted.memories.into_iter().zip(erased).filter(|(_, erased)| !erased);
-        prompted.memories = kept.map(|(told, _)| told).collect();
-        if prompted.memories.is_empty() {
-            return Ok(());
-        }
+    pub async fn note_told(&self, scope: &Scope, prompted: Prompted) -> Result<()> {
         self.store.usage().log_usage(scope, prompted).await
     }
 

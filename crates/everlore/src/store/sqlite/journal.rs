@@ -71,14 +71,7 @@ fn lines(
     query: &JournalQuery,
     limit: usize,
 ) -> Result<Vec<Entry>> {
-    // Only what is asked for stands in the statement, so that the index of runs is used; the rest is compared with nothing.
-    let run = if query.run.is_some() { "run = ?2" } else { "?2 IS NULL" };
-    let seq = if query.seq.is_some() { "seq = ?3" } else { "?3 IS NULL" };
-    let before = if query.before.is_some() { "seq < ?4" } else { "?4 IS NULL" };
-    let sql = format!(
-        "SELECT {COLUMNS} FROM changes WHERE scope = ?1 AND {run} AND {seq} AND {before} ORDER BY seq DESC LIMIT ?5"
-    );
-    let mut statement = db.prepare_cached(&sql).map_err(failed)?;
+    let mut statement = db.prepare_cached(&lines_sql(query)).map_err(failed)?;
     let number = |value: Option<u64>| value.map(|value| i64::try_from(value).unwrap_or(i64::MAX));
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut rows = statement
@@ -97,6 +90,20 @@ fn lines(
         entries.push(entry);
     }
     Ok(entries)
+}
+
+/// Only what is asked for stands in the statement; the rest is compared with nothing. By itself SQLite would look for a run
+/// in all lines of the scope, because they are in the order that is asked for.
+fn lines_sql(query: &JournalQuery) -> String {
+    let (index, run) = match query.run {
+        Some(_) => ("INDEXED BY changes_run", "run = ?2"),
+        None => ("", "?2 IS NULL"),
+    };
+    let seq = if query.seq.is_some() { "seq = ?3" } else { "?3 IS NULL" };
+    let before = if query.before.is_some() { "seq < ?4" } else { "?4 IS NULL" };
+    format!(
+        "SELECT {COLUMNS} FROM changes {index} WHERE scope = ?1 AND {run} AND {seq} AND {before} ORDER BY seq DESC LIMIT ?5"
+    )
 }
 
 /// What the memory said after a line.
@@ -177,4 +184,24 @@ pub(super) fn image(bytes: Option<Vec<u8>>) -> Result<Option<Memory>> {
         .map(|bytes| serde_json::from_slice(&bytes))
         .transpose()
         .map_err(|error| Error::damaged(format!("a journal image: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::open, *};
+
+    #[test]
+    fn a_run_is_looked_up_and_not_looked_for() {
+        let path = tempfile::tempdir().unwrap().keep().join("everlore.db");
+        let (db, _) = open::prepare(&path).unwrap();
+        let query = JournalQuery { run: Some("r".into()), limit: Some(1), ..Default::default() };
+        let plan: String = db
+            .query_row(
+                &format!("EXPLAIN QUERY PLAN {}", lines_sql(&query)),
+                params![1, "r", None::<i64>, None::<i64>, 1],
+                |row| row.get(3),
+            )
+            .unwrap();
+        assert!(plan.contains("changes_run (scope=? AND run=?)"), "{plan}");
+    }
 }

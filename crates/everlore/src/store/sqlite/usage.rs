@@ -23,7 +23,7 @@ impl UsageLog for SqliteStore {
 
     async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<Usage>> {
         let session = session.to_owned();
-        let open = "scope = ?1 AND session = ?2 AND used IS NULL";
+        let open = "usage_session WHERE scope = ?1 AND session = ?2 AND used IS NULL";
         self.read(scope, move |db, number| lines(db, open, params![number, session])).await
     }
 
@@ -39,7 +39,7 @@ impl UsageLog for SqliteStore {
     }
 
     async fn unweighed(&self, scope: &Scope) -> Result<Vec<Usage>> {
-        let waiting = "scope = ?1 AND used IS NOT NULL AND weighed = 0";
+        let waiting = "usage_unweighed WHERE scope = ?1 AND used IS NOT NULL AND weighed = 0";
         self.read(scope, move |db, number| lines(db, waiting, params![number])).await
     }
 
@@ -134,8 +134,8 @@ fn injected(db: &Connection, scope: i64, session: &str) -> Result<Vec<(MemoryId,
     // With a single MAX, SQLite takes the other columns from the row that has it.
     let mut select = db
         .prepare_cached(
-            "SELECT memory, sketch, MAX(seq) FROM usage WHERE scope = ?1 AND session = ?2 AND shown <> ?3 \
-             GROUP BY memory ORDER BY memory",
+            "SELECT memory, sketch, MAX(seq) FROM usage INDEXED BY usage_session \
+             WHERE scope = ?1 AND session = ?2 AND shown <> ?3 GROUP BY memory ORDER BY memory",
         )
         .map_err(failed)?;
     let held_out = Shown::HeldOut as u8;
@@ -147,9 +147,11 @@ fn injected(db: &Connection, scope: i64, session: &str) -> Result<Vec<(MemoryId,
     rows.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
-fn lines(db: &Connection, which: &str, of: &[&dyn rusqlite::ToSql]) -> Result<Vec<Usage>> {
+/// Lines by an index. By itself SQLite would go through all lines of the scope, because they are in order.
+fn lines(db: &Connection, by: &str, of: &[&dyn rusqlite::ToSql]) -> Result<Vec<Usage>> {
     let sql = format!(
-        "SELECT seq, session, turn, query, at, memory, shown, asked, sketch, used FROM usage WHERE {which} ORDER BY seq"
+        "SELECT seq, session, turn, query, at, memory, shown, asked, sketch, used \
+         FROM usage INDEXED BY {by} ORDER BY seq"
     );
     let mut select = db.prepare_cached(&sql).map_err(failed)?;
     let rows = select.query_map(of, line).map_err(failed)?;
