@@ -96,6 +96,18 @@ impl<'a> Corpus<'a> {
         self.runs[doc.segment as usize].places[doc.index as usize]
     }
 
+    /// The document of a segment.
+    #[inline]
+    pub(super) fn doc(&self, segment: usize, index: usize) -> Doc {
+        Doc { segment: segment as u32, index: index as u32 }
+    }
+
+    /// Whether the scope still has it.
+    #[inline]
+    pub(super) fn is_living(&self, doc: Doc) -> bool {
+        self.runs[doc.segment as usize].is_living(doc.index as usize)
+    }
+
     /// The document at a place.
     pub(super) fn find(&self, place: Place) -> Option<Doc> {
         let at = |(segment, run): (usize, &Arc<Run>)| {

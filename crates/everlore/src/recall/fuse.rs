@@ -86,12 +86,19 @@ impl<'a> Fusion<'a> {
     ) -> Self {
         let corpus = Corpus::new(&gathered.segments, config);
         let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
-        let scores = corpus.score(&gathered.lists, &weights);
+        let score = || corpus.score(&gathered.lists, &weights);
+        let (similar, scores) = match &gathered.meaning {
+            Some(meaning) => {
+                let (similar, scores) = Similarities::new(meaning, gathered, &corpus, score);
+                (Some(similar), scores)
+            }
+            None => (None, score()),
+        };
         let mut fusion = Self {
             gathered,
             intent,
             config,
-            similar: gathered.meaning.as_ref().map(|meaning| Similarities::new(meaning, &corpus)),
+            similar,
             period: period(&corpus, intent),
             speaker: named_speaker(gathered, &corpus),
             usual: usual(&corpus, &scores),
@@ -177,9 +184,8 @@ impl<'a> Fusion<'a> {
     fn offered(&self) -> Vec<Offer> {
         let Self { gathered, intent, corpus, scores, .. } = self;
         let is_matched = |doc: &Doc| scores.bm25[corpus.number(*doc)] != 0.0;
-        let similar = self.similar.as_ref();
-        let mut others = similar.map(|similar| similar.best(gathered, corpus)).unwrap_or_default();
-        others.retain(|doc| !is_matched(doc));
+        let best = self.similar.iter().flat_map(|similar| &similar.best);
+        let mut others: Vec<Doc> = best.copied().filter(|doc| !is_matched(doc)).collect();
         if self.period.is_some() || intent.identity != Identity::None {
             let known: HashSet<_> = others.iter().copied().collect();
             others.extend(self.unmatched().into_iter().filter(|doc| !known.contains(doc)));

@@ -3,10 +3,10 @@
 use super::{
     corpus::{Corpus, Doc},
     gather::Gathered,
-    share::share,
+    share::share_beside,
 };
 use crate::{
-    store::{Field, Segment},
+    store::{Field, Segment, Slots},
     text::terms::{Term, terms},
     types::Vector,
 };
@@ -36,33 +36,52 @@ pub(super) struct Similarities {
     /// How similar texts are on average that have nothing to do with the query.
     pub(super) unrelated: f64,
     deviation: f64,
-    /// The documents that are similar in themselves.
+    /// The most similar documents among those that are similar in themselves and meant.
+    pub(super) best: Vec<Doc>,
+}
+
+/// Some documents of a segment, one after the other, and what comes of comparing them.
+struct Piece<'a> {
+    segment: usize,
+    first: usize,
+    slots: &'a Slots,
+    raw: &'a mut [f32],
+    found: &'a mut Found,
+}
+
+/// What a piece has: all of it is added up, and only the most similar documents are handed on.
+#[derive(Default)]
+struct Found {
+    count: u32,
+    sum: f64,
+    squares: f64,
     near: Vec<(f32, Doc)>,
 }
 
 impl Similarities {
-    /// Compares the query's vector with all of the scope. Texts below the least similarity of the model have nothing to
-    /// do with the query, however they compare with the rest of a small scope.
-    pub(super) fn new(meaning: &Meaning, corpus: &Corpus<'_>) -> Self {
-        let raw = compared(&meaning.vector, corpus);
-        let mut near = Vec::new();
-        let (mut count, mut sum, mut squares) = (0u32, 0.0, 0.0);
-        for doc in corpus.docs() {
-            let similarity = raw[corpus.number(doc)];
-            if similarity.is_nan() {
-                continue;
-            }
-            if similarity >= meaning.least_similarity {
-                near.push((similarity, doc));
-            }
-            count += 1;
-            sum += f64::from(similarity);
-            squares += f64::from(similarity) * f64::from(similarity);
-        }
-        let mean = sum / f64::from(count.max(1));
-        let variance = squares / f64::from(count.max(1)) - mean * mean;
+    /// Compares the query's vector with all of the scope, and does something `beside` it. Texts below the least similarity
+    /// of the model have nothing to do with the query, however they compare with the rest of a small scope.
+    pub(super) fn new<T>(
+        meaning: &Meaning,
+        gathered: &Gathered,
+        corpus: &Corpus<'_>,
+        beside: impl FnOnce() -> T,
+    ) -> (Self, T) {
+        let mut raw = vec![f32::NAN; corpus.slots()];
+        let mut found = Vec::new();
+        found.resize_with(pieces_of(corpus), Found::default);
+        let compare = |piece: Piece<'_>| piece.compare(meaning, gathered, corpus);
+        let pieces = pieces(corpus, &mut raw, &mut found);
+        let done = share_beside(corpus.slots(), pieces, compare, beside);
+        let count = f64::from(found.iter().map(|found| found.count).sum::<u32>().max(1));
+        let mean = found.iter().map(|found| found.sum).sum::<f64>() / count;
+        let squares = found.iter().map(|found| found.squares).sum::<f64>() / count;
         let unrelated = UNRELATED_SHARE * f64::from(meaning.least_similarity);
-        Self { raw, mean, unrelated, deviation: variance.max(0.0).sqrt(), near }
+        let deviation = (squares - mean * mean).max(0.0).sqrt();
+        let mut near = found.into_iter().flat_map(|found| found.near).collect();
+        keep_best(&mut near, corpus);
+        let best = near.into_iter().map(|(_, doc)| doc).collect();
+        (Self { raw, mean, unrelated, deviation, best }, done)
     }
 
     /// The similarity of the document with this number, if it has a vector.
@@ -79,40 +98,65 @@ impl Similarities {
             _ => 0.0,
         }
     }
+}
 
-    /// The most similar documents among those that are meant.
-    pub(super) fn best(&self, gathered: &Gathered, corpus: &Corpus<'_>) -> Vec<Doc> {
-        let meant = self.near.iter().filter(|(_, doc)| gathered.is_within(corpus, *doc));
-        let mut near: Vec<_> = meant.copied().collect();
-        let order = |a: &(f32, Doc), b: &(f32, Doc)| {
-            b.0.total_cmp(&a.0).then_with(|| corpus.place(a.1).cmp(&corpus.place(b.1)))
-        };
-        if near.len() > OFFERED {
-            near.select_nth_unstable_by(OFFERED, order);
-            near.truncate(OFFERED);
+impl Piece<'_> {
+    fn compare(self, meaning: &Meaning, gathered: &Gathered, corpus: &Corpus<'_>) {
+        let Self { segment, first, slots, raw, found } = self;
+        for (index, raw) in raw.iter_mut().enumerate() {
+            let Some(similarity) = slots.similarity(first + index, &meaning.vector) else {
+                continue;
+            };
+            *raw = similarity;
+            let doc = corpus.doc(segment, first + index);
+            if !corpus.is_living(doc) {
+                continue;
+            }
+            found.count += 1;
+            found.sum += f64::from(similarity);
+            found.squares += f64::from(similarity) * f64::from(similarity);
+            if similarity >= meaning.least_similarity && gathered.is_within(corpus, doc) {
+                found.near.push((similarity, doc));
+            }
         }
-        near.into_iter().map(|(_, doc)| doc).collect()
+        keep_best(&mut found.near, corpus);
     }
 }
 
-/// How similar every document is to the query, by number; not a number for those without a vector.
-fn compared(query: &Vector, corpus: &Corpus<'_>) -> Vec<f32> {
-    let mut raw = vec![f32::NAN; corpus.slots()];
-    let (mut rest, mut pieces) = (raw.as_mut_slice(), Vec::new());
-    for (segment, count) in corpus.segments() {
+/// Leaves the most similar documents; of equal ones those whose places come first.
+fn keep_best(near: &mut Vec<(f32, Doc)>, corpus: &Corpus<'_>) {
+    let order = |a: &(f32, Doc), b: &(f32, Doc)| {
+        b.0.total_cmp(&a.0).then_with(|| corpus.place(a.1).cmp(&corpus.place(b.1)))
+    };
+    if near.len() > OFFERED {
+        near.select_nth_unstable_by(OFFERED, order);
+        near.truncate(OFFERED);
+    }
+}
+
+/// How many pieces the segments with vectors make.
+fn pieces_of(corpus: &Corpus<'_>) -> usize {
+    let with_slots = corpus.segments().filter(|(segment, _)| segment.slots.is_some());
+    with_slots.map(|(_, count)| count.div_ceil(PIECE)).sum()
+}
+
+/// The scope in pieces, each with the room for what comes of it.
+fn pieces<'a>(corpus: &Corpus<'a>, raw: &'a mut [f32], found: &'a mut [Found]) -> Vec<Piece<'a>> {
+    let (mut rest, mut pieces, mut found) = (raw, Vec::new(), found.iter_mut());
+    for (number, (segment, count)) in corpus.segments().enumerate() {
         let (own, after) = std::mem::take(&mut rest).split_at_mut(count);
         rest = after;
-        let parts = own.chunks_mut(PIECE).enumerate().map(|(piece, out)| (piece * PIECE, out));
-        if let Some(slots) = &segment.slots {
-            pieces.extend(parts.map(|(first, out)| (slots, first, out)));
-        }
+        let Some(slots) = &segment.slots else { continue };
+        let parts = own.chunks_mut(PIECE).zip(&mut found).enumerate();
+        pieces.extend(parts.map(|(piece, (raw, found))| Piece {
+            segment: number,
+            first: piece * PIECE,
+            slots,
+            raw,
+            found,
+        }));
     }
-    share(corpus.slots(), pieces, |(slots, first, out)| {
-        for (index, similarity) in out.iter_mut().enumerate() {
-            *similarity = slots.similarity(first + index, query).unwrap_or(f32::NAN);
-        }
-    });
-    raw
+    pieces
 }
 
 /// The query as it is embedded: without the names of speakers, which draw every greeting of that person near.

@@ -15,6 +15,25 @@ const MAX_THREADS: usize = 4;
 /// Does every piece of work on so many documents, each thread taking the next one.
 pub(super) fn share<W: Send>(docs: usize, work: Vec<W>, each: impl Fn(W) + Sync) {
     let threads = threads(docs).min(work.len());
+    share_among(threads, work, each, || ());
+}
+
+/// The same beside something that this thread does first.
+pub(super) fn share_beside<W: Send, T>(
+    docs: usize,
+    work: Vec<W>,
+    each: impl Fn(W) + Sync,
+    own: impl FnOnce() -> T,
+) -> T {
+    share_among(threads(docs), work, each, own)
+}
+
+fn share_among<W: Send, T>(
+    threads: usize,
+    work: Vec<W>,
+    each: impl Fn(W) + Sync,
+    own: impl FnOnce() -> T,
+) -> T {
     let work = Mutex::new(work);
     let next = || work.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let run = || {
@@ -27,8 +46,10 @@ pub(super) fn share<W: Send>(docs: usize, work: Vec<W>, each: impl Fn(W) + Sync)
             // Where no thread is to be had, this one does all.
             let _ = thread::Builder::new().spawn_scoped(scope, run);
         }
+        let done = own();
         run();
-    });
+        done
+    })
 }
 
 /// How many threads work on so many documents.
@@ -46,8 +67,9 @@ mod tests {
     fn every_piece_is_done_once_by_one_thread_or_several() {
         for docs in [0, 10 * DOCS_A_THREAD] {
             let mut done = vec![0; 1_000];
-            share(docs, done.iter_mut().enumerate().collect(), |(number, done)| *done += number);
-            assert!(done.into_iter().eq(0..1_000));
+            let work = done.iter_mut().enumerate().collect();
+            let own = share_beside(docs, work, |(number, done)| *done += number, || 7);
+            assert!(own == 7 && done.into_iter().eq(0..1_000));
         }
     }
 }

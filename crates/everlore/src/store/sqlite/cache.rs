@@ -88,6 +88,11 @@ impl Cache {
 }
 
 impl Cached {
+    /// Whether the vectors are here.
+    pub(super) fn has_slots(&self) -> bool {
+        matches!(self.slots, CachedSlots::Held(_))
+    }
+
     fn bytes(&self) -> usize {
         // What recall works out of the records takes about half as much again.
         self.docs.bytes() * 3 / 2 + self.slots.bytes()

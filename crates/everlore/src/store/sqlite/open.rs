@@ -30,8 +30,7 @@ const MIGRATIONS: [&str; 6] = [
 /// How long to wait for another process that writes: far longer than any write takes, short enough to end a hang.
 const BUSY: Duration = Duration::from_secs(60);
 
-/// What readers map instead of copying it page by page: a process that asks one question reads a whole scope once. All of
-/// a file of a million memories.
+/// What is mapped of a file: all of one with a million memories.
 const MAPPED_BYTES: i64 = 1 << 30;
 
 /// What can be done with a file from here.
@@ -123,8 +122,14 @@ pub(super) fn reader(path: &Path, mode: Mode) -> Result<Connection> {
         Mode::Frozen => frozen(path)?,
     };
     db.pragma_update(None, "query_only", true).map_err(failed)?;
-    db.pragma_update(None, "mmap_size", MAPPED_BYTES).map_err(failed)?;
+    map(&db, true)?;
     Ok(db)
+}
+
+/// Maps the file instead of reading it page by page, or no longer does so.
+pub(super) fn map(db: &Connection, maps: bool) -> Result<()> {
+    let bytes = if maps { MAPPED_BYTES } else { 0 };
+    db.pragma_update(None, "mmap_size", bytes).map_err(failed)
 }
 
 /// A connection that writes, durably: a commit returns when the disk has it, and what is deleted is overwritten.

@@ -16,18 +16,29 @@ use crate::error::{Error, Result};
 /// Idle connections kept; more readers at once get one of their own that is closed afterwards.
 const MAX_IDLE: usize = 8;
 
+/// Reads for which a connection maps the file: those of a process that asks one question. Whenever something was written
+/// SQLite lets go of the mapping, and making it anew costs one who asks again more than reading some pages does.
+const MAPPED_READS: u32 = 8;
+
 /// Readers of one file.
 pub(super) struct Pool(Arc<Shared>);
+
+/// A connection, and how often it read.
+struct Reader {
+    db: Connection,
+    reads: u32,
+}
 
 struct Shared {
     path: PathBuf,
     mode: Mode,
     /// `None` once closed.
-    idle: Mutex<Option<Vec<Connection>>>,
+    idle: Mutex<Option<Vec<Reader>>>,
 }
 
 impl Pool {
     pub(super) fn new(path: PathBuf, mode: Mode, first: Connection) -> Self {
+        let first = Reader { db: first, reads: 0 };
         Self(Arc::new(Shared { path, mode, idle: Mutex::new(Some(vec![first])) }))
     }
 
@@ -38,15 +49,17 @@ impl Pool {
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
     {
         let shared = Arc::clone(&self.0);
-        blocking(move || {
-            let db = shared.take()?;
-            let tx = db.unchecked_transaction().map_err(failed)?;
-            let answer = read(&tx);
-            drop(tx);
-            shared.give_back(db);
-            answer
-        })
-        .await
+        blocking(move || shared.read(read)).await
+    }
+
+    /// The same for one that reads megabytes.
+    pub(super) async fn read_much<T, F>(&self, read: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T> + Send + 'static,
+    {
+        let shared = Arc::clone(&self.0);
+        blocking(move || shared.read_much(read)).await
     }
 
     /// Closes idle connections; those in use are closed when their reader is done.
@@ -56,19 +69,52 @@ impl Pool {
 }
 
 impl Shared {
-    fn take(&self) -> Result<Connection> {
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let mut reader = self.take()?;
+        let answer = reader.read(read);
+        reader.reads = reader.reads.saturating_add(1);
+        if reader.reads == MAPPED_READS {
+            open::map(&reader.db, false)?;
+        }
+        self.give_back(reader);
+        answer
+    }
+
+    fn read_much<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let reader = self.take()?;
+        let is_mapped = reader.reads < MAPPED_READS;
+        if !is_mapped {
+            open::map(&reader.db, true)?;
+        }
+        let answer = reader.read(read);
+        if !is_mapped {
+            open::map(&reader.db, false)?;
+        }
+        self.give_back(reader);
+        answer
+    }
+
+    fn take(&self) -> Result<Reader> {
         let mut guard = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = guard.as_mut().ok_or_else(closed)?.pop();
         drop(guard);
-        idle.map_or_else(|| open::reader(&self.path, self.mode), Ok)
+        let fresh = || Ok(Reader { db: open::reader(&self.path, self.mode)?, reads: 0 });
+        idle.map_or_else(fresh, Ok)
     }
 
-    fn give_back(&self, db: Connection) {
+    fn give_back(&self, reader: Reader) {
         if let Some(idle) = self.idle.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
             && idle.len() < MAX_IDLE
         {
-            idle.push(db);
+            idle.push(reader);
         }
+    }
+}
+
+impl Reader {
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let tx = self.db.unchecked_transaction().map_err(failed)?;
+        read(&tx)
     }
 }
 

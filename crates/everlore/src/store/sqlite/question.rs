@@ -11,7 +11,7 @@ use super::{
     blocks::{Half, Header, exists, headers, load_gone, load_packed, load_slots, term_postings},
     cache::{Cache, Cached, CachedSlots},
     index::tail,
-    vectors,
+    scope_number, vectors,
 };
 use crate::{
     error::Result,
@@ -95,7 +95,7 @@ impl SqliteStore {
     ) -> Result<Option<Vec<Segment>>> {
         let read = |part: Vec<(usize, Seen)>| {
             let (asked, cache) = (Arc::clone(asked), Arc::clone(&self.cache));
-            self.pool.read(move |db| {
+            self.pool.read_much(move |db| {
                 let segment = |(place, seen): &(usize, Seen)| match exists(db, seen.header.id)? {
                     true => segment(db, seen, &asked, model, &cache).map(|one| Some((*place, one))),
                     false => Ok(None),
@@ -120,9 +120,10 @@ impl SqliteStore {
         question: &Vector,
     ) -> Result<Option<Vec<Vec<f32>>>> {
         let compare = |half: Half| {
-            let (blocks, question) = (blocks.to_vec(), question.clone());
-            self.read(scope, move |db, number| {
-                vectors::similarities(db, number, &blocks, &question, half)
+            let (scope, blocks, question) = (scope.clone(), blocks.to_vec(), question.clone());
+            self.pool.read_much(move |db| match scope_number(db, &scope)? {
+                Some(number) => vectors::similarities(db, number, &blocks, &question, half),
+                None => Ok(None),
             })
         };
         // Two threads share every block: a question that asks the store itself has somebody waiting.
@@ -143,7 +144,10 @@ fn begin(
     may_share: bool,
 ) -> Result<Begun> {
     let frame = Frame::read(db, scope, asked)?;
-    let unread = |seen: &&Seen| cache.get(seen.header.id).is_none();
+    let unread = |seen: &&Seen| {
+        let with_slots = frame.model.is_some_and(|(number, _)| number == seen.header.model);
+        cache.get(seen.header.id).is_none_or(|known| with_slots && !known.has_slots())
+    };
     let docs: usize = frame.blocks.iter().filter(unread).map(|seen| seen.header.docs).sum();
     if may_share && docs >= SHARED_DOCS {
         return Ok(Begun::Large(Box::new(frame)));
@@ -222,7 +226,7 @@ fn cached_block(
     cache: &Cache,
 ) -> Result<Cached> {
     let known = cache.get(header.id);
-    let held = |known: &&Cached| !with_slots || matches!(known.slots, CachedSlots::Held(_));
+    let held = |known: &&Cached| !with_slots || known.has_slots();
     if let Some(known) = known.as_ref().filter(held) {
         return Ok(known.clone());
     }
