@@ -129,6 +129,17 @@ impl<'a> Corpus<'a> {
         self.runs[doc.segment as usize].marks[doc.index as usize]
     }
 
+    /// When the first and the last document of each segment were said.
+    pub(super) fn between(&self) -> impl Iterator<Item = (Timestamp, Timestamp)> {
+        self.runs.iter().map(|run| run.between)
+    }
+
+    /// The segment of a document.
+    #[inline]
+    pub(super) fn segment(&self, doc: Doc) -> usize {
+        doc.segment as usize
+    }
+
     /// When it was said.
     pub(super) fn at(&self, doc: Doc) -> Timestamp {
         let (docs, index) = self.record(doc);

@@ -10,11 +10,12 @@ use super::{
     lexical::{Scores, rarity},
     period::Period,
     semantic::Similarities,
+    share::share,
     signals::{Signals, TermSignal},
 };
 use crate::{
     config::RecallConfig,
-    store::{Field, Place, Posting},
+    store::{Field, Filter, Place, Posting},
     text::terms::is_loose_pair,
     types::{Kind, Timestamp},
 };
@@ -33,6 +34,12 @@ const BROAD_LIMIT: usize = 10;
 /// word is common, which says nothing of the word.
 pub(super) const BACKGROUND: usize = 1_000;
 
+/// Documents that a thread makes offers of at a time.
+const PIECE: usize = 4_096;
+
+/// How many comparisons of vectors take as long as an offer.
+const OFFER_WORK: usize = 3;
+
 /// A memory offered for the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Candidate {
@@ -43,6 +50,7 @@ pub(super) struct Candidate {
 }
 
 /// A document that is offered, and what all signals make of it. Many are offered and few are told, so no more is kept.
+#[derive(Clone, Copy)]
 struct Offer {
     doc: Doc,
     fused: f64,
@@ -67,6 +75,8 @@ pub(super) struct Fusion<'a> {
     pub(super) corpus: Corpus<'a>,
     pub(super) scores: Scores,
     pub(super) similar: Option<Similarities>,
+    /// What lets documents through, by segment.
+    filters: Vec<Filter>,
     period: Option<Period<'a>>,
     /// The list of the one speaker whom the query names.
     speaker: Option<usize>,
@@ -99,6 +109,7 @@ impl<'a> Fusion<'a> {
             intent,
             config,
             similar,
+            filters: gathered.filters(&corpus),
             period: period(&corpus, intent),
             speaker: named_speaker(gathered, &corpus),
             usual: usual(&corpus, &scores),
@@ -182,7 +193,7 @@ impl<'a> Fusion<'a> {
     /// The documents that pass the filter and that any source offers: by terms, by time, or because the query asks about
     /// the user.
     fn offered(&self) -> Vec<Offer> {
-        let Self { gathered, intent, corpus, scores, .. } = self;
+        let Self { intent, corpus, scores, .. } = self;
         let is_matched = |doc: &Doc| scores.bm25[corpus.number(*doc)] != 0.0;
         let best = self.similar.iter().flat_map(|similar| &similar.best);
         let mut others: Vec<Doc> = best.copied().filter(|doc| !is_matched(doc)).collect();
@@ -190,19 +201,29 @@ impl<'a> Fusion<'a> {
             let known: HashSet<_> = others.iter().copied().collect();
             others.extend(self.unmatched().into_iter().filter(|doc| !known.contains(doc)));
         }
-        let is_offered = |doc: &Doc| {
-            (!intent.asks_period || self.is_in_period(*doc)) && gathered.lets_through(corpus, *doc)
-        };
-        let mut offers = Vec::with_capacity(scores.matched.len() + others.len());
-        let docs = scores.matched.iter().copied().chain(others).filter(is_offered);
-        offers.extend(docs.map(|doc| Offer { doc, fused: self.own(doc).sum() }));
-        offers
+        let is_offered =
+            |doc: &Doc| (!intent.asks_period || self.is_in_period(*doc)) && self.passes(*doc);
+        let offer = |doc: Doc| Offer { doc, fused: self.own(doc).sum() };
+        let docs: Vec<&[Doc]> = scores.matched.chunks(PIECE).chain([&others[..]]).collect();
+        let mut offers = Vec::new();
+        offers.resize_with(docs.len(), Vec::new);
+        let work = docs.into_iter().zip(&mut offers).collect();
+        share(scores.matched.len() * OFFER_WORK, work, |(docs, offers)| {
+            offers.extend(docs.iter().copied().filter(is_offered).map(offer));
+        });
+        offers.concat()
+    }
+
+    /// Whether the filter lets a document through.
+    fn passes(&self, doc: Doc) -> bool {
+        let filter = &self.filters[self.corpus.segment(doc)];
+        self.gathered.lets_through(filter, &self.corpus, doc)
     }
 
     /// What no term matches, but the time that the query names, or that it asks about the user.
     fn unmatched(&self) -> Vec<Doc> {
         let (corpus, asks_user) = (&self.corpus, self.intent.identity != Identity::None);
-        let broad = if asks_user { broad(self.gathered, corpus) } else { Vec::new() };
+        let broad = if asks_user { self.broad() } else { Vec::new() };
         let is_offered = |doc: &Doc| {
             asks_user && corpus.mark(*doc).kind == Kind::User
                 || self.is_in_period(*doc)
@@ -210,6 +231,21 @@ impl<'a> Fusion<'a> {
         };
         let unmatched = |doc: &Doc| self.scores.bm25[corpus.number(*doc)] == 0.0;
         corpus.docs().filter(unmatched).filter(is_offered).collect()
+    }
+
+    /// The newest documents of any kind, when too little is known about the user.
+    fn broad(&self) -> Vec<Doc> {
+        let corpus = &self.corpus;
+        let mut all: Vec<Doc> = corpus.docs().filter(|doc| self.passes(*doc)).collect();
+        let kind = |doc: &Doc| corpus.mark(*doc).kind;
+        if all.iter().filter(|doc| kind(doc) == Kind::User).count() >= ENOUGH_ABOUT_USER {
+            return Vec::new();
+        }
+        all.sort_by_key(|doc| {
+            (kind(doc) == Kind::Turn, std::cmp::Reverse(corpus.at(*doc)), corpus.place(*doc))
+        });
+        all.truncate(BROAD_LIMIT);
+        all
     }
 
     /// The signals of a document by itself.
@@ -261,21 +297,6 @@ impl Own {
     fn sum(&self) -> f64 {
         self.lexical + self.semantic + self.speaker + self.when + self.date + self.identity
     }
-}
-
-/// The newest documents of any kind, when too little is known about the user.
-fn broad(gathered: &Gathered, corpus: &Corpus<'_>) -> Vec<Doc> {
-    let mut all: Vec<Doc> =
-        corpus.docs().filter(|doc| gathered.lets_through(corpus, *doc)).collect();
-    let kind = |doc: &Doc| corpus.mark(*doc).kind;
-    if all.iter().filter(|doc| kind(doc) == Kind::User).count() >= ENOUGH_ABOUT_USER {
-        return Vec::new();
-    }
-    all.sort_by_key(|doc| {
-        (kind(doc) == Kind::Turn, std::cmp::Reverse(corpus.at(*doc)), corpus.place(*doc))
-    });
-    all.truncate(BROAD_LIMIT);
-    all
 }
 
 /// The mean and the deviation of scores over the whole scope, in which what does not match counts as zero.

@@ -130,11 +130,15 @@ impl Gathered {
         self.within.as_ref().is_none_or(has)
     }
 
-    /// Whether the filter lets a document through.
-    pub(super) fn lets_through(&self, corpus: &Corpus<'_>, doc: Doc) -> bool {
+    /// The filter for each segment of the scope: few of them have anything from outside a time that is asked for.
+    pub(super) fn filters(&self, corpus: &Corpus<'_>) -> Vec<Filter> {
+        corpus.between().map(|(first, last)| self.filter.between(first, last)).collect()
+    }
+
+    /// Whether the filter of its segment lets a document through.
+    pub(super) fn lets_through(&self, filter: &Filter, corpus: &Corpus<'_>, doc: Doc) -> bool {
         let mark = corpus.mark(doc);
-        let passes = self.filter.lets_through(mark.kind, mark.status, || corpus.at(doc));
-        passes
+        filter.lets_through(mark.kind, mark.status, || corpus.at(doc))
             && self.is_within(corpus, doc)
             && self.required.clone().all(|list| corpus.posting(doc, list).is_some())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     config::RecallConfig,
     store::{Docs, FIELDS, Field, Place},
-    types::{Kind, Status},
+    types::{Kind, Status, Timestamp},
 };
 
 /// The length of documents that the scope no longer has.
@@ -26,6 +26,8 @@ pub(super) struct Run {
     gone: Vec<u32>,
     pub(super) places: Vec<Place>,
     pub(super) marks: Vec<Mark>,
+    /// When the first and the last of them were said.
+    pub(super) between: (Timestamp, Timestamp),
     /// Own fields by weight and the content of neighbours in the segment by share; [`GONE`] for those gone.
     pub(super) lengths: Vec<f32>,
     pub(super) total: f64,
@@ -87,6 +89,7 @@ impl Run {
             lengths: vec![0.0; places.len()],
             count: 0,
             marks: (0..docs.len()).map(mark).collect(),
+            between: docs.between(),
             places,
             total: 0.0,
         };

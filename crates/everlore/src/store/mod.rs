@@ -260,6 +260,17 @@ impl Filter {
             && self.until.is_none_or(|until| at() < until)
             && (kind != Kind::Turn || self.turns_until.is_none_or(|until| at() < until))
     }
+
+    /// The same filter for memories that were all said from the first of these moments to the second: it asks for no time
+    /// where all of them are in it.
+    pub fn between(&self, first: Timestamp, last: Timestamp) -> Self {
+        Self {
+            since: self.since.filter(|since| first < *since),
+            until: self.until.filter(|until| last >= *until),
+            turns_until: self.turns_until.filter(|until| last >= *until),
+            ..self.clone()
+        }
+    }
 }
 
 /// One page of a list.
@@ -357,4 +368,37 @@ fn looks_different(old: &Memory, new: &Memory) -> bool {
 /// The answer to adding a memory whose id or uri is in use.
 fn taken(memory: &Memory) -> Error {
     Error::Conflict { what: format!("`{}`", memory.uri) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn moment() -> impl Strategy<Value = Timestamp> {
+        (0..9i64).prop_map(|second| Timestamp::from_second(second).unwrap())
+    }
+
+    fn filter() -> impl Strategy<Value = Filter> {
+        let moment = || proptest::option::of(moment());
+        (moment(), moment(), moment()).prop_map(|(since, until, turns_until)| Filter {
+            since,
+            until,
+            turns_until,
+            ..Filter::default()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_filter_for_a_stretch_of_time_is_the_same_within_it(filter in filter(), mut times in proptest::collection::vec(moment(), 3)) {
+            times.sort();
+            let between = filter.between(times[0], times[2]);
+            for (at, kind) in times.iter().flat_map(|at| [(*at, Kind::Turn), (*at, Kind::User)]) {
+                let passes = |filter: &Filter| filter.lets_through(kind, Status::Active, || at);
+                prop_assert_eq!(passes(&between), passes(&filter));
+            }
+        }
+    }
 }

@@ -260,6 +260,15 @@ impl Docs {
         Timestamp::from_millisecond(i64::from_le_bytes(self.bytes(doc, 8))).unwrap_or_default()
     }
 
+    /// When the first and the last of them were said.
+    pub(crate) fn between(&self) -> (Timestamp, Timestamp) {
+        let at = |record: &[u8]| record[8..].first_chunk().map(|at| i64::from_le_bytes(*at));
+        let all = || self.packed().chunks_exact(RECORD_BYTES).filter_map(at);
+        let moment = |at: Option<i64>| Timestamp::from_millisecond(at?).ok();
+        let (first, last) = (moment(all().min()), moment(all().max()));
+        (first.unwrap_or(Timestamp::MIN), last.unwrap_or(Timestamp::MAX))
+    }
+
     /// How many terms it has, by [`Field`].
     #[inline]
     pub fn lengths(&self, doc: usize) -> [u32; FIELDS] {
