@@ -5,7 +5,7 @@
 //! waits beside it: a database that is open for writing would cost more than finding what to tell does in a small home.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
     time::Duration,
@@ -190,9 +190,13 @@ impl Desk {
         notes
     }
 
-    /// Whether something waits.
+    /// Whether something waits; what was refused does not.
     pub(super) fn has_waiting(&self) -> bool {
-        fs::read_dir(self.waiting()).is_ok_and(|mut entries| entries.next().is_some())
+        let waits = |path: &Path| {
+            path.extension().is_some_and(|end| [TURN, TOLD].iter().any(|known| end == *known))
+        };
+        fs::read_dir(self.waiting())
+            .is_ok_and(|entries| entries.flatten().any(|entry| waits(&entry.path())))
     }
 
     /// Takes away what is stored.
@@ -220,7 +224,17 @@ impl Desk {
     /// The right to store what waits: one process at a time, so that nothing is stored twice.
     pub(super) fn storing(&self) -> io::Result<File> {
         make_private_folder(&self.folder)?;
-        lock(&self.folder.join("storing.lock"))
+        lock(&self.storing_lock())
+    }
+
+    /// Whether a process has it.
+    pub(super) fn is_storing(&self) -> bool {
+        let lock = File::open(self.storing_lock());
+        lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    fn storing_lock(&self) -> PathBuf {
+        self.folder.join("storing.lock")
     }
 
     /// Removes what is known of conversations that are long over.
@@ -356,6 +370,19 @@ mod tests {
         desk.refuse("b", &notes[2].1).unwrap();
         assert_eq!(desk.notes(), [("a".to_owned(), expected[1].clone())]);
         desk.refuse("a", &notes[1].1).unwrap();
-        assert!(desk.notes().is_empty() && desk.has_waiting(), "what was said is kept aside");
+        assert!(desk.notes().is_empty() && !desk.has_waiting());
+        let left = Left::of(home.path());
+        assert_eq!((left.waiting, left.refused), (0, 1), "what was said is kept aside");
+    }
+
+    #[test]
+    fn who_stores_is_seen_by_others() {
+        let home = tempfile::tempdir().unwrap();
+        let desk = Desk::of(home.path());
+        assert!(!desk.is_storing());
+        let storing = desk.storing().unwrap();
+        assert!(desk.is_storing());
+        drop(storing);
+        assert!(!desk.is_storing());
     }
 }

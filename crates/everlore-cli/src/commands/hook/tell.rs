@@ -39,7 +39,7 @@ const WORTH: [PartName; 6] = [
 /// The part of the prompt that stays the same; none if it says nothing, or was told in this conversation before.
 pub(super) async fn beginning(call: &Call<'_>) -> Result<Option<String>> {
     let cx = call.cx;
-    if call.desk.has_waiting() {
+    if call.desk.has_waiting() && !call.desk.is_storing() {
         // Left behind by a process that was killed.
         super::store::detach(cx, call.event.host, &[])?;
     }

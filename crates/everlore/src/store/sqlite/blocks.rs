@@ -325,6 +325,17 @@ fn locate_in(db: &Connection, block: i64, docs: usize, place: Place) -> Result<O
     Ok(None)
 }
 
+/// Where documents of a block stand, which are in order.
+pub(super) fn places_of(db: &Connection, block: i64, docs: &[u32]) -> Result<Vec<Place>> {
+    let mut places = Vec::with_capacity(docs.len());
+    for same in docs.chunk_by(|a, b| *a as usize / PAGE_DOCS == *b as usize / PAGE_DOCS) {
+        let page = page(db, block, same[0] as usize / PAGE_DOCS)?;
+        let within = same.iter().map(|doc| *doc as usize % PAGE_DOCS);
+        places.extend(within.filter(|doc| *doc < page.len()).map(|doc| page.place(doc)));
+    }
+    Ok(places)
+}
+
 fn page(db: &Connection, block: i64, index: usize) -> Result<Docs> {
     let bytes: Vec<u8> = db
         .prepare_cached("SELECT docs FROM block_pages WHERE id = ?1")

@@ -9,6 +9,7 @@ mod rows;
 mod index;
 mod blocks;
 mod question;
+mod listed;
 mod vectors;
 mod cached;
 mod tokens;
@@ -164,7 +165,11 @@ impl Store for SqliteStore {
 
     async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>> {
         let (owner, page) = (scope.clone(), page.clone());
-        self.read(scope, move |db, number| rows::list(db, &owner, number, &page)).await
+        self.read(scope, move |db, number| match listed::list(db, &owner, number, &page)? {
+            Some(found) => Ok(found),
+            None => rows::list(db, &owner, number, &page),
+        })
+        .await
     }
 
     async fn postings(
