@@ -171,7 +171,8 @@ pub(super) fn waiting(db: &Connection, scope: Option<&Scope>) -> Result<Vec<Wait
     // From the scope to its sessions or, for all scopes, from the sessions that wait: never through all that there are.
     let from = match scope {
         Some(_) => {
-            "scopes s CROSS JOIN captures c ON c.scope = s.id AND s.agent = ?1 AND s.user = ?2"
+            "scopes s CROSS JOIN captures c INDEXED BY captures_waiting \
+             ON c.scope = s.id AND s.agent = ?1 AND s.user = ?2"
         }
         None => "captures c INDEXED BY captures_waiting CROSS JOIN scopes s ON s.id = c.scope",
     };
