@@ -9,7 +9,7 @@ use std::{
 use crate::store::segment::Run;
 
 /// The most bytes kept: the whole of a scope of three hundred thousand memories, or the active ones of a busy server.
-const MAX_BYTES: usize = 96 * 1024 * 1024;
+pub(super) const MAX_BYTES: usize = 96 * 1024 * 1024;
 
 /// Blocks of one file.
 #[derive(Default)]

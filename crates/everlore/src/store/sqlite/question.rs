@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::{
     SqliteStore,
     blocks::{Half, Header, exists, headers, load_gone, load_packed, load_slots, term_postings},
-    cache::{Cache, Cached, CachedSlots},
+    cache::{Cache, Cached, CachedSlots, MAX_BYTES},
     index::tail,
     scope_number, vectors,
 };
@@ -18,7 +18,7 @@ use crate::{
     store::{
         Segment, Slots,
         entry::{IndexEntry, segment_of},
-        segment::{Docs, Run},
+        segment::{Docs, Run, slot_bytes},
     },
     text::terms::Term,
     types::{ModelId, Scope, Vector},
@@ -26,6 +26,9 @@ use crate::{
 
 /// Documents of a block whose vectors are not read for one question: about a megabyte of them.
 const LARGE_DOCS: usize = 4_096;
+
+/// Bytes of a scope's vectors that are kept between questions: most of the cache, the rest of which is for records.
+const MAX_SLOTS_BYTES: usize = MAX_BYTES / 4 * 3;
 
 /// Documents that are worth a second thread: reading them takes several times as long as opening the file once more.
 const SHARED_DOCS: usize = 40_000;
@@ -40,8 +43,18 @@ pub(super) struct Asked {
 struct Frame {
     blocks: Vec<Seen>,
     tail: Vec<IndexEntry>,
-    /// The number of the asked model and how many numbers its vectors have, if it is in use.
-    model: Option<(u32, usize)>,
+    /// The asked model, if it is in use.
+    model: Option<Wanted>,
+}
+
+/// The model whose vectors are asked for.
+#[derive(Clone, Copy)]
+struct Wanted {
+    number: u32,
+    /// How many numbers a vector has.
+    dimensions: usize,
+    /// Whether those of the scope may be kept: all of them fit, so that one question does not push out what another read.
+    kept: bool,
 }
 
 /// A block with the documents of it that are gone.
@@ -145,7 +158,8 @@ fn begin(
 ) -> Result<Begun> {
     let frame = Frame::read(db, scope, asked)?;
     let unread = |seen: &&Seen| {
-        let with_slots = frame.model.is_some_and(|(number, _)| number == seen.header.model);
+        let with_slots =
+            frame.model.is_some_and(|model| model.kept && model.number == seen.header.model);
         cache.get(seen.header.id).is_none_or(|known| with_slots && !known.has_slots())
     };
     let docs: usize = frame.blocks.iter().filter(unread).map(|seen| seen.header.docs).sum();
@@ -159,13 +173,16 @@ fn begin(
 
 impl Frame {
     fn read(db: &Connection, scope: i64, asked: &Asked) -> Result<Self> {
-        let model = vectors::in_use(db)?.filter(|(_, in_use)| Some(in_use) == asked.model.as_ref());
+        let in_use = vectors::in_use(db)?.filter(|(_, model)| Some(model) == asked.model.as_ref());
         let seen = |header: Header| Ok(Seen { gone: load_gone(db, header.id)?, header });
-        Ok(Self {
-            blocks: headers(db, scope)?.into_iter().map(seen).collect::<Result<_>>()?,
-            tail: tail(db, scope)?,
-            model: model.map(|(number, in_use)| (number, in_use.dimensions)),
-        })
+        let blocks = headers(db, scope)?.into_iter().map(seen).collect::<Result<Vec<_>>>()?;
+        let docs: usize = blocks.iter().map(|seen| seen.header.docs).sum();
+        let wanted = |(number, ModelId { dimensions, .. })| Wanted {
+            number,
+            dimensions,
+            kept: docs * slot_bytes(dimensions) <= MAX_SLOTS_BYTES,
+        };
+        Ok(Self { blocks, tail: tail(db, scope)?, model: in_use.map(wanted) })
     }
 }
 
@@ -186,9 +203,10 @@ fn with_tail(
     mut segments: Vec<Segment>,
     tail: &[IndexEntry],
     asked: &Asked,
-    model: Option<(u32, usize)>,
+    model: Option<Wanted>,
 ) -> Vec<Segment> {
     if !tail.is_empty() {
+        let model = model.map(|model| (model.number, model.dimensions));
         segments.push(segment_of(tail, &asked.terms, model));
     }
     segments
@@ -198,11 +216,11 @@ fn segment(
     db: &Connection,
     Seen { header, gone }: &Seen,
     asked: &Asked,
-    model: Option<(u32, usize)>,
+    model: Option<Wanted>,
     cache: &Cache,
 ) -> Result<Segment> {
-    let model = model.filter(|(number, _)| header.model == *number);
-    let cached = cached_block(db, header, model.is_some(), cache)?;
+    let model = model.filter(|model| header.model == model.number);
+    let cached = cached_block(db, header, model, cache)?;
     let docs = Docs::shared(cached.docs, gone.clone());
     let mut postings = term_postings(db, header, &asked.terms)?;
     for list in &mut postings {
@@ -210,8 +228,8 @@ fn segment(
             (posting.doc as usize) < docs.len() && !docs.is_gone(posting.doc as usize)
         });
     }
-    let slots = model.map(|(_, dimensions)| match cached.slots {
-        CachedSlots::Held(slots) => Slots::new(slots, dimensions),
+    let slots = model.map(|model| match cached.slots {
+        CachedSlots::Held(slots) => Slots::new(slots, model.dimensions),
         CachedSlots::Unasked | CachedSlots::AskedOnce => Slots::Stored(header.id),
     });
     Ok(Segment { docs, postings, slots })
@@ -222,19 +240,21 @@ fn segment(
 fn cached_block(
     db: &Connection,
     header: &Header,
-    with_slots: bool,
+    model: Option<Wanted>,
     cache: &Cache,
 ) -> Result<Cached> {
     let known = cache.get(header.id);
-    let held = |known: &&Cached| !with_slots || known.has_slots();
+    let held = |known: &&Cached| model.is_none() || known.has_slots();
     if let Some(known) = known.as_ref().filter(held) {
         return Ok(known.clone());
     }
     let again = matches!(&known, Some(Cached { slots: CachedSlots::AskedOnce, .. }));
-    let slots = match with_slots {
-        false => CachedSlots::Unasked,
-        true if header.docs >= LARGE_DOCS && !again => CachedSlots::AskedOnce,
-        true => CachedSlots::Held(Arc::new(load_slots(db, header.id)?)),
+    let slots = match model {
+        None => CachedSlots::Unasked,
+        Some(model) if header.docs >= LARGE_DOCS && !(again && model.kept) => {
+            CachedSlots::AskedOnce
+        }
+        Some(_) => CachedSlots::Held(Arc::new(load_slots(db, header.id)?)),
     };
     let docs = match known {
         Some(known) => known.docs,
@@ -292,5 +312,30 @@ mod tests {
         store.reindex(&scope).await.unwrap();
         let shared = store.read_shared(&Arc::new(asked()), frame).await.unwrap();
         assert_eq!(shared, None);
+    }
+
+    #[tokio::test]
+    async fn vectors_of_a_scope_that_does_not_fit_stay_where_they_are() {
+        let folder = tempfile::tempdir().unwrap().keep();
+        let store = Arc::new(SqliteStore::open(folder.join("everlore.db")).await.unwrap());
+        let engine = Engine::new(store.clone()).with_embedder(Arc::new(Builtin::new()));
+        let scope = Scope::default();
+        let said = |n| Turn { text: format!("tea {n} 茶"), ..Turn::default() };
+        engine.observe(&scope, (0..LARGE_DOCS).map(said).collect()).await.unwrap();
+        let Frame { blocks, model, .. } = frame(&store, &scope).await;
+        let read = move |db: &Connection| {
+            let mut held = Vec::new();
+            for kept in [false, true] {
+                let cache = Cache::default();
+                let wanted = model.map(|model| Wanted { kept, ..model });
+                for _ in 0..3 {
+                    let one = segment(db, &blocks[0], &asked(), wanted, &cache)?;
+                    held.push(matches!(one.slots, Some(Slots::Held { .. })));
+                }
+            }
+            Ok(held)
+        };
+        let held = store.pool.read(read).await.unwrap();
+        assert_eq!(held, [false, false, false, false, true, true]);
     }
 }
