@@ -84,15 +84,21 @@ async fn recalled(call: &Call<'_>, query: &str) -> Result<Option<String>> {
         (block, given) = self::block(call, query, budget).await?;
     }
     let fits = block.chars().count() <= MAX_CONTEXT_CHARS;
+    // Where all of it is held out, there is nothing to tell, and something to write down.
+    let is_held_out = block.is_empty();
     let told = news(call, if fits { block } else { String::new() });
-    if let Some(given) = given.filter(|_| told.is_some()) {
-        let run =
-            format!("hook-{}", digest(&[&call.session, query, &given.prompted.at.to_string()]));
-        if let Err(error) = call.desk.put_given(&run, &given) {
-            tracing::warn!("{error}: what a prompt was given is not written down");
-        }
+    if let Some(given) = given.filter(|_| told.is_some() || is_held_out) {
+        note(call, query, &given);
     }
     Ok(told)
+}
+
+/// Puts down what a prompt was given. Where that cannot be done, it is only not learned from.
+fn note(call: &Call<'_>, query: &str, given: &Given) {
+    let run = format!("hook-{}", digest(&[&call.session, query, &given.prompted.at.to_string()]));
+    if let Err(error) = call.desk.put_given(&run, given) {
+        tracing::warn!("{error}: what a prompt was given is not written down");
+    }
 }
 
 /// The block, with what it gives, unless a server has written that down.

@@ -150,6 +150,28 @@ fn what_was_told_is_counted_when_it_is_stored_and_what_was_erased_meanwhile_is_n
 }
 
 #[test]
+fn what_is_held_out_of_a_message_is_written_down_too() {
+    let home = Home::new();
+    home.remember("Anna's cat is called Miso.");
+    fs::write(home.path().join("config.toml"), "[memory.inject]\nholdout = 0.5\n").unwrap();
+    let sessions: Vec<String> = (0..12).map(|number| format!("holdout-{number}")).collect();
+    let mut told = 0;
+    for session in &sessions {
+        let prompt = json!({ "prompt": "What is Anna's cat called?", "session_id": session });
+        let event = changed(&home, "codex", "UserPromptSubmit", &prompt);
+        told += u64::from(hook(&home, "codex", "UserPromptSubmit", &event).is_some());
+    }
+    // Answers that are stored would be told as well.
+    for session in &sessions {
+        let answer = json!({ "last_assistant_message": "Miso.", "session_id": session });
+        hook(&home, "codex", "Stop", &changed(&home, "codex", "Stop", &answer));
+    }
+    store(&home);
+    let usage = home.json(&["memory", "stats"])["usage"].clone();
+    assert_eq!((&usage["told"], &usage["held_out"]), (&json!(told), &json!(12 - told)), "{usage}");
+}
+
+#[test]
 fn secrets_are_masked_before_anything_is_written() {
     let home = Home::new();
     let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");

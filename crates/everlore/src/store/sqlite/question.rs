@@ -81,23 +81,23 @@ impl Default for Begun {
 impl SqliteStore {
     /// Everything a query needs of the scope.
     pub(super) async fn read_postings(&self, scope: &Scope, asked: Asked) -> Result<Vec<Segment>> {
-        let asked = Arc::new(asked);
-        let begin = |may_share| {
-            let (asked, cache) = (Arc::clone(&asked), Arc::clone(&self.cache));
-            self.read(scope, move |db, number| begin(db, number, &asked, &cache, may_share))
+        let (asked, cache) = (Arc::new(asked), Arc::clone(&self.cache));
+        let first = {
+            let (asked, cache) = (Arc::clone(&asked), Arc::clone(&cache));
+            self.read(scope, move |db, number| begin(db, number, &asked, &cache))
         };
-        let frame = match begin(true).await? {
+        let frame = match first.await? {
             Begun::Done(segments) => return Ok(segments),
             Begun::Large(frame) => frame,
         };
-        match self.read_shared(&asked, *frame).await? {
-            Some(segments) => Ok(segments),
-            // Blocks were merged meanwhile.
-            None => match begin(false).await? {
-                Begun::Done(segments) => Ok(segments),
-                Begun::Large(_) => Ok(Vec::new()),
-            },
+        if let Some(segments) = self.read_shared(&asked, *frame).await? {
+            return Ok(segments);
         }
+        // Blocks were merged meanwhile.
+        self.read(scope, move |db, number| {
+            Frame::read(db, number, &asked)?.segments(db, &asked, &cache)
+        })
+        .await
     }
 
     /// Reads the blocks with two threads; none if one of them is no longer there.
@@ -149,26 +149,12 @@ impl SqliteStore {
 }
 
 /// Reads everything, unless there is enough for two.
-fn begin(
-    db: &Connection,
-    scope: i64,
-    asked: &Asked,
-    cache: &Cache,
-    may_share: bool,
-) -> Result<Begun> {
+fn begin(db: &Connection, scope: i64, asked: &Asked, cache: &Cache) -> Result<Begun> {
     let frame = Frame::read(db, scope, asked)?;
-    let unread = |seen: &&Seen| {
-        let with_slots =
-            frame.model.is_some_and(|model| model.kept && model.number == seen.header.model);
-        cache.get(seen.header.id).is_none_or(|known| with_slots && !known.has_slots())
-    };
-    let docs: usize = frame.blocks.iter().filter(unread).map(|seen| seen.header.docs).sum();
-    if may_share && docs >= SHARED_DOCS {
-        return Ok(Begun::Large(Box::new(frame)));
+    match frame.unread_docs(cache) {
+        SHARED_DOCS.. => Ok(Begun::Large(Box::new(frame))),
+        _ => frame.segments(db, asked, cache).map(Begun::Done),
     }
-    let Frame { blocks, tail, model } = frame;
-    let blocks = blocks.iter().map(|seen| segment(db, seen, asked, model, cache));
-    Ok(Begun::Done(with_tail(blocks.collect::<Result<_>>()?, &tail, asked, model)))
 }
 
 impl Frame {
@@ -183,6 +169,23 @@ impl Frame {
             kept: docs * slot_bytes(dimensions) <= MAX_SLOTS_BYTES,
         };
         Ok(Self { blocks, tail: tail(db, scope)?, model: in_use.map(wanted) })
+    }
+
+    /// Documents of blocks that are to be read.
+    fn unread_docs(&self, cache: &Cache) -> usize {
+        let unread = |seen: &&Seen| {
+            let with_slots =
+                self.model.is_some_and(|model| model.kept && model.number == seen.header.model);
+            cache.get(seen.header.id).is_none_or(|known| with_slots && !known.has_slots())
+        };
+        self.blocks.iter().filter(unread).map(|seen| seen.header.docs).sum()
+    }
+
+    /// All segments, read one after the other.
+    fn segments(self, db: &Connection, asked: &Asked, cache: &Cache) -> Result<Vec<Segment>> {
+        let Self { blocks, tail, model } = self;
+        let blocks = blocks.iter().map(|seen| segment(db, seen, asked, model, cache));
+        Ok(with_tail(blocks.collect::<Result<_>>()?, &tail, asked, model))
     }
 }
 
