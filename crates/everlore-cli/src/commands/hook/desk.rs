@@ -66,11 +66,18 @@ pub(super) enum Note {
 }
 
 impl Note {
-    fn read(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
-            TURN => read(path).map(Self::Turn),
-            TOLD => read(path).map(Self::Given),
-            _ => None,
+    /// What a file says that ends like this, if it can be read.
+    fn of(end: &str, bytes: &[u8]) -> Option<Self> {
+        match end {
+            TURN => serde_json::from_slice(bytes).ok().map(Self::Turn),
+            _ => serde_json::from_slice(bytes).ok().map(Self::Given),
+        }
+    }
+
+    fn end(&self) -> &'static str {
+        match self {
+            Self::Turn(_) => TURN,
+            Self::Given(_) => TOLD,
         }
     }
 
@@ -179,46 +186,55 @@ impl Desk {
         write(&self.waiting().join(format!("{run}.{TOLD}")), given, false)
     }
 
-    /// What waits, in the order in which it was said and told, with the runs.
+    /// What waits, in the order in which it was said and told, with the runs. What a crash of the machine left half
+    /// written is put aside.
     pub(super) fn notes(&self) -> Vec<(String, Note)> {
-        let Ok(entries) = fs::read_dir(self.waiting()) else { return Vec::new() };
-        let paths = entries.flatten().map(|entry| entry.path());
-        let run = |path: &Path| Some(path.file_stem()?.to_str()?.to_owned());
-        let mut notes: Vec<(String, Note)> =
-            paths.filter_map(|path| Some((run(&path)?, Note::read(&path)?))).collect();
+        let mut notes = Vec::new();
+        for (run, end) in self.names() {
+            let Ok(bytes) = fs::read(self.waiting().join(format!("{run}.{end}"))) else { continue };
+            match Note::of(end, &bytes) {
+                Some(note) => notes.push((run, note)),
+                // What cannot be put aside now is met again.
+                None => drop(self.put_aside(&run, end)),
+            }
+        }
         notes.sort_by_key(|(run, note)| (note.at(), run.clone()));
         notes
     }
 
-    /// Whether something waits; what was refused does not.
+    /// Whether something waits; what was put aside does not.
     pub(super) fn has_waiting(&self) -> bool {
-        let waits = |path: &Path| {
-            path.extension().is_some_and(|end| [TURN, TOLD].iter().any(|known| end == *known))
-        };
-        fs::read_dir(self.waiting())
-            .is_ok_and(|entries| entries.flatten().any(|entry| waits(&entry.path())))
+        self.names().next().is_some()
+    }
+
+    /// The files that wait: their runs, and how their names end.
+    fn names(&self) -> impl Iterator<Item = (String, &'static str)> {
+        let entries = fs::read_dir(self.waiting()).into_iter().flatten().flatten();
+        entries.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let (run, end) = name.rsplit_once('.')?;
+            let end = [TURN, TOLD].into_iter().find(|known| *known == end)?;
+            Some((run.to_owned(), end))
+        })
     }
 
     /// Takes away what is stored.
     pub(super) fn done(&self, run: &str, note: &Note) -> io::Result<()> {
-        remove(&self.path_of(run, note))
+        remove(&self.waiting().join(format!("{run}.{}", note.end())))
     }
 
     /// Puts aside what can never be stored, so that it is not tried for ever.
     pub(super) fn refuse(&self, run: &str, note: &Note) -> io::Result<()> {
-        let path = self.path_of(run, note);
-        match note {
-            Note::Turn(_) => fs::rename(&path, path.with_extension("refused")),
-            Note::Given(_) => remove(&path),
-        }
+        self.put_aside(run, note.end())
     }
 
-    fn path_of(&self, run: &str, note: &Note) -> PathBuf {
-        let end = match note {
-            Note::Turn(_) => TURN,
-            Note::Given(_) => TOLD,
-        };
-        self.waiting().join(format!("{run}.{end}"))
+    /// What was said is kept for a person to look at; what was told is only learned from.
+    fn put_aside(&self, run: &str, end: &str) -> io::Result<()> {
+        let path = self.waiting().join(format!("{run}.{end}"));
+        match end {
+            TURN => fs::rename(&path, path.with_extension("refused")),
+            _ => remove(&path),
+        }
     }
 
     /// The right to store what waits: one process at a time, so that nothing is stored twice.
@@ -373,6 +389,18 @@ mod tests {
         assert!(desk.notes().is_empty() && !desk.has_waiting());
         let left = Left::of(home.path());
         assert_eq!((left.waiting, left.refused), (0, 1), "what was said is kept aside");
+    }
+
+    #[test]
+    fn what_was_half_written_is_put_aside() {
+        let home = tempfile::tempdir().unwrap();
+        let desk = Desk::of(home.path());
+        make_private_folder(&desk.waiting()).unwrap();
+        for name in ["a.told", "b.json"] {
+            fs::write(desk.waiting().join(name), "{\"scope\":").unwrap();
+        }
+        assert!(desk.has_waiting() && desk.notes().is_empty() && !desk.has_waiting());
+        assert_eq!(Left::of(home.path()).refused, 1);
     }
 
     #[test]

@@ -49,8 +49,8 @@ impl Engine {
         budget: usize,
         session: &str,
     ) -> Result<Block> {
-        let (block, prompted) = self.inject_unnoted(request, budget, session).await?;
-        self.write_down(&request.scope, prompted);
+        let (block, shown) = self.give(request, budget, session).await?;
+        self.write_down(request, session, shown, false);
         Ok(block)
     }
 
@@ -61,12 +61,23 @@ impl Engine {
         budget: usize,
         session: &str,
     ) -> Result<(Block, Prompted)> {
+        let (block, shown) = self.give(request, budget, session).await?;
+        Ok((block, self.prompted(request, session, false).with(&request.query, &shown)))
+    }
+
+    /// The block for a turn, and what it shows or holds out.
+    async fn give(
+        &self,
+        request: &RecallRequest,
+        budget: usize,
+        session: &str,
+    ) -> Result<(Block, Vec<(Memory, Shown)>)> {
         if session.trim().is_empty() {
             return Err(Error::invalid("the session has no name", "name the conversation"));
         }
         let now = self.now();
         let Some((found, language)) = self.worth_telling(request, &now).await? else {
-            return Ok((Block::default(), self.prompted(request, session, &[], false)));
+            return Ok((Block::default(), Vec::new()));
         };
         let whole = recall::pack(&found.hits, language, budget, &now);
         let share = self.settings(request.scope.agent()).memory.inject.holdout;
@@ -80,7 +91,7 @@ impl Engine {
         let mut shown = shown(&block, told);
         // Only what would have been told is held out.
         shown.extend(self::shown(&whole, held).into_iter().map(|(hit, _)| (hit, Shown::HeldOut)));
-        Ok((block, self.prompted(request, session, &shown, false)))
+        Ok((block, shown))
     }
 
     /// Writes down what a prompt was given earlier. What was erased meanwhile leaves no line.
@@ -102,36 +113,37 @@ impl Engine {
 
     /// Writes down what a tool told in a conversation, for the same ends as [`Engine::inject`] does.
     pub fn told(&self, request: &RecallRequest, session: &str, hits: &[Hit]) {
-        let shown: Vec<_> = hits.iter().map(|hit| (hit.memory.clone(), Shown::Full)).collect();
-        self.write_down(&request.scope, self.prompted(request, session, &shown, true));
+        let shown = hits.iter().map(|hit| (hit.memory.clone(), Shown::Full)).collect();
+        self.write_down(request, session, shown, true);
     }
 
-    /// What is written down of a prompt.
-    fn prompted(
-        &self,
-        request: &RecallRequest,
-        session: &str,
-        shown: &[(Memory, Shown)],
-        joins: bool,
-    ) -> Prompted {
-        let told = |(memory, shown): &(Memory, Shown)| told(&request.query, memory, *shown);
+    /// What is written down of a prompt, before its memories.
+    fn prompted(&self, request: &RecallRequest, session: &str, joins: bool) -> Prompted {
         Prompted {
             session: session.to_owned(),
             query: Fingerprint::of(&request.query),
             at: self.now().timestamp(),
-            memories: shown.iter().map(told).collect(),
+            memories: Vec::new(),
             joins,
             most: self.settings(request.scope.agent()).upkeep.usage_lines,
         }
     }
 
     /// Writes down what a prompt was given, while others go on.
-    fn write_down(&self, scope: &Scope, prompted: Prompted) {
-        if prompted.memories.is_empty() || prompted.session.trim().is_empty() {
+    fn write_down(
+        &self,
+        request: &RecallRequest,
+        session: &str,
+        shown: Vec<(Memory, Shown)>,
+        joins: bool,
+    ) {
+        if shown.is_empty() || session.trim().is_empty() {
             return;
         }
-        let (store, scope) = (Arc::clone(&self.store), scope.clone());
-        self.life.push((scope.clone(), prompted.session.clone()), async move {
+        let (store, scope) = (Arc::clone(&self.store), request.scope.clone());
+        let (prompted, query) = (self.prompted(request, session, joins), request.query.clone());
+        self.life.push((scope.clone(), session.to_owned()), async move {
+            let prompted = prompted.with(&query, &shown);
             if let Err(error) = store.usage().log_usage(&scope, prompted).await {
                 tracing::warn!("{error}: what a prompt was given is not written down");
             }
@@ -237,6 +249,14 @@ impl Engine {
         let held = Rate::new(counts.held_out_used, counts.held_out);
         let comparison = (held.of > 0).then(|| compare(told, held));
         Ok(UsageStats { counts, comparison })
+    }
+}
+
+impl Prompted {
+    /// The same with the memories that were shown for a query.
+    fn with(self, query: &str, shown: &[(Memory, Shown)]) -> Self {
+        let memories = shown.iter().map(|(memory, shown)| told(query, memory, *shown)).collect();
+        Self { memories, ..self }
     }
 }
 

@@ -23,10 +23,11 @@ const MAPPED_READS: u32 = 8;
 /// Readers of one file.
 pub(super) struct Pool(Arc<Shared>);
 
-/// A connection, and how often it read.
+/// A connection, how often it read, and whether it maps the file.
 struct Reader {
     db: Connection,
     reads: u32,
+    is_mapped: bool,
 }
 
 struct Shared {
@@ -38,7 +39,7 @@ struct Shared {
 
 impl Pool {
     pub(super) fn new(path: PathBuf, mode: Mode, first: Connection) -> Self {
-        let first = Reader { db: first, reads: 0 };
+        let first = Reader::new(first);
         Self(Arc::new(Shared { path, mode, idle: Mutex::new(Some(vec![first])) }))
     }
 
@@ -48,8 +49,7 @@ impl Pool {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
     {
-        let shared = Arc::clone(&self.0);
-        blocking(move || shared.read(read)).await
+        self.run(read, false).await
     }
 
     /// The same for one that reads megabytes.
@@ -58,8 +58,28 @@ impl Pool {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
     {
+        self.run(read, true).await
+    }
+
+    async fn run<T, F>(&self, read: F, is_much: bool) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T> + Send + 'static,
+    {
         let shared = Arc::clone(&self.0);
-        blocking(move || shared.read_much(read)).await
+        blocking(move || {
+            let mut reader = shared.take()?;
+            if is_much {
+                reader.map(true)?;
+            }
+            let answer = reader.read(read);
+            if reader.reads >= MAPPED_READS {
+                reader.map(false)?;
+            }
+            shared.give_back(reader);
+            answer
+        })
+        .await
     }
 
     /// Closes idle connections; those in use are closed when their reader is done.
@@ -69,36 +89,11 @@ impl Pool {
 }
 
 impl Shared {
-    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let mut reader = self.take()?;
-        let answer = reader.read(read);
-        reader.reads = reader.reads.saturating_add(1);
-        if reader.reads == MAPPED_READS {
-            open::map(&reader.db, false)?;
-        }
-        self.give_back(reader);
-        answer
-    }
-
-    fn read_much<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let reader = self.take()?;
-        let is_mapped = reader.reads < MAPPED_READS;
-        if !is_mapped {
-            open::map(&reader.db, true)?;
-        }
-        let answer = reader.read(read);
-        if !is_mapped {
-            open::map(&reader.db, false)?;
-        }
-        self.give_back(reader);
-        answer
-    }
-
     fn take(&self) -> Result<Reader> {
         let mut guard = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = guard.as_mut().ok_or_else(closed)?.pop();
         drop(guard);
-        let fresh = || Ok(Reader { db: open::reader(&self.path, self.mode)?, reads: 0 });
+        let fresh = || open::reader(&self.path, self.mode).map(Reader::new);
         idle.map_or_else(fresh, Ok)
     }
 
@@ -112,9 +107,22 @@ impl Shared {
 }
 
 impl Reader {
-    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    fn new(db: Connection) -> Self {
+        Self { db, reads: 0, is_mapped: true }
+    }
+
+    fn read<T>(&mut self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.reads = self.reads.saturating_add(1);
         let tx = self.db.unchecked_transaction().map_err(failed)?;
         read(&tx)
+    }
+
+    fn map(&mut self, maps: bool) -> Result<()> {
+        if self.is_mapped != maps {
+            open::map(&self.db, maps)?;
+            self.is_mapped = maps;
+        }
+        Ok(())
     }
 }
 
