@@ -8,6 +8,7 @@ mod event;
 mod asks;
 mod project;
 mod transcript;
+mod conversation;
 mod desk;
 mod tell;
 mod store;
@@ -267,7 +268,7 @@ impl<'a> Call<'a> {
 
     fn changed<T>(
         &self,
-        change: impl FnOnce(&mut desk::Conversation) -> io::Result<T>,
+        change: impl FnOnce(&mut conversation::Conversation) -> io::Result<T>,
     ) -> Result<T> {
         self.desk.change(&self.key, change).map_err(|error| self.failed(error))
     }
