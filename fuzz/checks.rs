@@ -3,16 +3,18 @@
 use everlore::{
     Config, Hit, Memory, Scope,
     files::{
-        documents::{Format, MAX_WHOLE_TOKENS, parse},
-        front_matter::{FrontMatter, Value, scalar},
-        layers::view,
-        sections::Sections,
-        vault::{Index, MAX_VIEW_BYTES, MAX_VIEW_LINES, Page},
+        documents::{DocFormat, MAX_KEEP_TOGETHER_TOKENS, parse},
+        front_matter::{FrontMatter, YamlValue, yaml_scalar},
+        layers::fit_to_budget,
+        sections::MarkdownSections,
+        vault::{MAX_INDEX_VIEW_BYTES, MAX_INDEX_VIEW_LINES, VaultIndex, VaultPage},
     },
-    ingest::Line,
-    recall::{self, Factors, Signals},
-    store::Place,
-    text::{dates::find_times, fold::fold, language::Language, terms::terms, tokens::estimate},
+    ingest::ExportLine,
+    recall::{self, HitSignals, ScoreFactors},
+    store::DocAddress,
+    text::{
+        dates::find_times, fold::fold, language::Language, terms::terms, tokens::estimate_tokens,
+    },
 };
 use jiff::{Zoned, civil::date, tz::TimeZone};
 
@@ -41,7 +43,7 @@ pub(crate) fn check_analyze(query: &str) {
 /// Any text is read as settings or refused with a line, and what was read can be shown and read again.
 pub(crate) fn check_config(text: &str) {
     let Ok((config, _)) = Config::parse(text) else { return };
-    let _ = config.check();
+    let _ = config.validate();
     let (again, warnings) = Config::parse(&config.to_toml()).expect("shown settings can be read");
     assert!(warnings.is_empty());
     assert_eq!(again.to_toml(), config.to_toml());
@@ -49,7 +51,7 @@ pub(crate) fn check_config(text: &str) {
 
 /// Any text has sections; an edit of one touches no byte before or after it, and no view outgrows its budget.
 pub(crate) fn check_sections(text: &str) {
-    let sections = Sections::of(text);
+    let sections = MarkdownSections::parse(text);
     let titles: Vec<String> = sections.iter().map(|section| section.title.to_owned()).collect();
     let first = sections.iter().next().map(|section| (section.title.to_owned(), section.text));
     if let Some((title, own)) = first.filter(|(title, _)| !title.is_empty()) {
@@ -59,22 +61,22 @@ pub(crate) fn check_sections(text: &str) {
             assert!(edited.text.starts_with(before) && edited.text.ends_with(after));
         }
     }
-    if let Ok(edited) = Sections::of("## A\n\na\n\n## B\n\nb\n").add("A", text) {
-        let again = Sections::of(&edited.text);
+    if let Ok(edited) = MarkdownSections::parse("## A\n\na\n\n## B\n\nb\n").add("A", text) {
+        let again = MarkdownSections::parse(&edited.text);
         assert_eq!(again.iter().map(|section| section.title).collect::<Vec<_>>(), ["A", "B"]);
         assert!(edited.text.ends_with("\n\n## B\n\nb\n"));
     }
     assert!(titles.len() <= text.lines().count() + text.matches('\r').count());
-    assert!([1, 60, 200].into_iter().all(|budget| view(text, budget).chars <= budget));
+    assert!([1, 60, 200].into_iter().all(|budget| fit_to_budget(text, budget).chars <= budget));
 }
 
 /// Any line is read or refused with a reason, and what was read can be written and read again.
 pub(crate) fn check_import(bytes: &[u8]) {
-    match Line::parse(bytes) {
+    match ExportLine::parse(bytes) {
         Ok(line) => {
             let written = line.to_json().expect("a line that was read can be written");
             let again =
-                Line::parse(written.as_bytes()).expect("a line that was written can be read");
+                ExportLine::parse(written.as_bytes()).expect("a line that was written can be read");
             assert_eq!(again, line);
         }
         Err(error) => assert!(!error.to_string().is_empty() && !error.hint().is_empty()),
@@ -86,7 +88,7 @@ pub(crate) fn check_pack(text: &str) {
     let hits = [hit(text, "plain"), hit("plain", text)];
     for budget in [80, 400, 4_000] {
         let block = recall::pack(&hits, Language::English, budget, &now());
-        assert!(block.tokens <= budget && estimate(&block.text) <= budget + 1);
+        assert!(block.tokens <= budget && estimate_tokens(&block.text) <= budget + 1);
         let folded = fold(&block.text);
         let count = |tag: &str| folded.matches(tag).count();
         let expected = usize::from(!block.text.is_empty());
@@ -99,7 +101,7 @@ pub(crate) fn check_pack(text: &str) {
 
 /// Any bytes are taken apart or refused with a reason; no chunk is too long, and plain text loses nothing.
 pub(crate) fn check_documents(bytes: &[u8]) {
-    for format in [Format::Plain, Format::Markdown, Format::Html, Format::Code] {
+    for format in [DocFormat::Plain, DocFormat::Markdown, DocFormat::Html, DocFormat::Code] {
         let parsed = match parse(bytes, format) {
             Ok(parsed) => parsed,
             Err(error) => {
@@ -112,10 +114,10 @@ pub(crate) fn check_documents(bytes: &[u8]) {
             assert!(!chunk.text.trim().is_empty() && chunk.start_line >= line, "{chunk:?}");
             assert!(chunk.start_line <= chunk.end_line, "{chunk:?}");
             // Headings may stand before a list, a table or a fence that stays whole.
-            assert!(estimate(&chunk.text) <= MAX_WHOLE_TOKENS * 5 / 4, "{chunk:?}");
+            assert!(estimate_tokens(&chunk.text) <= MAX_KEEP_TOGETHER_TOKENS * 5 / 4, "{chunk:?}");
             line = chunk.start_line;
         }
-        let is_plain = matches!(format, Format::Plain | Format::Code);
+        let is_plain = matches!(format, DocFormat::Plain | DocFormat::Code);
         if let Some(text) = std::str::from_utf8(bytes).ok().filter(|_| is_plain) {
             let dense =
                 |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
@@ -128,21 +130,24 @@ pub(crate) fn check_documents(bytes: &[u8]) {
 /// Any text is read as front matter and body or refused with a reason; an edit changes its key and nothing else; an index
 /// is read without loss.
 pub(crate) fn check_front_matter(text: &str) {
-    let index = Index::parse(text);
+    let index = VaultIndex::parse(text);
     assert_eq!(index.to_string(), text);
-    let view = Index::view(text, Language::Chinese);
-    assert!(view.text.len() <= MAX_VIEW_BYTES && view.text.lines().count() <= MAX_VIEW_LINES);
-    if let Err(error) = Page::parse(text) {
+    let view = VaultIndex::view(text, Language::Chinese);
+    assert!(
+        view.text.len() <= MAX_INDEX_VIEW_BYTES
+            && view.text.lines().count() <= MAX_INDEX_VIEW_LINES
+    );
+    if let Err(error) = VaultPage::parse(text) {
         assert!(!error.to_string().is_empty());
     }
     let Ok(Some(matter)) = FrontMatter::parse(text) else { return };
     assert_eq!(format!("{}{}", matter.head(), matter.body()), text);
     let value: String = text.chars().rev().take(40).collect();
-    let Ok(head) = matter.with(&[("name", Some(scalar(&value)))]) else { return };
+    let Ok(head) = matter.with_values(&[("name", Some(yaml_scalar(&value)))]) else { return };
     let again = FrontMatter::parse(&head)
         .expect("what was written can be read")
         .expect("it has front matter");
-    assert_eq!(again.get("name"), Some(&Value::Text(value)));
+    assert_eq!(again.get("name"), Some(&YamlValue::Text(value)));
     for key in matter.keys().filter(|key| *key != "name") {
         assert_eq!(again.get(key), matter.get(key), "{key}");
     }
@@ -159,10 +164,12 @@ fn hit(content: &str, name: &str) -> Hit {
         "scope": {"agent": "a", "user": "u"}, "kind": "user", "content": "x", "importance": 0.5, "confidence": 1.0,
         "weight": 1.0, "status": "active", "source": {"via": "remember"}, "at": "2026-03-02T00:00:00Z",
         "created_at": "2026-03-02T00:00:00Z", "updated_at": "2026-03-02T00:00:00Z", "version": 1}}"#;
-    let Ok(Line::Memory(memory)) = Line::parse(line.as_bytes()) else { panic!("the line is ours") };
+    let Ok(ExportLine::Memory(memory)) = ExportLine::parse(line.as_bytes()) else {
+        panic!("the line is ours")
+    };
     let memory =
         Memory { content: content.into(), name: name.into(), scope: Scope::default(), ..*memory };
-    let factors = Factors {
+    let factors = ScoreFactors {
         relevance: 1.0,
         recency: 1.0,
         weight: 1.0,
@@ -173,10 +180,10 @@ fn hit(content: &str, name: &str) -> Hit {
     Hit {
         memory,
         score: 0.5,
-        signals: Signals::default(),
+        signals: HitSignals::default(),
         factors,
         newer: None,
         check: None,
-        place: Place::new(0, 0),
+        address: DocAddress::new(0, 0),
     }
 }

@@ -8,33 +8,33 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use everlore::{Scope, recall::Tuning, types::Timestamp};
+use everlore::{Scope, recall::ConfidenceTuning, types::Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Failure, Result};
+use crate::error::{CliError, Result};
 
 /// The name of the file in a home.
-const FILE: &str = "calibration.json";
+const CALIBRATION_FILE: &str = "calibration.json";
 
 /// What a calibration found for a scope.
 #[derive(Debug, Serialize, Deserialize)]
-struct Entry {
+struct CalibrationEntry {
     agent: String,
     user: String,
     #[serde(flatten)]
-    tuning: Tuning,
+    tuning: ConfidenceTuning,
     at: Timestamp,
 }
 
 /// The scopes that were calibrated; none if the file is not there or cannot be read, which [`notes`] says.
-pub(crate) fn read(home: &Path) -> Vec<(Scope, Tuning)> {
-    let entries = entries(home).unwrap_or_default().into_iter();
+pub(crate) fn read_tunings(home: &Path) -> Vec<(Scope, ConfidenceTuning)> {
+    let entries = read_entries(home).unwrap_or_default().into_iter();
     entries.filter_map(|entry| Some((entry.scope()?, entry.tuning))).collect()
 }
 
 /// What is wrong with the file, and what to do.
 pub(crate) fn notes(home: &Path) -> Option<String> {
-    let error = entries(home).err()?;
+    let error = read_entries(home).err()?;
     let path = path(home);
     Some(format!(
         "note: {} cannot be read ({error}), so recall is as sure as shipped; delete it, or run `everlore recall calibrate`",
@@ -43,43 +43,48 @@ pub(crate) fn notes(home: &Path) -> Option<String> {
 }
 
 /// Keeps what a calibration found for a scope, or forgets it; returns whether anything changed.
-pub(crate) fn keep(home: &Path, scope: &Scope, found: Option<(Tuning, Timestamp)>) -> Result<bool> {
-    let failed = |error: io::Error| Failure::io(path(home).display().to_string(), error);
+pub(crate) fn save_tuning(
+    home: &Path,
+    scope: &Scope,
+    found: Option<(ConfidenceTuning, Timestamp)>,
+) -> Result<bool> {
+    let failed = |error: io::Error| CliError::io(path(home).display().to_string(), error);
     // A file that cannot be read is of no use to anybody.
-    let mut all = entries(home).unwrap_or_default();
+    let mut all = read_entries(home).unwrap_or_default();
     let before = all.len();
     all.retain(|entry| entry.scope().as_ref() != Some(scope));
     let was_there = all.len() < before;
     let Some((tuning, at)) = found else {
         if was_there {
-            write(home, &all).map_err(failed)?;
+            write_entries(home, &all).map_err(failed)?;
         }
         return Ok(was_there);
     };
     let (agent, user) = (scope.agent().to_owned(), scope.user().to_owned());
-    all.push(Entry { agent, user, tuning, at });
-    write(home, &all).map_err(failed)?;
+    all.push(CalibrationEntry { agent, user, tuning, at });
+    write_entries(home, &all).map_err(failed)?;
     Ok(true)
 }
 
-impl Entry {
+impl CalibrationEntry {
     fn scope(&self) -> Option<Scope> {
         Scope::new(&self.agent, &self.user).ok()
     }
 }
 
 fn path(home: &Path) -> PathBuf {
-    home.join(FILE)
+    home.join(CALIBRATION_FILE)
 }
 
-fn entries(home: &Path) -> io::Result<Vec<Entry>> {
+fn read_entries(home: &Path) -> io::Result<Vec<CalibrationEntry>> {
     let text = match fs::read_to_string(path(home)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         text => text?,
     };
-    let entries: Vec<Entry> = serde_json::from_str(&text)?;
-    let sound =
-        |tuning: &Tuning| tuning.bias.is_finite() && tuning.slope > 0.0 && tuning.slope.is_finite();
+    let entries: Vec<CalibrationEntry> = serde_json::from_str(&text)?;
+    let sound = |tuning: &ConfidenceTuning| {
+        tuning.bias.is_finite() && tuning.slope > 0.0 && tuning.slope.is_finite()
+    };
     match entries.iter().all(|entry| sound(&entry.tuning)) {
         true => Ok(entries),
         false => Err(io::Error::new(io::ErrorKind::InvalidData, "a slope is not positive")),
@@ -87,7 +92,7 @@ fn entries(home: &Path) -> io::Result<Vec<Entry>> {
 }
 
 /// Replaces the file at once, so that nobody reads half of it. Only the user may read it.
-fn write(home: &Path, entries: &[Entry]) -> io::Result<()> {
+fn write_entries(home: &Path, entries: &[CalibrationEntry]) -> io::Result<()> {
     let beside = tempfile::NamedTempFile::new_in(home)?;
     fs::write(beside.path(), serde_json::to_string_pretty(entries)? + "\n")?;
     beside.persist(path(home))?;
@@ -102,13 +107,15 @@ mod tests {
     fn what_is_kept_is_read_again_and_forgotten_by_scope() {
         let home = tempfile::tempdir().unwrap();
         let (ann, bob) = (Scope::new("a", "ann").unwrap(), Scope::new("a", "王").unwrap());
-        let tuning = Tuning { bias: -0.25, slope: 1.5 };
+        let tuning = ConfidenceTuning { bias: -0.25, slope: 1.5 };
         for scope in [&ann, &bob] {
-            assert!(keep(home.path(), scope, Some((tuning, Timestamp::UNIX_EPOCH))).unwrap());
+            assert!(
+                save_tuning(home.path(), scope, Some((tuning, Timestamp::UNIX_EPOCH))).unwrap()
+            );
         }
-        assert!(keep(home.path(), &ann, None).unwrap());
-        assert!(!keep(home.path(), &ann, None).unwrap());
-        assert_eq!(read(home.path()), [(bob, tuning)]);
+        assert!(save_tuning(home.path(), &ann, None).unwrap());
+        assert!(!save_tuning(home.path(), &ann, None).unwrap());
+        assert_eq!(read_tunings(home.path()), [(bob, tuning)]);
         assert_eq!(notes(home.path()), None);
     }
 
@@ -120,7 +127,7 @@ mod tests {
             "[{\"agent\":\"a\",\"user\":\"u\",\"bias\":0.0,\"slope\":-1.0,\"at\":\"2026-01-01T00:00:00Z\"}]",
         ] {
             fs::write(path(home.path()), text).unwrap();
-            assert_eq!(read(home.path()), []);
+            assert_eq!(read_tunings(home.path()), []);
             assert!(notes(home.path()).unwrap().contains("everlore recall calibrate"));
         }
     }

@@ -38,7 +38,7 @@ use crate::{
         upkeep::UpkeepArgs,
         vault::VaultCommand,
     },
-    output::Color,
+    output::ColorChoice,
 };
 
 /// Long-term memory for LLM agents: one binary, no cloud, English and Chinese
@@ -48,15 +48,15 @@ use crate::{
 #[command(name = "everlore", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// Options that every command takes, before or after its name.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// The folder that holds everything [default: ~/.everlore]
     #[arg(long, global = true, value_name = "DIR", env = "EVERLORE_HOME", hide_env_values = true)]
     pub(crate) home: Option<PathBuf>,
@@ -96,11 +96,11 @@ pub(crate) struct Global {
         default_value_t,
         hide_possible_values = true
     )]
-    pub(crate) color: Color,
+    pub(crate) color: ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     Chat(ChatArgs),
     Onboard(OnboardArgs),
     Remember(RememberArgs),
@@ -149,9 +149,9 @@ pub(crate) enum Command {
     Demo(DemoArgs),
 }
 
-impl Command {
+impl CliCommand {
     /// Whether it works even if the settings cannot be read.
-    pub(crate) fn needs_no_settings(&self) -> bool {
+    pub(crate) fn settings_optional(&self) -> bool {
         matches!(
             self,
             Self::Onboard(_)
@@ -163,41 +163,41 @@ impl Command {
     }
 
     /// Whether it answers many at once and tells what it does.
-    pub(crate) fn serves(&self) -> bool {
+    pub(crate) fn runs_server(&self) -> bool {
         #[cfg(feature = "server")]
         if let Self::Serve(args) = self {
-            return args.serves();
+            return args.runs_server();
         }
         false
     }
 
     /// Whether it only looks, so that a home which is not there need not be made.
-    pub(crate) fn only_reads(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         match self {
             Self::Recall(_) | Self::Prompt(_) | Self::Scopes(_) | Self::Ledger(_) => true,
-            Self::Context(args) => args.only_reads(),
-            Self::Agent(command) => command.only_reads(),
-            Self::Memory(command) => command.only_reads(),
-            Self::Import(args) => args.only_reads(),
-            Self::Tool(command) => command.only_reads(),
-            Self::Fs(command) => command.only_reads(),
-            Self::Vault(command) => command.only_reads(),
-            Self::Quarantine(command) => command.only_reads(),
-            Self::Extract(args) => args.only_reads(),
+            Self::Context(args) => args.is_read_only(),
+            Self::Agent(command) => command.is_read_only(),
+            Self::Memory(command) => command.is_read_only(),
+            Self::Import(args) => args.is_read_only(),
+            Self::Tool(command) => command.is_read_only(),
+            Self::Fs(command) => command.is_read_only(),
+            Self::Vault(command) => command.is_read_only(),
+            Self::Quarantine(command) => command.is_read_only(),
+            Self::Extract(args) => args.is_read_only(),
             _ => false,
         }
     }
 
     /// Whether it is about the model itself, so that one on another server may be asked about its vectors.
-    pub(crate) fn may_ask_the_model(&self) -> bool {
+    pub(crate) fn may_probe_embedder(&self) -> bool {
         matches!(self, Self::Embed(EmbedCommand::Switch | EmbedCommand::Rebuild))
     }
 
     /// Whether it tells by itself what others hear as a note.
-    pub(crate) fn tells_itself(&self) -> bool {
+    pub(crate) fn prints_own_notes(&self) -> bool {
         let quiet =
             matches!(self, Self::Memory(MemoryCommand::Import(_)) | Self::Hook(_) | Self::Agent(_));
-        quiet || self.needs_no_settings()
+        quiet || self.settings_optional()
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::{fs, io::Write, process::Command};
 
-use crate::failure::{Failure, Result};
+use crate::error::{CliError, Result};
 
 /// Opens a copy of the text in the editor of the user; nothing if it was left as it is.
-pub(crate) fn edited(content: &str) -> Result<Option<String>> {
-    let failed = |error| Failure::io("editing the text", error);
+pub(crate) fn edit_text(content: &str) -> Result<Option<String>> {
+    let failed = |error| CliError::io("editing the text", error);
     // Only the user may read it, and it is removed when this function ends.
     let mut file = tempfile::Builder::new().suffix(".md").tempfile().map_err(failed)?;
     file.write_all(content.as_bytes()).map_err(failed)?;
@@ -18,7 +18,7 @@ pub(crate) fn edited(content: &str) -> Result<Option<String>> {
     command.args(["-c", r#"exec $1 "$2""#, "sh"]).arg(editor).arg(&path);
     let status = command.status().map_err(failed)?;
     if !status.success() {
-        return Err(Failure::invalid(
+        return Err(CliError::invalid(
             "the editor did not end well, so nothing was changed",
             "set EDITOR to a command that works, or use --content TEXT",
         ));

@@ -4,27 +4,27 @@
 //! one command, and `output` prints. Exit codes: 0 done, 1 nothing found, 2 failed; a reader that went away is no failure.
 
 mod cli;
-mod context;
+mod cli_context;
 mod settings;
-mod model;
+mod embedder;
 mod chat_model;
 mod keys;
 mod input;
 mod editor;
 mod output;
-mod failure;
+mod error;
 mod times;
 mod ids;
-mod unsaved;
-mod own_settings;
-mod server;
+mod rescue_log;
+mod agent_settings;
+mod server_client;
 mod calibration;
-mod words;
+mod render;
 #[cfg_attr(
     not(feature = "local-model"),
     expect(dead_code, reason = "without local models only what is in use is asked for")
 )]
-mod models;
+mod local_models;
 mod commands;
 #[cfg(test)]
 mod reference;
@@ -35,31 +35,31 @@ use clap::Parser;
 
 use crate::{
     cli::Cli,
+    cli_context::CliContext,
     commands::hook,
-    context::Context,
-    failure::{Exit, Failure, Result},
+    error::{CliError, Exit, Result},
     output::Output,
 };
 
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     match hook::is_hook(&args) {
-        true => hook::never_fails(&args, || ran(&args)),
-        false => ran(&args),
+        true => hook::always_succeed(&args, || run_cli(&args)),
+        false => run_cli(&args),
     }
 }
 
 /// Understands the arguments, does what they say, and tells how it went.
-fn ran(args: &[OsString]) -> ExitCode {
+fn run_cli(args: &[OsString]) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(usage) => return output::usage(&usage, asks_for_json(args)),
+        Err(usage) => return output::print_usage(&usage, wants_json(args)),
     };
     let mut out = Output::new(cli.global.json, cli.global.color);
     // A server says what it does; everything else says it if asked.
-    let verbose = cli.global.verbose + u8::from(cli.command.serves());
+    let verbose = cli.global.verbose + u8::from(cli.command.runs_server());
     if verbose > 0 {
-        start_log(verbose);
+        init_logging(verbose);
     }
     let outcome = run(cli, &mut out);
     out.finish(outcome).into()
@@ -67,14 +67,14 @@ fn ran(args: &[OsString]) -> ExitCode {
 
 /// Runs one command on a thread of its own making: only a server needs more than one.
 fn run(cli: Cli, out: &mut Output) -> Result<Exit> {
-    let runtime = runtime(cli.command.serves())
+    let runtime = runtime_builder(cli.command.runs_server())
         .enable_all()
         .build()
-        .map_err(|error| Failure::io("starting up", error))?;
-    runtime.block_on(answer(cli, out))
+        .map_err(|error| CliError::io("starting up", error))?;
+    runtime.block_on(run_command(cli, out))
 }
 
-fn runtime(serves: bool) -> tokio::runtime::Builder {
+fn runtime_builder(serves: bool) -> tokio::runtime::Builder {
     match serves {
         #[cfg(feature = "server")]
         true => tokio::runtime::Builder::new_multi_thread(),
@@ -83,15 +83,15 @@ fn runtime(serves: bool) -> tokio::runtime::Builder {
 }
 
 /// Answers one command: its settings first, then the work, then the files are let go.
-async fn answer(cli: Cli, out: &mut Output) -> Result<Exit> {
-    let cx = Context::new(&cli.global, &cli.command)?;
-    for note in cx.notes(&cli.command) {
+async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
+    let cx = CliContext::new(&cli.global, &cli.command)?;
+    for note in cx.startup_notes(&cli.command) {
         out.note(&note);
     }
     let outcome = commands::run(cli.command, &cx, out).await;
     // Whoever waits for the answer has it now; what follows is our own.
     let flushed = out.flush();
-    if let Some(note) = cx.left_out().filter(|_| outcome.is_ok()) {
+    if let Some(note) = cx.read_only_note().filter(|_| outcome.is_ok()) {
         out.note(&note);
     }
     cx.close().await;
@@ -99,11 +99,11 @@ async fn answer(cli: Cli, out: &mut Output) -> Result<Exit> {
 }
 
 /// Whether errors in the arguments themselves should be told as JSON.
-fn asks_for_json(args: &[OsString]) -> bool {
+fn wants_json(args: &[OsString]) -> bool {
     args.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
 
-fn start_log(verbose: u8) {
+fn init_logging(verbose: u8) {
     let level = match verbose {
         1 => tracing::Level::INFO,
         2 => tracing::Level::DEBUG,

@@ -10,11 +10,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::failure::{Exit, Failure, Result};
+use crate::error::{CliError, Exit, Result};
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Color {
+pub(crate) enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set
     #[default]
     Auto,
@@ -28,21 +28,21 @@ pub(crate) enum Color {
 pub(crate) struct Output {
     json: bool,
     styled: bool,
-    out: BufWriter<Stdout>,
+    writer: BufWriter<Stdout>,
 }
 
 impl Output {
     /// Prints answers for people or, with `json`, for programs.
-    pub(crate) fn new(json: bool, color: Color) -> Self {
+    pub(crate) fn new(json: bool, color: ColorChoice) -> Self {
         let styled = match color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
                 io::stdout().is_terminal()
                     && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             }
         };
-        Self { json, styled, out: BufWriter::new(io::stdout()) }
+        Self { json, styled, writer: BufWriter::new(io::stdout()) }
     }
 
     /// Whether the answer is for programs.
@@ -53,28 +53,28 @@ impl Output {
     /// Prints one value as one line of JSON.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<()> {
         let line = serde_json::to_string(value)
-            .map_err(|error| Failure::io("writing JSON", error.into()))?;
+            .map_err(|error| CliError::io("writing JSON", error.into()))?;
         self.line(&line)
     }
 
     /// Prints one line.
     pub(crate) fn line(&mut self, line: &str) -> Result<()> {
-        written(writeln!(self.out, "{line}"))
+        check_write(writeln!(self.writer, "{line}"))
     }
 
     /// Prints a text that ends with a line break of its own, or needs none.
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
-        written(self.out.write_all(text.as_bytes()))
+        check_write(self.writer.write_all(text.as_bytes()))
     }
 
     /// Sends what was printed on its way.
     pub(crate) fn flush(&mut self) -> Result<()> {
-        written(self.out.flush())
+        check_write(self.writer.flush())
     }
 
     /// Whether somebody looks at the answer.
     pub(crate) fn is_terminal(&self) -> bool {
-        self.out.get_ref().is_terminal()
+        self.writer.get_ref().is_terminal()
     }
 
     /// Whether colours are used.
@@ -83,17 +83,17 @@ impl Output {
     }
 
     /// Where to write what is too long to hold.
-    pub(crate) fn stream(&mut self) -> &mut (impl Write + Send + use<>) {
-        &mut self.out
+    pub(crate) fn writer_mut(&mut self) -> &mut (impl Write + Send + use<>) {
+        &mut self.writer
     }
 
     /// What stands out.
-    pub(crate) fn strong(&self, text: &str) -> String {
+    pub(crate) fn bold(&self, text: &str) -> String {
         self.style("1", text)
     }
 
     /// What stands back.
-    pub(crate) fn faint(&self, text: &str) -> String {
+    pub(crate) fn dim(&self, text: &str) -> String {
         self.style("2", text)
     }
 
@@ -104,7 +104,7 @@ impl Output {
     /// Tells something that is not part of the answer.
     pub(crate) fn note(&mut self, note: &str) {
         // What went before comes first; nothing can be done about a standard error that is closed.
-        let _ = self.out.flush();
+        let _ = self.writer.flush();
         let _ = writeln!(io::stderr(), "{note}");
     }
 
@@ -116,7 +116,7 @@ impl Output {
         let mut answer = String::new();
         io::stdin()
             .read_line(&mut answer)
-            .map_err(|error| Failure::io("reading the answer", error))?;
+            .map_err(|error| CliError::io("reading the answer", error))?;
         Ok(["y", "yes", "是"].contains(&answer.trim().to_lowercase().as_str()))
     }
 
@@ -141,8 +141,8 @@ impl Output {
         let outcome = outcome.and_then(|exit| self.flush().map(|()| exit));
         match outcome {
             Ok(exit) => exit,
-            Err(Failure::BrokenPipe) => Exit::Done,
-            Err(Failure::Told(told)) => {
+            Err(CliError::BrokenPipe) => Exit::Done,
+            Err(CliError::Reported(told)) => {
                 if self.json {
                     // If even this cannot be told, the exit code still tells.
                     let _ = self.json(&json!({ "error": told })).and_then(|()| self.flush());
@@ -156,7 +156,7 @@ impl Output {
 }
 
 /// Answers arguments that could not be understood, and requests for help.
-pub(crate) fn usage(usage: &clap::Error, as_json: bool) -> ExitCode {
+pub(crate) fn print_usage(usage: &clap::Error, as_json: bool) -> ExitCode {
     if !usage.use_stderr() {
         // Help that nobody reads any more is no failure.
         let _ = usage.print();
@@ -175,6 +175,6 @@ pub(crate) fn usage(usage: &clap::Error, as_json: bool) -> ExitCode {
     Exit::Failed.into()
 }
 
-fn written(result: io::Result<()>) -> Result<()> {
-    result.map_err(|error| Failure::io("writing the answer", error))
+fn check_write(result: io::Result<()>) -> Result<()> {
+    result.map_err(|error| CliError::io("writing the answer", error))
 }

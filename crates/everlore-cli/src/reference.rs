@@ -6,7 +6,7 @@ use clap::{Command, CommandFactory};
 
 use crate::cli::Cli;
 
-const HEAD: &str = "\
+const REFERENCE_HEADER: &str = "\
 # Command line
 
 <!-- Made from the comments in crates/everlore-cli/src. Update with: UPDATE_DOCS=1 cargo test -p everlore-cli reference -->
@@ -20,7 +20,7 @@ standard output.
 fn the_command_reference_is_up_to_date() {
     let mut command = Cli::command();
     command.build();
-    let expected = format!("{HEAD}{}", sections(&command, &[]));
+    let expected = format!("{REFERENCE_HEADER}{}", sections(&command, &[]));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &expected).unwrap();
@@ -51,7 +51,7 @@ fn section(command: &Command, path: &[&str]) -> String {
         .get_arguments()
         .filter(|arg| is_root || !arg.is_global_set())
         .filter(|arg| !["help", "version"].contains(&arg.get_id().as_str()))
-        .map(row)
+        .map(option_row)
         .collect();
     if !rows.is_empty() {
         text += &format!("\n| option | what it does |\n|---|---|\n{rows}");
@@ -59,7 +59,7 @@ fn section(command: &Command, path: &[&str]) -> String {
     text
 }
 
-fn row(arg: &clap::Arg) -> String {
+fn option_row(arg: &clap::Arg) -> String {
     let mut about = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let values: Vec<_> =
         arg.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();

@@ -10,7 +10,7 @@ use everlore::{
     recall::{Domain, Domains},
 };
 
-use crate::{cli::Global, failure::Result};
+use crate::{cli::GlobalArgs, error::Result};
 
 /// The settings in force, and where they come from.
 pub(crate) struct Settings {
@@ -35,7 +35,7 @@ impl Settings {
     }
 
     /// Reads them; what is wrong with them is kept to be told.
-    pub(crate) fn read(home: &Path, global: &Global) -> Self {
+    pub(crate) fn load(home: &Path, global: &GlobalArgs) -> Self {
         let given = global.config.clone().filter(|path| !path.as_os_str().is_empty());
         let path = given.clone().unwrap_or_else(|| home.join("config.toml"));
         let mut settings = Self {
@@ -45,20 +45,20 @@ impl Settings {
             warnings: Vec::new(),
             problems: Vec::new(),
         };
-        settings.lay_file(given.is_some());
-        settings.lay_environment();
+        settings.apply_file(given.is_some());
+        settings.apply_environment();
         settings.read_domains();
-        let checked = settings.config.check();
+        let checked = settings.config.validate();
         settings.problems.extend(checked.iter().map(|problem| {
             (format!("the setting {problem}"), "change the value, or delete it to use the default; `everlore config show` lists all".to_owned())
         }));
         settings
     }
 
-    fn lay_file(&mut self, required: bool) {
+    fn apply_file(&mut self, required: bool) {
         let name = self.path.display().to_string();
         match fs::read_to_string(&self.path) {
-            Ok(text) => self.lay(Config::parse(&text), &format!("{name}: ")),
+            Ok(text) => self.apply_parsed(Config::parse(&text), &format!("{name}: ")),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !required => {}
             Err(error) => self.problems.push((
                 format!("the settings cannot be read: {name}: {error}"),
@@ -67,12 +67,12 @@ impl Settings {
         }
     }
 
-    fn lay_environment(&mut self) {
+    fn apply_environment(&mut self) {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
         let laid = self.config.with_env(std::env::vars_os().filter_map(text));
-        self.lay(laid, "");
+        self.apply_parsed(laid, "");
     }
 
     /// Reads the lists that the settings name, from the folder of the settings.
@@ -80,7 +80,7 @@ impl Settings {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let mut lists = Vec::new();
         for name in &self.config.recall.domains {
-            match domain(&folder.join(name)) {
+            match read_domain(&folder.join(name)) {
                 Ok(list) => lists.push(list),
                 Err(told) => self.problems.push(told),
             }
@@ -88,9 +88,9 @@ impl Settings {
         self.domains = Domains::new(lists);
     }
 
-    fn lay(
+    fn apply_parsed(
         &mut self,
-        laid: everlore::Result<(Config, Vec<everlore::config::Warning>)>,
+        laid: everlore::Result<(Config, Vec<everlore::config::ConfigWarning>)>,
         place: &str,
     ) {
         match laid {
@@ -105,7 +105,7 @@ impl Settings {
     }
 
     /// Whose memory is meant.
-    pub(crate) fn scope(&self, global: &Global) -> Result<Scope> {
+    pub(crate) fn scope(&self, global: &GlobalArgs) -> Result<Scope> {
         let named = |given: &Option<String>, default: &str| {
             given.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| default.to_owned())
         };
@@ -118,7 +118,7 @@ impl Settings {
 
 /// Reads a list with the words of a trade; it is called by its file unless it has a name. Otherwise, what is wrong with it and
 /// what to do.
-pub(crate) fn domain(path: &Path) -> Result<Domain, (String, String)> {
+pub(crate) fn read_domain(path: &Path) -> Result<Domain, (String, String)> {
     let shown = path.display();
     let text = fs::read_to_string(path).map_err(|error| {
         (format!("{shown}: the list cannot be read: {error}"), "check the path".to_owned())

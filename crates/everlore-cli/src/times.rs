@@ -11,12 +11,12 @@ use jiff::{
 
 /// A moment as it was given: exact, or a whole day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct TimeSpec {
     start: Timestamp,
     end: Timestamp,
 }
 
-impl Moment {
+impl TimeSpec {
     /// The moment, or the beginning of the day.
     pub(crate) fn start(self) -> Timestamp {
         self.start
@@ -28,7 +28,7 @@ impl Moment {
     }
 
     /// The moment, or the last one of the day: the day it is by the calendar stays the same.
-    pub(crate) fn last(self) -> Timestamp {
+    pub(crate) fn last_instant(self) -> Timestamp {
         if self.start == self.end {
             return self.end;
         }
@@ -38,13 +38,13 @@ impl Moment {
 
 /// The zone of this machine. Where a link names its file, that file is read: finding it by its name reads all folders of zones,
 /// which takes as long as a small recall.
-pub(crate) fn zone() -> TimeZone {
+pub(crate) fn local_zone() -> TimeZone {
     static ZONE: LazyLock<TimeZone> =
-        LazyLock::new(|| named_by_link().unwrap_or_else(TimeZone::system));
+        LazyLock::new(|| zone_from_localtime().unwrap_or_else(TimeZone::system));
     ZONE.clone()
 }
 
-fn named_by_link() -> Option<TimeZone> {
+fn zone_from_localtime() -> Option<TimeZone> {
     if std::env::var_os("TZ").is_some() {
         return None;
     }
@@ -58,14 +58,14 @@ fn named_by_link() -> Option<TimeZone> {
 }
 
 /// Reads `2023-05-08T13:56:00+02:00`, `2023-05-08T13:56` in this machine's zone, or the day `2023-05-08`.
-pub(crate) fn parse_moment(text: &str) -> Result<Moment, String> {
-    parse_in(text.trim(), &zone()).ok_or_else(|| {
+pub(crate) fn parse_time_spec(text: &str) -> Result<TimeSpec, String> {
+    parse_in(text.trim(), &local_zone()).ok_or_else(|| {
         format!("`{text}` is not a time; write 2023-05-08, 2023-05-08T13:56 or 2023-05-08T13:56:00+02:00")
     })
 }
 
-fn parse_in(text: &str, zone: &TimeZone) -> Option<Moment> {
-    let exact = |at: Timestamp| Moment { start: at, end: at };
+fn parse_in(text: &str, zone: &TimeZone) -> Option<TimeSpec> {
+    let exact = |at: Timestamp| TimeSpec { start: at, end: at };
     if let Ok(at) = text.parse::<Timestamp>() {
         return Some(exact(at));
     }
@@ -77,16 +77,16 @@ fn parse_in(text: &str, zone: &TimeZone) -> Option<Moment> {
         return local(text.parse().ok()?).map(exact);
     }
     let day: Date = text.parse().ok()?;
-    Some(Moment { start: local(day.into())?, end: local(day.tomorrow().ok()?.into())? })
+    Some(TimeSpec { start: local(day.into())?, end: local(day.tomorrow().ok()?.into())? })
 }
 
 /// How long ago something was, in words: "3 days ago".
-pub(crate) fn age(at: Timestamp, now: &Zoned) -> String {
+pub(crate) fn format_age(at: Timestamp, now: &Zoned) -> String {
     let seconds = now.timestamp().as_second() - at.as_second();
     let then = at.to_zoned(now.time_zone().clone());
     let days = now.date().since(then.date()).map_or(0, |span| i64::from(span.get_days()));
     match (seconds, days) {
-        (..0, _) => day(at, now),
+        (..0, _) => format_day(at, now),
         (0..60, _) => "just now".to_owned(),
         (60..3_600, _) => ago(seconds / 60, "minute"),
         (_, 0) => ago(seconds / 3_600, "hour"),
@@ -98,12 +98,12 @@ pub(crate) fn age(at: Timestamp, now: &Zoned) -> String {
 }
 
 /// The day of a moment.
-pub(crate) fn day(at: Timestamp, now: &Zoned) -> String {
+pub(crate) fn format_day(at: Timestamp, now: &Zoned) -> String {
     at.to_zoned(now.time_zone().clone()).date().to_string()
 }
 
 /// Day and time of a moment, to the minute.
-pub(crate) fn minute(at: Timestamp, now: &Zoned) -> String {
+pub(crate) fn format_minute(at: Timestamp, now: &Zoned) -> String {
     at.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn times_are_read_with_and_without_a_zone() {
         let zone = TimeZone::fixed(jiff::tz::offset(8));
-        let start = |text: &str| parse_in(text, &zone).map(Moment::start);
+        let start = |text: &str| parse_in(text, &zone).map(TimeSpec::start);
         assert_eq!(start("2023-05-08T13:56:00Z"), Some(at("2023-05-08T13:56:00Z")));
         assert_eq!(start("2023-05-08T13:56:00+02:00"), Some(at("2023-05-08T11:56:00Z")));
         assert_eq!(start("2023-05-08T13:56:00"), Some(at("2023-05-08T05:56:00Z")));
@@ -137,13 +137,13 @@ mod tests {
         let day = parse_in("2023-05-08", &TimeZone::UTC).unwrap();
         assert_eq!(day.start(), at("2023-05-08T00:00:00Z"));
         assert_eq!(day.end(), at("2023-05-09T00:00:00Z"));
-        assert_eq!(day.last(), at("2023-05-08T23:59:59.999Z"));
+        assert_eq!(day.last_instant(), at("2023-05-08T23:59:59.999Z"));
     }
 
     #[test]
     fn ages_are_told_in_the_largest_unit_that_says_enough() {
         let now = at("2026-03-02T12:00:00Z").to_zoned(TimeZone::UTC);
-        let age = |text: &str| age(at(text), &now);
+        let age = |text: &str| format_age(at(text), &now);
         assert_eq!(age("2026-03-02T11:59:30Z"), "just now");
         assert_eq!(age("2026-03-02T11:59:00Z"), "1 minute ago");
         assert_eq!(age("2026-03-02T09:00:00Z"), "3 hours ago");
@@ -158,7 +158,7 @@ mod tests {
     fn the_zone_that_a_link_names_is_that_of_the_machine() {
         for second in [0, 1_700_000_000, 1_790_000_000] {
             let at = Timestamp::from_second(second).unwrap();
-            assert_eq!(zone().to_offset(at), TimeZone::system().to_offset(at));
+            assert_eq!(local_zone().to_offset(at), TimeZone::system().to_offset(at));
         }
     }
 }

@@ -7,8 +7,8 @@
 use serde::Serialize;
 
 use crate::{
-    random::Random,
-    words::{Language, Vocabulary, Word},
+    random::SplitMix64,
+    vocabulary::{GeneratedWord, Vocabulary, WordLanguage},
 };
 
 const SCOPES: usize = 1_000;
@@ -26,7 +26,7 @@ const SPEAKERS: [&str; 4] = ["Alice", "assistant", "Bob", "小明"];
 /// How large a scope is beside the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Class {
+pub(crate) enum ScopeClass {
     /// One scope with a tenth of everything.
     Large,
     /// Ten scopes with a hundredth each.
@@ -39,7 +39,7 @@ pub(crate) enum Class {
     Fixed80,
 }
 
-impl Class {
+impl ScopeClass {
     pub(crate) const ALL: [Self; 5] =
         [Self::Large, Self::Middle, Self::Small, Self::Fixed1k, Self::Fixed80];
 
@@ -56,7 +56,7 @@ impl Class {
 
 /// One generated memory: a turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Memory {
+pub(crate) struct GeneratedMemory {
     /// Its number in the stream, from 0.
     pub(crate) id: i64,
     pub(crate) scope: u32,
@@ -70,7 +70,7 @@ pub(crate) struct Memory {
 pub(crate) struct Corpus {
     seed: u64,
     vocabulary: Vocabulary,
-    scopes: Vec<(Class, u32)>,
+    scopes: Vec<(ScopeClass, u32)>,
 }
 
 impl Corpus {
@@ -95,55 +95,64 @@ impl Corpus {
     }
 
     /// The scopes of a class.
-    pub(crate) fn scopes_of(&self, class: Class) -> Vec<u32> {
+    pub(crate) fn scopes_of(&self, class: ScopeClass) -> Vec<u32> {
         (0..SCOPES as u32).filter(|scope| self.scopes[*scope as usize].0 == class).collect()
     }
 
     /// All memories, in the order in which they arrive.
-    pub(crate) fn stream(&self) -> Stream<'_> {
-        Stream::new(self)
+    pub(crate) fn stream(&self) -> CorpusStream<'_> {
+        CorpusStream::new(self)
     }
 
     /// The memory at a place of a scope; places beyond the size give more of the same kind.
-    pub(crate) fn memory(&self, id: i64, scope: u32, place: u32) -> Memory {
+    pub(crate) fn memory(&self, id: i64, scope: u32, place: u32) -> GeneratedMemory {
         let turns = self.session_turns(scope);
         let session = place / turns;
         let at_seconds =
             EPOCH_SECONDS + i64::from(session) * 86_400 + i64::from(place % turns) * 45;
         let speaker = SPEAKERS[((scope + place) % 4) as usize];
-        Memory { id, scope, session, speaker, at_seconds, text: join(&self.words(scope, place)) }
+        GeneratedMemory {
+            id,
+            scope,
+            session,
+            speaker,
+            at_seconds,
+            text: join(&self.words(scope, place)),
+        }
     }
 
     /// The query of this number in a scope: words of one stored text, and as many that anyone might use.
     pub(crate) fn query(&self, scope: u32, number: u32) -> String {
-        let mut random = Random::keyed(&[self.seed, 0x7175_6572, scope.into(), number.into()]);
+        let mut random =
+            SplitMix64::from_keys(&[self.seed, 0x7175_6572, scope.into(), number.into()]);
         let place = random.below(self.size(scope).into()) as u32;
         let stored: Vec<_> =
-            self.words(scope, place).into_iter().filter(|word| !word.function).collect();
-        let language = stored.first().map_or(Language::English, |word| word.language);
+            self.words(scope, place).into_iter().filter(|word| !word.is_stopword).collect();
+        let language = stored.first().map_or(WordLanguage::English, |word| word.language);
         let wanted = self.query_words(language, &mut random);
         let first = random.below(stored.len().saturating_sub(wanted / 2).max(1) as u64) as usize;
         let mut words: Vec<_> = stored.into_iter().skip(first).take(wanted / 2).collect();
         while words.len() < wanted {
             let word = self.vocabulary.draw(language, &mut random);
-            words.extend((!word.function).then_some(word));
+            words.extend((!word.is_stopword).then_some(word));
         }
         join(&words)
     }
 
     /// Five to twelve terms: a Chinese word of two characters gives about three.
-    fn query_words(&self, language: Language, random: &mut Random) -> usize {
+    fn query_words(&self, language: WordLanguage, random: &mut SplitMix64) -> usize {
         let terms = random.between(5, 12) as usize;
-        if language == Language::Chinese { (terms / 2).max(3) } else { terms }
+        if language == WordLanguage::Chinese { (terms / 2).max(3) } else { terms }
     }
 
     /// Sessions have 10 to 30 turns; a scope keeps its habit, so that a place says which session it is in.
     fn session_turns(&self, scope: u32) -> u32 {
-        Random::keyed(&[self.seed, 0x7365_7373, scope.into()]).between(10, 30) as u32
+        SplitMix64::from_keys(&[self.seed, 0x7365_7373, scope.into()]).between(10, 30) as u32
     }
 
-    fn words(&self, scope: u32, place: u32) -> Vec<Word> {
-        let mut random = Random::keyed(&[self.seed, 0x7465_7874, scope.into(), place.into()]);
+    fn words(&self, scope: u32, place: u32) -> Vec<GeneratedWord> {
+        let mut random =
+            SplitMix64::from_keys(&[self.seed, 0x7465_7874, scope.into(), place.into()]);
         let session = place / self.session_turns(scope);
         let style = random.below(100);
         let length = 8 + random.below(53).min(random.below(53));
@@ -153,7 +162,7 @@ impl Corpus {
                 if random.chance(20) {
                     let number = random.below(TOPIC_WORDS);
                     let keys = [self.seed, scope.into(), session.into(), number];
-                    self.vocabulary.topic(language, &mut Random::keyed(&keys))
+                    self.vocabulary.topic(language, &mut SplitMix64::from_keys(&keys))
                 } else {
                     self.vocabulary.draw(language, &mut random)
                 }
@@ -163,9 +172,9 @@ impl Corpus {
 }
 
 /// Hands out memories scope by scope as sessions go on, many of them at the same time.
-pub(crate) struct Stream<'a> {
+pub(crate) struct CorpusStream<'a> {
     corpus: &'a Corpus,
-    random: Random,
+    random: SplitMix64,
     /// The next place of each scope.
     next: Vec<u32>,
     /// Memories of each scope that no session has taken yet.
@@ -176,11 +185,11 @@ pub(crate) struct Stream<'a> {
     id: i64,
 }
 
-impl<'a> Stream<'a> {
+impl<'a> CorpusStream<'a> {
     fn new(corpus: &'a Corpus) -> Self {
         let left: Vec<u32> = corpus.scopes.iter().map(|(_, size)| *size).collect();
         let left_total = left.iter().copied().map(u64::from).sum();
-        let random = Random::keyed(&[corpus.seed, 0x6f72_6465]);
+        let random = SplitMix64::from_keys(&[corpus.seed, 0x6f72_6465]);
         Self { corpus, random, next: vec![0; left.len()], left, left_total, open: vec![], id: 0 }
     }
 
@@ -200,10 +209,10 @@ impl<'a> Stream<'a> {
     }
 }
 
-impl Iterator for Stream<'_> {
-    type Item = Memory;
+impl Iterator for CorpusStream<'_> {
+    type Item = GeneratedMemory;
 
-    fn next(&mut self) -> Option<Memory> {
+    fn next(&mut self) -> Option<GeneratedMemory> {
         self.open_sessions();
         if self.open.is_empty() {
             return None;
@@ -222,37 +231,39 @@ impl Iterator for Stream<'_> {
 }
 
 /// Sizes by class; whatever the fixed and the growing classes leave is shared by the small scopes.
-fn plan(total: u32) -> Vec<(Class, u32)> {
-    let mut scopes = vec![(Class::Large, total / 10)];
-    scopes.extend([(Class::Middle, total / 100); MIDDLE_SCOPES]);
-    scopes.extend([(Class::Fixed1k, 1_000.min(total / 100)); FIXED_1K_SCOPES]);
-    scopes.extend([(Class::Fixed80, 80.min(total / 1_000)); FIXED_80_SCOPES]);
+fn plan(total: u32) -> Vec<(ScopeClass, u32)> {
+    let mut scopes = vec![(ScopeClass::Large, total / 10)];
+    scopes.extend([(ScopeClass::Middle, total / 100); MIDDLE_SCOPES]);
+    scopes.extend([(ScopeClass::Fixed1k, 1_000.min(total / 100)); FIXED_1K_SCOPES]);
+    scopes.extend([(ScopeClass::Fixed80, 80.min(total / 1_000)); FIXED_80_SCOPES]);
     let taken: u32 = scopes.iter().map(|(_, size)| size).sum();
     let (small, rest) = ((SCOPES - scopes.len()) as u32, total - taken);
-    scopes.extend((0..small).map(|i| (Class::Small, rest / small + u32::from(i < rest % small))));
+    scopes.extend(
+        (0..small).map(|i| (ScopeClass::Small, rest / small + u32::from(i < rest % small))),
+    );
     scopes
 }
 
 /// Half of the memories are English, 35% Chinese, the rest mixes both with identifiers.
-fn language_of_word(style: u64, random: &mut Random) -> Language {
+fn language_of_word(style: u64, random: &mut SplitMix64) -> WordLanguage {
     let [english, chinese] = match style {
         0..50 => [97, 0],
         50..85 => [0, 99],
         _ => [40, 40],
     };
     match random.below(100) {
-        drawn if drawn < english => Language::English,
-        drawn if drawn < english + chinese => Language::Chinese,
-        _ => Language::Code,
+        drawn if drawn < english => WordLanguage::English,
+        drawn if drawn < english + chinese => WordLanguage::Chinese,
+        _ => WordLanguage::Code,
     }
 }
 
 /// Blanks between words, none between Chinese ones; a comma now and then.
-fn join(words: &[Word]) -> String {
+fn join(words: &[GeneratedWord]) -> String {
     let mut text = String::new();
     for (index, word) in words.iter().enumerate() {
-        let chinese = word.language == Language::Chinese;
-        let touching = index > 0 && chinese && words[index - 1].language == Language::Chinese;
+        let chinese = word.language == WordLanguage::Chinese;
+        let touching = index > 0 && chinese && words[index - 1].language == WordLanguage::Chinese;
         match index {
             0 => {}
             _ if index % 13 == 0 => text.push_str(if touching { "，" } else { ", " }),
@@ -268,20 +279,20 @@ fn join(words: &[Word]) -> String {
 mod tests {
     use super::*;
 
-    fn sizes(total: u32, class: Class) -> Vec<u32> {
+    fn sizes(total: u32, class: ScopeClass) -> Vec<u32> {
         let corpus = Corpus::new(total, 1);
         corpus.scopes_of(class).into_iter().map(|scope| corpus.size(scope)).collect()
     }
 
     #[test]
     fn growing_classes_grow_with_the_total_and_fixed_ones_do_not() {
-        assert_eq!(sizes(100_000, Class::Large), [10_000]);
-        assert_eq!(sizes(1_000_000, Class::Large), [100_000]);
-        assert_eq!(sizes(1_000_000, Class::Middle), [10_000; 10]);
-        assert_eq!(sizes(100_000, Class::Fixed1k), sizes(1_000_000, Class::Fixed1k));
-        assert_eq!(sizes(100_000, Class::Fixed80), [80; 10]);
-        assert!(sizes(100_000, Class::Small).iter().all(|size| (70..90).contains(size)));
-        assert!(sizes(1_000_000, Class::Small).iter().all(|size| (700..900).contains(size)));
+        assert_eq!(sizes(100_000, ScopeClass::Large), [10_000]);
+        assert_eq!(sizes(1_000_000, ScopeClass::Large), [100_000]);
+        assert_eq!(sizes(1_000_000, ScopeClass::Middle), [10_000; 10]);
+        assert_eq!(sizes(100_000, ScopeClass::Fixed1k), sizes(1_000_000, ScopeClass::Fixed1k));
+        assert_eq!(sizes(100_000, ScopeClass::Fixed80), [80; 10]);
+        assert!(sizes(100_000, ScopeClass::Small).iter().all(|size| (70..90).contains(size)));
+        assert!(sizes(1_000_000, ScopeClass::Small).iter().all(|size| (700..900).contains(size)));
     }
 
     #[test]
@@ -295,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_fixed_scope_holds_the_same_texts_at_every_total() {
-        let scope = Corpus::new(100_000, 1).scopes_of(Class::Fixed80)[0];
+        let scope = Corpus::new(100_000, 1).scopes_of(ScopeClass::Fixed80)[0];
         let text = |total| Corpus::new(total, 1).memory(0, scope, 5).text;
         assert_eq!(text(100_000), text(1_000_000));
     }

@@ -6,13 +6,13 @@
 )]
 
 mod random;
-mod words;
+mod vocabulary;
 mod corpus;
 mod terms;
 mod timing;
 mod table;
 mod layouts;
-mod source_design;
+mod trigram_baseline;
 mod scale;
 mod retrieval;
 mod quality;

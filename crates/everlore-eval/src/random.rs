@@ -3,11 +3,11 @@
 
 /// A splitmix64 generator.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
+pub(crate) struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     /// A generator that depends on `keys` alone: equal keys give equal sequences, whatever else was drawn before.
-    pub(crate) fn keyed(keys: &[u64]) -> Self {
+    pub(crate) fn from_keys(keys: &[u64]) -> Self {
         let mut random = Self(0);
         for key in keys {
             random.0 = random.next() ^ key;
@@ -51,14 +51,14 @@ mod tests {
 
     #[test]
     fn equal_keys_give_equal_sequences_and_other_keys_others() {
-        let draw = |keys: &[u64]| Random::keyed(keys).next();
+        let draw = |keys: &[u64]| SplitMix64::from_keys(keys).next();
         assert_eq!(draw(&[7, 1]), draw(&[7, 1]));
         assert_ne!(draw(&[7, 1]), draw(&[1, 7]));
     }
 
     #[test]
     fn bounds_are_kept_and_reached() {
-        let mut random = Random::keyed(&[1]);
+        let mut random = SplitMix64::from_keys(&[1]);
         let draws: Vec<_> = (0..500).map(|_| random.between(3, 6)).collect();
         assert_eq!(draws.iter().min(), Some(&3));
         assert_eq!(draws.iter().max(), Some(&6));

@@ -10,7 +10,7 @@ const SYNCS: usize = 50;
 
 /// The middle and the edge of a set of samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct Spread {
+pub(crate) struct SampleStats {
     pub(crate) p50: f64,
     pub(crate) p95: f64,
     pub(crate) max: f64,
@@ -18,9 +18,9 @@ pub(crate) struct Spread {
     pub(crate) n: usize,
 }
 
-impl Spread {
+impl SampleStats {
     /// Sums up the samples; all zero when there are none.
-    pub(crate) fn of(mut samples: Vec<f64>) -> Self {
+    pub(crate) fn from_samples(mut samples: Vec<f64>) -> Self {
         samples.sort_by(f64::total_cmp);
         let Some(max) = samples.last().copied() else { return Self::default() };
         Self {
@@ -58,7 +58,7 @@ pub(crate) fn process_cpu_seconds() -> Option<f64> {
 }
 
 /// Milliseconds of making a 4 KB append durable in `folder`: the floor of any durable save there.
-pub(crate) fn sync_ms(folder: &Path) -> Result<Spread> {
+pub(crate) fn sync_ms(folder: &Path) -> Result<SampleStats> {
     let mut file = tempfile::tempfile_in(folder)?;
     let page = [7_u8; 4096];
     let mut samples = Vec::new();
@@ -69,7 +69,7 @@ pub(crate) fn sync_ms(folder: &Path) -> Result<Spread> {
         })?;
         samples.push(ms);
     }
-    Ok(Spread::of(samples))
+    Ok(SampleStats::from_samples(samples))
 }
 
 /// The sample below which this share of the sorted samples is; 0 if there are none.
@@ -87,10 +87,10 @@ mod tests {
 
     #[test]
     fn percentiles_are_samples_that_occurred() {
-        let spread = Spread::of((1..=100).rev().map(f64::from).collect());
+        let spread = SampleStats::from_samples((1..=100).rev().map(f64::from).collect());
         assert_eq!((spread.p50, spread.p95, spread.max, spread.n), (50.0, 95.0, 100.0, 100));
         assert_eq!(spread.mean, 50.5);
-        assert_eq!(Spread::of(vec![]), Spread::default());
-        assert_eq!(Spread::of(vec![3.0]).p95, 3.0);
+        assert_eq!(SampleStats::from_samples(vec![]), SampleStats::default());
+        assert_eq!(SampleStats::from_samples(vec![3.0]).p95, 3.0);
     }
 }

@@ -19,59 +19,59 @@ pub fn dot(query: &[i8], stored: &[u8]) -> i32 {
         // SAFETY: the processor has just said that it knows these instructions.
         return unsafe { avx2::dot(query, stored) };
     }
-    dot_plainly(query, stored)
+    dot_portable(query, stored)
 }
 
-fn dot_plainly(query: &[i8], stored: &[u8]) -> i32 {
+fn dot_portable(query: &[i8], stored: &[u8]) -> i32 {
     let (query, stored) = (query.as_chunks::<32>(), stored.as_chunks::<32>());
     // In pieces of 32 the compiler multiplies and adds eight pairs at once.
-    let sums = query.0.iter().zip(stored.0).map(|(query, stored)| plain(query, stored));
-    sums.sum::<i32>() + plain(query.1, stored.1)
+    let sums = query.0.iter().zip(stored.0).map(|(query, stored)| dot_bytes(query, stored));
+    sums.sum::<i32>() + dot_bytes(query.1, stored.1)
 }
 
 #[inline(always)]
-fn plain(query: &[i8], stored: &[u8]) -> i32 {
+fn dot_bytes(query: &[i8], stored: &[u8]) -> i32 {
     // The product of two bytes fits into 16 bits.
     let product = |(&a, &b): (&i8, &u8)| i32::from(i16::from(a) * i16::from(b.cast_signed()));
     query.iter().zip(stored).map(product).sum()
 }
 
 /// Work whose loops gain from wide instructions. `run` must be `#[inline(always)]`.
-trait Work {
+trait SimdTask {
     fn run(self);
 }
 
 /// Runs work with the widest instructions that the processor knows.
-fn widest(work: impl Work) {
+fn run_widest(work: impl SimdTask) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "twice as fast with AVX2")]
         // SAFETY: the processor has just said that it knows these instructions.
-        return unsafe { widest_avx2(work) };
+        return unsafe { run_avx2(work) };
     }
     work.run();
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn widest_avx2(work: impl Work) {
+fn run_avx2(work: impl SimdTask) {
     work.run();
 }
 
 /// Multiplies every row of `a` with every row of `b`, all of this width; `out` gets a row for each row of `a`.
 ///
 /// Measured for 22 rows by 1,536 of 384 bytes: 65 billion products a second with AVX2, 14 by the plain loop.
-pub fn multiply(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
+pub fn matmul(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
     #[cfg(target_arch = "x86_64")]
     if width.is_multiple_of(avx2::LANES) && std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "five times as fast with AVX2")]
         // SAFETY: the processor has just said that it knows these instructions.
-        return unsafe { avx2::multiply(a, b, width, out) };
+        return unsafe { avx2::matmul(a, b, width, out) };
     }
-    multiply_plainly(a, b, width, out);
+    matmul_portable(a, b, width, out);
 }
 
-fn multiply_plainly(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
+fn matmul_portable(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
     for (a, out) in a.chunks_exact(width).zip(out.chunks_exact_mut(b.len() / width)) {
         for (b, out) in b.chunks_exact(width).zip(out) {
             *out = a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
@@ -80,18 +80,18 @@ fn multiply_plainly(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
 }
 
 /// Rounds each row to whole numbers up to 127 and writes what they are to be multiplied with.
-pub fn round(numbers: &[f32], width: usize, values: &mut [i16], scales: &mut [f32]) {
-    widest(Round { numbers, width, values, scales });
+pub fn quantize_rows(numbers: &[f32], width: usize, values: &mut [i16], scales: &mut [f32]) {
+    run_widest(QuantizeTask { numbers, width, values, scales });
 }
 
-struct Round<'a> {
+struct QuantizeTask<'a> {
     numbers: &'a [f32],
     width: usize,
     values: &'a mut [i16],
     scales: &'a mut [f32],
 }
 
-impl Work for Round<'_> {
+impl SimdTask for QuantizeTask<'_> {
     #[inline(always)]
     fn run(self) {
         let Self { numbers, width, values, scales } = self;
@@ -101,14 +101,14 @@ impl Work for Round<'_> {
             *scale = largest / f32::from(i8::MAX);
             let each = if *scale > 0.0 { scale.recip() } else { 0.0 };
             for (value, number) in values.iter_mut().zip(row) {
-                *value = nearest(number * each) as i32 as i16;
+                *value = round_to_nearest(number * each) as i32 as i16;
             }
         }
     }
 }
 
 /// Turns sums of rounded numbers back: each row by its scale, each column by its own, and then adds a bias to each column.
-pub fn restore(sums: &[i32], rows: &[f32], columns: &[f32], bias: &[f32]) -> Vec<f32> {
+pub fn dequantize(sums: &[i32], rows: &[f32], columns: &[f32], bias: &[f32]) -> Vec<f32> {
     let mut out = vec![0.0; sums.len()];
     let width = columns.len();
     for ((out, sums), scale) in out.chunks_exact_mut(width).zip(sums.chunks_exact(width)).zip(rows)
@@ -121,15 +121,15 @@ pub fn restore(sums: &[i32], rows: &[f32], columns: &[f32], bias: &[f32]) -> Vec
 }
 
 /// Attention: softmax of queries times keys, times values, for each head of this width; added to `out`.
-pub fn attend(
+pub fn attention(
     [queries, keys, values]: [&[f32]; 3],
     (width, head): (usize, usize),
     out: &mut [f32],
 ) {
-    widest(Attend { queries, keys, values, width, head, out });
+    run_widest(AttentionTask { queries, keys, values, width, head, out });
 }
 
-struct Attend<'a> {
+struct AttentionTask<'a> {
     queries: &'a [f32],
     keys: &'a [f32],
     values: &'a [f32],
@@ -138,7 +138,7 @@ struct Attend<'a> {
     out: &'a mut [f32],
 }
 
-impl Work for Attend<'_> {
+impl SimdTask for AttentionTask<'_> {
     #[inline(always)]
     fn run(self) {
         let Self { width, head, .. } = self;
@@ -148,7 +148,7 @@ impl Work for Attend<'_> {
             for start in (0..width).step_by(head) {
                 let query = &query[start..start + head];
                 for (weight, key) in weights.iter_mut().zip(self.keys.chunks_exact(width)) {
-                    *weight = sum_in_lanes(query, &key[start..start + head]) * scale;
+                    *weight = dot_in_lanes(query, &key[start..start + head]) * scale;
                 }
                 softmax(&mut weights);
                 let out = &mut out[start..start + head];
@@ -162,23 +162,23 @@ impl Work for Attend<'_> {
 }
 
 /// The sum of the products of two vectors.
-pub fn product(a: &[f32], b: &[f32]) -> f32 {
-    sum_in_lanes(a, b)
+pub fn dot_f32(a: &[f32], b: &[f32]) -> f32 {
+    dot_in_lanes(a, b)
 }
 
 /// Adds a multiple of a vector.
-pub fn add(sums: &mut [f32], values: &[f32], times: f32) {
+pub fn add_scaled(sums: &mut [f32], values: &[f32], times: f32) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += times * value);
 }
 
 /// The same for a vector of small whole numbers.
-pub fn add_rounded(sums: &mut [f32], values: &[i8], times: f32) {
+pub fn add_scaled_i8(sums: &mut [f32], values: &[i8], times: f32) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += times * f32::from(*value));
 }
 
 /// Sums in eight lanes, which every processor adds up in the same order.
 #[inline(always)]
-fn sum_in_lanes(a: &[f32], b: &[f32]) -> f32 {
+fn dot_in_lanes(a: &[f32], b: &[f32]) -> f32 {
     let ((wholes_a, rest_a), (wholes_b, rest_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut lanes = [0.0f32; 8];
     for (a, b) in wholes_a.iter().zip(wholes_b) {
@@ -199,27 +199,27 @@ fn softmax(weights: &mut [f32]) {
 }
 
 /// Brings each row to mean 0 and deviation 1, then to a learned size and place.
-pub fn normalize(rows: &mut [f32], gain: &[f32], bias: &[f32], least: f32) {
-    widest(Normalize { rows, gain, bias, least });
+pub fn layer_norm(rows: &mut [f32], gain: &[f32], bias: &[f32], least: f32) {
+    run_widest(LayerNormTask { rows, gain, bias, epsilon: least });
 }
 
-struct Normalize<'a> {
+struct LayerNormTask<'a> {
     rows: &'a mut [f32],
     gain: &'a [f32],
     bias: &'a [f32],
     /// Keeps a row of equal numbers from being divided by nothing.
-    least: f32,
+    epsilon: f32,
 }
 
-impl Work for Normalize<'_> {
+impl SimdTask for LayerNormTask<'_> {
     #[inline(always)]
     fn run(self) {
         let ones = vec![1.0; self.gain.len()];
         for row in self.rows.chunks_exact_mut(self.gain.len()) {
-            let mean = sum_in_lanes(row, &ones) / row.len() as f32;
+            let mean = dot_in_lanes(row, &ones) / row.len() as f32;
             row.iter_mut().for_each(|value| *value -= mean);
-            let variance = sum_in_lanes(row, row) / row.len() as f32;
-            let each = (variance + self.least).sqrt().recip();
+            let variance = dot_in_lanes(row, row) / row.len() as f32;
+            let each = (variance + self.epsilon).sqrt().recip();
             for ((value, gain), bias) in row.iter_mut().zip(self.gain).zip(self.bias) {
                 *value = *value * each * gain + bias;
             }
@@ -229,14 +229,14 @@ impl Work for Normalize<'_> {
 
 /// Multiplies each number with the share of a normal distribution below it.
 pub fn gelu(values: &mut [f32]) {
-    widest(Gelu { values });
+    run_widest(GeluTask { values });
 }
 
-struct Gelu<'a> {
+struct GeluTask<'a> {
     values: &'a mut [f32],
 }
 
-impl Work for Gelu<'_> {
+impl SimdTask for GeluTask<'_> {
     #[inline(always)]
     fn run(self) {
         for value in self.values {
@@ -261,7 +261,7 @@ fn erf(x: f32) -> f32 {
 fn exp(x: f32) -> f32 {
     // Smaller powers are nothing beside 1.
     let x = x.max(-80.0);
-    let whole = nearest(x * std::f32::consts::LOG2_E);
+    let whole = round_to_nearest(x * std::f32::consts::LOG2_E);
     // ln 2 in two parts, so that the rest keeps its digits.
     let rest = x - whole * 0.693_359_4 + whole * 2.121_944_4e-4;
     let power = 1.0
@@ -279,7 +279,7 @@ fn exp(x: f32) -> f32 {
 
 /// The nearest whole number, for sizes below four million: beyond this sum no fractions are left.
 #[inline(always)]
-fn nearest(x: f32) -> f32 {
+fn round_to_nearest(x: f32) -> f32 {
     const NO_FRACTIONS: f32 = 12_582_912.0;
     (x + NO_FRACTIONS) - NO_FRACTIONS
 }
@@ -297,7 +297,7 @@ mod tests {
                 query.iter().zip(&stored).map(|(a, b)| i32::from(*a) * i32::from(b.cast_signed())).sum();
             prop_assert_eq!(dot(&query, &stored), one_by_one);
             let length = query.len().min(stored.len());
-            prop_assert_eq!(dot_plainly(&query[..length], &stored[..length]), one_by_one);
+            prop_assert_eq!(dot_portable(&query[..length], &stored[..length]), one_by_one);
         }
     }
     proptest! {
@@ -310,8 +310,8 @@ mod tests {
             let a: Vec<i16> = (0..rows * width).map(|index| number(index * 7).into()).collect();
             let b: Vec<i8> = (0..columns * width).map(|index| number(index * 3 + 1)).collect();
             let (mut fast, mut plain) = (vec![0; rows * columns], vec![0; rows * columns]);
-            multiply(&a, &b, width, &mut fast);
-            multiply_plainly(&a, &b, width, &mut plain);
+            matmul(&a, &b, width, &mut fast);
+            matmul_portable(&a, &b, width, &mut plain);
             prop_assert_eq!(fast, plain);
         }
     }

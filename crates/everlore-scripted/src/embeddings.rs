@@ -6,7 +6,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use crate::{Reply, Request, Script};
+use crate::{HttpRequest, HttpResponse, Responder};
 
 /// Words that mean the same, English and Chinese: one dimension each.
 const CONCEPTS: [&[&str]; 5] = [
@@ -18,11 +18,11 @@ const CONCEPTS: [&[&str]; 5] = [
 ];
 
 /// How much each byte weighs beside a concept: enough that no vector is zero, too little to be near anything.
-const REST: f32 = 0.02;
+const NOISE_WEIGHT: f32 = 0.02;
 
 /// A provider that has one model.
 #[derive(Debug, Clone)]
-pub struct Embeddings {
+pub struct MockEmbeddings {
     /// The model's name.
     pub model: String,
     /// How many numbers its vectors have where the request does not say.
@@ -30,106 +30,110 @@ pub struct Embeddings {
     /// The key that it wants; none if it takes everybody.
     pub key: Option<String>,
     /// The most characters it takes in one request.
-    pub most_chars: usize,
+    pub max_chars: usize,
 }
 
-impl Default for Embeddings {
+impl Default for MockEmbeddings {
     fn default() -> Self {
         Self {
             model: "scripted-embed".to_owned(),
             dimensions: 16,
             key: None,
-            most_chars: usize::MAX,
+            max_chars: usize::MAX,
         }
     }
 }
 
-impl Script for Embeddings {
-    fn answer(&mut self, request: &Request) -> Reply {
+impl Responder for MockEmbeddings {
+    fn respond(&mut self, request: &HttpRequest) -> HttpResponse {
         let body = request.json();
         match (request.method.as_str(), request.path.as_str()) {
-            ("POST", "/v1/embeddings") => self.openai(request, &body),
-            ("POST", "/api/embed") => self.ollama(request, &body),
-            _ => Reply::error(404, "Not Found"),
+            ("POST", "/v1/embeddings") => self.openai_response(request, &body),
+            ("POST", "/api/embed") => self.ollama_response(request, &body),
+            _ => HttpResponse::error(404, "Not Found"),
         }
     }
 }
 
-impl Embeddings {
-    fn openai(&self, request: &Request, body: &Value) -> Reply {
-        if !self.admits(request) {
+impl MockEmbeddings {
+    fn openai_response(&self, request: &HttpRequest, body: &Value) -> HttpResponse {
+        if !self.has_valid_key(request) {
             let sent = request.header("authorization").unwrap_or_default().replace("Bearer ", "");
-            return Reply::error(401, &format!("Incorrect API key provided: {sent}."));
+            return HttpResponse::error(401, &format!("Incorrect API key provided: {sent}."));
         }
         if body["model"] != self.model.as_str() {
-            return Reply::error(404, &format!("The model {} does not exist", body["model"]));
+            return HttpResponse::error(
+                404,
+                &format!("The model {} does not exist", body["model"]),
+            );
         }
-        let texts = match texts(body) {
+        let texts = match parse_input(body) {
             Ok(texts) => texts,
-            Err(what) => return Reply::error(400, &what),
+            Err(what) => return HttpResponse::error(400, &what),
         };
         if texts.iter().any(String::is_empty) {
-            return Reply::error(400, "'$.input' is invalid: an item is empty");
+            return HttpResponse::error(400, "'$.input' is invalid: an item is empty");
         }
-        if self.is_too_much(&texts) {
-            return Reply::error(400, "This model's maximum context length is exceeded");
+        if self.exceeds_limit(&texts) {
+            return HttpResponse::error(400, "This model's maximum context length is exceeded");
         }
-        let dimensions = self.dimensions_of(body);
+        let dimensions = self.requested_dimensions(body);
         let base64 = body["encoding_format"] == "base64";
         let item = |(index, text): (usize, &String)| {
-            let numbers = meaning(text, dimensions);
-            let embedding = if base64 { json!(encoded(&numbers)) } else { json!(numbers) };
+            let numbers = concept_vector(text, dimensions);
+            let embedding = if base64 { json!(to_base64(&numbers)) } else { json!(numbers) };
             json!({ "object": "embedding", "index": index, "embedding": embedding })
         };
         // The order is not promised, so the last comes first here.
         let data: Vec<Value> = texts.iter().enumerate().rev().map(item).collect();
         let usage = json!({ "prompt_tokens": texts.len(), "total_tokens": texts.len() });
-        Reply::json(
+        HttpResponse::json(
             200,
             &json!({ "object": "list", "data": data, "model": self.model, "usage": usage }),
         )
     }
 
-    fn ollama(&self, request: &Request, body: &Value) -> Reply {
-        let failed = |status, message: String| Reply::json(status, &json!({ "error": message }));
-        if !self.admits(request) {
+    fn ollama_response(&self, request: &HttpRequest, body: &Value) -> HttpResponse {
+        let failed =
+            |status, message: String| HttpResponse::json(status, &json!({ "error": message }));
+        if !self.has_valid_key(request) {
             return failed(401, "unauthorized".to_owned());
         }
         let named = body["model"].as_str().unwrap_or_default();
         if named != self.model {
             return failed(404, format!("model \"{named}\" not found, try pulling it first"));
         }
-        let texts = match texts(body) {
+        let texts = match parse_input(body) {
             Ok(texts) => texts,
             Err(what) => return failed(400, what),
         };
-        if self.is_too_much(&texts) {
+        if self.exceeds_limit(&texts) {
             return failed(400, "the input length exceeds the context length".to_owned());
         }
-        let dimensions = self.dimensions_of(body);
-        let vectors: Vec<_> = texts.iter().map(|text| meaning(text, dimensions)).collect();
-        Reply::json(
+        let dimensions = self.requested_dimensions(body);
+        let vectors: Vec<_> = texts.iter().map(|text| concept_vector(text, dimensions)).collect();
+        HttpResponse::json(
             200,
             &json!({ "model": self.model, "embeddings": vectors, "total_duration": 1 }),
         )
     }
 
-    fn admits(&self, request: &Request) -> bool {
+    fn has_valid_key(&self, request: &HttpRequest) -> bool {
         let wanted = self.key.as_ref().map(|key| format!("Bearer {key}"));
         wanted.is_none_or(|wanted| request.header("authorization") == Some(wanted.as_str()))
     }
 
-    fn is_too_much(&self, texts: &[String]) -> bool {
-        texts.iter().map(|text| text.chars().count()).sum::<usize>() > self.most_chars
+    fn exceeds_limit(&self, texts: &[String]) -> bool {
+        texts.iter().map(|text| text.chars().count()).sum::<usize>() > self.max_chars
     }
 
-    fn dimensions_of(&self, body: &Value) -> usize {
+    fn requested_dimensions(&self, body: &Value) -> usize {
         body["dimensions"].as_u64().map_or(self.dimensions, |given| given as usize)
     }
 }
 
 /// The texts that a request asks about: one, or a list.
-pub fn texts(body: &Value) -> Result<Vec<String>, String> {
+pub fn parse_input(body: &Value) -> Result<Vec<String>, String> {
     let list = match &body["input"] {
         Value::String(text) => return Ok(vec![text.clone()]),
         Value::Array(list) if !list.is_empty() => list,
@@ -143,21 +147,21 @@ pub fn texts(body: &Value) -> Result<Vec<String>, String> {
 }
 
 /// What a text means: its concepts, and a little of everything else. Not of length one, as some servers answer.
-pub fn meaning(text: &str, dimensions: usize) -> Vec<f32> {
+pub fn concept_vector(text: &str, dimensions: usize) -> Vec<f32> {
     let lower = text.to_lowercase();
     let mut numbers = vec![0.0; dimensions];
     for (number, words) in numbers.iter_mut().zip(CONCEPTS) {
         *number = words.iter().filter(|word| lower.contains(**word)).count() as f32;
     }
     for (place, byte) in lower.bytes().enumerate() {
-        let sign = if (place ^ usize::from(byte)) & 1 == 0 { REST } else { -REST };
+        let sign = if (place ^ usize::from(byte)) & 1 == 0 { NOISE_WEIGHT } else { -NOISE_WEIGHT };
         numbers[(place * 7 + usize::from(byte)) % dimensions] += sign;
     }
     // The last number tells that there was a text at all.
-    numbers[dimensions - 1] += REST;
+    numbers[dimensions - 1] += NOISE_WEIGHT;
     numbers
 }
 
-fn encoded(numbers: &[f32]) -> String {
+fn to_base64(numbers: &[f32]) -> String {
     STANDARD.encode(numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>())
 }

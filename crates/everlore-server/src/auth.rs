@@ -10,30 +10,30 @@ use axum::{
 };
 use everlore::{
     Engine, Error, Scope,
-    tools::Reach,
-    types::{Actor, Author},
+    tools::CheckPermission,
+    types::{Actor, ChangeAuthor},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
-    keys::{Key, Keys},
-    params::{Params, SCOPE},
+    keys::{ApiKey, ApiKeys},
+    params::{QueryParams, SCOPE_PARAMS},
     problem::Problem,
-    token::{self, Known, known, same},
+    token::{self, SecretDigest, constant_time_eq, digest_secret},
 };
 
 /// The headers that choose the agent and the user, in the order of [`SCOPE`].
-const HEADERS: [&str; 2] = ["x-everlore-agent", "x-everlore-user"];
+const SCOPE_HEADERS: [&str; 2] = ["x-everlore-agent", "x-everlore-user"];
 
 /// The header for our token or key where `Authorization` holds the key of a provider.
 #[cfg(feature = "remote")]
-pub(crate) const OWN_KEY: &str = "x-everlore-key";
+pub(crate) const KEY_HEADER: &str = "x-everlore-key";
 
 /// What a key is good for. Each may do what those before it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum KeyRole {
     /// Looks: recall, lists, history, export.
     Read,
     /// Saves and changes what can be undone.
@@ -42,7 +42,7 @@ pub enum Role {
     Admin,
 }
 
-impl Role {
+impl KeyRole {
     /// Every role.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Admin];
 
@@ -56,13 +56,13 @@ impl Role {
     }
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for KeyRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl FromStr for Role {
+impl FromStr for KeyRole {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -75,27 +75,31 @@ impl FromStr for Role {
 
 /// What opens a home.
 pub(crate) struct Credentials {
-    token: Known,
-    keys: Keys,
+    token: SecretDigest,
+    keys: ApiKeys,
 }
 
 impl Credentials {
     /// Reads the token, or makes it.
     pub(crate) fn open(home: &Path) -> everlore::Result<Self> {
-        Ok(Self { token: token::open(home)?, keys: Keys::new(home) })
+        Ok(Self { token: token::load_or_create(home)?, keys: ApiKeys::new(home) })
     }
 
     /// Who has this secret.
-    fn caller(&self, secret: &str) -> Result<Option<Caller>, Problem> {
-        let known = known(secret);
-        if same(&self.token, &known) {
-            return Ok(Some(Caller { name: "token".to_owned(), role: Role::Admin, only: None }));
+    fn find_caller(&self, secret: &str) -> Result<Option<Caller>, Problem> {
+        let known = digest_secret(secret);
+        if constant_time_eq(&self.token, &known) {
+            return Ok(Some(Caller {
+                name: "token".to_owned(),
+                role: KeyRole::Admin,
+                bound_scope: None,
+            }));
         }
         let key = self.keys.find(&known)?;
-        Ok(key.map(|Key { name, scope, role, .. }| Caller {
+        Ok(key.map(|ApiKey { name, scope, role, .. }| Caller {
             name: format!("key:{name}"),
             role,
-            only: Some(scope),
+            bound_scope: Some(scope),
         }))
     }
 }
@@ -106,9 +110,9 @@ pub(crate) struct Caller {
     /// For logs.
     pub(crate) name: String,
     /// What they may do.
-    pub(crate) role: Role,
+    pub(crate) role: KeyRole,
     /// The one scope that is open to them; none for the owner, to whom all are.
-    pub(crate) only: Option<Scope>,
+    pub(crate) bound_scope: Option<Scope>,
 }
 
 /// Who asks for whose memory.
@@ -126,23 +130,27 @@ impl Access {
     }
 
     /// The owner is a person; a key is given to a program.
-    pub(crate) fn author(&self) -> Author {
-        match self.caller.only {
-            None => Author::PERSON,
-            Some(_) => Author { actor: Actor::Agent, ..Author::PERSON },
+    pub(crate) fn author(&self) -> ChangeAuthor {
+        match self.caller.bound_scope {
+            None => ChangeAuthor::PERSON,
+            Some(_) => ChangeAuthor { actor: Actor::Agent, ..ChangeAuthor::PERSON },
         }
     }
 
     /// The same for the memory of another agent or user, if it is open to the caller.
-    pub(crate) fn of(&self, agent: Option<&str>, user: Option<&str>) -> Result<Self, Problem> {
+    pub(crate) fn with_scope(
+        &self,
+        agent: Option<&str>,
+        user: Option<&str>,
+    ) -> Result<Self, Problem> {
         let (agent, user) =
             (agent.unwrap_or(self.scope.agent()), user.unwrap_or(self.scope.user()));
-        let scope = within(&self.caller, Scope::new(agent, user)?)?;
+        let scope = check_scope(&self.caller, Scope::new(agent, user)?)?;
         Ok(Self { scope, ..self.clone() })
     }
 
     /// Refuses those who may less.
-    pub(crate) fn check(&self, needed: Role) -> Result<(), Problem> {
+    pub(crate) fn require_role(&self, needed: KeyRole) -> Result<(), Problem> {
         if self.caller.role >= needed {
             return Ok(());
         }
@@ -155,13 +163,17 @@ impl Access {
     }
 
     /// What checks may be set: those that look at this machine only by its owner.
-    pub(crate) fn reach(&self) -> Reach {
-        if self.caller.only.is_none() { Reach::Files } else { Reach::Dates }
+    pub(crate) fn allowed_checks(&self) -> CheckPermission {
+        if self.caller.bound_scope.is_none() {
+            CheckPermission::Files
+        } else {
+            CheckPermission::Dates
+        }
     }
 
     /// Refuses everyone but the owner.
-    pub(crate) fn check_owner(&self) -> Result<(), Problem> {
-        if self.caller.only.is_none() {
+    pub(crate) fn require_owner(&self) -> Result<(), Problem> {
+        if self.caller.bound_scope.is_none() {
             return Ok(());
         }
         let detail = "use the token of the owner: it is in server.token in the home";
@@ -170,7 +182,7 @@ impl Access {
 }
 
 /// Access with at least a role.
-macro_rules! access {
+macro_rules! role_extractors {
     ($($(#[$doc:meta])* $name:ident: $role:expr;)*) => {$(
         $(#[$doc])*
         pub(crate) struct $name(pub(crate) Access);
@@ -181,42 +193,47 @@ macro_rules! access {
             async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
                 let access = parts.extensions.get::<Access>().cloned();
                 let access = access.ok_or_else(|| unauthorized("no credentials were given"))?;
-                access.check($role)?;
+                access.require_role($role)?;
                 Ok(Self(access))
             }
         }
     )*};
 }
 
-access! {
+role_extractors! {
     /// May look.
-    Reader: Role::Read;
+    Reader: KeyRole::Read;
     /// May save and change.
-    Writer: Role::Write;
+    Writer: KeyRole::Write;
     /// May do everything in the scope.
-    Admin: Role::Admin;
+    Admin: KeyRole::Admin;
 }
 
 /// Finds the secret among headers.
-type Secret = fn(&HeaderMap) -> Option<&str>;
+type SecretExtractor = fn(&HeaderMap) -> Option<&str>;
 
 /// Lets only those through who have a token or a key, not too often, and for the memory that is theirs.
-pub(crate) async fn authorized(State(app): State<App>, request: Request, next: Next) -> Response {
-    admitted(&app, own_bearer, request, next).await
+pub(crate) async fn authenticate(State(app): State<App>, request: Request, next: Next) -> Response {
+    authenticate_with(&app, bearer_token, request, next).await
 }
 
 /// The same for clients of others' protocols, who put the secret where their provider wants it.
 #[cfg(feature = "remote")]
-pub(crate) async fn client_authorized(
+pub(crate) async fn authenticate_client(
     State(app): State<App>,
     request: Request,
     next: Next,
 ) -> Response {
-    admitted(&app, secret, request, next).await
+    authenticate_with(&app, client_secret, request, next).await
 }
 
-async fn admitted(app: &App, secret: Secret, mut request: Request, next: Next) -> Response {
-    let access = match identified(app, secret, request.headers(), request.uri().query()) {
+async fn authenticate_with(
+    app: &App,
+    secret: SecretExtractor,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let access = match identify(app, secret, request.headers(), request.uri().query()) {
         Ok(access) => access,
         Err(problem) => return problem.into_response(),
     };
@@ -227,46 +244,46 @@ async fn admitted(app: &App, secret: Secret, mut request: Request, next: Next) -
     response
 }
 
-fn identified(
+fn identify(
     app: &App,
-    secret: Secret,
+    secret: SecretExtractor,
     headers: &HeaderMap,
     query: Option<&str>,
 ) -> Result<Access, Problem> {
-    let caller = caller(app, secret(headers))?;
-    let scope = scope(&caller, headers, query, &app.options.scope)?;
+    let caller = authenticate_secret(app, secret(headers))?;
+    let scope = requested_scope(&caller, headers, query, &app.options.scope)?;
     Ok(Access { app: app.clone(), caller, scope })
 }
 
 /// Who has this secret, if they do not ask too often.
-pub(crate) fn caller(app: &App, secret: Option<&str>) -> Result<Caller, Problem> {
+pub(crate) fn authenticate_secret(app: &App, secret: Option<&str>) -> Result<Caller, Problem> {
     let now = Instant::now();
     let caller = match secret {
-        Some(secret) => app.credentials.caller(secret)?,
+        Some(secret) => app.credentials.find_caller(secret)?,
         None => None,
     };
     let Some(caller) = caller else {
         // Guesses share one small allowance, which takes nothing from those who know.
-        app.limits.take_guess(now)?;
+        app.rate_limits.take_unauthenticated(now)?;
         return Err(unauthorized("there is no such token or key"));
     };
-    app.limits.take(&caller.name, now)?;
+    app.rate_limits.take(&caller.name, now)?;
     Ok(caller)
 }
 
 /// The secret, wherever a client puts it. Where it has a header of its own, the others are for a provider.
 #[cfg(feature = "remote")]
-fn secret(headers: &HeaderMap) -> Option<&str> {
+fn client_secret(headers: &HeaderMap) -> Option<&str> {
     let plain = |name| headers.get(name)?.to_str().ok().map(str::trim);
-    plain(OWN_KEY).or_else(|| own_bearer(headers)).or_else(|| plain("x-api-key"))
+    plain(KEY_HEADER).or_else(|| bearer_token(headers)).or_else(|| plain("x-api-key"))
 }
 
-fn own_bearer(headers: &HeaderMap) -> Option<&str> {
-    bearer(headers, &["bearer"])
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    authorization_value(headers, &["bearer"])
 }
 
 /// What the one `Authorization` says, by one of these schemes.
-pub(crate) fn bearer<'a>(headers: &'a HeaderMap, schemes: &[&str]) -> Option<&'a str> {
+pub(crate) fn authorization_value<'a>(headers: &'a HeaderMap, schemes: &[&str]) -> Option<&'a str> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let (one, None) = (all.next()?.to_str().ok()?, all.next()) else { return None };
     let (scheme, secret) = one.split_once(' ')?;
@@ -283,21 +300,21 @@ fn unauthorized(title: &str) -> Problem {
 }
 
 /// The scope that a request names, within what is open to the caller.
-fn scope(
+fn requested_scope(
     caller: &Caller,
     headers: &HeaderMap,
     query: Option<&str>,
     default: &Scope,
 ) -> Result<Scope, Problem> {
-    let home = caller.only.as_ref().unwrap_or(default);
-    let agent = named(0, headers, query)?.unwrap_or_else(|| home.agent().to_owned());
-    let user = named(1, headers, query)?.unwrap_or_else(|| home.user().to_owned());
-    within(caller, Scope::new(&agent, &user)?)
+    let home = caller.bound_scope.as_ref().unwrap_or(default);
+    let agent = requested_name(0, headers, query)?.unwrap_or_else(|| home.agent().to_owned());
+    let user = requested_name(1, headers, query)?.unwrap_or_else(|| home.user().to_owned());
+    check_scope(caller, Scope::new(&agent, &user)?)
 }
 
 /// The scope, if it is open to the caller.
-fn within(caller: &Caller, scope: Scope) -> Result<Scope, Problem> {
-    match &caller.only {
+fn check_scope(caller: &Caller, scope: Scope) -> Result<Scope, Problem> {
+    match &caller.bound_scope {
         Some(only) if *only != scope => Err(Problem::new(
             StatusCode::FORBIDDEN,
             "scope",
@@ -309,25 +326,25 @@ fn within(caller: &Caller, scope: Scope) -> Result<Scope, Problem> {
 }
 
 /// What the query or a header calls the agent (0) or the user (1).
-fn named(
+fn requested_name(
     which: usize,
     headers: &HeaderMap,
     query: Option<&str>,
 ) -> Result<Option<String>, Problem> {
-    let asked: Option<String> = Params::of(query).one(SCOPE[which])?;
-    let mut given = headers.get_all(HEADERS[which]).iter().map(|value| {
+    let asked: Option<String> = QueryParams::parse(query).optional(SCOPE_PARAMS[which])?;
+    let mut given = headers.get_all(SCOPE_HEADERS[which]).iter().map(|value| {
         // Clients send names in other scripts as their plain bytes.
         std::str::from_utf8(value.as_bytes()).map(str::to_owned).map_err(|_| {
             Problem::invalid(
-                format!("the header {} is not UTF-8", HEADERS[which]),
-                format!("send it as UTF-8, or use ?{}= in the query", SCOPE[which]),
+                format!("the header {} is not UTF-8", SCOPE_HEADERS[which]),
+                format!("send it as UTF-8, or use ?{}= in the query", SCOPE_PARAMS[which]),
             )
         })
     });
     let header = given.next().transpose()?;
     if given.next().is_some() || (asked.is_some() && header.is_some() && asked != header) {
         return Err(Problem::invalid(
-            format!("the {} is given twice", SCOPE[which]),
+            format!("the {} is given twice", SCOPE_PARAMS[which]),
             "give it once, in the query or in the header",
         ));
     }
@@ -340,7 +357,7 @@ mod tests {
     use axum::http::HeaderValue;
 
     fn owner() -> Caller {
-        Caller { name: "token".into(), role: Role::Admin, only: None }
+        Caller { name: "token".into(), role: KeyRole::Admin, bound_scope: None }
     }
 
     fn of(agent: &str, user: &str) -> Scope {
@@ -352,15 +369,19 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("x-everlore-user", HeaderValue::from_bytes("王".as_bytes()).unwrap());
         let query = Some("agent=%E5%8A%A9%E6%89%8B");
-        assert_eq!(scope(&owner(), &headers, query, &Scope::default()).unwrap(), of("助手", "王"));
-        let twice = scope(&owner(), &headers, Some("user=li"), &Scope::default());
+        assert_eq!(
+            requested_scope(&owner(), &headers, query, &Scope::default()).unwrap(),
+            of("助手", "王")
+        );
+        let twice = requested_scope(&owner(), &headers, Some("user=li"), &Scope::default());
         assert_eq!(twice.unwrap_err().title, "the user is given twice");
     }
 
     #[test]
     fn a_key_opens_its_own_scope_and_no_other() {
-        let caller = Caller { name: "key:a".into(), role: Role::Admin, only: Some(of("a", "u")) };
-        let asked = |query| scope(&caller, &HeaderMap::new(), query, &Scope::default());
+        let caller =
+            Caller { name: "key:a".into(), role: KeyRole::Admin, bound_scope: Some(of("a", "u")) };
+        let asked = |query| requested_scope(&caller, &HeaderMap::new(), query, &Scope::default());
         assert_eq!(asked(None).unwrap(), of("a", "u"));
         assert_eq!(asked(Some("agent=a&user=u")).unwrap(), of("a", "u"));
         for query in ["agent=b", "user=default", "agent=a&user=U", "user=.."] {
@@ -370,6 +391,6 @@ mod tests {
 
     #[test]
     fn roles_contain_those_below() {
-        assert!(Role::Read < Role::Write && Role::Write < Role::Admin);
+        assert!(KeyRole::Read < KeyRole::Write && KeyRole::Write < KeyRole::Admin);
     }
 }

@@ -19,16 +19,16 @@ use crate::{app::App, problem::Problem};
 pub(crate) const MAX_BODY_TIME: Duration = Duration::from_secs(30);
 
 /// A value read from JSON, with a digest of its bytes.
-pub(crate) struct Json<T>(pub(crate) T, pub(crate) Bytes);
+pub(crate) struct JsonBody<T>(pub(crate) T, pub(crate) Bytes);
 
-impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
+impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        check_type(request.headers(), JSON)?;
-        let bytes = whole(request.into_body(), app.options.max_body_bytes).await?;
+        check_content_type(request.headers(), JSON)?;
+        let bytes = read_body(request.into_body(), app.options.max_body_bytes).await?;
         check_object(&bytes)?;
-        let value = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
+        let value = serde_json::from_slice(&bytes).map_err(|error| unreadable_body(&error))?;
         Ok(Self(value, bytes))
     }
 }
@@ -39,7 +39,7 @@ const JSON: &str = "application/json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 
 /// Browsers ask before they send such a type to another site, so no page can do it behind a user's back.
-pub(crate) fn check_type(headers: &HeaderMap, wanted: &str) -> Result<(), Problem> {
+pub(crate) fn check_content_type(headers: &HeaderMap, wanted: &str) -> Result<(), Problem> {
     let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = given.and_then(|given| given.split(';').next()).unwrap_or_default().trim();
     let is = |kind: &str| essence.eq_ignore_ascii_case(kind);
@@ -63,17 +63,17 @@ fn check_object(bytes: &[u8]) -> Result<(), Problem> {
 }
 
 /// All of a body, if it is not too long and not too slow.
-pub(crate) async fn whole(body: Body, limit: usize) -> Result<Bytes, Problem> {
+pub(crate) async fn read_body(body: Body, limit: usize) -> Result<Bytes, Problem> {
     let read = tokio::time::timeout(MAX_BODY_TIME, Limited::new(body, limit).collect());
     match read.await {
-        Err(_) => Err(too_slow()),
-        Ok(Err(error)) => Err(broken(&*error, limit)),
+        Err(_) => Err(body_too_slow()),
+        Ok(Err(error)) => Err(body_error(&*error, limit)),
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
     }
 }
 
 /// The body did not come in time.
-pub(crate) fn too_slow() -> Problem {
+pub(crate) fn body_too_slow() -> Problem {
     Problem::new(
         StatusCode::REQUEST_TIMEOUT,
         "too_slow",
@@ -83,7 +83,7 @@ pub(crate) fn too_slow() -> Problem {
 }
 
 /// The body is too long, or the client went away.
-pub(crate) fn broken(error: &(dyn Error + Send + Sync + 'static), limit: usize) -> Problem {
+pub(crate) fn body_error(error: &(dyn Error + Send + Sync + 'static), limit: usize) -> Problem {
     if error.is::<LengthLimitError>() {
         return Problem::new(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -96,7 +96,7 @@ pub(crate) fn broken(error: &(dyn Error + Send + Sync + 'static), limit: usize) 
 }
 
 /// The line and column help; what stands there is the caller's own and may be a memory, so it is not repeated.
-fn unreadable(error: &serde_json::Error) -> Problem {
+fn unreadable_body(error: &serde_json::Error) -> Problem {
     let what = if error.is_data() { "does not fit" } else { "is not JSON" };
     Problem::invalid(format!("the body {what}: {error}"), "see /docs for what this route takes")
 }
@@ -115,9 +115,9 @@ where
 }
 
 /// The last part of the path, decoded.
-pub(crate) struct Named(pub(crate) String);
+pub(crate) struct PathParam(pub(crate) String);
 
-impl FromRequestParts<App> for Named {
+impl FromRequestParts<App> for PathParam {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
@@ -142,7 +142,7 @@ mod tests {
         let read = |kind: &'static str| {
             let headers =
                 HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(kind))]);
-            check_type(&headers, JSON).is_ok()
+            check_content_type(&headers, JSON).is_ok()
         };
         for kind in [JSON, "Application/JSON; charset=utf-8", MERGE_PATCH] {
             assert!(read(kind), "{kind}");

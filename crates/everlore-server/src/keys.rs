@@ -7,13 +7,13 @@ use std::{
     time::SystemTime,
 };
 
-use everlore::{Error, Result, Scope, files::disk::lock};
+use everlore::{Error, Result, Scope, files::atomic_file::lock};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    auth::Role,
-    token::{Known, hex, known, same, secret, write_private},
+    auth::KeyRole,
+    token::{SecretDigest, constant_time_eq, digest_secret, generate_secret, hex, write_private},
 };
 
 /// A name longer than this is a text.
@@ -21,37 +21,37 @@ const MAX_NAME_CHARS: usize = 50;
 
 /// A key without its secret, of which only a digest is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Key {
+pub struct ApiKey {
     /// What it is called in logs.
     pub name: String,
     /// Whose memory it opens.
     pub scope: Scope,
     /// What may be done with it.
-    pub role: Role,
+    pub role: KeyRole,
     /// When it was made.
     pub created_at: Timestamp,
     digest: String,
 }
 
 /// The keys of a home.
-pub struct Keys {
+pub struct ApiKeys {
     path: PathBuf,
-    read: Mutex<(Option<Stamp>, Arc<Vec<Key>>)>,
+    cached: Mutex<(Option<KeyFileStamp>, Arc<Vec<ApiKey>>)>,
 }
 
 /// By what a file is known to be another than before.
-type Stamp = (SystemTime, u64, u64);
+type KeyFileStamp = (SystemTime, u64, u64);
 
-impl Keys {
+impl ApiKeys {
     /// Those of a home; nothing is read yet.
     pub fn new(home: &Path) -> Self {
-        Self { path: home.join("server.keys.json"), read: Mutex::default() }
+        Self { path: home.join("server.keys.json"), cached: Mutex::default() }
     }
 
     /// All of them, by name.
-    pub fn list(&self) -> Result<Arc<Vec<Key>>> {
-        let stamp = self.stamp()?;
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn list(&self) -> Result<Arc<Vec<ApiKey>>> {
+        let stamp = self.file_stamp()?;
+        let mut read = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         if stamp.is_none() || read.0 != stamp {
             *read = (stamp, Arc::new(self.load()?));
         }
@@ -63,14 +63,14 @@ impl Keys {
         &self,
         name: &str,
         scope: Scope,
-        role: Role,
+        role: KeyRole,
         now: Timestamp,
-    ) -> Result<(Key, String)> {
+    ) -> Result<(ApiKey, String)> {
         check_name(name)?;
-        let secret = secret()?;
-        let digest = hex(&known(&secret));
-        let key = Key { name: name.to_owned(), scope, role, created_at: now, digest };
-        self.change(|keys| {
+        let secret = generate_secret()?;
+        let digest = hex(&digest_secret(&secret));
+        let key = ApiKey { name: name.to_owned(), scope, role, created_at: now, digest };
+        self.update_file(|keys| {
             if keys.iter().any(|other| other.name == name) {
                 return Err(Error::invalid(
                     format!("there is a key `{name}` already"),
@@ -86,7 +86,7 @@ impl Keys {
 
     /// Removes a key: from then on it opens nothing.
     pub fn remove(&self, name: &str) -> Result<()> {
-        self.change(|keys| {
+        self.update_file(|keys| {
             let before = keys.len();
             keys.retain(|key| key.name != name);
             match keys.len() < before {
@@ -100,12 +100,15 @@ impl Keys {
     }
 
     /// The key with this secret.
-    pub(crate) fn find(&self, secret: &Known) -> Result<Option<Key>> {
+    pub(crate) fn find(&self, secret: &SecretDigest) -> Result<Option<ApiKey>> {
         let (keys, digest) = (self.list()?, hex(secret));
-        Ok(keys.iter().find(|key| same(key.digest.as_bytes(), digest.as_bytes())).cloned())
+        Ok(keys
+            .iter()
+            .find(|key| constant_time_eq(key.digest.as_bytes(), digest.as_bytes()))
+            .cloned())
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Key>) -> Result<()>) -> Result<()> {
+    fn update_file(&self, change: impl FnOnce(&mut Vec<ApiKey>) -> Result<()>) -> Result<()> {
         let failed = |error| Error::io(self.path.display().to_string(), error);
         let _lock = lock(&self.path.with_extension("lock")).map_err(failed)?;
         let mut keys = self.load()?;
@@ -114,7 +117,7 @@ impl Keys {
         write_private(&self.path, &bytes).map_err(failed)
     }
 
-    fn load(&self) -> Result<Vec<Key>> {
+    fn load(&self) -> Result<Vec<ApiKey>> {
         match fs::read(&self.path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
                 Error::damaged(format!("{} cannot be read: {error}", self.path.display()))
@@ -124,7 +127,7 @@ impl Keys {
         }
     }
 
-    fn stamp(&self) -> Result<Option<Stamp>> {
+    fn file_stamp(&self) -> Result<Option<KeyFileStamp>> {
         match fs::metadata(&self.path) {
             Ok(data) => {
                 #[cfg(unix)]
@@ -157,21 +160,22 @@ mod tests {
     #[test]
     fn a_key_is_found_by_its_secret_until_it_is_removed() {
         let home = tempfile::tempdir().unwrap();
-        let (keys, others) = (Keys::new(home.path()), Keys::new(home.path()));
+        let (keys, others) = (ApiKeys::new(home.path()), ApiKeys::new(home.path()));
         let scope = Scope::new("助手", "王").unwrap();
-        let (key, secret) = keys.add("编辑器", scope, Role::Write, Timestamp::UNIX_EPOCH).unwrap();
-        assert_eq!(others.find(&known(&secret)).unwrap(), Some(key));
-        assert_eq!(others.find(&known("evl_other")).unwrap(), None);
+        let (key, secret) =
+            keys.add("编辑器", scope, KeyRole::Write, Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(others.find(&digest_secret(&secret)).unwrap(), Some(key));
+        assert_eq!(others.find(&digest_secret("evl_other")).unwrap(), None);
         keys.remove("编辑器").unwrap();
-        assert_eq!(others.find(&known(&secret)).unwrap(), None);
+        assert_eq!(others.find(&digest_secret(&secret)).unwrap(), None);
     }
 
     #[test]
     fn secrets_are_not_written_down() {
         let home = tempfile::tempdir().unwrap();
-        let keys = Keys::new(home.path());
+        let keys = ApiKeys::new(home.path());
         let (_, secret) =
-            keys.add("a", Scope::default(), Role::Read, Timestamp::UNIX_EPOCH).unwrap();
+            keys.add("a", Scope::default(), KeyRole::Read, Timestamp::UNIX_EPOCH).unwrap();
         let written = fs::read_to_string(home.path().join("server.keys.json")).unwrap();
         assert!(!written.contains(&secret) && !written.contains(&secret[4..]));
         #[cfg(unix)]
@@ -186,9 +190,9 @@ mod tests {
     #[test]
     fn a_name_is_taken_once_and_holds_no_lines() {
         let home = tempfile::tempdir().unwrap();
-        let keys = Keys::new(home.path());
+        let keys = ApiKeys::new(home.path());
         let add =
-            |name| keys.add(name, Scope::default(), Role::Read, Timestamp::UNIX_EPOCH).map(drop);
+            |name| keys.add(name, Scope::default(), KeyRole::Read, Timestamp::UNIX_EPOCH).map(drop);
         add("a").unwrap();
         for bad in ["a", "", "a b", "a\nb", &"x".repeat(51)] {
             assert!(add(bad).is_err(), "{bad:?}");

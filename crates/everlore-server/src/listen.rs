@@ -16,7 +16,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::tls::Tls;
+use crate::tls::TlsContext;
 
 /// The longest that a client may take to send its headers, or to send nothing between two requests.
 const MAX_HEADER_TIME: Duration = Duration::from_secs(10);
@@ -28,103 +28,112 @@ const MAX_CONNECTIONS: usize = 512;
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
 /// The longest that requests under way are waited for when the server is to end.
-const MAX_CLOSING_TIME: Duration = Duration::from_secs(30);
+const MAX_SHUTDOWN_TIME: Duration = Duration::from_secs(30);
 
 /// The pause after connections could not be taken, as when there are too many open files.
-const PAUSE: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// Where clients come in.
-pub(crate) struct Doors {
+pub(crate) struct Listeners {
     /// The address that is told to everyone.
     pub(crate) main: TcpListener,
     /// What closes lines through it to others.
-    pub(crate) tls: Option<Arc<Tls>>,
+    pub(crate) tls: Option<Arc<TlsContext>>,
     /// Without TLS, for programs of this machine, where the other has it.
     pub(crate) local: Option<TcpListener>,
 }
 
 /// What connections share.
-struct House {
+struct ConnectionContext {
     router: Router,
     graceful: GracefulShutdown,
-    closing: watch::Sender<bool>,
+    shutting_down: watch::Sender<bool>,
 }
 
 /// Answers until `shutdown` comes, then finishes what is under way.
-pub(crate) async fn run(
-    doors: Doors,
+pub(crate) async fn serve(
+    doors: Listeners,
     router: Router,
     closing: watch::Sender<bool>,
     shutdown: impl Future<Output = ()>,
 ) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let house = House { router, graceful: GracefulShutdown::new(), closing };
-    let renewing = doors.tls.clone().map(|tls| tokio::spawn(tls.keep_fresh()));
+    let house =
+        ConnectionContext { router, graceful: GracefulShutdown::new(), shutting_down: closing };
+    let renewing = doors.tls.clone().map(|tls| tokio::spawn(tls.watch_files()));
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         tokio::select! {
             () = &mut shutdown => break,
-            (stream, place) = taken(&doors.main, &room) => house.admit(stream, place, doors.tls.clone()),
-            (stream, place) = taken_by(doors.local.as_ref(), &room) => house.admit(stream, place, None),
+            (stream, place) = accept(&doors.main, &room) => house.spawn_connection(stream, place, doors.tls.clone()),
+            (stream, place) = accept_optional(doors.local.as_ref(), &room) => house.spawn_connection(stream, place, None),
         }
     }
     drop(doors);
     renewing.inspect(JoinHandle::abort);
     // Nobody may be listening, which is no failure.
-    house.closing.send_replace(true);
+    house.shutting_down.send_replace(true);
     tracing::info!(connections = house.graceful.count(), "closing");
-    if tokio::time::timeout(MAX_CLOSING_TIME, house.graceful.shutdown()).await.is_err() {
+    if tokio::time::timeout(MAX_SHUTDOWN_TIME, house.graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests took too long and were cut off");
     }
 }
 
 /// The same as [`taken`], by a door that may not be there.
-async fn taken_by(
+async fn accept_optional(
     listener: Option<&TcpListener>,
     room: &Arc<Semaphore>,
 ) -> (TcpStream, OwnedSemaphorePermit) {
     match listener {
-        Some(listener) => taken(listener, room).await,
+        Some(listener) => accept(listener, room).await,
         None => std::future::pending().await,
     }
 }
 
 /// The next connection, once there is room for it.
-async fn taken(listener: &TcpListener, room: &Arc<Semaphore>) -> (TcpStream, OwnedSemaphorePermit) {
+async fn accept(
+    listener: &TcpListener,
+    room: &Arc<Semaphore>,
+) -> (TcpStream, OwnedSemaphorePermit) {
     loop {
         let place = Arc::clone(room).acquire_owned().await;
         match (listener.accept().await, place) {
             (Ok((stream, _)), Ok(place)) => return (stream, place),
             (failed, _) => {
                 tracing::warn!(error = ?failed.err(), "a connection could not be taken");
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
             }
         }
     }
 }
 
-impl House {
+impl ConnectionContext {
     /// Answers a client in a task of its own, so that one that is slow holds up nobody.
-    fn admit(&self, stream: TcpStream, place: OwnedSemaphorePermit, tls: Option<Arc<Tls>>) {
+    fn spawn_connection(
+        &self,
+        stream: TcpStream,
+        place: OwnedSemaphorePermit,
+        tls: Option<Arc<TlsContext>>,
+    ) {
         // Answers are small and whole: waiting to fill a packet only costs time.
         let _ = stream.set_nodelay(true);
         let (router, watcher) = (self.router.clone(), self.graceful.watcher());
         let Some(tls) = tls else {
-            let answered = answered(stream, router, watcher);
+            let answered = serve_connection(stream, router, watcher);
             tokio::spawn(async move {
                 answered.await;
                 drop(place);
             });
             return;
         };
-        let mut closing = self.closing.subscribe();
+        let mut closing = self.shutting_down.subscribe();
         tokio::spawn(async move {
             let shaken = tokio::select! {
-                shaken = tls.shaken(stream) => shaken,
+                shaken = tls.handshake(stream) => shaken,
                 _ = closing.wait_for(|is_closing| *is_closing) => None,
             };
             if let Some(stream) = shaken {
-                answered(stream, router, watcher).await;
+                serve_connection(stream, router, watcher).await;
             }
             drop(place);
         });
@@ -132,7 +141,7 @@ impl House {
 }
 
 /// Answers the requests of a connection, one after the other.
-async fn answered(
+async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
     watcher: Watcher,

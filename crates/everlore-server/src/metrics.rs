@@ -11,69 +11,69 @@ use std::{
 };
 
 /// Upper bounds of the classes of durations, in seconds: from a lookup to what a person notices.
-const BOUNDS: [f64; 8] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];
+const LATENCY_BUCKETS: [f64; 8] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];
 
 /// What was asked and how long it took.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    routes: Mutex<BTreeMap<(String, String), Route>>,
-    under_way: AtomicI64,
-    prompts: Mutex<Prompts>,
+    routes: Mutex<BTreeMap<(String, String), RouteMetrics>>,
+    in_flight: AtomicI64,
+    prompts: Mutex<PromptMetrics>,
 }
 
 /// What was passed on to models.
 #[derive(Default)]
-struct Prompts {
-    stable: u64,
-    changed: u64,
-    added: u64,
+struct PromptMetrics {
+    prefix_bytes: u64,
+    changed_bytes: u64,
+    added_bytes: u64,
 }
 
 #[derive(Default)]
-struct Route {
+struct RouteMetrics {
     by_status: BTreeMap<u16, u64>,
     /// Requests of each class of duration, the last one for those above all bounds.
-    classes: [u64; BOUNDS.len() + 1],
-    seconds: f64,
+    buckets: [u64; LATENCY_BUCKETS.len() + 1],
+    total_seconds: f64,
 }
 
 impl Metrics {
     /// Notes that a request began; it is under way until what is returned is dropped.
-    pub(crate) fn begin(&self) -> UnderWay<'_> {
-        self.under_way.fetch_add(1, Ordering::Relaxed);
-        UnderWay(&self.under_way)
+    pub(crate) fn start_request(&self) -> InFlightGuard<'_> {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        InFlightGuard(&self.in_flight)
     }
 
     /// Notes how a request ended.
-    pub(crate) fn end(&self, method: &str, route: &str, status: u16, took: Duration) {
+    pub(crate) fn finish_request(&self, method: &str, route: &str, status: u16, took: Duration) {
         let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
         let route = routes.entry((route.to_owned(), method.to_owned())).or_default();
         let seconds = took.as_secs_f64();
         *route.by_status.entry(status).or_default() += 1;
-        route.classes[BOUNDS.partition_point(|bound| *bound < seconds)] += 1;
-        route.seconds += seconds;
+        route.buckets[LATENCY_BUCKETS.partition_point(|bound| *bound < seconds)] += 1;
+        route.total_seconds += seconds;
     }
 
     /// Notes a prompt that was passed on: the bytes before what memory adds, those of the turn before that are no longer
     /// there, and those that memory added (A8).
     #[cfg(feature = "remote")]
-    pub(crate) fn passed_on(&self, stable: usize, changed: usize, added: usize) {
+    pub(crate) fn record_prompt(&self, stable: usize, changed: usize, added: usize) {
         let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
-        prompts.stable += stable as u64;
-        prompts.changed += changed as u64;
-        prompts.added += added as u64;
+        prompts.prefix_bytes += stable as u64;
+        prompts.changed_bytes += changed as u64;
+        prompts.added_bytes += added as u64;
     }
 
-    fn prompts(&self) -> String {
+    fn render_prompts(&self) -> String {
         let prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
         let figures = [
-            ("prefix_bytes", "Bytes passed on before what memory adds.", prompts.stable),
+            ("prefix_bytes", "Bytes passed on before what memory adds.", prompts.prefix_bytes),
             (
                 "prefix_changed_bytes",
                 "Bytes of the turn before that a provider's cache could not use again.",
-                prompts.changed,
+                prompts.changed_bytes,
             ),
-            ("added_bytes", "Bytes that memory added.", prompts.added),
+            ("added_bytes", "Bytes that memory added.", prompts.added_bytes),
         ];
         let text = figures.map(|(name, help, value)| {
             let name = format!("everlore_prompt_{name}_total");
@@ -83,18 +83,18 @@ impl Metrics {
     }
 
     /// All figures as text.
-    pub(crate) fn text(&self, up: Duration) -> String {
+    pub(crate) fn render(&self, up: Duration) -> String {
         let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = format!(
             "# HELP everlore_up_seconds Time since the server began.\n# TYPE everlore_up_seconds gauge\neverlore_up_seconds {}\n\
              # HELP everlore_requests_under_way Requests that are being answered.\n# TYPE everlore_requests_under_way gauge\neverlore_requests_under_way {}\n\
              # HELP everlore_requests_total Requests that were answered.\n# TYPE everlore_requests_total counter\n",
             up.as_secs(),
-            self.under_way.load(Ordering::Relaxed)
+            self.in_flight.load(Ordering::Relaxed)
         );
         for ((route, method), counted) in routes.iter() {
             for (status, count) in &counted.by_status {
-                line(
+                render_sample(
                     &mut text,
                     "everlore_requests_total",
                     &format!("route=\"{route}\",method=\"{method}\",status=\"{status}\""),
@@ -104,38 +104,38 @@ impl Metrics {
         }
         text += "# HELP everlore_request_seconds How long answers took.\n# TYPE everlore_request_seconds histogram\n";
         for ((route, method), counted) in routes.iter() {
-            durations(&mut text, &format!("route=\"{route}\",method=\"{method}\""), counted);
+            render_histogram(&mut text, &format!("route=\"{route}\",method=\"{method}\""), counted);
         }
-        text + &self.prompts()
+        text + &self.render_prompts()
     }
 }
 
 /// A request that is being answered.
-pub(crate) struct UnderWay<'a>(&'a AtomicI64);
+pub(crate) struct InFlightGuard<'a>(&'a AtomicI64);
 
-impl Drop for UnderWay<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-fn durations(text: &mut String, labels: &str, route: &Route) {
+fn render_histogram(text: &mut String, labels: &str, route: &RouteMetrics) {
     let mut so_far = 0;
-    let bounds = BOUNDS.iter().map(f64::to_string).chain(["+Inf".to_owned()]);
-    for (bound, count) in bounds.zip(route.classes) {
+    let bounds = LATENCY_BUCKETS.iter().map(f64::to_string).chain(["+Inf".to_owned()]);
+    for (bound, count) in bounds.zip(route.buckets) {
         so_far += count;
-        line(
+        render_sample(
             text,
             "everlore_request_seconds_bucket",
             &format!("{labels},le=\"{bound}\""),
             so_far as f64,
         );
     }
-    line(text, "everlore_request_seconds_sum", labels, route.seconds);
-    line(text, "everlore_request_seconds_count", labels, so_far as f64);
+    render_sample(text, "everlore_request_seconds_sum", labels, route.total_seconds);
+    render_sample(text, "everlore_request_seconds_count", labels, so_far as f64);
 }
 
-fn line(text: &mut String, name: &str, labels: &str, value: f64) {
+fn render_sample(text: &mut String, name: &str, labels: &str, value: f64) {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{name}{{{labels}}} {value}");
 }
@@ -148,10 +148,10 @@ mod tests {
     fn requests_are_counted_by_route_and_status_and_sorted_into_classes() {
         let metrics = Metrics::default();
         for millis in [0, 3, 7_000] {
-            let _under_way = metrics.begin();
-            metrics.end("GET", "/v1/stats", 200, Duration::from_millis(millis));
+            let _under_way = metrics.start_request();
+            metrics.finish_request("GET", "/v1/stats", 200, Duration::from_millis(millis));
         }
-        let text = metrics.text(Duration::from_secs(9));
+        let text = metrics.render(Duration::from_secs(9));
         let labels = "route=\"/v1/stats\",method=\"GET\"";
         for expected in [
             "everlore_up_seconds 9".to_owned(),

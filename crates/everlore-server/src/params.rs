@@ -7,33 +7,36 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use crate::problem::Problem;
 
 /// Parameters that choose whose memory is meant; `auth` reads them.
-pub(crate) const SCOPE: [&str; 2] = ["agent", "user"];
+pub(crate) const SCOPE_PARAMS: [&str; 2] = ["agent", "user"];
 
 /// The parameters of a query.
-pub(crate) struct Params(Vec<(String, String)>);
+pub(crate) struct QueryParams(Vec<(String, String)>);
 
-impl Params {
+impl QueryParams {
     /// Those of a query as it came.
-    pub(crate) fn of(query: Option<&str>) -> Self {
+    pub(crate) fn parse(query: Option<&str>) -> Self {
         let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
         Self(pairs.into_owned().collect())
     }
 
     /// Every value of a parameter.
-    pub(crate) fn many<T: FromStr<Err: Display>>(&mut self, name: &str) -> Result<Vec<T>, Problem> {
+    pub(crate) fn repeated<T: FromStr<Err: Display>>(
+        &mut self,
+        name: &str,
+    ) -> Result<Vec<T>, Problem> {
         let (asked, rest) =
             std::mem::take(&mut self.0).into_iter().partition(|(key, _)| key == name);
         self.0 = rest;
         let asked: Vec<(String, String)> = asked;
-        asked.into_iter().map(|(_, value)| parsed(name, &value)).collect()
+        asked.into_iter().map(|(_, value)| parse_value(name, &value)).collect()
     }
 
     /// The value of a parameter, if it is given.
-    pub(crate) fn one<T: FromStr<Err: Display>>(
+    pub(crate) fn optional<T: FromStr<Err: Display>>(
         &mut self,
         name: &str,
     ) -> Result<Option<T>, Problem> {
-        let mut values = self.many(name)?;
+        let mut values = self.repeated(name)?;
         match values.len() {
             0 | 1 => Ok(values.pop()),
             _ => Err(Problem::invalid(format!("`{name}` is given more than once"), "give it once")),
@@ -43,11 +46,11 @@ impl Params {
     /// The value of a parameter that must be given.
     pub(crate) fn required<T: FromStr<Err: Display>>(&mut self, name: &str) -> Result<T, Problem> {
         let missing = || Problem::invalid(format!("`{name}` is missing"), "give it in the query");
-        self.one(name)?.ok_or_else(missing)
+        self.optional(name)?.ok_or_else(missing)
     }
 
     /// The value of a parameter within a range, if it is given.
-    pub(crate) fn within<T>(
+    pub(crate) fn in_range<T>(
         &mut self,
         name: &str,
         range: RangeInclusive<T>,
@@ -55,7 +58,7 @@ impl Params {
     where
         T: FromStr<Err: Display> + PartialOrd + Display,
     {
-        let value = self.one(name)?;
+        let value = self.optional(name)?;
         if value.as_ref().is_none_or(|value| range.contains(value)) {
             return Ok(value);
         }
@@ -64,13 +67,13 @@ impl Params {
     }
 
     /// Whether a parameter is given as `true`.
-    pub(crate) fn is(&mut self, name: &str) -> Result<bool, Problem> {
-        Ok(self.one::<bool>(name)?.unwrap_or(false))
+    pub(crate) fn flag(&mut self, name: &str) -> Result<bool, Problem> {
+        Ok(self.optional::<bool>(name)?.unwrap_or(false))
     }
 
     /// Nothing may be left.
-    pub(crate) fn end(self) -> Result<(), Problem> {
-        let unknown = self.0.iter().find(|(key, _)| !SCOPE.contains(&key.as_str()));
+    pub(crate) fn finish(self) -> Result<(), Problem> {
+        let unknown = self.0.iter().find(|(key, _)| !SCOPE_PARAMS.contains(&key.as_str()));
         match unknown {
             None => Ok(()),
             Some((key, _)) => Err(Problem::invalid(
@@ -81,15 +84,15 @@ impl Params {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Params {
+impl<S: Sync> FromRequestParts<S> for QueryParams {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Ok(Self::of(parts.uri.query()))
+        Ok(Self::parse(parts.uri.query()))
     }
 }
 
-fn parsed<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, Problem> {
+fn parse_value<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, Problem> {
     value.parse().map_err(|error| {
         Problem::invalid(format!("`{name}` cannot be read: {error}"), "see /docs for what it takes")
     })
@@ -101,24 +104,24 @@ mod tests {
 
     #[test]
     fn values_may_be_in_any_language_and_be_repeated() {
-        let mut params = Params::of(Some("tag=%E8%8C%B6&tag=tea&limit=5"));
-        assert_eq!(params.many::<String>("tag").unwrap(), ["茶", "tea"]);
-        assert_eq!(params.one::<usize>("limit").unwrap(), Some(5));
-        params.end().unwrap();
+        let mut params = QueryParams::parse(Some("tag=%E8%8C%B6&tag=tea&limit=5"));
+        assert_eq!(params.repeated::<String>("tag").unwrap(), ["茶", "tea"]);
+        assert_eq!(params.optional::<usize>("limit").unwrap(), Some(5));
+        params.finish().unwrap();
     }
 
     #[test]
     fn what_is_unknown_twice_or_unreadable_is_told() {
         assert_eq!(
-            Params::of(Some("limt=5")).end().unwrap_err().title,
+            QueryParams::parse(Some("limt=5")).finish().unwrap_err().title,
             "there is no parameter `limt`"
         );
-        assert!(Params::of(Some("limit=1&limit=2")).one::<usize>("limit").is_err());
-        assert!(Params::of(Some("limit=many")).one::<usize>("limit").is_err());
+        assert!(QueryParams::parse(Some("limit=1&limit=2")).optional::<usize>("limit").is_err());
+        assert!(QueryParams::parse(Some("limit=many")).optional::<usize>("limit").is_err());
         assert_eq!(
-            Params::of(Some("limit=5")).required::<String>("uri").unwrap_err().title,
+            QueryParams::parse(Some("limit=5")).required::<String>("uri").unwrap_err().title,
             "`uri` is missing"
         );
-        Params::of(Some("agent=a&user=b")).end().unwrap();
+        QueryParams::parse(Some("agent=a&user=b")).finish().unwrap();
     }
 }

@@ -26,15 +26,15 @@ pub(crate) struct Problem {
     /// More for programs.
     pub(crate) more: Option<Box<serde_json::Value>>,
     /// In whose words it is told.
-    pub(crate) dialect: Dialect,
+    pub(crate) error_format: ErrorFormat,
 }
 
 /// Whose clients are told of a problem: each reads its own shape.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum ErrorFormat {
     /// RFC 9457.
     #[default]
-    Own,
+    ProblemJson,
     /// `{"error": {…}}`, as OpenAI has it.
     #[cfg_attr(
         not(feature = "remote"),
@@ -83,8 +83,8 @@ impl Problem {
         detail: impl Into<String>,
     ) -> Self {
         let (title, detail) = (title.into(), detail.into());
-        let dialect = Dialect::Own;
-        Self { status, code, title, detail, retry_after: None, more: None, dialect }
+        let error_format = ErrorFormat::ProblemJson;
+        Self { status, code, title, detail, retry_after: None, more: None, error_format }
     }
 
     /// The request cannot be understood as it is.
@@ -102,10 +102,10 @@ impl Problem {
 
     /// The answer's body, with the id of the request.
     pub(crate) fn body(&self, request: &str) -> Body {
-        match self.dialect {
-            Dialect::Own => self.own_body(request),
-            Dialect::Openai => Body::from(self.as_openai().to_string()),
-            Dialect::Anthropic => Body::from(self.as_anthropic(request).to_string()),
+        match self.error_format {
+            ErrorFormat::ProblemJson => self.problem_json(request),
+            ErrorFormat::Openai => Body::from(self.as_openai().to_string()),
+            ErrorFormat::Anthropic => Body::from(self.as_anthropic(request).to_string()),
         }
     }
 
@@ -117,7 +117,7 @@ impl Problem {
             400..=499 => "invalid_request_error",
             _ => "server_error",
         };
-        json!({ "error": { "message": self.told(), "type": kind, "param": null, "code": self.code } })
+        json!({ "error": { "message": self.message(), "type": kind, "param": null, "code": self.code } })
     }
 
     fn as_anthropic(&self, request: &str) -> Value {
@@ -130,15 +130,15 @@ impl Problem {
             400..=499 => "invalid_request_error",
             _ => "api_error",
         };
-        let error = json!({ "type": kind, "message": self.told() });
+        let error = json!({ "type": kind, "message": self.message() });
         json!({ "type": "error", "error": error, "request_id": request })
     }
 
-    fn told(&self) -> String {
+    fn message(&self) -> String {
         format!("everlore: {}; {}", self.title, self.detail)
     }
 
-    fn own_body(&self, request: &str) -> Body {
+    fn problem_json(&self, request: &str) -> Body {
         let told = ProblemBody {
             kind: format!("urn:everlore:problem:{}", self.code),
             status: self.status.as_u16(),
@@ -154,11 +154,11 @@ impl Problem {
     }
 }
 
-impl Dialect {
+impl ErrorFormat {
     /// The type of a body in it.
     pub(crate) fn content_type(self) -> &'static str {
         match self {
-            Self::Own => "application/problem+json",
+            Self::ProblemJson => "application/problem+json",
             Self::Openai | Self::Anthropic => "application/json",
         }
     }
@@ -168,35 +168,38 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let status = match &error {
             Error::NotFound { .. } | Error::NoSuchUri { .. } => StatusCode::NOT_FOUND,
-            Error::Ambiguous { .. } | Error::Conflict { .. } => StatusCode::CONFLICT,
-            Error::Invalid { .. } | Error::Unfit { .. } => StatusCode::UNPROCESSABLE_ENTITY,
-            Error::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Error::AmbiguousId { .. } | Error::Conflict { .. } => StatusCode::CONFLICT,
+            Error::Invalid { .. } | Error::InvalidConfig { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Error::ContextTooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Error::Remote { .. } => StatusCode::BAD_GATEWAY,
             Error::Store(_) | Error::ReadOnly { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let more = match &error {
-            Error::Unfit { problems } => Some(Box::new(unfit(problems))),
+            Error::InvalidConfig { problems } => Some(Box::new(setting_errors(problems))),
             _ => None,
         };
-        Self { more, ..Self::new(status, error.code(), title(&error), detail(&error)) }
+        Self {
+            more,
+            ..Self::new(status, error.code(), public_title(&error), public_detail(&error))
+        }
     }
 }
 
 /// Settings told one by one; more would be no mistakes of a person.
-const MAX_UNFIT: usize = 100;
+const MAX_SETTING_ERRORS: usize = 100;
 
 /// Each setting that does not fit, for programs. Names are the caller's own and may be of any length.
-fn unfit(problems: &[(String, String)]) -> Value {
+fn setting_errors(problems: &[(String, String)]) -> Value {
     let told = |(key, message): &(String, String)| {
         let key: String = key.chars().take(100).collect();
         json!({ "key": key, "message": message })
     };
-    json!({ "errors": problems.iter().take(MAX_UNFIT).map(told).collect::<Vec<_>>() })
+    json!({ "errors": problems.iter().take(MAX_SETTING_ERRORS).map(told).collect::<Vec<_>>() })
 }
 
 /// Causes below the engine may name files and say what is in them: they are for the log.
-fn title(error: &Error) -> String {
+fn public_title(error: &Error) -> String {
     match error {
         Error::Store(_) | Error::Io { .. } | Error::Damaged { .. } | Error::ReadOnly { .. } => {
             tracing::error!(%error, "a request failed");
@@ -207,7 +210,7 @@ fn title(error: &Error) -> String {
                 _ => "storage failed".to_owned(),
             }
         }
-        Error::Unfit { problems } => match problems.len() {
+        Error::InvalidConfig { problems } => match problems.len() {
             1 => "a setting cannot be used".to_owned(),
             count => format!("{count} settings cannot be used"),
         },
@@ -216,13 +219,13 @@ fn title(error: &Error) -> String {
 }
 
 /// The hint, for a caller who has no command line.
-fn detail(error: &Error) -> String {
+fn public_detail(error: &Error) -> String {
     match error {
         Error::NotFound { .. } => {
             "only what belongs to this agent and user can be named; GET /v1/memories lists it"
                 .to_owned()
         }
-        Error::Unfit { problems } => match problems.first() {
+        Error::InvalidConfig { problems } => match problems.first() {
             Some((key, message)) => {
                 let key: String = key.chars().take(100).collect();
                 format!("`{key}`: {message}; nothing was changed, and `more` names them all")
@@ -238,7 +241,10 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.dialect.content_type()));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static(self.error_format.content_type()),
+        );
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

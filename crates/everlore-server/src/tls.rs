@@ -29,16 +29,16 @@ use tokio_rustls::{
 };
 
 /// How often it is looked whether the files were renewed: a certificate is renewed weeks before it ends.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+const RELOAD_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The longest that a client may take until its line is closed to others.
 const MAX_HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
 /// The first byte of every line that speaks TLS.
-const HANDSHAKE: u8 = 0x16;
+const TLS_HANDSHAKE_BYTE: u8 = 0x16;
 
 /// What is told to who does not: most of them read it.
-const NOT_TLS: &[u8] =
+const PLAIN_HTTP_RESPONSE: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n\
     this port speaks TLS: ask with https:// in place of http://\n";
 
@@ -52,42 +52,42 @@ pub struct TlsFiles {
 }
 
 /// What makes lines that nobody else reads.
-pub(crate) struct Tls {
+pub(crate) struct TlsContext {
     files: TlsFiles,
     /// How the files were before they were read first: whatever changed since is read again.
-    first: Option<Stamp>,
-    now: RwLock<Arc<Ready>>,
+    initial_stamp: Option<CertFileStamp>,
+    current: RwLock<Arc<LoadedCertificate>>,
 }
 
 /// A certificate that is in use.
-struct Ready {
+struct LoadedCertificate {
     acceptor: TlsAcceptor,
-    own: CertificateDer<'static>,
+    certificate: CertificateDer<'static>,
 }
 
 /// By what a changed file is known.
-type Stamp = [(SystemTime, u64); 2];
+type CertFileStamp = [(SystemTime, u64); 2];
 
-impl Tls {
+impl TlsContext {
     /// Reads the files, and says what is wrong with them.
     pub(crate) fn open(files: TlsFiles) -> Result<Self> {
-        let first = stamp(&files).ok();
-        let ready = read(&files)?;
+        let first = file_stamp(&files).ok();
+        let ready = load_certificate(&files)?;
         if is_open_to_others(&files.key) {
             let path = files.key.display();
             tracing::warn!(%path, "others on this machine can read the key; close it with chmod 600");
         }
-        Ok(Self { files, first, now: RwLock::new(Arc::new(ready)) })
+        Ok(Self { files, initial_stamp: first, current: RwLock::new(Arc::new(ready)) })
     }
 
     /// The line to a client once only the two can read it; none if it cannot be had in time.
-    pub(crate) async fn shaken(&self, mut stream: TcpStream) -> Option<TlsStream<TcpStream>> {
+    pub(crate) async fn handshake(&self, mut stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         let shaken = tokio::time::timeout(MAX_HANDSHAKE_TIME, async {
-            if first(&stream).await? != HANDSHAKE {
-                refuse(&mut stream).await?;
+            if peek_first_byte(&stream).await? != TLS_HANDSHAKE_BYTE {
+                refuse_plain_http(&mut stream).await?;
                 return Ok(None);
             }
-            self.now().acceptor.accept(stream).await.map(Some)
+            self.current().acceptor.accept(stream).await.map(Some)
         });
         match shaken.await {
             Ok(Ok(stream)) => stream,
@@ -103,11 +103,11 @@ impl Tls {
     }
 
     /// Whether the certificate is for this name or address.
-    pub(crate) fn is_for(&self, host: &str) -> bool {
+    pub(crate) fn covers_host(&self, host: &str) -> bool {
         let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-        let ready = self.now();
+        let ready = self.current();
         let (Ok(name), Ok(own)) =
-            (ServerName::try_from(bare), ParsedCertificate::try_from(&ready.own))
+            (ServerName::try_from(bare), ParsedCertificate::try_from(&ready.certificate))
         else {
             return false;
         };
@@ -115,32 +115,33 @@ impl Tls {
     }
 
     /// What a client of this machine may call it and find in the certificate, where that is not the address.
-    pub(crate) fn own_name(&self, address: SocketAddr) -> Option<String> {
-        let is_other = !self.is_for(&address.ip().to_string()) && self.is_for("localhost");
+    pub(crate) fn local_name(&self, address: SocketAddr) -> Option<String> {
+        let is_other =
+            !self.covers_host(&address.ip().to_string()) && self.covers_host("localhost");
         is_other.then(|| "localhost".to_owned())
     }
 
     /// Takes renewed files into use, as long as it runs.
-    pub(crate) async fn keep_fresh(self: Arc<Self>) {
-        let mut seen = self.first;
+    pub(crate) async fn watch_files(self: Arc<Self>) {
+        let mut seen = self.initial_stamp;
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(RELOAD_INTERVAL).await;
             let tls = Arc::clone(&self);
             // Files may be on a disk that is slow to answer.
-            let looked = tokio::task::spawn_blocking(move || tls.renew(seen)).await;
+            let looked = tokio::task::spawn_blocking(move || tls.reload_if_changed(seen)).await;
             seen = looked.unwrap_or(seen);
         }
     }
 
     /// Reads the files again if they changed since `seen`; answers what was seen now.
-    fn renew(&self, seen: Option<Stamp>) -> Option<Stamp> {
-        let found = stamp(&self.files).ok();
+    fn reload_if_changed(&self, seen: Option<CertFileStamp>) -> Option<CertFileStamp> {
+        let found = file_stamp(&self.files).ok();
         if found.is_none() || found == seen {
             return seen;
         }
-        match read(&self.files) {
+        match load_certificate(&self.files) {
             Ok(ready) => {
-                *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ready);
+                *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ready);
                 tracing::info!("the renewed certificate is in use");
             }
             Err(error) => {
@@ -150,13 +151,13 @@ impl Tls {
         found
     }
 
-    fn now(&self) -> Arc<Ready> {
-        Arc::clone(&self.now.read().unwrap_or_else(PoisonError::into_inner))
+    fn current(&self) -> Arc<LoadedCertificate> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// The first byte that came, which is still there to be read.
-async fn first(stream: &TcpStream) -> io::Result<u8> {
+async fn peek_first_byte(stream: &TcpStream) -> io::Result<u8> {
     let mut byte = [0];
     match stream.peek(&mut byte).await? {
         0 => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -166,20 +167,20 @@ async fn first(stream: &TcpStream) -> io::Result<u8> {
 
 /// Tells who speaks plain HTTP what to do instead. What they sent is taken first: a line that is closed with unread bytes is
 /// cut off, with the answer.
-async fn refuse(stream: &mut TcpStream) -> io::Result<()> {
+async fn refuse_plain_http(stream: &mut TcpStream) -> io::Result<()> {
     let _ = stream.read(&mut [0; 8 * 1024]).await?;
-    stream.write_all(NOT_TLS).await?;
+    stream.write_all(PLAIN_HTTP_RESPONSE).await?;
     stream.shutdown().await
 }
 
-fn stamp(files: &TlsFiles) -> io::Result<Stamp> {
+fn file_stamp(files: &TlsFiles) -> io::Result<CertFileStamp> {
     let of = |path: &Path| fs::metadata(path).and_then(|data| Ok((data.modified()?, data.len())));
     Ok([of(&files.cert)?, of(&files.key)?])
 }
 
 /// A certificate and its key that fit each other.
-fn read(files: &TlsFiles) -> Result<Ready> {
-    let (chain, key) = (certificates(&files.cert)?, key(&files.key)?);
+fn load_certificate(files: &TlsFiles) -> Result<LoadedCertificate> {
+    let (chain, key) = (read_certificates(&files.cert)?, read_private_key(&files.key)?);
     let own = chain[0].clone();
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -188,12 +189,12 @@ fn read(files: &TlsFiles) -> Result<Ready> {
         .with_single_cert(chain, key)
         .map_err(|error| unusable(files, &error))?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Ready { acceptor: TlsAcceptor::from(Arc::new(config)), own })
+    Ok(LoadedCertificate { acceptor: TlsAcceptor::from(Arc::new(config)), certificate: own })
 }
 
 /// At least one.
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
-    let bytes = bytes(path)?;
+fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
+    let bytes = read_file(path)?;
     let found: std::result::Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     match found {
         Ok(found) if !found.is_empty() => Ok(found),
@@ -205,8 +206,8 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     }
 }
 
-fn key(path: &Path) -> Result<PrivateKeyDer<'static>> {
-    let bytes = bytes(path)?;
+fn read_private_key(path: &Path) -> Result<PrivateKeyDer<'static>> {
+    let bytes = read_file(path)?;
     match PrivateKeyDer::pem_slice_iter(&bytes).next() {
         Some(Ok(key)) => Ok(key),
         _ if bytes.windows(9).any(|bytes| bytes == b"ENCRYPTED") => Err(Error::invalid(
@@ -221,7 +222,7 @@ fn key(path: &Path) -> Result<PrivateKeyDer<'static>> {
     }
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>> {
+fn read_file(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|error| {
         Error::invalid(
             format!("{} cannot be read: {error}", path.display()),

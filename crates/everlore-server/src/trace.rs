@@ -12,32 +12,32 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::{app::App, audit::Record, auth::Access, problem::Problem};
+use crate::{app::App, audit::AuditRecord, auth::Access, problem::Problem};
 
 /// The header of the id of a request.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Methods that are told by name.
-const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const LOGGED_METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// A caller's own id may be as long as this.
 const MAX_ID_BYTES: usize = 64;
 
 /// Said of a problem whose body stands already, in the shape of another protocol.
 #[derive(Clone, Copy)]
-pub(crate) struct Written;
+pub(crate) struct BodyWritten;
 
 /// Whether somebody still waits for the answer. What is done for them alone may be given up once nobody does.
 #[derive(Clone)]
-pub(crate) struct Waiting(
+pub(crate) struct ClientPresence(
     #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only the proxy gives up"))]
     watch::Receiver<()>,
 );
 
 #[cfg(feature = "remote")]
-impl Waiting {
+impl ClientPresence {
     /// Comes when the client has gone away before it was answered.
-    pub(crate) async fn ended(&mut self) {
+    pub(crate) async fn disconnected(&mut self) {
         // Nothing is ever sent: the channel closes with the connection.
         while self.0.changed().await.is_ok() {}
     }
@@ -45,10 +45,14 @@ impl Waiting {
 
 /// Follows a request from its beginning to its answer, in a task of its own: who goes away in between does not break off
 /// what was begun, and what breaks here is told and takes nobody else along.
-pub(crate) async fn traced(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn trace_request(
+    State(app): State<App>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let (_waits, waiting) = watch::channel(());
-    request.extensions_mut().insert(Waiting(waiting));
-    let answered = tokio::spawn(follow(app, request, next)).await;
+    request.extensions_mut().insert(ClientPresence(waiting));
+    let answered = tokio::spawn(run_traced(app, request, next)).await;
     answered.unwrap_or_else(|error| {
         let problem = Problem::internal(&error);
         let body = problem.body("unknown");
@@ -58,44 +62,45 @@ pub(crate) async fn traced(State(app): State<App>, mut request: Request, next: N
     })
 }
 
-async fn follow(app: App, request: Request, next: Next) -> Response {
-    let (began, seen, _under_way) = (Instant::now(), Seen::of(&request), app.metrics.begin());
+async fn run_traced(app: App, request: Request, next: Next) -> Response {
+    let (began, seen, _under_way) =
+        (Instant::now(), RequestTrace::new(&request), app.metrics.start_request());
     let mut response = next.run(request).await;
     let problem = response.extensions_mut().remove::<Problem>();
-    let is_written = response.extensions_mut().remove::<Written>().is_some();
+    let is_written = response.extensions_mut().remove::<BodyWritten>().is_some();
     if let (Some(problem), false) = (&problem, is_written) {
         *response.body_mut() = problem.body(&seen.id);
     }
-    dress(response.headers_mut(), &seen.id);
-    seen.write_down(&app, &response, problem.map(|problem| problem.code), began.elapsed());
+    set_response_headers(response.headers_mut(), &seen.id);
+    seen.record(&app, &response, problem.map(|problem| problem.code), began.elapsed());
     response
 }
 
 /// What may be written down of a request.
-struct Seen {
+struct RequestTrace {
     id: String,
     method: &'static str,
     route: String,
 }
 
-impl Seen {
-    fn of(request: &Request) -> Self {
-        let id = own_id(request.headers()).unwrap_or_else(|| Uuid::now_v7().to_string());
-        let method = METHODS.into_iter().find(|known| *known == request.method().as_str());
+impl RequestTrace {
+    fn new(request: &Request) -> Self {
+        let id = client_request_id(request.headers()).unwrap_or_else(|| Uuid::now_v7().to_string());
+        let method = LOGGED_METHODS.into_iter().find(|known| *known == request.method().as_str());
         let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
         // A path that leads nowhere and a method that nobody knows may say anything.
         Self { id, method: method.unwrap_or("-"), route: route.unwrap_or_else(|| "-".to_owned()) }
     }
 
-    fn write_down(self, app: &App, response: &Response, code: Option<&str>, took: Duration) {
+    fn record(self, app: &App, response: &Response, code: Option<&str>, took: Duration) {
         let Self { id, method, route } = self;
         let (status, ms) = (response.status().as_u16(), took.as_millis() as u64);
         let access = response.extensions().get::<Access>();
         let caller = access.map(|access| access.caller.name.as_str());
-        app.metrics.end(method, &route, status, took);
+        app.metrics.finish_request(method, &route, status, took);
         tracing::info!(request = id, caller, method, route, status, code, ms, "answered");
         if is_audited(&route, status) {
-            app.audit.write(&Record {
+            app.audit.write(&AuditRecord {
                 at: Timestamp::now(),
                 request: &id,
                 caller,
@@ -118,14 +123,14 @@ fn is_audited(route: &str, status: u16) -> bool {
 }
 
 /// The id that the caller gave, if it is one that can stand in any log.
-fn own_id(headers: &HeaderMap) -> Option<String> {
+fn client_request_id(headers: &HeaderMap) -> Option<String> {
     let id = headers.get(&REQUEST_ID)?.to_str().ok()?;
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     (is_plain && (1..=MAX_ID_BYTES).contains(&id.len())).then(|| id.to_owned())
 }
 
 /// Answers are nobody else's: no cache keeps them, no page embeds them, no browser guesses what they are.
-fn dress(headers: &mut HeaderMap, id: &str) {
+fn set_response_headers(headers: &mut HeaderMap, id: &str) {
     if let Ok(id) = HeaderValue::from_str(id) {
         // A provider's own id is what its support asks for.
         headers.entry(REQUEST_ID).or_insert(id);
@@ -143,12 +148,15 @@ mod tests {
     #[test]
     fn only_plain_ids_of_callers_are_taken_over() {
         let id = |value: &'static str| {
-            own_id(&HeaderMap::from_iter([(REQUEST_ID, HeaderValue::from_static(value))]))
+            client_request_id(&HeaderMap::from_iter([(
+                REQUEST_ID,
+                HeaderValue::from_static(value),
+            )]))
         };
         assert_eq!(id("turn-7.a_B").as_deref(), Some("turn-7.a_B"));
         for bad in ["", "a b", "a\tb", "a\"b", "<b>"] {
             assert_eq!(id(bad), None, "{bad:?}");
         }
-        assert_eq!(own_id(&HeaderMap::new()), None);
+        assert_eq!(client_request_id(&HeaderMap::new()), None);
     }
 }

@@ -28,7 +28,7 @@ pub enum Error {
     },
     /// A shortened id fits more than one memory.
     #[error("`{prefix}` fits {count} memories")]
-    Ambiguous {
+    AmbiguousId {
         /// The shortened id as given.
         prefix: String,
         /// How many memories it fits.
@@ -43,8 +43,8 @@ pub enum Error {
         hint: String,
     },
     /// Settings that cannot be used as they are. Change them and try again.
-    #[error("{}", told(problems))]
-    Unfit {
+    #[error("{}", join_problems(problems))]
+    InvalidConfig {
         /// Each setting, and what is wrong with its value.
         problems: Vec<(String, String)>,
     },
@@ -56,7 +56,7 @@ pub enum Error {
     },
     /// The database was written by a newer version of Everlore.
     #[error("the database has schema {found}, this program knows schemas up to {known}")]
-    TooNew {
+    SchemaTooNew {
         /// The schema found in the file.
         found: u32,
         /// The newest schema this program knows.
@@ -87,7 +87,7 @@ pub enum Error {
     },
     /// A language model cannot read so much at once. Shorten it and ask again.
     #[error("{message}")]
-    TooLong {
+    ContextTooLong {
         /// What the model's server says.
         message: String,
         /// What to do about it.
@@ -133,15 +133,15 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } | Self::NoSuchUri { .. } => "not_found",
-            Self::Ambiguous { .. } => "ambiguous",
-            Self::Invalid { .. } | Self::Unfit { .. } => "invalid",
+            Self::AmbiguousId { .. } => "ambiguous",
+            Self::Invalid { .. } | Self::InvalidConfig { .. } => "invalid",
             Self::Conflict { .. } => "conflict",
-            Self::TooNew { .. } => "too_new",
+            Self::SchemaTooNew { .. } => "too_new",
             Self::ReadOnly { .. } => "read_only",
             Self::Damaged { .. } => "damaged",
             Self::Store(_) => "store",
             Self::Remote { .. } => "remote",
-            Self::TooLong { .. } => "too_long",
+            Self::ContextTooLong { .. } => "too_long",
             Self::Io { .. } => "io",
         }
     }
@@ -152,16 +152,16 @@ impl Error {
             Self::NotFound { .. } => {
                 "list what there is with `everlore memory list`; ids are looked up in the current agent and user only"
             }
-            Self::Ambiguous { .. } => "give more characters of the id",
-            Self::Unfit { .. } => {
+            Self::AmbiguousId { .. } => "give more characters of the id",
+            Self::InvalidConfig { .. } => {
                 "nothing was changed; docs/configuration.md lists every setting with what it takes"
             }
             Self::Invalid { hint, .. }
             | Self::NoSuchUri { hint, .. }
             | Self::Remote { hint, .. }
-            | Self::TooLong { hint, .. } => hint,
+            | Self::ContextTooLong { hint, .. } => hint,
             Self::Conflict { .. } => "read it again and repeat the change",
-            Self::TooNew { .. } => "update everlore, or open another home with --home",
+            Self::SchemaTooNew { .. } => "update everlore, or open another home with --home",
             Self::ReadOnly { .. } => {
                 "reading works; to write, give this user the right to it, or name another home with --home"
             }
@@ -176,7 +176,7 @@ impl Error {
     }
 }
 
-fn told(problems: &[(String, String)]) -> String {
+fn join_problems(problems: &[(String, String)]) -> String {
     let told: Vec<_> =
         problems.iter().map(|(key, problem)| format!("`{key}`: {problem}")).collect();
     told.join("; ")

@@ -22,9 +22,9 @@ pub mod chat;
 pub use config::Config;
 pub use engine::Engine;
 pub use error::{Error, Result};
-pub use ingest::{Document, Edit, Remember, Turn};
-pub use recall::{Block, Hit, Recall, RecallRequest};
-pub use tools::{ToolAnswer, ToolContext, Tools};
+pub use ingest::{Document, MemoryEdit, RememberRequest, Turn};
+pub use recall::{Hit, MemoryBlock, Recall, RecallRequest};
+pub use tools::{ToolContext, ToolRegistry, ToolResult};
 pub use types::{Kind, Memory, MemoryId, Scope, Status};
 
 /// The example of the README, which is run as a test.

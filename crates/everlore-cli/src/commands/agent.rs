@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
 use everlore::{
-    config::OwnChange, engine::AgentSettings, files::agent_settings::SettingsFile, store::Store,
+    config::AgentConfigPatch, engine::AgentSettings, files::agent_settings::AgentSettingsFile,
+    store::Store,
 };
 use serde_json::{Map, Value, json};
 
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
-    words::{count, rendered, table},
+    render::{new_table, pluralize, render_table},
 };
 
 /// List agents, and show or change the settings that one has for itself
@@ -21,23 +22,23 @@ pub(crate) enum AgentCommand {
     /// List the agents of this home
     List,
     /// Show what holds for an agent, and where it comes from
-    Settings(SettingsArgs),
+    Settings(AgentSettingsArgs),
     /// Set settings for an agent alone
-    Set(SetArgs),
+    Set(AgentSetArgs),
     /// Remove settings of an agent, so that those of the home hold
-    Unset(UnsetArgs),
+    Unset(AgentUnsetArgs),
     /// Remove all settings of an agent
-    Reset(ResetArgs),
+    Reset(AgentResetArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct SettingsArgs {
+pub(crate) struct AgentSettingsArgs {
     /// The agent [default: the one in use]
     name: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct SetArgs {
+pub(crate) struct AgentSetArgs {
     /// The agent
     name: String,
     /// Settings and their values, such as memory.enabled=false or memory.inject.limit=3
@@ -46,7 +47,7 @@ pub(crate) struct SetArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct UnsetArgs {
+pub(crate) struct AgentUnsetArgs {
     /// The agent
     name: String,
     /// Settings or sections, such as memory.inject
@@ -55,43 +56,45 @@ pub(crate) struct UnsetArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ResetArgs {
+pub(crate) struct AgentResetArgs {
     /// The agent
     name: String,
 }
 
 impl AgentCommand {
     /// Whether it only looks.
-    pub(crate) fn only_reads(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         matches!(self, Self::List | Self::Settings(_))
     }
 
     /// Lists agents, or shows or changes the settings of one.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self {
-            Self::List => list(cx, out).await,
+            Self::List => list_agents(cx, out).await,
             Self::Settings(args) => {
                 let name = args.name.as_deref().unwrap_or(cx.scope.agent());
-                show(&cx.on_files().agent_settings(name).await?, out)
+                print_settings(&cx.files_only_engine().agent_settings(name).await?, out)
             }
             Self::Set(args) => {
-                let given = args.settings.iter().map(|given| assigned(cx, given));
-                let change = OwnChange::of_paths(given.collect::<Result<Vec<_>>>()?);
-                changed(cx, &args.name, change, out).await
+                let given = args.settings.iter().map(|given| parse_assignment(cx, given));
+                let change = AgentConfigPatch::from_paths(given.collect::<Result<Vec<_>>>()?);
+                apply_change(cx, &args.name, change, out).await
             }
             Self::Unset(args) => {
-                let change = OwnChange::of_paths(args.keys.into_iter().map(|key| (key, None)));
-                changed(cx, &args.name, change, out).await
+                let change =
+                    AgentConfigPatch::from_paths(args.keys.into_iter().map(|key| (key, None)));
+                apply_change(cx, &args.name, change, out).await
             }
             Self::Reset(args) => {
-                let done = cx.on_files().reset_agent_settings(&args.name, |_| true).await?;
-                tell(&done, out)
+                let done =
+                    cx.files_only_engine().reset_agent_settings(&args.name, |_| true).await?;
+                print_own_settings(&done, out)
             }
         }
     }
 }
 
-async fn list(cx: &Context, out: &mut Output) -> Result<Exit> {
+async fn list_agents(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let mut agents = BTreeMap::<String, (usize, usize)>::new();
     let store = cx.store().await?;
     for scope in store.scopes().await? {
@@ -100,10 +103,10 @@ async fn list(cx: &Context, out: &mut Output) -> Result<Exit> {
         let known = agents.entry(scope.agent().to_owned()).or_default();
         *known = (known.0 + 1, known.1 + memories);
     }
-    let engine = cx.on_files();
+    let engine = cx.files_only_engine();
     let listed = agents.iter().map(|(agent, (users, memories))| {
         let enabled = engine.settings(agent).memory.enabled;
-        let own = SettingsFile::of(&cx.home, agent).path().exists();
+        let own = AgentSettingsFile::for_agent(&cx.home, agent).path().exists();
         (agent, users, memories, enabled, own)
     });
     if out.is_json() {
@@ -114,35 +117,35 @@ async fn list(cx: &Context, out: &mut Output) -> Result<Exit> {
     } else if agents.is_empty() {
         out.note("nothing is stored yet");
     } else {
-        let mut rows = table(&["agent", "users", "memories", "memory", "settings"]);
+        let mut rows = new_table(&["agent", "users", "memories", "memory", "settings"]);
         for (agent, users, memories, enabled, own) in listed {
             let enabled = if enabled { "on" } else { "off" };
             let own = if own { "its own" } else { "the home's" };
             rows.add_row([agent, &users.to_string(), &memories.to_string(), enabled, own]);
         }
-        out.text(&rendered(rows))?;
+        out.text(&render_table(rows))?;
     }
-    Ok(Exit::found(!agents.is_empty()))
+    Ok(Exit::from_found(!agents.is_empty()))
 }
 
-fn show(found: &AgentSettings, out: &mut Output) -> Result<Exit> {
-    let well = Exit::well(found.problem.is_none());
+fn print_settings(found: &AgentSettings, out: &mut Output) -> Result<Exit> {
+    let well = Exit::from_success(found.problem.is_none());
     if out.is_json() {
-        out.json(&with_path(found))?;
+        out.json(&settings_json(found))?;
         return Ok(well);
     }
-    let mut rows = table(&["setting", "value", "from"]);
-    let own = flat(&found.own);
-    for (key, value) in flat(&found.settings) {
+    let mut rows = new_table(&["setting", "value", "from"]);
+    let own = flatten_settings(&found.own);
+    for (key, value) in flatten_settings(&found.settings) {
         let from = if own.contains_key(&key) { "agent" } else { "home" };
         rows.add_row([&key, &value, from]);
     }
-    out.text(&rendered(rows))?;
-    notes(found, out);
+    out.text(&render_table(rows))?;
+    print_problems(found, out);
     Ok(well)
 }
 
-fn notes(found: &AgentSettings, out: &mut Output) {
+fn print_problems(found: &AgentSettings, out: &mut Output) {
     let path = found.path.display();
     for warning in &found.warnings {
         out.note(&format!("warning: {path}: {warning}"));
@@ -152,40 +155,45 @@ fn notes(found: &AgentSettings, out: &mut Output) {
     }
 }
 
-async fn changed(cx: &Context, name: &str, change: OwnChange, out: &mut Output) -> Result<Exit> {
-    let done = cx.on_files().change_agent_settings(name, change, |_| true).await?;
-    tell(&done, out)
+async fn apply_change(
+    cx: &CliContext,
+    name: &str,
+    change: AgentConfigPatch,
+    out: &mut Output,
+) -> Result<Exit> {
+    let done = cx.files_only_engine().change_agent_settings(name, change, |_| true).await?;
+    print_own_settings(&done, out)
 }
 
 /// Says what an agent has for itself after a change.
-fn tell(done: &AgentSettings, out: &mut Output) -> Result<Exit> {
+fn print_own_settings(done: &AgentSettings, out: &mut Output) -> Result<Exit> {
     if out.is_json() {
-        out.json(&with_path(done))?;
+        out.json(&settings_json(done))?;
         return Ok(Exit::Done);
     }
-    let own = flat(&done.own);
-    let settings = count(own.len(), "setting", "settings");
+    let own = flatten_settings(&done.own);
+    let settings = pluralize(own.len(), "setting", "settings");
     out.line(&format!("{} has {settings} of its own", done.agent))?;
     for (key, value) in own {
         out.line(&format!("  {key} = {value}"))?;
     }
-    notes(done, out);
+    print_problems(done, out);
     Ok(Exit::Done)
 }
 
-fn with_path(found: &AgentSettings) -> Value {
+fn settings_json(found: &AgentSettings) -> Value {
     let mut told = json!(found);
     told["path"] = json!(found.path.display().to_string());
     told
 }
 
 /// Every setting by its dotted name, with its value in words.
-fn flat(sections: &Map<String, Value>) -> BTreeMap<String, String> {
+fn flatten_settings(sections: &Map<String, Value>) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (key, value) in sections {
         match value {
             Value::Object(inner) => {
-                let inner = flat(inner).into_iter();
+                let inner = flatten_settings(inner).into_iter();
                 all.extend(inner.map(|(name, value)| (format!("{key}.{name}"), value)));
             }
             value => {
@@ -197,9 +205,9 @@ fn flat(sections: &Map<String, Value>) -> BTreeMap<String, String> {
 }
 
 /// A setting and its value, read as the type that the setting has.
-fn assigned(cx: &Context, given: &str) -> Result<(String, Option<Value>)> {
+fn parse_assignment(cx: &CliContext, given: &str) -> Result<(String, Option<Value>)> {
     let Some((key, text)) = given.split_once('=') else {
-        return Err(Failure::invalid(
+        return Err(CliError::invalid(
             format!("`{given}` sets nothing"),
             "write the setting, = and its value: memory.inject.limit=3",
         ));

@@ -1,21 +1,21 @@
 //! `everlore recall calibrate`: fits how sure recall is to one's own memories (A1).
 
-use everlore::engine::{Calibration, Told};
+use everlore::engine::{Calibration, CalibrationMetrics};
 use serde_json::json;
 
 use crate::{
     calibration,
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
-    words::{count, rendered, table},
+    render::{new_table, pluralize, render_table},
 };
 
 /// Fits and keeps what was found, only shows it, or goes back to what is shipped.
 pub(super) async fn run(
     dry_run: bool,
     reset: bool,
-    cx: &Context,
+    cx: &CliContext,
     out: &mut Output,
 ) -> Result<Exit> {
     if reset {
@@ -26,18 +26,18 @@ pub(super) async fn run(
     if keeps {
         // What does not improve anything also replaces what was kept before.
         let kept = found.improves.then(|| (found.tuning, cx.now().timestamp()));
-        calibration::keep(&cx.home, &cx.scope, kept)?;
+        calibration::save_tuning(&cx.home, &cx.scope, kept)?;
     }
     if out.is_json() {
         out.json(&json!({ "calibration": found, "kept": keeps && found.improves }))?;
     } else {
-        out.text(&told(&found, keeps))?;
+        out.text(&render_calibration(&found, keeps))?;
     }
     Ok(Exit::Done)
 }
 
-fn run_reset(cx: &Context, out: &mut Output) -> Result<Exit> {
-    let changed = calibration::keep(&cx.home, &cx.scope, None)?;
+fn run_reset(cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    let changed = calibration::save_tuning(&cx.home, &cx.scope, None)?;
     if out.is_json() {
         out.json(&json!({ "reset": changed }))?;
     } else {
@@ -49,11 +49,11 @@ fn run_reset(cx: &Context, out: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn told(found: &Calibration, keeps: bool) -> String {
-    let questions = count(found.questions, "question", "questions");
-    let memories = count(found.memories, "memory", "memories");
-    let mut numbers = table(&["", "told apart", "error", "own answered", "foreign silenced"]);
-    let row = |name: &str, told: &Told| {
+fn render_calibration(found: &Calibration, keeps: bool) -> String {
+    let questions = pluralize(found.questions, "question", "questions");
+    let memories = pluralize(found.memories, "memory", "memories");
+    let mut numbers = new_table(&["", "told apart", "error", "own answered", "foreign silenced"]);
+    let row = |name: &str, told: &CalibrationMetrics| {
         let shares = [told.answered, told.silenced].map(|share| format!("{:.0}%", share * 100.0));
         let [answered, silenced] = shares;
         [
@@ -75,6 +75,6 @@ fn told(found: &Calibration, keeps: bool) -> String {
     };
     format!(
         "{questions} made of {memories}, each put to the half it was made from and to the other\n{}\n{end}\n",
-        rendered(numbers)
+        render_table(numbers)
     )
 }

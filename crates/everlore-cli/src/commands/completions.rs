@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 use crate::{
     cli::Cli,
-    failure::{Exit, Result},
+    error::{Exit, Result},
     output::Output,
 };
 

@@ -1,12 +1,12 @@
 //! `everlore config`: the settings in force, where they come from, what is wrong with them, and keys kept apart from them.
 
 use clap::{Args, Subcommand};
-use everlore::config::Secret;
+use everlore::config::SecretString;
 use serde_json::json;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     input, keys,
     output::Output,
 };
@@ -21,11 +21,11 @@ pub(crate) enum ConfigCommand {
     /// Print where the settings are read from
     Path,
     /// Keep the key of a provider, read from standard input, in keys.toml, which only you can read
-    Key(KeyArgs),
+    Key(ConfigKeyArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct KeyArgs {
+pub(crate) struct ConfigKeyArgs {
     /// The provider as the settings name it, such as openai
     provider: String,
     /// Forget the key instead
@@ -35,20 +35,20 @@ pub(crate) struct KeyArgs {
 
 impl ConfigCommand {
     /// Shows, checks or locates the settings.
-    pub(crate) fn run(&self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) fn run(&self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self {
-            Self::Show => show(cx, out),
-            Self::Check => check(cx, out),
-            Self::Path => path(cx, out),
-            Self::Key(args) => key(args, cx, out),
+            Self::Show => print_config(cx, out),
+            Self::Check => check_config(cx, out),
+            Self::Path => print_path(cx, out),
+            Self::Key(args) => change_key(args, cx, out),
         }
     }
 }
 
-fn show(cx: &Context, out: &mut Output) -> Result<Exit> {
+fn print_config(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let settings = &cx.settings;
     if let Some((message, hint)) = settings.problems.first() {
-        return Err(Failure::invalid(message, hint));
+        return Err(CliError::invalid(message, hint));
     }
     for warning in &settings.warnings {
         out.note(&format!("warning: {warning}"));
@@ -61,7 +61,7 @@ fn show(cx: &Context, out: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn check(cx: &Context, out: &mut Output) -> Result<Exit> {
+fn check_config(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let settings = &cx.settings;
     let well = settings.problems.is_empty();
     if out.is_json() {
@@ -74,7 +74,7 @@ fn check(cx: &Context, out: &mut Output) -> Result<Exit> {
             "problems": settings.problems.iter().map(problem).collect::<Vec<_>>(),
             "warnings": settings.warnings,
         }))?;
-        return Ok(Exit::well(well));
+        return Ok(Exit::from_success(well));
     }
     for (message, hint) in &settings.problems {
         out.line(&format!("problem: {message}\n         {hint}"))?;
@@ -86,10 +86,10 @@ fn check(cx: &Context, out: &mut Output) -> Result<Exit> {
         let file = if settings.path.exists() { "read" } else { "absent, so the defaults hold" };
         out.line(&format!("ok: {} ({file})", settings.path.display()))?;
     }
-    Ok(Exit::well(well))
+    Ok(Exit::from_success(well))
 }
 
-fn path(cx: &Context, out: &mut Output) -> Result<Exit> {
+fn print_path(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let path = &cx.settings.path;
     if out.is_json() {
         out.json(&json!({ "path": path.display().to_string(), "exists": path.exists() }))?;
@@ -100,11 +100,11 @@ fn path(cx: &Context, out: &mut Output) -> Result<Exit> {
 }
 
 /// The key comes from standard input: arguments stay in the history of the shell.
-fn key(args: &KeyArgs, cx: &Context, out: &mut Output) -> Result<Exit> {
-    keys::known(&args.provider)?;
-    let key = if args.remove { None } else { Some(given_key(out)?) };
-    keys::write(&cx.home, &args.provider, key.as_ref())?;
-    let path = cx.home.join(keys::FILE).display().to_string();
+fn change_key(args: &ConfigKeyArgs, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    keys::check_provider(&args.provider)?;
+    let key = if args.remove { None } else { Some(read_key(out)?) };
+    keys::write_key(&cx.home, &args.provider, key.as_ref())?;
+    let path = cx.home.join(keys::KEYS_FILE).display().to_string();
     if out.is_json() {
         out.json(&json!({ "provider": args.provider, "kept": !args.remove, "path": path }))?;
     } else {
@@ -114,14 +114,14 @@ fn key(args: &KeyArgs, cx: &Context, out: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn given_key(out: &mut Output) -> Result<Secret> {
-    let text = input::text(&[], out)?;
+fn read_key(out: &mut Output) -> Result<SecretString> {
+    let text = input::text_or_stdin(&[], out)?;
     let key = text.trim();
     if key.is_empty() || key.contains(char::is_whitespace) {
-        return Err(Failure::invalid(
+        return Err(CliError::invalid(
             "that is no key",
             "give it on standard input, on one line: everlore config key PROVIDER < FILE",
         ));
     }
-    Ok(Secret::new(key))
+    Ok(SecretString::new(key))
 }

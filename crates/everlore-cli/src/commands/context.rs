@@ -1,13 +1,13 @@
 //! `everlore context`: the block to append to a system prompt.
 
 use clap::Args;
-use everlore::{Block, RecallRequest};
+use everlore::{MemoryBlock, RecallRequest};
 use serde::Serialize;
 
 use super::why_not;
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     input,
     output::Output,
 };
@@ -35,39 +35,39 @@ pub(crate) struct ContextArgs {
 
 /// The block for programs, with its figures.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct ContextView<'a> {
     query: &'a str,
     budget: usize,
     #[serde(flatten)]
-    block: &'a Block,
+    block: &'a MemoryBlock,
 }
 
 impl ContextArgs {
     /// Whether nothing is written down.
-    pub(crate) fn only_reads(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         self.session.is_none()
     }
 
     /// Recalls, packs and prints.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
-        let request = engine.context_request(&cx.scope, input::query(&self.query, out)?);
+        let request = engine.context_request(&cx.scope, input::query_or_stdin(&self.query, out)?);
         let limit = self.limit.unwrap_or(request.limit);
         let request = RecallRequest { limit, ..request };
         let usual = engine.settings(cx.scope.agent()).memory.inject.token_budget;
         let budget = self.budget.unwrap_or(usual);
         if let Some(name) = &self.why_not {
-            return why_not::in_block(&request, budget, name, cx, out).await;
+            return why_not::explain_block(&request, budget, name, cx, out).await;
         }
         let block = match &self.session {
             Some(session) => engine.inject(&request, budget, session).await?,
             None => engine.context(&request, budget).await?,
         };
         if out.is_json() {
-            out.json(&Answer { query: &request.query, budget, block: &block })?;
+            out.json(&ContextView { query: &request.query, budget, block: &block })?;
         } else if !block.text.is_empty() {
             out.line(&block.text)?;
         }
-        Ok(Exit::found(!block.entries.is_empty()))
+        Ok(Exit::from_found(!block.entries.is_empty()))
     }
 }

@@ -3,15 +3,15 @@
 use clap::{Args, Parser};
 use everlore::{
     MemoryId,
-    store::{JournalQuery, Order, Page},
+    store::{JournalQuery, ListOrder, ListQuery},
 };
 
 use crate::{
     cli::Cli,
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
-    words::quoted,
+    render::shell_quote,
 };
 
 /// See what Everlore does: a guided tour of a few seconds in a temporary home
@@ -19,7 +19,7 @@ use crate::{
 pub(crate) struct DemoArgs {}
 
 /// A step: what it shows, and the command that shows it.
-struct Step {
+struct DemoStep {
     caption: &'static str,
     command: &'static [&'static str],
 }
@@ -30,16 +30,16 @@ const LAST_STORED: &str = "LAST_ID";
 /// Stands for the number of the newest change.
 const LAST_CHANGE: &str = "LAST_CHANGE";
 
-const STEPS: &[Step] = &[
-    Step {
+const STEPS: &[DemoStep] = &[
+    DemoStep {
         caption: "Tell it something. The answer comes when it is safe on disk and can be found.",
         command: &["remember", "I'm allergic to peanuts and never eat them."],
     },
-    Step {
+    DemoStep {
         caption: "In Chinese too, or in both.",
         command: &["remember", "我喜欢喝龙井茶，每天早上一杯。", "--tag", "饮食"],
     },
-    Step {
+    DemoStep {
         caption: "Any kind of fact.",
         command: &[
             "remember",
@@ -48,24 +48,24 @@ const STEPS: &[Step] = &[
             "project",
         ],
     },
-    Step {
+    DemoStep {
         caption: "Ask in your own words.",
         command: &["recall", "what must I not eat, peanuts?"],
     },
-    Step { caption: "Two characters are enough.", command: &["recall", "龙井"] },
-    Step {
+    DemoStep { caption: "Two characters are enough.", command: &["recall", "龙井"] },
+    DemoStep {
         caption: "Every number that made a score can be seen.",
         command: &["recall", "Which port does staging use?", "--limit", "1", "--explain"],
     },
-    Step {
+    DemoStep {
         caption: "And why something was not found.",
         command: &["recall", "peanuts", "--why-not", LAST_STORED],
     },
-    Step {
+    DemoStep {
         caption: "What an agent gets: a block for its prompt, within a budget of tokens.",
         command: &["context", "早上喝龙井茶吗？", "--budget", "300"],
     },
-    Step {
+    DemoStep {
         caption: "Facts change. The old one steps back, and recall shows what holds now.",
         command: &[
             "remember",
@@ -76,20 +76,23 @@ const STEPS: &[Step] = &[
             LAST_STORED,
         ],
     },
-    Step { caption: "", command: &["recall", "staging port"] },
-    Step {
+    DemoStep { caption: "", command: &["recall", "staging port"] },
+    DemoStep {
         caption: "Everything is in a journal …",
         command: &["memory", "history", "--limit", "2"],
     },
-    Step { caption: "… so everything can be undone.", command: &["memory", "undo", LAST_CHANGE] },
-    Step {
+    DemoStep {
+        caption: "… so everything can be undone.",
+        command: &["memory", "undo", LAST_CHANGE],
+    },
+    DemoStep {
         caption: "Except this: forgetting removes every trace, and says what it removed.",
         command: &["memory", "forget", LAST_STORED, "--yes"],
     },
-    Step { caption: "And all is well.", command: &["doctor"] },
+    DemoStep { caption: "And all is well.", command: &["doctor"] },
 ];
 
-const NEXT: &str = "\
+const NEXT_STEPS: &str = "\
 That was a temporary home; it is gone now. Yours is ~/.everlore. Try:
 
   everlore remember \"I work from Lisbon on Fridays\"
@@ -101,30 +104,30 @@ That was a temporary home; it is gone now. Yours is ~/.everlore. Try:
 impl DemoArgs {
     /// Walks through the steps.
     pub(crate) async fn run(self, out: &mut Output) -> Result<Exit> {
-        let failed = |error| Failure::io("making a temporary home", error);
+        let failed = |error| CliError::io("making a temporary home", error);
         let folder = tempfile::tempdir().map_err(failed)?;
         let home = folder.path().join("home").display().to_string();
         for step in STEPS {
             out.line("")?;
             if !step.caption.is_empty() {
-                out.line(&out.faint(&format!("# {}", step.caption)))?;
+                out.line(&out.dim(&format!("# {}", step.caption)))?;
             }
-            self.step(step, &home, out).await?;
+            self.run_step(step, &home, out).await?;
             out.flush()?;
         }
         out.line("")?;
-        out.line(NEXT)?;
+        out.line(NEXT_STEPS)?;
         Ok(Exit::Done)
     }
 
     /// Shows a command and runs it.
-    async fn step(&self, step: &Step, home: &str, out: &mut Output) -> Result<()> {
+    async fn run_step(&self, step: &DemoStep, home: &str, out: &mut Output) -> Result<()> {
         let given = ["--home", home, "--agent", "demo", "--user", "you"];
-        let words = filled(step.command, &given).await?;
-        let shown: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-        out.line(&out.strong(&format!("$ everlore {}", shown.join(" "))))?;
-        let cli = parse(&given, &words)?;
-        let cx = Context::new(&cli.global, &cli.command)?;
+        let words = fill_placeholders(step.command, &given).await?;
+        let shown: Vec<String> = words.iter().map(|word| shell_quote(word)).collect();
+        out.line(&out.bold(&format!("$ everlore {}", shown.join(" "))))?;
+        let cli = parse_command(&given, &words)?;
+        let cx = CliContext::new(&cli.global, &cli.command)?;
         super::run(cli.command, &cx, out).await?;
         cx.close().await;
         Ok(())
@@ -132,9 +135,9 @@ impl DemoArgs {
 }
 
 /// The command with ids and numbers in the places that stand for them.
-async fn filled(command: &[&str], given: &[&str]) -> Result<Vec<String>> {
-    let stats = parse(given, &["memory".to_owned(), "stats".to_owned()])?;
-    let cx = Context::new(&stats.global, &stats.command)?;
+async fn fill_placeholders(command: &[&str], given: &[&str]) -> Result<Vec<String>> {
+    let stats = parse_command(given, &["memory".to_owned(), "stats".to_owned()])?;
+    let cx = CliContext::new(&stats.global, &stats.command)?;
     let mut words = Vec::new();
     for word in command {
         words.push(match *word {
@@ -147,25 +150,29 @@ async fn filled(command: &[&str], given: &[&str]) -> Result<Vec<String>> {
     Ok(words)
 }
 
-fn parse(given: &[&str], words: &[String]) -> Result<Cli> {
+fn parse_command(given: &[&str], words: &[String]) -> Result<Cli> {
     let words = words.iter().map(String::as_str);
     Cli::try_parse_from(["everlore"].into_iter().chain(given.iter().copied()).chain(words))
-        .map_err(|error| Failure::told("usage", error.to_string(), "tell us: the tour is broken"))
+        .map_err(|error| CliError::new("usage", error.to_string(), "tell us: the tour is broken"))
 }
 
-async fn last_stored(cx: &Context) -> Result<MemoryId> {
-    let newest =
-        Page { filter: Default::default(), after: None, order: Order::NewestFirst, limit: 1 };
+async fn last_stored(cx: &CliContext) -> Result<MemoryId> {
+    let newest = ListQuery {
+        filter: Default::default(),
+        after: None,
+        order: ListOrder::NewestFirst,
+        limit: 1,
+    };
     let found = cx.engine().await?.list(&cx.scope, &newest).await?;
-    found.first().map(|memory| memory.id).ok_or_else(nothing)
+    found.first().map(|memory| memory.id).ok_or_else(nothing_stored)
 }
 
-async fn last_change(cx: &Context) -> Result<u64> {
+async fn last_change(cx: &CliContext) -> Result<u64> {
     let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
     let found = cx.engine().await?.history(&cx.scope, &newest).await?;
-    found.first().map(|entry| entry.seq).ok_or_else(nothing)
+    found.first().map(|entry| entry.seq).ok_or_else(nothing_stored)
 }
 
-fn nothing() -> Failure {
-    Failure::told("damaged", "the tour stored nothing", "tell us: the tour is broken")
+fn nothing_stored() -> CliError {
+    CliError::new("damaged", "the tour stored nothing", "tell us: the tour is broken")
 }

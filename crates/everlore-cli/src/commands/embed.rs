@@ -1,14 +1,14 @@
 //! `everlore embed`: the vectors by which memories are found by meaning.
 
 use clap::Subcommand;
-use everlore::{Config, engine::EmbedStatus, store::CacheStatus};
+use everlore::{Config, engine::EmbedStatus, store::VectorCacheStatus};
 use serde_json::json;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
-    words::count,
+    render::pluralize,
 };
 
 /// Look after the vectors by which memories are found by meaning
@@ -25,16 +25,17 @@ pub(crate) enum EmbedCommand {
 
 impl EmbedCommand {
     /// Shows, or makes what is missing.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         if let Self::Switch = self {
-            engine.switch_model().await?;
+            engine.switch_embedding_model().await?;
         }
         let (made, read) = match self {
             Self::Status => (None, None),
-            Self::Switch | Self::Rebuild => {
-                (Some(rebuild(cx, out).await?), Some(read(cx, out).await?))
-            }
+            Self::Switch | Self::Rebuild => (
+                Some(backfill_embeddings(cx, out).await?),
+                Some(backfill_token_vectors(cx, out).await?),
+            ),
         };
         let status = engine.embed_status().await?;
         if out.is_json() {
@@ -42,41 +43,41 @@ impl EmbedCommand {
             out.json(&json!({ "status": status, "made": made, "read": read }))?;
         } else {
             if let Some(made) = made {
-                out.line(&format!("{} made", count(made, "vector", "vectors")))?;
+                out.line(&format!("{} made", pluralize(made, "vector", "vectors")))?;
             }
             if let Some(read) = read.filter(|_| status.reranker.is_some()) {
-                out.line(&format!("{} read word by word", count(read, "text", "texts")))?;
+                out.line(&format!("{} read word by word", pluralize(read, "text", "texts")))?;
             }
-            out.text(&told(&status, &cx.settings.config))?;
+            out.text(&render_status(&status, &cx.settings.config))?;
         }
         Ok(Exit::Done)
     }
 }
 
-async fn rebuild(cx: &Context, out: &Output) -> Result<usize> {
+async fn backfill_embeddings(cx: &CliContext, out: &Output) -> Result<usize> {
     let engine = cx.engine().await?;
     let waiting = engine.embed_status().await?.waiting;
     let bar = out.progress("embedding", Some(waiting));
-    let made = engine.embed_rest(&mut |done| bar.set_position(done as u64)).await;
+    let made = engine.backfill_embeddings(&mut |done| bar.set_position(done as u64)).await;
     bar.finish_and_clear();
     Ok(made?)
 }
 
 /// Has a local model read what it has not read yet.
-async fn read(cx: &Context, out: &Output) -> Result<usize> {
+async fn backfill_token_vectors(cx: &CliContext, out: &Output) -> Result<usize> {
     let engine = cx.engine().await?;
     let unread = engine.embed_status().await?.unread;
     if unread == 0 {
         return Ok(0);
     }
     let bar = out.progress("reading", Some(unread));
-    let read = engine.read_rest(&mut |done| bar.set_position(done as u64)).await;
+    let read = engine.backfill_token_vectors(&mut |done| bar.set_position(done as u64)).await;
     bar.finish_and_clear();
     Ok(read?)
 }
 
-fn told(status: &EmbedStatus, config: &Config) -> String {
-    let name = |model: &Option<everlore::types::ModelId>| {
+fn render_status(status: &EmbedStatus, config: &Config) -> String {
+    let name = |model: &Option<everlore::types::EmbeddingModelId>| {
         model.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
     };
     let mut lines = vec![
@@ -103,13 +104,13 @@ fn told(status: &EmbedStatus, config: &Config) -> String {
             config.model
         ));
     }
-    lines.extend(status.cache.map(cache));
+    lines.extend(status.cache.map(render_cache));
     lines.join("\n") + "\n"
 }
 
 /// What is kept of a model on another server, and how well that works.
-fn cache(cache: CacheStatus) -> String {
-    let CacheStatus { entries, hits, misses } = cache;
+fn render_cache(cache: VectorCacheStatus) -> String {
+    let VectorCacheStatus { entries, hits, misses } = cache;
     let share = 100.0 * hits as f64 / (hits + misses).max(1) as f64;
     format!(
         "kept vectors: {entries}; found {hits} times, not found {misses} times ({share:.1}% found)"

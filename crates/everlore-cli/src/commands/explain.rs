@@ -2,45 +2,50 @@
 
 use everlore::{
     Hit, Recall,
-    recall::{Basis, Identity, Intent, Judgement, Need, Part, QueryTerm, intent::Aim},
-    types::Verdict,
+    recall::{
+        ConfidenceBasis, ConfidenceEstimate, FeatureContribution, IdentityQuestion, Intent,
+        MemoryNeed, QueryTerm, query_kind::QueryKind,
+    },
+    types::CheckStatus,
 };
 
-use super::checks::sentence;
-use crate::words::{count, indented, rendered, table, visible};
+use super::check_args::verdict_line;
+use crate::render::{indent, new_table, pluralize, render_table, sanitize};
 
 /// How the query was understood.
-pub(super) fn intent(found: &Recall) -> String {
-    let terms: Vec<_> = found.intent.terms.iter().map(term).collect();
+pub(super) fn render_intent(found: &Recall) -> String {
+    let terms: Vec<_> = found.intent.terms.iter().map(render_term).collect();
     let terms = if terms.is_empty() { "no word".to_owned() } else { terms.join(", ") };
     let reason = found.without_meaning.as_ref();
     let words_alone = reason.map(|why| format!("by words alone: {why}\n")).unwrap_or_default();
     format!(
         "looked up: {terms}{}{}; {}\n{words_alone}{}\n",
-        trade(&found.intent),
-        signs(&found.intent),
-        count(found.candidates, "candidate", "candidates"),
-        judgement(&found.judgement)
+        render_domain_terms(&found.intent),
+        render_query_signals(&found.intent),
+        pluralize(found.candidates, "candidate", "candidates"),
+        render_confidence(&found.judgement)
     )
 }
 
 /// How sure recall is that the best memory answers, and why.
-pub(super) fn judgement(judgement: &Judgement) -> String {
+pub(super) fn render_confidence(judgement: &ConfidenceEstimate) -> String {
     let sure = format!("confidence {:.2}", judgement.confidence);
     let why = match judgement.basis {
-        Basis::Nothing => "nothing was found".to_owned(),
-        Basis::NoNeed => "the message needs no memory".to_owned(),
-        Basis::Profile => "it asks who you are, and that is known".to_owned(),
-        Basis::Period => "it asks for a time, and something was said then".to_owned(),
-        Basis::Named => "it names the memory".to_owned(),
-        Basis::Evidence => return format!("{sure}, because\n{}", parts(judgement)),
+        ConfidenceBasis::Nothing => "nothing was found".to_owned(),
+        ConfidenceBasis::NoNeed => "the message needs no memory".to_owned(),
+        ConfidenceBasis::Profile => "it asks who you are, and that is known".to_owned(),
+        ConfidenceBasis::Period => "it asks for a time, and something was said then".to_owned(),
+        ConfidenceBasis::Named => "it names the memory".to_owned(),
+        ConfidenceBasis::Evidence => {
+            return format!("{sure}, because\n{}", render_features(judgement));
+        }
     };
     format!("{sure}: {why}\n")
 }
 
 /// Each part of the evidence with what it added to the odds.
-fn parts(judgement: &Judgement) -> String {
-    let said = judgement.parts.iter().map(|part| (part_words(part), part.adds));
+fn render_features(judgement: &ConfidenceEstimate) -> String {
+    let said = judgement.parts.iter().map(|part| (describe_feature(part), part.adds));
     let intent = match judgement.intent {
         added if added < 0.0 => Some(("the world answers such a question".to_owned(), added)),
         added if added > 0.0 => {
@@ -52,7 +57,7 @@ fn parts(judgement: &Judgement) -> String {
     said.chain(intent).filter(|(_, adds)| *adds != 0.0).map(line).collect()
 }
 
-fn part_words(part: &Part) -> String {
+fn describe_feature(part: &FeatureContribution) -> String {
     let percent = (part.value * 100.0).round();
     match part.name {
         "usual" => "where every question begins".to_owned(),
@@ -72,7 +77,7 @@ fn part_words(part: &Part) -> String {
     }
 }
 
-fn term(term: &QueryTerm) -> String {
+fn render_term(term: &QueryTerm) -> String {
     let others: Vec<_> = term.synonyms.iter().map(|(text, _)| text.as_str()).collect();
     if others.is_empty() {
         return term.text.clone();
@@ -81,25 +86,25 @@ fn term(term: &QueryTerm) -> String {
 }
 
 /// The words of a trade that it has.
-fn trade(intent: &Intent) -> String {
+fn render_domain_terms(intent: &Intent) -> String {
     let found = intent.domain_terms.iter();
     found.map(|found| format!("; {}: {} × {}", found.domain, found.term, found.weight)).collect()
 }
 
 /// What the query asks for beside its words.
-fn signs(intent: &Intent) -> String {
+fn render_query_signals(intent: &Intent) -> String {
     let aim = match intent.aim {
-        Aim::Preference => "; after a preference",
-        Aim::Knowledge => "; after a fact",
-        Aim::Experience => "; after an experience",
-        Aim::Code => "; after something technical",
-        Aim::General => "",
+        QueryKind::Preference => "; after a preference",
+        QueryKind::Knowledge => "; after a fact",
+        QueryKind::Experience => "; after an experience",
+        QueryKind::Code => "; after something technical",
+        QueryKind::General => "",
     };
     let signs = [
-        (intent.identity != Identity::None, "; about the user"),
+        (intent.identity != IdentityQuestion::None, "; about the user"),
         (intent.small_talk, "; small talk"),
-        (!intent.small_talk && intent.need == Need::Nothing, "; needs no memory"),
-        (intent.need == Need::General, "; a general question"),
+        (!intent.small_talk && intent.need == MemoryNeed::Nothing, "; needs no memory"),
+        (intent.need == MemoryNeed::General, "; a general question"),
         (intent.asks_when, "; asks when"),
         (intent.sessions.is_some(), "; names a session"),
         (intent.asks_period, "; asks for all of that time"),
@@ -110,33 +115,33 @@ fn signs(intent: &Intent) -> String {
 }
 
 /// The terms of a hit as a table, then the two sums.
-pub(super) fn hit(hit: &Hit) -> String {
+pub(super) fn render_hit(hit: &Hit) -> String {
     let mut text = String::new();
     if !hit.signals.terms.is_empty() {
-        let mut terms = table(&["term", "idf", "frequency", "score"]);
+        let mut terms = new_table(&["term", "idf", "frequency", "score"]);
         for term in &hit.signals.terms {
             let numbers =
                 [term.idf, term.frequency, term.score].map(|number| format!("{number:.2}"));
             terms.add_row(std::iter::once(term.term.clone()).chain(numbers));
         }
-        text += &indented(&rendered(terms), 3);
+        text += &indent(&render_table(terms), 3);
         text.push('\n');
     }
-    text + &signals(hit) + &factors(hit) + &verified(hit)
+    text + &render_signals(hit) + &render_factors(hit) + &render_check(hit)
 }
 
 /// What its check tells, and what that means for its place.
-fn verified(hit: &Hit) -> String {
+fn render_check(hit: &Hit) -> String {
     let Some(check) = &hit.check else { return String::new() };
     let moved = match check.verdict {
-        Verdict::Stale => "; it stands after those that hold",
+        CheckStatus::Stale => "; it stands after those that hold",
         _ => "",
     };
-    format!("   check: {}{moved}\n", visible(&sentence(check)))
+    format!("   check: {}{moved}\n", sanitize(&verdict_line(check)))
 }
 
 /// Lexical and the boosts, added up.
-fn signals(hit: &Hit) -> String {
+fn render_signals(hit: &Hit) -> String {
     let signals = &hit.signals;
     let boosts = [
         ("semantic", signals.semantic),
@@ -158,7 +163,7 @@ fn signals(hit: &Hit) -> String {
 }
 
 /// Relevance and what moves it, multiplied, then brought between 0 and 1.
-fn factors(hit: &Hit) -> String {
+fn render_factors(hit: &Hit) -> String {
     let factors = &hit.factors;
     // Few hits are updates; the others need not tell that they are none.
     let update = if factors.update == 1.0 {

@@ -3,16 +3,16 @@
 use clap::Args;
 use everlore::{
     Engine, Scope,
-    engine::{ExtractRequest, Extraction},
-    ingest::{Became, Outcome},
+    engine::{ExtractRequest, ExtractionReport},
+    ingest::{DraftFate, DraftOutcome},
 };
 use serde_json::json;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
-    words::{count, visible},
+    render::{pluralize, sanitize},
 };
 
 /// Draw memories from what was said, without waiting for it to happen by itself
@@ -34,13 +34,13 @@ pub(crate) struct ExtractArgs {
 
 impl ExtractArgs {
     /// Whether it only looks.
-    pub(crate) fn only_reads(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         self.dry_run
     }
 
     /// Reads what waits and tells what became of it.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let engine = cx.reading().await?;
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let engine = cx.capture_engine().await?;
         let scopes = match self.all {
             true => engine.store().scopes().await?,
             false => vec![cx.scope.clone()],
@@ -51,14 +51,19 @@ impl ExtractArgs {
             let extractions = engine.extract(&scope, &request).await?;
             done.extend(extractions.into_iter().map(|extraction| (scope.clone(), extraction)));
         }
-        tell(&done, self.all, self.dry_run, out)
+        print_extractions(&done, self.all, self.dry_run, out)
     }
 }
 
-fn tell(done: &[(Scope, Extraction)], all: bool, dry_run: bool, out: &mut Output) -> Result<Exit> {
+fn print_extractions(
+    done: &[(Scope, ExtractionReport)],
+    all: bool,
+    dry_run: bool,
+    out: &mut Output,
+) -> Result<Exit> {
     let well = done.iter().all(|(_, extraction)| extraction.error.is_none());
     if out.is_json() {
-        let one = |(scope, extraction): &(Scope, Extraction)| {
+        let one = |(scope, extraction): &(Scope, ExtractionReport)| {
             let mut value = json!(extraction);
             value["agent"] = json!(scope.agent());
             value["user"] = json!(scope.user());
@@ -66,16 +71,16 @@ fn tell(done: &[(Scope, Extraction)], all: bool, dry_run: bool, out: &mut Output
         };
         let extractions: Vec<_> = done.iter().map(one).collect();
         out.json(&json!({ "extractions": extractions, "dry_run": dry_run }))?;
-        return Ok(Exit::well(well));
+        return Ok(Exit::from_success(well));
     }
     if done.is_empty() {
         out.note("nothing waits: every turn was read");
     }
     for (scope, extraction) in done {
         let whose = if all { format!("{scope}, ") } else { String::new() };
-        out.line(&format!("{whose}{}", summary(extraction, dry_run)))?;
+        out.line(&format!("{whose}{}", summarize_extraction(extraction, dry_run)))?;
         for outcome in &extraction.drafts {
-            out.line(&format!("  {}", drafted(outcome)))?;
+            out.line(&format!("  {}", draft_line(outcome)))?;
         }
         if let Some(note) = &extraction.note {
             out.note(&format!("note: {note}"));
@@ -84,25 +89,25 @@ fn tell(done: &[(Scope, Extraction)], all: bool, dry_run: bool, out: &mut Output
             out.note(&format!("undo with: everlore memory undo --run {run}"));
         }
     }
-    Ok(Exit::well(well))
+    Ok(Exit::from_success(well))
 }
 
 /// Draws memories from every conversation that is due, of any agent and user.
-pub(super) async fn read_due(engine: &Engine) -> Result<()> {
+pub(super) async fn extract_due(engine: &Engine) -> Result<()> {
     while engine.extract_due().await?.is_some() {}
     Ok(())
 }
 
 /// One line about a reading.
-pub(super) fn summary(extraction: &Extraction, dry_run: bool) -> String {
+pub(super) fn summarize_extraction(extraction: &ExtractionReport, dry_run: bool) -> String {
     let session = match &extraction.session {
-        Some(session) => format!("session {}", visible(session)),
+        Some(session) => format!("session {}", sanitize(session)),
         None => "turns outside of sessions".to_owned(),
     };
     if let Some(error) = &extraction.error {
         return format!("{session}: not read, {error}; the turns wait");
     }
-    let turns = count(extraction.turns, "turn", "turns");
+    let turns = pluralize(extraction.turns, "turn", "turns");
     let would = if dry_run { " would be" } else { "" };
     let cost = match extraction.tokens {
         0 => String::new(),
@@ -111,14 +116,14 @@ pub(super) fn summary(extraction: &Extraction, dry_run: bool) -> String {
     format!("{session}: {turns}{would} read by {}{cost}", extraction.by)
 }
 
-fn drafted(outcome: &Outcome) -> String {
-    let (what, reason) = match &outcome.became {
-        Became::Added { .. } => ("added", None),
-        Became::Updated { .. } => ("updated", None),
-        Became::Superseded { .. } => ("superseded", None),
-        Became::Skipped { reason } => ("skipped", Some(reason)),
-        Became::Held { verdict, reason, .. } => (verdict.as_str(), Some(reason)),
+fn draft_line(outcome: &DraftOutcome) -> String {
+    let (what, reason) = match &outcome.fate {
+        DraftFate::Added { .. } => ("added", None),
+        DraftFate::Updated { .. } => ("updated", None),
+        DraftFate::Superseded { .. } => ("superseded", None),
+        DraftFate::Skipped { reason } => ("skipped", Some(reason)),
+        DraftFate::Held { verdict, reason, .. } => (verdict.as_str(), Some(reason)),
     };
     let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-    format!("{what}: {}{reason}", visible(&outcome.statement))
+    format!("{what}: {}{reason}", sanitize(&outcome.statement))
 }

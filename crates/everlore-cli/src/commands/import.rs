@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 use everlore::{
-    engine::{ForeignImport, ForeignRequest, LayerFilled},
-    files::foreign::ForeignFormat,
+    engine::{FilledLayer, MigrationRequest, MigrationSummary},
+    files::importers::ExternalFormat,
 };
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
-    words::{count, quoted, visible},
+    render::{pluralize, sanitize, shell_quote},
 };
 
 /// What was left out is told one by one up to here; `--json` tells more.
-const MAX_TOLD: usize = 20;
+const MAX_LISTED_SKIPS: usize = 20;
 
 /// Bring in what another memory system keeps
 ///
@@ -27,8 +27,8 @@ const MAX_TOLD: usize = 20;
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// Which system wrote it
-    #[arg(value_name = "FORMAT", value_parser = format)]
-    format: Chosen,
+    #[arg(value_name = "FORMAT", value_parser = parse_import_format)]
+    format: ImportFormat,
     /// The folder or the file
     path: PathBuf,
     /// Only say what would happen
@@ -44,45 +44,45 @@ pub(crate) struct ImportArgs {
 
 /// A format, or none to tell it by what is there.
 #[derive(Debug, Clone, Copy)]
-struct Chosen(Option<ForeignFormat>);
+struct ImportFormat(Option<ExternalFormat>);
 
-fn format(text: &str) -> std::result::Result<Chosen, String> {
+fn parse_import_format(text: &str) -> std::result::Result<ImportFormat, String> {
     if text == "auto" {
-        return Ok(Chosen(None));
+        return Ok(ImportFormat(None));
     }
-    let read = text.parse().map(|format| Chosen(Some(format)));
+    let read = text.parse().map(|format| ImportFormat(Some(format)));
     read.map_err(|error: everlore::Error| format!("{error}; {}", error.hint()))
 }
 
 impl ImportArgs {
     /// Whether nothing is written.
-    pub(crate) fn only_reads(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         self.dry_run
     }
 
     /// Imports and tells what was done.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let request = ForeignRequest {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let request = MigrationRequest {
             format: self.format.0,
             path: self.path,
             dry_run: self.dry_run,
             layers: self.layers,
             map_users: self.map_users,
         };
-        let imported = cx.engine().await?.import_foreign(&cx.scope, &request).await?;
+        let imported = cx.engine().await?.migrate(&cx.scope, &request).await?;
         let report = &imported.report;
         let is_there = report.added() + report.updated + report.unchanged > 0
             || imported.layers.iter().any(|layer| layer.written + layer.unchanged > 0);
         if out.is_json() {
             out.json(&imported)?;
         } else {
-            tell(&imported, cx, out)?;
+            print_import(&imported, cx, out)?;
         }
-        Ok(Exit::found(is_there))
+        Ok(Exit::from_found(is_there))
     }
 }
 
-fn tell(imported: &ForeignImport, cx: &Context, out: &mut Output) -> Result<()> {
+fn print_import(imported: &MigrationSummary, cx: &CliContext, out: &mut Output) -> Result<()> {
     let report = &imported.report;
     let would = if imported.dry_run { "would be " } else { "" };
     let kinds: Vec<_> =
@@ -97,28 +97,30 @@ fn tell(imported: &ForeignImport, cx: &Context, out: &mut Output) -> Result<()> 
         report.left_out
     ))?;
     if report.masked > 0 {
-        out.line(&format!("masked {}", count(report.masked, "secret", "secrets")))?;
+        out.line(&format!("masked {}", pluralize(report.masked, "secret", "secrets")))?;
     }
-    imported.layers.iter().try_for_each(|layer| out.line(&told(layer)))?;
-    for skipped in report.skipped.iter().take(MAX_TOLD) {
-        out.line(&visible(&format!("  {}: {}", skipped.place, skipped.reason)).replace('\n', " "))?;
+    imported.layers.iter().try_for_each(|layer| out.line(&render_filled_layer(layer)))?;
+    for skipped in report.skipped.iter().take(MAX_LISTED_SKIPS) {
+        out.line(
+            &sanitize(&format!("  {}: {}", skipped.location, skipped.reason)).replace('\n', " "),
+        )?;
     }
-    if report.left_out > MAX_TOLD {
-        out.line(&format!("  and {} more; --json lists them", report.left_out - MAX_TOLD))?;
+    if report.left_out > MAX_LISTED_SKIPS {
+        out.line(&format!("  and {} more; --json lists them", report.left_out - MAX_LISTED_SKIPS))?;
     }
     let Some(run) = report.run.as_ref().filter(|_| !imported.dry_run) else { return Ok(()) };
     for user in &imported.users {
         let whose = match user == cx.scope.user() {
             true => String::new(),
-            false => format!(" --user {}", quoted(user)),
+            false => format!(" --user {}", shell_quote(user)),
         };
         out.line(&format!("undo with: everlore memory undo --run {run}{whose}"))?;
     }
     Ok(())
 }
 
-fn told(filled: &LayerFilled) -> String {
-    let parts = count(filled.written, "part", "parts");
+fn render_filled_layer(filled: &FilledLayer) -> String {
+    let parts = pluralize(filled.written, "part", "parts");
     let mut told = format!("layer {}: {parts} written", filled.layer);
     if filled.unchanged > 0 {
         told += &format!(", {} there already", filled.unchanged);

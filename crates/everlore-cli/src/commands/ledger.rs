@@ -1,13 +1,13 @@
 //! `everlore ledger`: what background work cost, and what it may cost.
 
 use clap::Args;
-use everlore::{engine::LedgerReport, store::Spent};
+use everlore::{engine::LedgerReport, store::ModelSpend};
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
-    words::{count, rendered, table},
+    render::{new_table, pluralize, render_table},
 };
 
 /// Show what background work spent: tokens, time and cost by day and job
@@ -23,34 +23,34 @@ pub(crate) struct LedgerArgs {
 
 impl LedgerArgs {
     /// Prints the ledger.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let report = cx.engine().await?.ledger(&cx.scope, self.days).await?;
         if out.is_json() {
             out.json(&report)?;
         } else {
-            out.text(&told(&report))?;
+            out.text(&render_ledger(&report))?;
         }
         Ok(Exit::Done)
     }
 }
 
-fn told(report: &LedgerReport) -> String {
+fn render_ledger(report: &LedgerReport) -> String {
     let mut text = String::new();
     if report.spending.is_empty() {
         text += "nothing was spent\n";
     } else {
-        let mut rows = table(&["day", "job", "calls", "read", "written", "time", "cost"]);
+        let mut rows = new_table(&["day", "job", "calls", "read", "written", "time", "cost"]);
         for line in &report.spending {
-            rows.add_row(cells(&line.day.to_string(), &line.job, &line.spent));
+            rows.add_row(row_cells(&line.day.to_string(), &line.job, &line.spend));
         }
-        rows.add_row(cells("all", "", &report.total));
-        text += &rendered(rows);
+        rows.add_row(row_cells("all", "", &report.total));
+        text += &render_table(rows);
     }
     let (today, next, may) = (&report.today, &report.next, &report.allowance);
     let left = |left: &Option<u64>| left.map_or("no cap".to_owned(), |left| format!("{left} left"));
     text += &format!(
         "today    {} and {:.4} by all agents and users ({}; {})\n",
-        count(today.tokens() as usize, "token", "tokens"),
+        pluralize(today.tokens() as usize, "token", "tokens"),
         today.cost,
         left(&may.tokens_left),
         may.cost_left.map_or("no cap of cost".to_owned(), |left| format!("{left:.4} left")),
@@ -60,7 +60,7 @@ fn told(report: &LedgerReport) -> String {
     }
     text += &format!(
         "next     an extraction of {} would read about {} tokens, write up to {} and cost about {:.4}\n",
-        count(next.turns, "turn", "turns"),
+        pluralize(next.turns, "turn", "turns"),
         next.read,
         next.written,
         next.cost
@@ -68,7 +68,7 @@ fn told(report: &LedgerReport) -> String {
     text
 }
 
-fn cells(day: &str, job: &str, spent: &Spent) -> [String; 7] {
+fn row_cells(day: &str, job: &str, spent: &ModelSpend) -> [String; 7] {
     [
         day.to_owned(),
         job.to_owned(),

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use clap::Args;
-use everlore::{Tools, tools::ToolSet};
-use everlore_server::{Desk, Mcp};
+use everlore::{ToolRegistry, tools::ToolSet};
+use everlore_server::{McpContext, McpServer};
 
-use super::checks;
+use super::check_args;
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
 };
 
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
     #[command(flatten)]
-    offer: OfferArgs,
+    offer: ToolSetArgs,
     /// Offer only what changes nothing
     #[arg(long)]
     read_only: bool,
@@ -28,32 +28,32 @@ pub(crate) struct McpArgs {
 
 /// Which tools are offered.
 #[derive(Debug, Args)]
-pub(crate) struct OfferArgs {
+pub(crate) struct ToolSetArgs {
     /// The sets of tools that MCP offers, with commas between them
     #[arg(long = "tools", value_name = "SETS", value_delimiter = ',', default_value = "core", value_parser = ToolSet::ALL.map(ToolSet::as_str))]
     sets: Vec<String>,
 }
 
-impl OfferArgs {
+impl ToolSetArgs {
     /// The sets.
-    pub(crate) fn sets(&self) -> Result<Vec<ToolSet>> {
+    pub(crate) fn tool_sets(&self) -> Result<Vec<ToolSet>> {
         Ok(self.sets.iter().map(|set| set.parse()).collect::<everlore::Result<_>>()?)
     }
 }
 
 impl McpArgs {
     /// Answers until the input ends.
-    pub(crate) async fn run(self, cx: &Context, _: &mut Output) -> Result<Exit> {
-        let desk = Desk {
+    pub(crate) async fn run(self, cx: &CliContext, _: &mut Output) -> Result<Exit> {
+        let desk = McpContext {
             engine: cx.engine().await?.clone(),
             scope: cx.scope.clone(),
             home: cx.home.clone(),
-            tools: Arc::new(Tools::all()),
-            sets: self.offer.sets()?,
+            tools: Arc::new(ToolRegistry::all()),
+            tool_sets: self.offer.tool_sets()?,
             may_write: !self.read_only,
-            reach: checks::reach(),
+            reach: check_args::check_reach(),
         };
-        Mcp::new(desk).serve_stdio().await?;
+        McpServer::new(desk).serve_stdio().await?;
         Ok(Exit::Done)
     }
 }

@@ -1,7 +1,7 @@
 //! One file a command: its arguments, whose comments are its help, and one `run`.
 
-pub(crate) mod filter;
-pub(crate) mod checks;
+pub(crate) mod filter_args;
+pub(crate) mod check_args;
 pub(crate) mod chat;
 pub(crate) mod onboard;
 pub(crate) mod remember;
@@ -40,48 +40,48 @@ pub(crate) mod serve;
 pub(crate) mod mcp;
 
 use crate::{
-    cli::Command,
-    context::Context,
-    failure::{Exit, Result},
+    cli::CliCommand,
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
 };
 
 /// Runs a command.
-pub(crate) async fn run(command: Command, cx: &Context, out: &mut Output) -> Result<Exit> {
+pub(crate) async fn run(command: CliCommand, cx: &CliContext, out: &mut Output) -> Result<Exit> {
     match command {
-        Command::Chat(args) => Box::pin(args.run(cx, out)).await,
-        Command::Onboard(args) => Box::pin(args.run(cx, out)).await,
-        Command::Remember(args) => args.run(cx, out).await,
-        Command::Observe(args) => args.run(cx, out).await,
-        Command::Ingest(args) => args.run(cx, out).await,
-        Command::Import(args) => args.run(cx, out).await,
-        Command::Recall(args) => args.run(cx, out).await,
-        Command::Context(args) => args.run(cx, out).await,
-        Command::Prompt(command) => command.run(cx, out).await,
-        Command::Memory(command) => command.run(cx, out).await,
-        Command::Tool(command) => command.run(cx, out).await,
-        Command::Fs(command) => command.run(cx, out).await,
-        Command::Layer(command) => command.run(cx, out),
-        Command::Session(command) => command.run(cx, out).await,
-        Command::Extract(args) => args.run(cx, out).await,
-        Command::Quarantine(command) => command.run(cx, out).await,
-        Command::Upkeep(args) => args.run(cx, out).await,
-        Command::Ledger(args) => args.run(cx, out).await,
-        Command::Vault(command) => command.run(cx, out).await,
-        Command::Scopes(args) => args.run(cx, out).await,
-        Command::Agent(command) => command.run(cx, out).await,
-        Command::Embed(command) => command.run(cx, out).await,
-        Command::Model(command) => command.run(cx, out).await,
+        CliCommand::Chat(args) => Box::pin(args.run(cx, out)).await,
+        CliCommand::Onboard(args) => Box::pin(args.run(cx, out)).await,
+        CliCommand::Remember(args) => args.run(cx, out).await,
+        CliCommand::Observe(args) => args.run(cx, out).await,
+        CliCommand::Ingest(args) => args.run(cx, out).await,
+        CliCommand::Import(args) => args.run(cx, out).await,
+        CliCommand::Recall(args) => args.run(cx, out).await,
+        CliCommand::Context(args) => args.run(cx, out).await,
+        CliCommand::Prompt(command) => command.run(cx, out).await,
+        CliCommand::Memory(command) => command.run(cx, out).await,
+        CliCommand::Tool(command) => command.run(cx, out).await,
+        CliCommand::Fs(command) => command.run(cx, out).await,
+        CliCommand::Layer(command) => command.run(cx, out),
+        CliCommand::Session(command) => command.run(cx, out).await,
+        CliCommand::Extract(args) => args.run(cx, out).await,
+        CliCommand::Quarantine(command) => command.run(cx, out).await,
+        CliCommand::Upkeep(args) => args.run(cx, out).await,
+        CliCommand::Ledger(args) => args.run(cx, out).await,
+        CliCommand::Vault(command) => command.run(cx, out).await,
+        CliCommand::Scopes(args) => args.run(cx, out).await,
+        CliCommand::Agent(command) => command.run(cx, out).await,
+        CliCommand::Embed(command) => command.run(cx, out).await,
+        CliCommand::Model(command) => command.run(cx, out).await,
         #[cfg(feature = "server")]
-        Command::Serve(args) => args.run(cx, out).await,
+        CliCommand::Serve(args) => args.run(cx, out).await,
         #[cfg(feature = "server")]
-        Command::Mcp(args) => args.run(cx, out).await,
-        Command::Connect(args) => args.run(cx, out),
-        Command::Disconnect(args) => args.run(cx, out),
-        Command::Hook(args) => args.run(cx, out).await,
-        Command::Doctor(args) => args.run(cx, out).await,
-        Command::Config(command) => command.run(cx, out),
-        Command::Completions(args) => args.run(out),
-        Command::Demo(args) => Box::pin(args.run(out)).await,
+        CliCommand::Mcp(args) => args.run(cx, out).await,
+        CliCommand::Connect(args) => args.run(cx, out),
+        CliCommand::Disconnect(args) => args.run(cx, out),
+        CliCommand::Hook(args) => args.run(cx, out).await,
+        CliCommand::Doctor(args) => args.run(cx, out).await,
+        CliCommand::Config(command) => command.run(cx, out),
+        CliCommand::Completions(args) => args.run(out),
+        CliCommand::Demo(args) => Box::pin(args.run(out)).await,
     }
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
 };
 
@@ -46,8 +46,8 @@ pub(crate) enum ModelCommand {
 #[cfg(not(feature = "local-model"))]
 impl ModelCommand {
     /// Says how to get a program that can.
-    pub(crate) async fn run(self, _cx: &Context, _out: &mut Output) -> Result<Exit> {
-        Err(crate::failure::Failure::invalid(
+    pub(crate) async fn run(self, _cx: &CliContext, _out: &mut Output) -> Result<Exit> {
+        Err(crate::error::CliError::invalid(
             "this program was built without local models",
             "build it with them: cargo install --locked --path crates/everlore-cli --features local-model",
         ))
@@ -67,14 +67,14 @@ mod runs {
 
     use super::*;
     use crate::{
-        context,
-        failure::Failure,
-        models::{BUILTIN, InUse, Models, check_name},
-        words::{rendered, size, table},
+        cli_context,
+        error::CliError,
+        local_models::{ActiveModel, BUILTIN_MODEL, LocalModels, check_name},
+        render::{format_bytes, new_table, render_table},
     };
 
     /// Sentences of which the first two of each three mean the same and the third does not.
-    const ALIKE: [[&str; 3]; 3] = [
+    const SIMILARITY_TRIPLES: [[&str; 3]; 3] = [
         [
             "The doctor gave me medicine.",
             "A physician prescribed a drug.",
@@ -93,25 +93,25 @@ mod runs {
     ];
 
     /// Runs by which the time of a text is told; the quickest counts, since others only add to it.
-    const RUNS: usize = 5;
+    const TIMED_RUNS: usize = 5;
 
     impl ModelCommand {
         /// Looks after the models of the home.
-        pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-            let models = Models::new(&cx.home);
+        pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+            let models = LocalModels::new(&cx.home);
             match self {
-                Self::Add { path, name } => add(cx, &models, &path, name, out),
-                Self::Check { name } => check(&models, name, out),
-                Self::Use { name, pooled } => take(&models, &name, pooled, out),
-                Self::List => list(&models, out),
-                Self::Remove { name } => remove(&models, &name, out),
+                Self::Add { path, name } => add_model(cx, &models, &path, name, out),
+                Self::Check { name } => check_model(&models, name, out),
+                Self::Use { name, pooled } => activate_model(&models, &name, pooled, out),
+                Self::List => list_models(&models, out),
+                Self::Remove { name } => remove_model(&models, &name, out),
             }
         }
     }
 
-    fn add(
-        cx: &Context,
-        models: &Models,
+    fn add_model(
+        cx: &CliContext,
+        models: &LocalModels,
         path: &Path,
         name: Option<String>,
         out: &mut Output,
@@ -121,16 +121,16 @@ mod runs {
         };
         let name = name.or_else(named).unwrap_or_default();
         check_name(&name)?;
-        let folder = models.path(&name);
+        let folder = models.model_folder(&name);
         if folder.exists() {
-            return Err(Failure::invalid(
+            return Err(CliError::invalid(
                 format!("there is a model `{name}` already"),
                 "give another name with --name, or remove it first with `everlore model remove`",
             ));
         }
         let model = LocalModel::read(path)?;
-        context::make_home(&cx.home)?;
-        let bytes = model.convert(&folder)?;
+        cli_context::make_home(&cx.home)?;
+        let bytes = model.save_quantized(&folder)?;
         let next = format!("everlore model use {name}");
         if out.is_json() {
             let id = model.id().to_string();
@@ -138,7 +138,7 @@ mod runs {
                 &json!({ "name": name, "model": id, "bytes": bytes, "path": folder, "next": next }),
             )?;
         } else {
-            out.line(&format!("added {name}: {} in {}", size(bytes), folder.display()))?;
+            out.line(&format!("added {name}: {} in {}", format_bytes(bytes), folder.display()))?;
             out.line(&format!(
                 "try it with `everlore model check {name}`, take it into use with `{next}`"
             ))?;
@@ -146,38 +146,41 @@ mod runs {
         Ok(Exit::Done)
     }
 
-    fn check(models: &Models, name: Option<String>, out: &mut Output) -> Result<Exit> {
+    fn check_model(models: &LocalModels, name: Option<String>, out: &mut Output) -> Result<Exit> {
         let name = match name {
             Some(name) => name,
-            None => models.in_use()?.map(|in_use| in_use.name).ok_or_else(|| {
-                Failure::invalid(
+            None => models.active_model()?.map(|in_use| in_use.name).ok_or_else(|| {
+                CliError::invalid(
                     "no local model is in use",
                     "name one: everlore model check NAME; `everlore model list` shows all",
                 )
             })?,
         };
-        let model = LocalModel::open(models.known(&name)?)?;
+        let model = LocalModel::open(models.added_model_folder(&name)?)?;
         let start = Instant::now();
-        model.load()?;
+        model.preload()?;
         let load = start.elapsed();
         let mut told = 0;
-        for [one, other, third] in ALIKE {
+        for [one, other, third] in SIMILARITY_TRIPLES {
             told += usize::from(cosine(&model, one, other)? > cosine(&model, one, third)?);
         }
-        let each = quickest(&model)?;
-        let well = told == ALIKE.len();
+        let each = fastest_run(&model)?;
+        let well = told == SIMILARITY_TRIPLES.len();
         let (load_ms, text_ms) = (milliseconds(load), milliseconds(each));
         if out.is_json() {
             out.json(&json!({
                 "name": name, "model": model.id().to_string(), "works": well, "told_apart": told,
-                "of": ALIKE.len(), "load_ms": load_ms, "text_ms": text_ms,
+                "of": SIMILARITY_TRIPLES.len(), "load_ms": load_ms, "text_ms": text_ms,
             }))?;
         } else {
             let verdict = if well { "works" } else { "does not work: its vectors say nothing" };
-            out.line(&format!("{name} {verdict} ({told} of {} told apart)", ALIKE.len()))?;
+            out.line(&format!(
+                "{name} {verdict} ({told} of {} told apart)",
+                SIMILARITY_TRIPLES.len()
+            ))?;
             out.line(&format!("read in {load_ms:.0} ms; {text_ms:.1} ms for a text of 20 words"))?;
         }
-        Ok(Exit::well(well))
+        Ok(Exit::from_success(well))
     }
 
     fn cosine(model: &LocalModel, one: &str, other: &str) -> Result<f32> {
@@ -185,9 +188,9 @@ mod runs {
         Ok(one.iter().zip(&other).map(|(a, b)| a * b).sum())
     }
 
-    fn quickest(model: &LocalModel) -> Result<Duration> {
+    fn fastest_run(model: &LocalModel) -> Result<Duration> {
         let mut best = Duration::MAX;
-        for _ in 0..RUNS {
+        for _ in 0..TIMED_RUNS {
             let start = Instant::now();
             model.vector(&"river ".repeat(20))?;
             best = best.min(start.elapsed());
@@ -199,16 +202,21 @@ mod runs {
         (time.as_secs_f64() * 1e4).round() / 10.0
     }
 
-    fn take(models: &Models, name: &str, pooled: bool, out: &mut Output) -> Result<Exit> {
-        let before = models.in_use()?;
+    fn activate_model(
+        models: &LocalModels,
+        name: &str,
+        pooled: bool,
+        out: &mut Output,
+    ) -> Result<Exit> {
+        let before = models.active_model()?;
         let chosen = match name {
-            BUILTIN => None,
+            BUILTIN_MODEL => None,
             name => {
-                LocalModel::open(models.known(name)?)?;
-                Some(InUse { name: name.to_owned(), pooled })
+                LocalModel::open(models.added_model_folder(name)?)?;
+                Some(ActiveModel { name: name.to_owned(), pooled })
             }
         };
-        models.take(chosen.as_ref())?;
+        models.set_active_model(chosen.as_ref())?;
         let was_pooled = before.as_ref().is_some_and(|before| before.pooled);
         let next = match &chosen {
             _ if pooled && chosen.is_some() || was_pooled => Some("everlore embed switch"),
@@ -232,16 +240,16 @@ mod runs {
         Ok(Exit::Done)
     }
 
-    fn list(models: &Models, out: &mut Output) -> Result<Exit> {
-        let in_use = models.in_use()?;
+    fn list_models(models: &LocalModels, out: &mut Output) -> Result<Exit> {
+        let in_use = models.active_model()?;
         let used = |name: &str| match &in_use {
             Some(chosen) if chosen.name == name && chosen.pooled => "vectors of texts",
             Some(chosen) if chosen.name == name => "words of the best candidates",
-            Some(chosen) if name == BUILTIN && !chosen.pooled => "vectors of texts",
-            None if name == BUILTIN => "vectors of texts",
+            Some(chosen) if name == BUILTIN_MODEL && !chosen.pooled => "vectors of texts",
+            None if name == BUILTIN_MODEL => "vectors of texts",
             _ => "",
         };
-        let mut names = vec![BUILTIN.to_owned()];
+        let mut names = vec![BUILTIN_MODEL.to_owned()];
         names.extend(models.names()?);
         if out.is_json() {
             let row = |name: &String| json!({ "name": name, "used_for": used(name) });
@@ -249,25 +257,25 @@ mod runs {
                 &json!({ "models": names.iter().map(row).collect::<Vec<_>>(), "in_use": in_use }),
             )?;
         } else {
-            let mut rows = table(&["model", "used for"]);
+            let mut rows = new_table(&["model", "used for"]);
             for name in &names {
                 rows.add_row([name, used(name)]);
             }
-            out.text(&rendered(rows))?;
+            out.text(&render_table(rows))?;
         }
         Ok(Exit::Done)
     }
 
-    fn remove(models: &Models, name: &str, out: &mut Output) -> Result<Exit> {
-        let folder = models.known(name)?;
-        if models.in_use()?.is_some_and(|in_use| in_use.name == name) {
-            return Err(Failure::invalid(
+    fn remove_model(models: &LocalModels, name: &str, out: &mut Output) -> Result<Exit> {
+        let folder = models.added_model_folder(name)?;
+        if models.active_model()?.is_some_and(|in_use| in_use.name == name) {
+            return Err(CliError::invalid(
                 format!("`{name}` is in use"),
                 "take another one into use first: everlore model use builtin",
             ));
         }
         fs::remove_dir_all(&folder)
-            .map_err(|error| Failure::io(folder.display().to_string(), error))?;
+            .map_err(|error| CliError::io(folder.display().to_string(), error))?;
         if out.is_json() {
             out.json(&json!({ "removed": name }))?;
         } else {

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, io, thread};
 use clap::Args;
 use everlore::{
     MemoryId, Turn,
-    ingest::{Line, Saved},
+    ingest::{ExportLine, SavedMemory},
     text::secrets::SecretKind,
     types::{Role, Timestamp, to_millisecond},
 };
@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::session::read_ended;
+use super::session::extract_ended;
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
-    input::{Lines, Numbered},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
+    input::{LineReader, NumberedLine},
     output::Output,
-    times::parse_moment,
-    unsaved,
+    rescue_log,
+    times::parse_time_spec,
 };
 
 /// The most turns that are stored together: many share a sync, few enough that none waits long.
@@ -46,7 +46,7 @@ pub(crate) struct ObserveArgs {
     #[arg(long, value_name = "NAME")]
     speaker: Option<String>,
     /// The role of turns that name none: user, assistant, system or tool
-    #[arg(long, value_name = "ROLE", value_parser = role)]
+    #[arg(long, value_name = "ROLE", value_parser = parse_role)]
     role: Option<Role>,
     /// Take every line as plain text, even if it looks like JSON
     #[arg(long)]
@@ -68,69 +68,73 @@ struct RawTurn {
 
 /// What is answered for a stored turn.
 #[derive(Clone, Serialize)]
-struct Stored {
+struct StoredTurnView {
     id: MemoryId,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     masked: Vec<SecretKind>,
 }
 
 /// What became of one line.
-struct Outcome {
+struct LineOutcome {
     number: usize,
     turn: Result<Turn>,
-    saved: Option<Result<Stored>>,
+    saved: Option<Result<StoredTurnView>>,
 }
 
 impl ObserveArgs {
     /// Reads turns until the end of standard input.
-    pub(crate) async fn run(mut self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(mut self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         if self.session.as_ref().is_none_or(|session| session.trim().is_empty()) {
-            self.session = Some(new_session(cx));
+            self.session = Some(new_session_name(cx));
         }
-        let mut lines = read_lines();
+        let mut lines = spawn_line_reader();
         let mut well = true;
         let mut sessions = BTreeSet::new();
         while let Some(batch) = next_batch(&mut lines).await {
             let now = to_millisecond(cx.now().timestamp());
-            let mut outcomes: Vec<Outcome> = batch
+            let mut outcomes: Vec<LineOutcome> = batch
                 .into_iter()
-                .filter_map(|line| self.read(line, now).transpose())
+                .filter_map(|line| self.parse_line(line, now).transpose())
                 .collect::<Result<_>>()?;
-            save(cx, &mut outcomes).await;
-            sessions.extend(outcomes.iter().filter_map(Outcome::session));
+            store_batch(cx, &mut outcomes).await;
+            sessions.extend(outcomes.iter().filter_map(LineOutcome::stored_session));
             for outcome in outcomes {
-                well &= tell(out, outcome)?;
+                well &= print_outcome(out, outcome)?;
             }
             out.flush()?;
         }
         if self.end {
-            end_all(cx, sessions).await?;
+            end_sessions(cx, sessions).await?;
         }
-        Ok(Exit::well(well))
+        Ok(Exit::from_success(well))
     }
 
     /// Makes a line a turn; nothing if it is blank. A stream that cannot be read further is a failure of the whole.
-    fn read(&self, line: Result<Numbered>, now: Timestamp) -> Result<Option<Outcome>> {
-        let Numbered { number, bytes } = line?;
-        let turn = match bytes.and_then(utf8) {
+    fn parse_line(
+        &self,
+        line: Result<NumberedLine>,
+        now: Timestamp,
+    ) -> Result<Option<LineOutcome>> {
+        let NumberedLine { number, bytes } = line?;
+        let turn = match bytes.and_then(decode_utf8) {
             Ok(text) if text.trim().is_empty() => return Ok(None),
-            Ok(text) => self.turn(text, now),
+            Ok(text) => self.to_turn(text, now),
             Err(failure) => Err(failure),
         };
-        Ok(Some(Outcome { number, turn, saved: None }))
+        Ok(Some(LineOutcome { number, turn, saved: None }))
     }
 
-    fn turn(&self, text: String, now: Timestamp) -> Result<Turn> {
+    fn to_turn(&self, text: String, now: Timestamp) -> Result<Turn> {
         let raw = if self.plain || !text.trim_start().starts_with('{') {
             RawTurn { text, session: None, speaker: None, role: None, time: None }
         } else {
-            serde_json::from_str(&text).map_err(|error| not_a_turn(&error.to_string()))?
+            serde_json::from_str(&text).map_err(|error| invalid_turn(&error.to_string()))?
         };
         if raw.text.trim().is_empty() {
-            return Err(not_a_turn("its text is empty"));
+            return Err(invalid_turn("its text is empty"));
         }
         let time = match raw.time {
-            Some(time) => parse_moment(&time).map_err(|error| not_a_turn(&error))?.start(),
+            Some(time) => parse_time_spec(&time).map_err(|error| invalid_turn(&error))?.start(),
             None => now,
         };
         Ok(Turn {
@@ -143,33 +147,35 @@ impl ObserveArgs {
     }
 }
 
-impl Outcome {
+impl LineOutcome {
     /// The conversation of a turn that was stored.
-    fn session(&self) -> Option<String> {
+    fn stored_session(&self) -> Option<String> {
         let stored = self.saved.as_ref().is_some_and(Result::is_ok);
         self.turn.as_ref().ok().filter(|_| stored)?.session.clone()
     }
 }
 
 /// Notes that conversations are over and draws memories from them where that takes no time.
-async fn end_all(cx: &Context, sessions: BTreeSet<String>) -> Result<()> {
-    let engine = cx.reading().await?;
+async fn end_sessions(cx: &CliContext, sessions: BTreeSet<String>) -> Result<()> {
+    let engine = cx.capture_engine().await?;
     for session in &sessions {
-        engine.announce_end(&cx.scope, session).await?;
+        engine.mark_session_ended(&cx.scope, session).await?;
     }
     // A model takes its time: `everlore extract`, or whoever stays, asks it.
-    for session in sessions.iter().filter(|_| engine.reads_by_rules(&cx.scope)) {
-        read_ended(&engine, &cx.scope, session).await?;
+    for session in sessions.iter().filter(|_| engine.captures_without_model(&cx.scope)) {
+        extract_ended(&engine, &cx.scope, session).await?;
     }
     Ok(())
 }
 
 /// Stores the turns of a batch, all at once if possible.
-async fn save(cx: &Context, outcomes: &mut [Outcome]) {
+async fn store_batch(cx: &CliContext, outcomes: &mut [LineOutcome]) {
     let turns: Vec<Turn> =
         outcomes.iter().filter_map(|line| line.turn.as_ref().ok().cloned()).collect();
-    let mut saved = match store(cx, &turns).await {
-        Err(failure) if !failure.is_storage() && turns.len() > 1 => one_by_one(cx, &turns).await,
+    let mut saved = match store_turns(cx, &turns).await {
+        Err(failure) if !failure.is_storage() && turns.len() > 1 => {
+            store_one_by_one(cx, &turns).await
+        }
         Err(failure) => vec![Err(failure); turns.len()],
         Ok(ids) => ids.into_iter().map(Ok).collect::<Vec<_>>(),
     }
@@ -180,52 +186,52 @@ async fn save(cx: &Context, outcomes: &mut [Outcome]) {
 }
 
 /// Stores each turn for itself, so that one that is refused does not keep the others out.
-async fn one_by_one(cx: &Context, turns: &[Turn]) -> Vec<Result<Stored>> {
+async fn store_one_by_one(cx: &CliContext, turns: &[Turn]) -> Vec<Result<StoredTurnView>> {
     let mut saved = Vec::with_capacity(turns.len());
     for turn in turns {
-        let stored = store(cx, std::slice::from_ref(turn)).await;
+        let stored = store_turns(cx, std::slice::from_ref(turn)).await;
         saved.push(stored.map(|mut stored| stored.remove(0)));
     }
     saved
 }
 
 /// Stores turns, all or nothing; what the disk refuses is kept beside the database.
-async fn store(cx: &Context, turns: &[Turn]) -> Result<Vec<Stored>> {
+async fn store_turns(cx: &CliContext, turns: &[Turn]) -> Result<Vec<StoredTurnView>> {
     let saved = async {
         let saved = cx.engine().await?.observe(&cx.scope, turns.to_vec()).await?;
-        let stored = |saved: Saved| Stored { id: saved.id, masked: saved.masked };
+        let stored = |saved: SavedMemory| StoredTurnView { id: saved.id, masked: saved.masked };
         Ok(saved.into_iter().map(stored).collect())
     };
-    saved.await.map_err(|failure: Failure| {
+    saved.await.map_err(|failure: CliError| {
         if !failure.is_storage() {
             return failure;
         }
-        let lines: Vec<Line> = turns.iter().cloned().map(Line::Turn).collect();
-        unsaved::keep(cx, lines, failure)
+        let lines: Vec<ExportLine> = turns.iter().cloned().map(ExportLine::Turn).collect();
+        rescue_log::rescue_lines(cx, lines, failure)
     })
 }
 
 /// Answers one line; false if it could not be stored.
-fn tell(out: &mut Output, outcome: Outcome) -> Result<bool> {
+fn print_outcome(out: &mut Output, outcome: LineOutcome) -> Result<bool> {
     let failure = match (outcome.turn, outcome.saved) {
         (_, Some(Ok(stored))) => return out.json(&stored).map(|()| true),
         (Err(failure), _) | (_, Some(Err(failure))) => failure,
-        (Ok(_), None) => Failure::told("store", "the turn was not stored", "try again"),
+        (Ok(_), None) => CliError::new("store", "the turn was not stored", "try again"),
     };
     match failure {
-        Failure::BrokenPipe => Err(failure),
-        Failure::Told(told) => {
+        CliError::BrokenPipe => Err(failure),
+        CliError::Reported(told) => {
             out.json(&json!({ "error": told, "line": outcome.number })).map(|()| false)
         }
     }
 }
 
 /// Reads standard input on a thread of its own.
-pub(crate) fn read_lines() -> mpsc::Receiver<Result<Numbered>> {
+pub(crate) fn spawn_line_reader() -> mpsc::Receiver<Result<NumberedLine>> {
     let (sender, lines) = mpsc::channel(MAX_BATCH);
     thread::spawn(move || {
-        let mut source = Lines::new(io::stdin().lock());
-        while let Some(line) = source.next().transpose() {
+        let mut source = LineReader::new(io::stdin().lock());
+        while let Some(line) = source.next_line().transpose() {
             let last = line.is_err();
             if sender.blocking_send(line).is_err() || last {
                 break;
@@ -236,9 +242,11 @@ pub(crate) fn read_lines() -> mpsc::Receiver<Result<Numbered>> {
 }
 
 /// The next line, and with it those that are already there.
-async fn next_batch(lines: &mut mpsc::Receiver<Result<Numbered>>) -> Option<Vec<Result<Numbered>>> {
-    let size = |line: &Result<Numbered>| match line {
-        Ok(Numbered { bytes: Ok(bytes), .. }) => bytes.len(),
+async fn next_batch(
+    lines: &mut mpsc::Receiver<Result<NumberedLine>>,
+) -> Option<Vec<Result<NumberedLine>>> {
+    let size = |line: &Result<NumberedLine>| match line {
+        Ok(NumberedLine { bytes: Ok(bytes), .. }) => bytes.len(),
         _ => 0,
     };
     let mut batch = vec![lines.recv().await?];
@@ -252,30 +260,30 @@ async fn next_batch(lines: &mut mpsc::Receiver<Result<Numbered>>) -> Option<Vec<
 }
 
 /// A name for a conversation that has none: when it began, and a few digits in case two begin at once.
-pub(crate) fn new_session(cx: &Context) -> String {
+pub(crate) fn new_session_name(cx: &CliContext) -> String {
     let now = cx.now();
     let id = MemoryId::new(now.timestamp()).to_string();
     format!("{}-{}", now.strftime("%Y-%m-%dT%H-%M-%S"), &id[id.len() - 4..])
 }
 
-fn utf8(bytes: Vec<u8>) -> Result<String> {
+fn decode_utf8(bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to() + 1;
-        Failure::invalid(
+        CliError::invalid(
             format!("the line is not valid UTF-8 at byte {at}"),
             "convert it first, for example with: iconv -t UTF-8",
         )
     })
 }
 
-fn not_a_turn(why: &str) -> Failure {
-    Failure::invalid(
+fn invalid_turn(why: &str) -> CliError {
+    CliError::invalid(
         format!("the line is not a turn: {why}"),
         r#"write {"text":"…"} with "session", "speaker", "role" or "time" if you like, or use --plain"#,
     )
 }
 
-fn role(text: &str) -> Result<Role, String> {
+fn parse_role(text: &str) -> Result<Role, String> {
     serde_json::from_value(json!(text.to_lowercase()))
         .map_err(|_| "use user, assistant, system or tool".to_owned())
 }

@@ -4,29 +4,29 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use everlore::{
-    Block,
+    MemoryBlock,
     engine::PromptRequest,
-    prompt::{Part, Prompt, TurnPrompt},
-    text::language::language_of,
+    prompt::{Prompt, PromptPart, TurnPrompt},
+    text::language::detect_language,
 };
 use serde::Serialize;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
-    words,
+    render,
 };
 
 /// See the whole prompt that a model gets
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptCommand {
-    Show(ShowArgs),
+    Show(PromptShowArgs),
 }
 
 impl PromptCommand {
     /// Runs the command.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self {
             Self::Show(args) => args.run(cx, out).await,
         }
@@ -39,7 +39,7 @@ impl PromptCommand {
 /// to use the memory, the index of the vault, and the prompt of your own. Then, with a message, what is recalled for it.
 /// The characters and tokens of each part go to standard error.
 #[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
+pub(crate) struct PromptShowArgs {
     /// A message of the user; without it, only what stays the same is printed
     message: Vec<String>,
     /// The prompt of your own, which comes last
@@ -55,10 +55,10 @@ pub(crate) struct ShowArgs {
 
 /// The prompt for programs.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct PromptView<'a> {
     text: &'a str,
-    parts: &'a [Part],
-    block: &'a Block,
+    parts: &'a [PromptPart],
+    block: &'a MemoryBlock,
     chars: usize,
     tokens: usize,
     stable_bytes: usize,
@@ -66,14 +66,14 @@ struct Answer<'a> {
     turn_bytes: usize,
 }
 
-impl ShowArgs {
-    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+impl PromptShowArgs {
+    async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let message = self.message.join(" ");
-        let language = (!message.trim().is_empty()).then(|| language_of(&message));
+        let language = (!message.trim().is_empty()).then(|| detect_language(&message));
         let base = match &self.base_file {
             Some(file) => std::fs::read_to_string(file)
-                .map_err(|error| Failure::io(file.display().to_string(), error))?,
+                .map_err(|error| CliError::io(file.display().to_string(), error))?,
             None => self.base,
         };
         let prompt = engine.preview_prompt(&cx.scope, &PromptRequest { base, language }).await?;
@@ -84,16 +84,21 @@ impl ShowArgs {
                 let request = engine.context_request(&cx.scope, message);
                 engine.turn_prompt(&prompt, &request, budget).await?
             }
-            None => (prompt.turn(&Block::default()), Block::default()),
+            None => (prompt.for_turn(&MemoryBlock::default()), MemoryBlock::default()),
         };
-        tell(&prompt, &turn, &block, out)
+        print_prompt(&prompt, &turn, &block, out)
     }
 }
 
-fn tell(prompt: &Prompt, turn: &TurnPrompt, block: &Block, out: &mut Output) -> Result<Exit> {
+fn print_prompt(
+    prompt: &Prompt,
+    turn: &TurnPrompt,
+    block: &MemoryBlock,
+    out: &mut Output,
+) -> Result<Exit> {
     let (chars, tokens) = (turn.text.chars().count(), prompt.tokens() + block.tokens);
     if out.is_json() {
-        out.json(&Answer {
+        out.json(&PromptView {
             text: &turn.text,
             parts: &prompt.parts,
             block,
@@ -103,32 +108,32 @@ fn tell(prompt: &Prompt, turn: &TurnPrompt, block: &Block, out: &mut Output) -> 
             stable_fingerprint: &turn.stable_fingerprint,
             turn_bytes: turn.turn_bytes,
         })?;
-        return Ok(Exit::found(!turn.text.is_empty()));
+        return Ok(Exit::from_found(!turn.text.is_empty()));
     }
     if !turn.text.is_empty() {
         out.line(&turn.text)?;
     }
-    let figures = figures(prompt, block, (chars, tokens));
+    let figures = render_sizes(prompt, block, (chars, tokens));
     out.note(&figures);
-    Ok(Exit::found(!turn.text.is_empty()))
+    Ok(Exit::from_found(!turn.text.is_empty()))
 }
 
 /// A line for each part.
-fn figures(prompt: &Prompt, block: &Block, (chars, tokens): (usize, usize)) -> String {
-    let mut rows: Vec<_> = prompt.parts.iter().map(row).collect();
+fn render_sizes(prompt: &Prompt, block: &MemoryBlock, (chars, tokens): (usize, usize)) -> String {
+    let mut rows: Vec<_> = prompt.parts.iter().map(part_row).collect();
     if !block.text.is_empty() {
-        let memories = words::count(block.entries.len(), "memory", "memories");
+        let memories = render::pluralize(block.entries.len(), "memory", "memories");
         let memories = format!("{memories}, recalled for the message");
         let block_chars = block.text.chars().count().to_string();
         rows.push(["recalled".to_owned(), block_chars, block.tokens.to_string(), memories]);
     }
     rows.push(["all".to_owned(), chars.to_string(), tokens.to_string(), String::new()]);
-    let mut table = words::table(&["part", "characters", "tokens", ""]);
+    let mut table = render::new_table(&["part", "characters", "tokens", ""]);
     table.add_rows(rows);
-    words::rendered(table)
+    render::render_table(table)
 }
 
-fn row(part: &Part) -> [String; 4] {
+fn part_row(part: &PromptPart) -> [String; 4] {
     let cut = match part.cut_chars {
         0 => String::new(),
         cut => format!("{cut} characters of the file are left out"),

@@ -1,15 +1,15 @@
 //! `everlore quarantine`: statements that were not remembered, and why.
 
 use clap::{Args, Subcommand};
-use everlore::{MemoryId, types::Held};
+use everlore::{MemoryId, types::QuarantinedDraft};
 use serde_json::json;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
-    times::age,
-    words::{count, cut, indented, rendered, table, visible},
+    render::{indent, new_table, pluralize, render_table, sanitize, truncate_width},
+    times::format_age,
 };
 
 /// Cells of a reason in a list.
@@ -24,26 +24,26 @@ const STATEMENT_CELLS: usize = 48;
 /// worth one. Both are kept for a while, within the limits of the settings. An ID may be shortened.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QuarantineCommand {
-    List(ListArgs),
-    Show(ShowArgs),
-    Restore(RestoreArgs),
-    Drop(DropArgs),
+    List(QuarantineListArgs),
+    Show(QuarantineShowArgs),
+    Restore(QuarantineRestoreArgs),
+    Drop(QuarantineDropArgs),
 }
 
 /// List them, those that want a look first
 #[derive(Debug, Args)]
-pub(crate) struct ListArgs {}
+pub(crate) struct QuarantineListArgs {}
 
 /// Print one whole, with the turns that it was drawn from
 #[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
+pub(crate) struct QuarantineShowArgs {
     /// The statement
     id: String,
 }
 
 /// Remember them all the same, as approved by you
 #[derive(Debug, Args)]
-pub(crate) struct RestoreArgs {
+pub(crate) struct QuarantineRestoreArgs {
     /// The statements
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
@@ -51,7 +51,7 @@ pub(crate) struct RestoreArgs {
 
 /// Remove them for good
 #[derive(Debug, Args)]
-pub(crate) struct DropArgs {
+pub(crate) struct QuarantineDropArgs {
     /// The statements
     #[arg(required_unless_present = "all", value_name = "ID")]
     ids: Vec<String>,
@@ -62,12 +62,12 @@ pub(crate) struct DropArgs {
 
 impl QuarantineCommand {
     /// Whether it only looks.
-    pub(crate) fn only_reads(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         matches!(self, Self::List(_) | Self::Show(_))
     }
 
     /// Runs the command.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self {
             Self::List(args) => args.run(cx, out).await,
             Self::Show(args) => args.run(cx, out).await,
@@ -77,110 +77,106 @@ impl QuarantineCommand {
     }
 }
 
-impl ListArgs {
-    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+impl QuarantineListArgs {
+    async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let mut held = cx.engine().await?.quarantine(&cx.scope).await?;
         held.sort_by_key(|held| std::cmp::Reverse((held.verdict, held.at, held.id())));
         if out.is_json() {
             out.json(&json!({ "drafts": held }))?;
-            return Ok(Exit::found(!held.is_empty()));
+            return Ok(Exit::from_found(!held.is_empty()));
         }
         if held.is_empty() {
             out.note("nothing is held");
-            return Ok(Exit::Nothing);
+            return Ok(Exit::NothingFound);
         }
-        let ids: Vec<_> = held.iter().map(Held::id).collect();
-        let mut rows = table(&["id", "verdict", "statement", "reason", "age"]);
+        let ids: Vec<_> = held.iter().map(QuarantinedDraft::id).collect();
+        let mut rows = new_table(&["id", "verdict", "statement", "reason", "age"]);
         for draft in &held {
             rows.add_row([
-                short(draft.id(), &ids),
+                shorten_draft_id(draft.id(), &ids),
                 draft.verdict.as_str().to_owned(),
-                cut(&draft.memory.content, STATEMENT_CELLS),
-                cut(&draft.reason, REASON_CELLS),
-                age(draft.at, &cx.now()),
+                truncate_width(&draft.memory.content, STATEMENT_CELLS),
+                truncate_width(&draft.reason, REASON_CELLS),
+                format_age(draft.at, &cx.now()),
             ]);
         }
-        out.text(&rendered(rows))?;
+        out.text(&render_table(rows))?;
         Ok(Exit::Done)
     }
 }
 
-impl ShowArgs {
-    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let draft = find(cx, &self.id).await?;
+impl QuarantineShowArgs {
+    async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let draft = find_draft(cx, &self.id).await?;
         if out.is_json() {
             out.json(&draft)?;
             return Ok(Exit::Done);
         }
         let session = draft.session.as_deref().unwrap_or("none");
-        out.line(&format!("{} {}", out.strong(draft.verdict.as_str()), draft.id()))?;
+        out.line(&format!("{} {}", out.bold(draft.verdict.as_str()), draft.id()))?;
         out.line(&format!("because   {}", draft.reason))?;
         out.line(&format!("kind      {}", draft.memory.kind))?;
-        out.line(&format!("session   {}", visible(session)))?;
+        out.line(&format!("session   {}", sanitize(session)))?;
         out.line(&format!("run       {}", draft.run))?;
         for turn in &draft.memory.source.turns {
             out.line(&format!("from      {turn}"))?;
         }
-        out.text(&indented(&visible(&draft.memory.content), 2))?;
+        out.text(&indent(&sanitize(&draft.memory.content), 2))?;
         out.line("")?;
         Ok(Exit::Done)
     }
 }
 
-impl RestoreArgs {
-    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+impl QuarantineRestoreArgs {
+    async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let mut restored = Vec::new();
-        for id in found(cx, &self.ids).await? {
-            restored.push(engine.restore_held(&cx.scope, id).await?);
+        for id in resolve_ids(cx, &self.ids).await? {
+            restored.push(engine.restore_quarantined(&cx.scope, id).await?);
         }
         if out.is_json() {
             out.json(&json!({ "memories": restored }))?;
             return Ok(Exit::Done);
         }
         for memory in &restored {
-            out.line(&format!(
-                "remembered: {} {}",
-                out.strong(&memory.id.to_string()),
-                memory.name
-            ))?;
+            out.line(&format!("remembered: {} {}", out.bold(&memory.id.to_string()), memory.name))?;
         }
         Ok(Exit::Done)
     }
 }
 
-impl DropArgs {
-    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+impl QuarantineDropArgs {
+    async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let ids = match self.all {
-            true => engine.quarantine(&cx.scope).await?.iter().map(Held::id).collect(),
-            false => found(cx, &self.ids).await?,
+            true => engine.quarantine(&cx.scope).await?.iter().map(QuarantinedDraft::id).collect(),
+            false => resolve_ids(cx, &self.ids).await?,
         };
-        let dropped = engine.drop_held(&cx.scope, &ids).await?;
+        let dropped = engine.drop_quarantined(&cx.scope, &ids).await?;
         if out.is_json() {
             out.json(&json!({ "dropped": dropped }))?;
         } else {
-            out.line(&format!("dropped: {}", count(dropped, "statement", "statements")))?;
+            out.line(&format!("dropped: {}", pluralize(dropped, "statement", "statements")))?;
         }
         Ok(Exit::Done)
     }
 }
 
 /// The ids that names mean; all of them, before anything is done to one.
-async fn found(cx: &Context, names: &[String]) -> Result<Vec<MemoryId>> {
+async fn resolve_ids(cx: &CliContext, names: &[String]) -> Result<Vec<MemoryId>> {
     let mut ids = Vec::new();
     for name in names {
-        ids.push(find(cx, name).await?.id());
+        ids.push(find_draft(cx, name).await?.id());
     }
     ids.sort_unstable();
     ids.dedup();
     Ok(ids)
 }
 
-async fn find(cx: &Context, name: &str) -> Result<Held> {
-    let prefix = digits(name);
+async fn find_draft(cx: &CliContext, name: &str) -> Result<QuarantinedDraft> {
+    let prefix = hex_digits(name);
     let mut held = cx.engine().await?.quarantine(&cx.scope).await?;
-    held.retain(|held| digits(&held.id().to_string()).starts_with(&prefix));
+    held.retain(|held| hex_digits(&held.id().to_string()).starts_with(&prefix));
     match held.len() {
         1 => Ok(held.remove(0)),
         0 => Err(everlore::Error::invalid(
@@ -188,16 +184,16 @@ async fn find(cx: &Context, name: &str) -> Result<Held> {
             "list what there is with `everlore quarantine list`",
         )
         .into()),
-        count => Err(everlore::Error::Ambiguous { prefix: name.to_owned(), count }.into()),
+        count => Err(everlore::Error::AmbiguousId { prefix: name.to_owned(), count }.into()),
     }
 }
 
-fn digits(id: &str) -> String {
+fn hex_digits(id: &str) -> String {
     id.trim().replace('-', "").to_lowercase()
 }
 
 /// The shortest beginning, eight characters at least, that tells an id from the others.
-fn short(id: MemoryId, all: &[MemoryId]) -> String {
+fn shorten_draft_id(id: MemoryId, all: &[MemoryId]) -> String {
     let text = id.to_string();
     let is_alone = |length: &usize| {
         let fits = |other: &&MemoryId| other.to_string().starts_with(&text[..*length]);

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use clap::Args;
 use everlore::{
     Engine, Hit, MemoryId, Recall, RecallRequest,
-    recall::{Factors, Signals},
+    recall::{HitSignals, ScoreFactors},
 };
 use jiff::Zoned;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{calibrate, checks::sentence, explain, filter::FilterArgs, why_not};
+use super::{calibrate, check_args::verdict_line, explain, filter_args::FilterArgs, why_not};
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     ids, input,
     output::Output,
-    settings::domain,
-    times::{Moment, age, parse_moment},
-    words::{TITLE_CELLS, cut, indented, title, visible},
+    render::{TITLE_CELLS, indent, memory_title, sanitize, truncate_width},
+    settings::read_domain,
+    times::{TimeSpec, format_age, parse_time_spec},
 };
 
 /// Find what is worth knowing for a question, best first
@@ -48,8 +48,8 @@ pub(crate) struct RecallArgs {
     #[arg(long, value_name = "FILE")]
     domain: Vec<PathBuf>,
     /// Ask among what was known at this time; a day is included
-    #[arg(long, value_name = "TIME", value_parser = parse_moment, conflicts_with = "why_not")]
-    as_of: Option<Moment>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time_spec, conflicts_with = "why_not")]
+    as_of: Option<TimeSpec>,
     /// Show every number that made the score
     #[arg(long)]
     explain: bool,
@@ -66,7 +66,7 @@ pub(crate) struct RecallArgs {
 
 /// The answer for programs.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct RecallView<'a> {
     query: &'a str,
     hits: Vec<HitView<'a>>,
     abstained: bool,
@@ -75,7 +75,7 @@ struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     without_meaning: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    judgement: Option<&'a everlore::recall::Judgement>,
+    judgement: Option<&'a everlore::recall::ConfidenceEstimate>,
     #[serde(skip_serializing_if = "Option::is_none")]
     intent: Option<&'a everlore::recall::Intent>,
 }
@@ -101,79 +101,87 @@ struct HitView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<MemoryId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    check: Option<&'a everlore::types::Verified>,
+    check: Option<&'a everlore::types::CheckResult>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     metadata: &'a Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    explain: Option<Explain<'a>>,
+    explain: Option<ScoreView<'a>>,
 }
 
 #[derive(Serialize)]
-struct Explain<'a> {
-    signals: &'a Signals,
-    factors: &'a Factors,
+struct ScoreView<'a> {
+    signals: &'a HitSignals,
+    factors: &'a ScoreFactors,
 }
 
 impl RecallArgs {
     /// Recalls, or says why a memory is not recalled.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        if self.calibrates() {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        if self.is_calibrate() {
             return calibrate::run(self.dry_run, self.reset, cx, out).await;
         }
-        let engine = &self.engine(cx).await?;
-        let request = self.request(engine, cx, out)?;
+        let engine = &self.engine_with_domains(cx).await?;
+        let request = self.to_request(engine, cx, out)?;
         if let Some(asked) = self.limit.filter(|asked| *asked > request.limit) {
             let most = request.limit;
             out.note(&format!("note: {asked} are asked for, {most} at most are returned (memory.long_term.max_return)"));
         }
         if let Some(name) = &self.why_not {
-            return why_not::run(&request, name, engine, cx, out).await;
+            return why_not::explain_recall(&request, name, engine, cx, out).await;
         }
         let found = match self.as_of {
-            Some(at) => engine.recall_as_of(&request, at.last()).await?,
+            Some(at) => engine.recall_as_of(&request, at.last_instant()).await?,
             None => engine.recall(&request).await?,
         };
         if out.is_json() {
-            out.json(&answer(&request.query, &found, self.explain))?;
+            out.json(&recall_view(&request.query, &found, self.explain))?;
         } else {
-            tell(&found, self.explain, cx, out).await?;
+            print_recall(&found, self.explain, cx, out).await?;
         }
-        Ok(Exit::found(!found.hits.is_empty()))
+        Ok(Exit::from_found(!found.hits.is_empty()))
     }
 
     /// The engine with the lists that were given.
-    async fn engine(&self, cx: &Context) -> Result<Engine> {
+    async fn engine_with_domains(&self, cx: &CliContext) -> Result<Engine> {
         let mut domains = cx.engine().await?.domains().clone();
         for path in &self.domain {
-            let list = domain(path).map_err(|(message, hint)| Failure::invalid(message, hint))?;
-            domains = domains.and(list);
+            let list =
+                read_domain(path).map_err(|(message, hint)| CliError::invalid(message, hint))?;
+            domains = domains.with_list(list);
         }
         Ok(cx.engine().await?.clone().with_domains(domains))
     }
 
     /// Whether the one word `calibrate` stands alone.
-    fn calibrates(&self) -> bool {
+    fn is_calibrate(&self) -> bool {
         self.query == ["calibrate"] && self.literal.is_empty()
     }
 
-    fn request(&self, engine: &Engine, cx: &Context, out: &mut Output) -> Result<RecallRequest> {
+    fn to_request(
+        &self,
+        engine: &Engine,
+        cx: &CliContext,
+        out: &mut Output,
+    ) -> Result<RecallRequest> {
         if self.dry_run || self.reset {
             let message = "--dry-run and --reset go with `everlore recall calibrate`";
-            return Err(Failure::invalid(message, "leave them out to look something up"));
+            return Err(CliError::invalid(message, "leave them out to look something up"));
         }
         for (option, share) in
             [("--min-score", self.min_score), ("--min-confidence", self.min_confidence)]
         {
             if !(0.0..=1.0).contains(&share) {
                 let message = format!("{option} is {share}");
-                return Err(Failure::invalid(message, "it goes from 0 to 1"));
+                return Err(CliError::invalid(message, "it goes from 0 to 1"));
             }
         }
-        let request = engine
-            .request(&cx.scope, input::query(&[&self.query[..], &self.literal[..]].concat(), out)?);
+        let request = engine.request(
+            &cx.scope,
+            input::query_or_stdin(&[&self.query[..], &self.literal[..]].concat(), out)?,
+        );
         let most = cx.agent_config().memory.long_term.max_return;
         Ok(RecallRequest {
-            filter: self.filter.filter(),
+            filter: self.filter.to_filter(),
             limit: self.limit.unwrap_or(request.limit).min(most),
             min_score: self.min_score,
             min_confidence: self.min_confidence,
@@ -182,10 +190,10 @@ impl RecallArgs {
     }
 }
 
-fn answer<'a>(query: &'a str, found: &'a Recall, explained: bool) -> Answer<'a> {
-    Answer {
+fn recall_view<'a>(query: &'a str, found: &'a Recall, explained: bool) -> RecallView<'a> {
+    RecallView {
         query,
-        hits: found.hits.iter().map(|hit| view(hit, explained)).collect(),
+        hits: found.hits.iter().map(|hit| hit_view(hit, explained)).collect(),
         abstained: found.abstained,
         confidence: found.confidence,
         candidates: found.candidates,
@@ -195,7 +203,7 @@ fn answer<'a>(query: &'a str, found: &'a Recall, explained: bool) -> Answer<'a> 
     }
 }
 
-fn view(hit: &Hit, explained: bool) -> HitView<'_> {
+fn hit_view(hit: &Hit, explained: bool) -> HitView<'_> {
     let memory = &hit.memory;
     HitView {
         id: memory.id,
@@ -215,52 +223,57 @@ fn view(hit: &Hit, explained: bool) -> HitView<'_> {
         newer: hit.newer,
         check: hit.check.as_ref(),
         metadata: &memory.metadata,
-        explain: explained.then_some(Explain { signals: &hit.signals, factors: &hit.factors }),
+        explain: explained.then_some(ScoreView { signals: &hit.signals, factors: &hit.factors }),
     }
 }
 
-async fn tell(found: &Recall, explained: bool, cx: &Context, out: &mut Output) -> Result<()> {
+async fn print_recall(
+    found: &Recall,
+    explained: bool,
+    cx: &CliContext,
+    out: &mut Output,
+) -> Result<()> {
     if found.hits.is_empty() {
         out.note("nothing found");
         return Ok(());
     }
     let now = cx.now();
     let all: Vec<_> = found.hits.iter().map(|hit| hit.memory.id).collect();
-    let short = ids::shortened(cx.engine().await?, &cx.scope, &all).await?;
+    let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
     if explained {
-        out.text(&explain::intent(found))?;
+        out.text(&explain::render_intent(found))?;
     }
     for (number, (hit, id)) in found.hits.iter().zip(short).enumerate() {
         if number > 0 {
             out.line("")?;
         }
-        tell_hit(number + 1, hit, &id, &now, out)?;
+        print_hit(number + 1, hit, &id, &now, out)?;
         if explained {
-            out.text(&explain::hit(hit))?;
+            out.text(&explain::render_hit(hit))?;
         }
     }
     Ok(())
 }
 
-fn tell_hit(number: usize, hit: &Hit, id: &str, now: &Zoned, out: &mut Output) -> Result<()> {
+fn print_hit(number: usize, hit: &Hit, id: &str, now: &Zoned, out: &mut Output) -> Result<()> {
     let memory = &hit.memory;
-    let mut facts = vec![memory.kind.to_string(), age(memory.at, now), id.to_owned()];
-    facts.extend(memory.source.session.as_deref().map(|name| visible(name).into_owned()));
+    let mut facts = vec![memory.kind.to_string(), format_age(memory.at, now), id.to_owned()];
+    facts.extend(memory.source.session.as_deref().map(|name| sanitize(name).into_owned()));
     if memory.status != everlore::Status::Active {
         facts.push(memory.status.to_string());
     }
     if hit.newer.is_some() {
         facts.push("a newer memory says otherwise".to_owned());
     }
-    facts.extend(hit.check.as_ref().map(|check| visible(&sentence(check)).into_owned()));
-    let name = cut(&title(memory), TITLE_CELLS);
-    out.line(&format!("{number}. {}  {} {:.2}", out.strong(&name), bar(hit.score), hit.score))?;
-    out.line(&out.faint(&format!("   {}", facts.join(" · "))))?;
-    out.line(&indented(&memory.content, 3))
+    facts.extend(hit.check.as_ref().map(|check| sanitize(&verdict_line(check)).into_owned()));
+    let name = truncate_width(&memory_title(memory), TITLE_CELLS);
+    out.line(&format!("{number}. {}  {} {:.2}", out.bold(&name), score_bar(hit.score), hit.score))?;
+    out.line(&out.dim(&format!("   {}", facts.join(" · "))))?;
+    out.line(&indent(&memory.content, 3))
 }
 
 /// A score as a bar of eight cells.
-fn bar(score: f64) -> String {
+fn score_bar(score: f64) -> String {
     let full = (score * 8.0).round().clamp(0.0, 8.0) as usize;
     "█".repeat(full) + &"░".repeat(8 - full)
 }

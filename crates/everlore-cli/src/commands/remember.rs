@@ -2,22 +2,22 @@
 
 use clap::Args;
 use everlore::{
-    Kind, MemoryId, Remember,
-    ingest::{Line, Saved},
+    Kind, MemoryId, RememberRequest,
+    ingest::{ExportLine, SavedMemory},
     types::to_millisecond,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{checks::CheckArgs, filter::kinds};
+use super::{check_args::CheckArgs, filter_args::kind_parser};
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     ids, input,
     output::Output,
-    times::{Moment, parse_moment},
-    unsaved,
-    words::{TITLE_CELLS, cut, masked, title},
+    render::{TITLE_CELLS, masked_note, memory_title, truncate_width},
+    rescue_log,
+    times::{TimeSpec, parse_time_spec},
 };
 
 /// Store a statement, from the arguments or from standard input
@@ -26,7 +26,7 @@ pub(crate) struct RememberArgs {
     /// The text; without it, or with `-`, it is read from standard input
     text: Vec<String>,
     /// What sort of statement it is; judged by the text if left out
-    #[arg(long, value_name = "KIND", value_parser = kinds())]
+    #[arg(long, value_name = "KIND", value_parser = kind_parser())]
     kind: Option<Kind>,
     /// A title; the beginning of the text if left out
     #[arg(long, value_name = "TITLE")]
@@ -44,10 +44,10 @@ pub(crate) struct RememberArgs {
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
     /// When it was said or became true; now if left out
-    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    at: Option<Moment>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time_spec)]
+    at: Option<TimeSpec>,
     /// Free data of yours, as a JSON object
-    #[arg(long, value_name = "JSON", value_parser = object)]
+    #[arg(long, value_name = "JSON", value_parser = parse_json_object)]
     metadata: Option<Map<String, Value>>,
     /// The older memory that this one replaces
     #[arg(long, value_name = "ID")]
@@ -58,34 +58,34 @@ pub(crate) struct RememberArgs {
 
 /// What was stored, and what it replaced.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct RememberView<'a> {
     #[serde(flatten)]
-    saved: &'a Saved,
+    saved: &'a SavedMemory,
     #[serde(skip_serializing_if = "Option::is_none")]
     replaces: Option<MemoryId>,
 }
 
 impl RememberArgs {
     /// Stores the text and says what was stored.
-    pub(crate) async fn run(mut self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let content = input::text(&std::mem::take(&mut self.text), out)?;
+    pub(crate) async fn run(mut self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let content = input::text_or_stdin(&std::mem::take(&mut self.text), out)?;
         let replaces = self.replaces.take();
-        let draft = self.draft(content, cx)?;
-        match save(cx, &draft, replaces.as_deref()).await {
-            Ok((saved, replaces)) => tell(cx, out, &saved, replaces).await,
+        let draft = self.into_draft(content, cx)?;
+        match save_draft(cx, &draft, replaces.as_deref()).await {
+            Ok((saved, replaces)) => print_saved(cx, out, &saved, replaces).await,
             Err(failure) if failure.is_storage() => {
-                let line = Line::Draft(Box::new(draft));
-                Err(unsaved::keep(cx, vec![line], failure))
+                let line = ExportLine::Remember(Box::new(draft));
+                Err(rescue_log::rescue_lines(cx, vec![line], failure))
             }
             Err(failure) => Err(failure),
         }
     }
 
     /// The time is filled in here, so that it is right even if the text can only be saved later.
-    fn draft(self, content: String, cx: &Context) -> Result<Remember> {
-        let check = self.check.new_check()?;
-        let at = self.at.map_or_else(|| cx.now().timestamp(), Moment::start);
-        Ok(Remember {
+    fn into_draft(self, content: String, cx: &CliContext) -> Result<RememberRequest> {
+        let check = self.check.into_new_check()?;
+        let at = self.at.map_or_else(|| cx.now().timestamp(), TimeSpec::start);
+        Ok(RememberRequest {
             content,
             kind: self.kind,
             name: self.name,
@@ -101,11 +101,11 @@ impl RememberArgs {
     }
 }
 
-async fn save(
-    cx: &Context,
-    draft: &Remember,
+async fn save_draft(
+    cx: &CliContext,
+    draft: &RememberRequest,
     replaces: Option<&str>,
-) -> Result<(Saved, Option<MemoryId>)> {
+) -> Result<(SavedMemory, Option<MemoryId>)> {
     let engine = cx.engine().await?;
     let older = match replaces {
         Some(name) => Some(engine.resolve(&cx.scope, name).await?),
@@ -113,37 +113,37 @@ async fn save(
     };
     let saved = engine.remember(&cx.scope, draft.clone()).await?;
     if let Some(older) = older {
-        engine.supersede(&cx.scope, older, saved.id).await.map_err(Failure::from)?;
+        engine.supersede(&cx.scope, older, saved.id).await.map_err(CliError::from)?;
     }
     Ok((saved, older))
 }
 
-async fn tell(
-    cx: &Context,
+async fn print_saved(
+    cx: &CliContext,
     out: &mut Output,
-    saved: &Saved,
+    saved: &SavedMemory,
     replaces: Option<MemoryId>,
 ) -> Result<Exit> {
     if out.is_json() {
-        out.json(&Answer { saved, replaces })?;
+        out.json(&RememberView { saved, replaces })?;
         return Ok(Exit::Done);
     }
     let engine = cx.engine().await?;
     let memory = engine.get(&cx.scope, saved.id).await?;
-    let id = ids::short(engine, &cx.scope, saved.id).await?;
+    let id = ids::shorten_id(engine, &cx.scope, saved.id).await?;
     let did = if saved.receipt.known { "already known" } else { "remembered" };
     let instead = match replaces {
-        Some(older) => format!(", instead of {}", ids::short(engine, &cx.scope, older).await?),
+        Some(older) => format!(", instead of {}", ids::shorten_id(engine, &cx.scope, older).await?),
         None => String::new(),
     };
-    let name = cut(&title(&memory), TITLE_CELLS);
-    out.line(&format!("{did}: {} [{}] {name}{instead}", out.strong(&id), saved.kind))?;
+    let name = truncate_width(&memory_title(&memory), TITLE_CELLS);
+    out.line(&format!("{did}: {} [{}] {name}{instead}", out.bold(&id), saved.kind))?;
     if !saved.masked.is_empty() {
-        out.line(&masked(&saved.masked))?;
+        out.line(&masked_note(&saved.masked))?;
     }
     Ok(Exit::Done)
 }
 
-pub(super) fn object(text: &str) -> Result<Map<String, Value>, String> {
+pub(super) fn parse_json_object(text: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text).map_err(|error| format!("it is not a JSON object: {error}"))
 }

@@ -5,10 +5,10 @@ use everlore::store::Store;
 use serde_json::json;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
-    words::{rendered, table},
+    render::{new_table, render_table},
 };
 
 /// List the agents and users whose memories this home holds
@@ -17,7 +17,7 @@ pub(crate) struct ScopesArgs {}
 
 impl ScopesArgs {
     /// Lists every scope with its number of memories.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let store = cx.store().await?;
         let mut listed = Vec::new();
         for scope in store.scopes().await? {
@@ -25,18 +25,18 @@ impl ScopesArgs {
             let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
             listed.push((scope, memories));
         }
-        let found = Exit::found(!listed.is_empty());
+        let found = Exit::from_found(!listed.is_empty());
         if out.is_json() {
             let scope = |(scope, memories): &(everlore::Scope, usize)| json!({ "agent": scope.agent(), "user": scope.user(), "memories": memories });
             out.json(&json!({ "scopes": listed.iter().map(scope).collect::<Vec<_>>() }))?;
         } else if listed.is_empty() {
             out.note("nothing is stored yet");
         } else {
-            let mut rows = table(&["agent", "user", "memories"]);
+            let mut rows = new_table(&["agent", "user", "memories"]);
             for (scope, memories) in &listed {
                 rows.add_row([scope.agent(), scope.user(), &memories.to_string()]);
             }
-            out.text(&rendered(rows))?;
+            out.text(&render_table(rows))?;
         }
         Ok(found)
     }

@@ -6,22 +6,22 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use everlore_server::{Keys, Options, Role, Server, TlsFiles};
+use everlore_server::{ApiKeys, KeyRole, Server, ServerOptions, TlsFiles};
 use serde_json::json;
 
 use crate::{
-    commands::mcp::OfferArgs,
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    commands::mcp::ToolSetArgs,
+    error::{CliError, Exit, Result},
     output::Output,
-    times::age,
-    words::{rendered, table},
+    render::{new_table, render_table},
+    times::format_age,
 };
 
 /// What shells expect of a program that was interrupted, and of one that was told to end.
-const INTERRUPTED: i32 = 130;
+const EXIT_INTERRUPTED: i32 = 130;
 #[cfg(unix)]
-const TERMINATED: i32 = 143;
+const EXIT_TERMINATED: i32 = 143;
 
 /// Answer over HTTP, for agents and programs of this machine
 ///
@@ -63,7 +63,7 @@ pub(crate) struct ListenArgs {
     #[arg(long, value_name = "NUMBER")]
     rate: Option<u32>,
     #[command(flatten)]
-    mcp: OfferArgs,
+    mcp: ToolSetArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -71,57 +71,57 @@ pub(crate) enum ServeCommand {
     /// Say where the server of this home is
     Status,
     #[command(subcommand)]
-    Key(KeyCommand),
+    Key(ServeKeyCommand),
 }
 
 /// Look after the keys of programs: each opens the memory of one agent and one user
 #[derive(Debug, Subcommand)]
-pub(crate) enum KeyCommand {
-    Add(AddArgs),
-    List(ListArgs),
-    Remove(RemoveArgs),
+pub(crate) enum ServeKeyCommand {
+    Add(ServeKeyAddArgs),
+    List(ServeKeyListArgs),
+    Remove(ServeKeyRemoveArgs),
 }
 
 /// Make a key for the memory of --agent and --user; it is shown once
 #[derive(Debug, Args)]
-pub(crate) struct AddArgs {
+pub(crate) struct ServeKeyAddArgs {
     /// What the key is called in logs
     name: String,
     /// What it is good for: read looks, write saves and changes, admin also forgets, imports and does upkeep
-    #[arg(long, value_name = "ROLE", value_parser = Role::ALL.map(Role::as_str), default_value = "write")]
+    #[arg(long, value_name = "ROLE", value_parser = KeyRole::ALL.map(KeyRole::as_str), default_value = "write")]
     role: String,
 }
 
 /// List the keys
 #[derive(Debug, Args)]
-pub(crate) struct ListArgs {}
+pub(crate) struct ServeKeyListArgs {}
 
 /// Remove a key; a running server refuses it from then on
 #[derive(Debug, Args)]
-pub(crate) struct RemoveArgs {
+pub(crate) struct ServeKeyRemoveArgs {
     /// The key
     name: String,
 }
 
 impl ServeArgs {
     /// Whether it answers, and does not just look after keys.
-    pub(crate) fn serves(&self) -> bool {
+    pub(crate) fn runs_server(&self) -> bool {
         self.command.is_none()
     }
 
     /// Serves, or looks after keys.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self.command {
             None => self.listen.run(cx, out).await,
-            Some(ServeCommand::Status) => status(cx, out),
+            Some(ServeCommand::Status) => print_status(cx, out),
             Some(ServeCommand::Key(command)) => command.run(cx, out),
         }
     }
 }
 
-fn status(cx: &Context, out: &mut Output) -> Result<Exit> {
-    let running = everlore_server::running(&cx.home);
-    let url = running.as_ref().map(everlore_server::Running::url);
+fn print_status(cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    let running = everlore_server::find_running(&cx.home);
+    let url = running.as_ref().map(everlore_server::ServerInfo::url);
     match (&running, &url) {
         _ if out.is_json() => {
             out.json(&json!({ "url": url, "pid": running.as_ref().map(|one| one.pid) }))?
@@ -129,20 +129,20 @@ fn status(cx: &Context, out: &mut Output) -> Result<Exit> {
         (Some(running), Some(url)) => out.line(&format!("{url} (process {})", running.pid))?,
         _ => out.note("no server runs on this home; start one with `everlore serve`"),
     }
-    Ok(Exit::found(running.is_some()))
+    Ok(Exit::from_found(running.is_some()))
 }
 
 impl ListenArgs {
     /// Says where it listens, then answers until it is told to end.
-    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let ended = signals()?;
-        let engine = cx.reading().await?;
-        let server = Server::bind(engine, self.options(cx)?).await?;
-        let (url, token) = (server.running().url(), server.token_file());
+    async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let ended = shutdown_signal()?;
+        let engine = cx.capture_engine().await?;
+        let server = Server::bind(engine, self.server_options(cx)?).await?;
+        let (url, token) = (server.info().url(), server.token_file());
         if out.is_json() {
             out.json(&json!({ "url": url, "pid": std::process::id(), "token_file": token }))?;
         } else {
-            out.line(&format!("everlore answers at {}", out.strong(&url)))?;
+            out.line(&format!("everlore answers at {}", out.bold(&url)))?;
             out.line(&format!("token: {}, API: {url}/docs", token.display()))?;
         }
         out.flush()?;
@@ -150,34 +150,34 @@ impl ListenArgs {
         Ok(Exit::Done)
     }
 
-    fn options(mut self, cx: &Context) -> Result<Options> {
+    fn server_options(mut self, cx: &CliContext) -> Result<ServerOptions> {
         let server = &cx.settings.config.server;
         let address = self.host.unwrap_or_else(|| server.address());
-        Ok(Options {
-            mcp_tools: self.mcp.sets()?,
+        Ok(ServerOptions {
+            mcp_tools: self.mcp.tool_sets()?,
             home: cx.home.clone(),
             address: SocketAddr::new(address, self.port.unwrap_or(server.port)),
             allow_remote: self.allow_remote,
-            tls: self.tls(cx)?,
-            hosts: [std::mem::take(&mut self.allow_host), server.names.clone()].concat(),
+            tls: self.tls_files(cx)?,
+            allowed_hosts: [std::mem::take(&mut self.allow_host), server.names.clone()].concat(),
             scope: cx.scope.clone(),
             max_body_bytes: self.max_body.unwrap_or(server.max_body_bytes),
             requests_per_second: self.rate.unwrap_or(server.requests_per_second),
-            settings: cx.settings.digest(),
+            settings_digest: cx.settings.digest(),
             #[cfg(feature = "remote")]
             providers: crate::chat_model::providers(cx),
         })
     }
 
     /// The files for TLS, if any are named.
-    fn tls(&mut self, cx: &Context) -> Result<Option<TlsFiles>> {
+    fn tls_files(&mut self, cx: &CliContext) -> Result<Option<TlsFiles>> {
         let server = &cx.settings.config.server;
-        let cert = self.tls_cert.take().or_else(|| named(&server.tls_cert, cx));
-        let key = self.tls_key.take().or_else(|| named(&server.tls_key, cx));
+        let cert = self.tls_cert.take().or_else(|| configured_path(&server.tls_cert, cx));
+        let key = self.tls_key.take().or_else(|| configured_path(&server.tls_key, cx));
         match (cert, key) {
             (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert, key })),
             (None, None) => Ok(None),
-            _ => Err(Failure::invalid(
+            _ => Err(CliError::invalid(
                 "a certificate needs its key, and a key its certificate",
                 "give both, with --tls-cert and --tls-key or in [server] of the settings",
             )),
@@ -186,17 +186,17 @@ impl ListenArgs {
 }
 
 /// A file that the settings name, if they do.
-fn named(name: &str, cx: &Context) -> Option<PathBuf> {
+fn configured_path(name: &str, cx: &CliContext) -> Option<PathBuf> {
     let folder = cx.settings.path.parent().unwrap_or(&cx.home);
     (!name.is_empty()).then(|| folder.join(name))
 }
 
 /// Comes when the user or the system wants the server to end. Signals are caught from here on, so none is missed.
-fn signals() -> Result<impl Future<Output = ()>> {
+fn shutdown_signal() -> Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let failed = |error| Failure::io("listening for signals", error);
+        let failed = |error| CliError::io("listening for signals", error);
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
         Ok(async move {
@@ -207,8 +207,8 @@ fn signals() -> Result<impl Future<Output = ()>> {
             // Who asks twice wants it now; what was acknowledged is on the disk.
             tokio::spawn(async move {
                 let code = tokio::select! {
-                    _ = interrupt.recv() => INTERRUPTED,
-                    _ = terminate.recv() => TERMINATED,
+                    _ = interrupt.recv() => EXIT_INTERRUPTED,
+                    _ = terminate.recv() => EXIT_TERMINATED,
                 };
                 std::process::exit(code);
             });
@@ -222,20 +222,20 @@ fn signals() -> Result<impl Future<Output = ()>> {
         }
         tokio::spawn(async {
             if tokio::signal::ctrl_c().await.is_ok() {
-                std::process::exit(INTERRUPTED);
+                std::process::exit(EXIT_INTERRUPTED);
             }
         });
     })
 }
 
-impl KeyCommand {
-    fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        everlore::files::disk::make_private_folder(&cx.home)
-            .map_err(|error| Failure::io(cx.home.display().to_string(), error))?;
-        let keys = Keys::new(&cx.home);
+impl ServeKeyCommand {
+    fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        everlore::files::atomic_file::create_private_folder(&cx.home)
+            .map_err(|error| CliError::io(cx.home.display().to_string(), error))?;
+        let keys = ApiKeys::new(&cx.home);
         match self {
             Self::Add(args) => args.run(&keys, cx, out),
-            Self::List(_) => list(&keys, cx, out),
+            Self::List(_) => list_keys(&keys, cx, out),
             Self::Remove(args) => {
                 keys.remove(&args.name)?;
                 match out.is_json() {
@@ -248,9 +248,9 @@ impl KeyCommand {
     }
 }
 
-impl AddArgs {
-    fn run(self, keys: &Keys, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let role: Role = self.role.parse()?;
+impl ServeKeyAddArgs {
+    fn run(self, keys: &ApiKeys, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let role: KeyRole = self.role.parse()?;
         let (key, secret) = keys.add(&self.name, cx.scope.clone(), role, cx.now().timestamp())?;
         if out.is_json() {
             let (agent, user) = (key.scope.agent(), key.scope.user());
@@ -266,20 +266,20 @@ impl AddArgs {
     }
 }
 
-fn list(keys: &Keys, cx: &Context, out: &mut Output) -> Result<Exit> {
+fn list_keys(keys: &ApiKeys, cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let keys = keys.list()?;
     if out.is_json() {
-        let key = |key: &everlore_server::Key| json!({ "name": key.name, "agent": key.scope.agent(), "user": key.scope.user(), "role": key.role, "created_at": key.created_at });
+        let key = |key: &everlore_server::ApiKey| json!({ "name": key.name, "agent": key.scope.agent(), "user": key.scope.user(), "role": key.role, "created_at": key.created_at });
         out.json(&json!({ "keys": keys.iter().map(key).collect::<Vec<_>>() }))?;
     } else if keys.is_empty() {
         out.note("there are no keys; make one with `everlore serve key add NAME`");
     } else {
-        let mut rows = table(&["key", "agent", "user", "role", "made"]);
+        let mut rows = new_table(&["key", "agent", "user", "role", "made"]);
         for key in keys.iter() {
-            let (scope, made) = (&key.scope, age(key.created_at, &cx.now()));
+            let (scope, made) = (&key.scope, format_age(key.created_at, &cx.now()));
             rows.add_row([&key.name, scope.agent(), scope.user(), key.role.as_str(), &made]);
         }
-        out.text(&rendered(rows))?;
+        out.text(&render_table(rows))?;
     }
-    Ok(Exit::found(!keys.is_empty()))
+    Ok(Exit::from_found(!keys.is_empty()))
 }

@@ -3,31 +3,31 @@
 use clap::{Args, Subcommand};
 use everlore::{
     Engine, Scope,
-    engine::{ArchivedDay, ExtractRequest, Extraction, SessionEnd, UpkeepReport},
+    engine::{ArchivedDay, ExtractRequest, ExtractionReport, SessionEnd, UpkeepReport},
 };
 use serde::Serialize;
 
-use super::extract::summary;
+use super::extract::summarize_extraction;
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     input,
     output::Output,
-    words::count,
+    render::pluralize,
 };
 
 /// Close conversations, and say what was answered in them
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
-    Answered(AnsweredArgs),
-    End(EndArgs),
+    Answered(SessionAnsweredArgs),
+    End(SessionEndArgs),
 }
 
 /// Tell what was answered, so that memories that were of use weigh more
 ///
 /// The answer is compared with what `everlore context --session` told last in the conversation; it is not stored.
 #[derive(Debug, Args)]
-pub(crate) struct AnsweredArgs {
+pub(crate) struct SessionAnsweredArgs {
     /// The conversation, as given to `everlore context --session`
     session: String,
     /// The answer; without it, or with `-`, it is read from standard input
@@ -40,14 +40,14 @@ pub(crate) struct AnsweredArgs {
 /// no longer reach the prompt are put away and stay searchable. Memories are drawn from the conversation, by the model of the
 /// settings or by rules; what fails waits and is tried again.
 #[derive(Debug, Args)]
-pub(crate) struct EndArgs {
+pub(crate) struct SessionEndArgs {
     /// The conversation, as given to `everlore observe --session`
     session: String,
 }
 
 impl SessionCommand {
     /// Runs the command.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self {
             Self::Answered(args) => args.run(cx, out).await,
             Self::End(args) => args.run(cx, out).await,
@@ -55,31 +55,31 @@ impl SessionCommand {
     }
 }
 
-impl AnsweredArgs {
+impl SessionAnsweredArgs {
     /// Compares and says what was used.
-    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
-        let answer = input::text(&self.answer, out)?;
-        let answered = engine.answered(&cx.scope, &self.session, &answer).await?;
+        let answer = input::text_or_stdin(&self.answer, out)?;
+        let answered = engine.record_answer(&cx.scope, &self.session, &answer).await?;
         if out.is_json() {
             out.json(&answered)?;
         } else if answered.told + answered.held_out == 0 {
             out.note("nothing was told in this conversation that is still to be answered");
         } else {
-            let told = count(answered.told, "memory", "memories");
+            let told = pluralize(answered.told, "memory", "memories");
             out.line(&format!("used: {} of {told}", answered.used.len()))?;
         }
-        Ok(Exit::found(answered.told + answered.held_out > 0))
+        Ok(Exit::from_found(answered.told + answered.held_out > 0))
     }
 }
 
-impl EndArgs {
+impl SessionEndArgs {
     /// Writes the summary and puts old days away.
-    async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let ended = engine.end_session(&cx.scope, &self.session).await?;
         let archived = engine.archive_days(&cx.scope).await?;
-        let read = read_ended(&cx.reading().await?, &cx.scope, &self.session).await?;
+        let read = extract_ended(&cx.capture_engine().await?, &cx.scope, &self.session).await?;
         // What needs a yes waits for `everlore upkeep`; a failure keeps nobody from ending a conversation.
         let upkeep = match engine.upkeep_if_due(&cx.scope).await {
             Ok(report) => report,
@@ -88,35 +88,35 @@ impl EndArgs {
                 None
             }
         };
-        tell(&Done { ended, archived, extractions: read, upkeep }, out)?;
+        print_end(&SessionEndView { ended, archived, extractions: read, upkeep }, out)?;
         Ok(Exit::Done)
     }
 }
 
 /// Ends a conversation as the command does.
-pub(super) async fn end(cx: &Context, session: &str, out: &mut Output) -> Result<Exit> {
-    EndArgs { session: session.to_owned() }.run(cx, out).await
+pub(super) async fn end_session(cx: &CliContext, session: &str, out: &mut Output) -> Result<Exit> {
+    SessionEndArgs { session: session.to_owned() }.run(cx, out).await
 }
 
 /// What was done at the end of a conversation.
 #[derive(Serialize)]
-struct Done {
+struct SessionEndView {
     ended: SessionEnd,
     archived: Vec<ArchivedDay>,
-    extractions: Vec<Extraction>,
+    extractions: Vec<ExtractionReport>,
     upkeep: Option<UpkeepReport>,
 }
 
-fn tell(done: &Done, out: &mut Output) -> Result<()> {
+fn print_end(done: &SessionEndView, out: &mut Output) -> Result<()> {
     if out.is_json() {
         return out.json(done);
     }
-    tell_log(&done.ended, out)?;
+    print_log(&done.ended, out)?;
     if !done.archived.is_empty() {
-        out.line(&format!("put away: {}", count(done.archived.len(), "day", "days")))?;
+        out.line(&format!("put away: {}", pluralize(done.archived.len(), "day", "days")))?;
     }
     for extraction in &done.extractions {
-        out.note(&summary(extraction, false));
+        out.note(&summarize_extraction(extraction, false));
     }
     for job in done.upkeep.iter().flat_map(UpkeepReport::stopped) {
         let reason = job.stopped.as_deref().unwrap_or_default();
@@ -127,8 +127,8 @@ fn tell(done: &Done, out: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn tell_log(ended: &SessionEnd, out: &mut Output) -> Result<()> {
-    let turns = count(ended.turns, "turn", "turns");
+fn print_log(ended: &SessionEnd, out: &mut Output) -> Result<()> {
+    let turns = pluralize(ended.turns, "turn", "turns");
     match &ended.log {
         Some(log) if log.change.is_some() => {
             out.line(&format!("logged: {turns} in {}", log.layer.path.display()))?;
@@ -143,11 +143,11 @@ fn tell_log(ended: &SessionEnd, out: &mut Output) -> Result<()> {
 }
 
 /// Draws memories from a conversation that is over.
-pub(super) async fn read_ended(
+pub(super) async fn extract_ended(
     engine: &Engine,
     scope: &Scope,
     session: &str,
-) -> Result<Vec<Extraction>> {
+) -> Result<Vec<ExtractionReport>> {
     let request = ExtractRequest { session: Some(session.to_owned()), dry_run: false };
     Ok(engine.extract(scope, &request).await?)
 }

@@ -5,15 +5,17 @@ use std::io::{self, IsTerminal};
 use clap::Args;
 use everlore::{
     Engine,
-    engine::{Job, JobReport, UpkeepReport, UpkeepRequest},
+    engine::{UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest},
 };
 
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     ids,
     output::Output,
-    words::{TITLE_CELLS, count, cut, rendered, size, table, visible},
+    render::{
+        TITLE_CELLS, format_bytes, new_table, pluralize, render_table, sanitize, truncate_width,
+    },
 };
 
 /// The most memories of a job that are listed; `--json` has all of them.
@@ -36,40 +38,41 @@ pub(crate) struct UpkeepArgs {
 
 impl UpkeepArgs {
     /// Does the work and tells what was done.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let mut yes = self.yes;
         if !self.dry_run && !yes {
-            let planned = done(engine, cx, out, &UpkeepRequest { dry_run: true, yes }).await?;
+            let planned =
+                run_upkeep(engine, cx, out, &UpkeepRequest { dry_run: true, yes }).await?;
             let objections: Vec<_> =
                 planned.stopped().filter_map(|job| job.stopped.clone()).collect();
             yes = !objections.is_empty();
-            if yes && !confirmed(&objections, out)? {
+            if yes && !confirm_objections(&objections, out)? {
                 out.note("nothing was done");
                 return Ok(Exit::Failed);
             }
         }
         let request = UpkeepRequest { dry_run: self.dry_run, yes };
-        let report = done(engine, cx, out, &request).await?;
+        let report = run_upkeep(engine, cx, out, &request).await?;
         if out.is_json() {
             out.json(&report)?;
             return Ok(Exit::Done);
         }
         for job in &report.jobs {
-            told(job, report.dry_run, cx, out).await?;
+            print_job(job, report.dry_run, cx, out).await?;
         }
         Ok(Exit::Done)
     }
 }
 
-async fn done(
+async fn run_upkeep(
     engine: &Engine,
-    cx: &Context,
+    cx: &CliContext,
     out: &Output,
     request: &UpkeepRequest,
 ) -> Result<UpkeepReport> {
     let bar = out.progress("upkeep", None);
-    let mut progress = |job: Job| {
+    let mut progress = |job: UpkeepJob| {
         bar.set_message(format!("upkeep: {}", job.as_str()));
         bar.tick();
     };
@@ -78,10 +81,10 @@ async fn done(
     Ok(report?)
 }
 
-fn confirmed(objections: &[String], out: &mut Output) -> Result<bool> {
+fn confirm_objections(objections: &[String], out: &mut Output) -> Result<bool> {
     let told = objections.join("; ");
     if !io::stdin().is_terminal() {
-        return Err(Failure::invalid(
+        return Err(CliError::invalid(
             format!("{told}, and nobody can be asked here"),
             "look at it with --dry-run, then repeat the command with --yes",
         ));
@@ -89,20 +92,30 @@ fn confirmed(objections: &[String], out: &mut Output) -> Result<bool> {
     out.confirm(&format!("{told}. Go on?"))
 }
 
-async fn told(job: &JobReport, dry_run: bool, cx: &Context, out: &mut Output) -> Result<()> {
+async fn print_job(
+    job: &UpkeepJobReport,
+    dry_run: bool,
+    cx: &CliContext,
+    out: &mut Output,
+) -> Result<()> {
     let number = if dry_run { job.memories.len() } else { job.done as usize };
-    let memories = || count(number, "memory", "memories");
+    let memories = || pluralize(number, "memory", "memories");
     let did = match job.job {
-        Job::Weigh => format!("{} weighed by use", memories()),
-        Job::Expire => format!("{} over and archived", memories()),
-        Job::Archive => format!("{} hardly worth anything and archived", memories()),
-        Job::Merge => {
+        UpkeepJob::Weigh => format!("{} weighed by use", memories()),
+        UpkeepJob::Expire => format!("{} over and archived", memories()),
+        UpkeepJob::Archive => format!("{} hardly worth anything and archived", memories()),
+        UpkeepJob::Merge => {
             let gone = job.memories.iter().filter(|one| one.superseded_by.is_some()).count();
-            format!("{} said the same as another and gave way", count(gone, "memory", "memories"))
+            format!(
+                "{} said the same as another and gave way",
+                pluralize(gone, "memory", "memories")
+            )
         }
-        Job::Prune => format!("{} removed", count(number, "old figure", "old figures")),
-        Job::Embed => format!("{} made", count(number, "missing vector", "missing vectors")),
-        Job::Vacuum => format!("{} given back", size(job.done)),
+        UpkeepJob::Prune => format!("{} removed", pluralize(number, "old figure", "old figures")),
+        UpkeepJob::Embed => {
+            format!("{} made", pluralize(number, "missing vector", "missing vectors"))
+        }
+        UpkeepJob::Vacuum => format!("{} given back", format_bytes(job.done)),
     };
     let run = job.run.as_ref().map(|run| format!(" (run {run})")).unwrap_or_default();
     let would = if dry_run { "would be: " } else { "" };
@@ -113,22 +126,22 @@ async fn told(job: &JobReport, dry_run: bool, cx: &Context, out: &mut Output) ->
     if let Some(failed) = &job.failed {
         out.line(&format!("         left for the next time: {failed}"))?;
     }
-    out.text(&listed(job, cx).await?)
+    out.text(&render_changed(job, cx).await?)
 }
 
-async fn listed(job: &JobReport, cx: &Context) -> Result<String> {
+async fn render_changed(job: &UpkeepJobReport, cx: &CliContext) -> Result<String> {
     let shown = &job.memories[..job.memories.len().min(MAX_LISTED)];
     if shown.is_empty() {
         return Ok(String::new());
     }
     let all: Vec<_> = shown.iter().map(|one| one.id).collect();
-    let short = ids::shortened(cx.engine().await?, &cx.scope, &all).await?;
-    let mut rows = table(&[]);
+    let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
+    let mut rows = new_table(&[]);
     for (one, id) in shown.iter().zip(short) {
-        let name = cut(&visible(&one.name.replace('\n', " ")), TITLE_CELLS);
+        let name = truncate_width(&sanitize(&one.name.replace('\n', " ")), TITLE_CELLS);
         rows.add_row(["        ".to_owned(), id, name, format!("weight {:.2}", one.weight)]);
     }
     let more = job.memories.len() - shown.len();
     let more = if more > 0 { format!("         and {more} more\n") } else { String::new() };
-    Ok(rendered(rows) + &more)
+    Ok(render_table(rows) + &more)
 }

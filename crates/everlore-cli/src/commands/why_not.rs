@@ -5,14 +5,14 @@ use serde::Serialize;
 
 use super::explain;
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
 };
 
 /// The answer for programs.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct WhyNotView<'a> {
     query: &'a str,
     id: MemoryId,
     message: String,
@@ -21,44 +21,44 @@ struct Answer<'a> {
 }
 
 /// Says what kept the memory out of the answer to the request.
-pub(super) async fn run(
+pub(super) async fn explain_recall(
     request: &RecallRequest,
     name: &str,
     engine: &Engine,
-    cx: &Context,
+    cx: &CliContext,
     out: &mut Output,
 ) -> Result<Exit> {
     let id = engine.resolve(&cx.scope, name).await?;
     let why_not = engine.why_not(request, id).await?;
-    tell(&request.query, id, why_not, out)
+    print_reason(&request.query, id, why_not, out)
 }
 
 /// Says what kept the memory out of the block for the request.
-pub(super) async fn in_block(
+pub(super) async fn explain_block(
     request: &RecallRequest,
     budget: usize,
     name: &str,
-    cx: &Context,
+    cx: &CliContext,
     out: &mut Output,
 ) -> Result<Exit> {
     let engine = cx.engine().await?;
     let id = engine.resolve(&cx.scope, name).await?;
-    let why_not = engine.why_not_told(request, budget, id).await?;
-    tell(&request.query, id, why_not, out)
+    let why_not = engine.why_not_in_block(request, budget, id).await?;
+    print_reason(&request.query, id, why_not, out)
 }
 
-fn tell(query: &str, id: MemoryId, reason: WhyNot, out: &mut Output) -> Result<Exit> {
+fn print_reason(query: &str, id: MemoryId, reason: WhyNot, out: &mut Output) -> Result<Exit> {
     let message = reason.sentence(|option| format!("--{option}"));
     if out.is_json() {
-        out.json(&Answer { query, id, message, reason })?;
+        out.json(&WhyNotView { query, id, message, reason })?;
         return Ok(Exit::Done);
     }
     out.line(&message)?;
     if let WhyNot::Gate { judgement, .. } = &reason {
-        out.text(&explain::judgement(judgement))?;
+        out.text(&explain::render_confidence(judgement))?;
     }
     if let Some(hit) = reason.hit() {
-        out.text(&explain::hit(hit))?;
+        out.text(&explain::render_hit(hit))?;
     }
     Ok(Exit::Done)
 }

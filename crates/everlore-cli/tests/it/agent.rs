@@ -4,11 +4,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 #[test]
 fn settings_are_set_shown_and_removed_for_one_agent() {
-    let home = Home::new();
+    let home = TestHome::new();
     let set = home.run(&[
         "agent",
         "set",
@@ -41,12 +41,12 @@ fn settings_are_set_shown_and_removed_for_one_agent() {
     assert!(told["path"].as_str().unwrap().ends_with("settings.toml"));
     home.json(&["--agent", "助手", "remember", "茶"]);
     assert_eq!(home.json(&["agent", "reset", "助手"])["own"], json!({}));
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn agents_are_listed_with_what_holds_for_them() {
-    let home = Home::new();
+    let home = TestHome::new();
     assert_eq!(home.run(&["agent", "list"]).code, 1);
     home.remember("tea");
     home.json(&["--agent", "助手", "remember", "茶"]);
@@ -63,7 +63,7 @@ fn agents_are_listed_with_what_holds_for_them() {
 
 #[test]
 fn mistakes_are_told_and_nothing_is_written() {
-    let home = Home::new();
+    let home = TestHome::new();
     for (args, told) in [
         (&["agent", "set", "a", "memory.inject.limit=5000"][..], "must be from 0 to 1000"),
         (&["agent", "set", "a", "memory.inject.limti=5"], "did you mean `memory.inject.limit`?"),
@@ -83,7 +83,7 @@ fn mistakes_are_told_and_nothing_is_written() {
 
 #[test]
 fn a_file_that_is_broken_is_told_before_an_answer_and_by_the_doctor() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("tea");
     let file = home.path().join("agents/default/settings.toml");
     fs::create_dir_all(file.parent().unwrap()).unwrap();

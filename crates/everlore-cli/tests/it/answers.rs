@@ -3,18 +3,18 @@
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::{home::Home, transcript::Transcript};
+use crate::{home::TestHome, transcript::CommandTranscript};
 
 #[test]
 fn programs_get_one_line_of_json_from_saving_and_recalling() {
-    let home = Home::new();
-    let mut transcript = Transcript::of(&home);
+    let home = TestHome::new();
+    let mut transcript = CommandTranscript::new(&home);
     transcript
         .run(&["--json", "remember", "I drink green tea in the morning", "--tag", "drinks", "--session", "s1"])
         .run(&["--json", "remember", "I drink green tea in the morning"])
         .run(&["--json", "remember", "我喜欢喝龙井茶", "--kind", "preference", "--name", "茶", "--importance", "0.9"])
         .run(&["--json", "remember", "I drink black tea now", "--replaces", "@1"])
-        .run_with(
+        .run_with_input(
             &["--json", "observe", "--session", "trip"],
             "{\"speaker\":\"Wang\",\"role\":\"user\",\"text\":\"下周三去杭州出差\",\"time\":\"2023-05-08T13:56:00\"}\n\
              plain words\n{\"speaker\":\"broken\n\n{\"text\":\" \"}\n",
@@ -31,8 +31,8 @@ fn programs_get_one_line_of_json_from_saving_and_recalling() {
 
 #[test]
 fn programs_get_one_line_of_json_from_looking_after_memories() {
-    let home = Home::new();
-    let mut transcript = Transcript::of(&home);
+    let home = TestHome::new();
+    let mut transcript = CommandTranscript::new(&home);
     transcript
         .run(&["--json", "remember", "The staging port is 8443", "--metadata", r#"{"team":"ops"}"#])
         .run(&["--json", "remember", "生产环境端口是 443"])
@@ -67,8 +67,8 @@ fn programs_get_one_line_of_json_from_looking_after_memories() {
 
 #[test]
 fn people_get_plain_words() {
-    let home = Home::new();
-    let mut transcript = Transcript::of(&home);
+    let home = TestHome::new();
+    let mut transcript = CommandTranscript::new(&home);
     transcript
         .run(&["remember", "I drink green tea in the morning", "--tag", "drinks"])
         .run(&["remember", "I drink green tea in the morning", "--tag", "drinks"])
@@ -99,7 +99,7 @@ fn people_get_plain_words() {
 
 #[test]
 fn an_explanation_shows_every_number_and_they_add_up() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("The staging port is 8443");
     home.remember("Lunch is at noon");
     let found = home.json(&["recall", "staging port", "--explain"]);
@@ -121,7 +121,7 @@ fn an_explanation_shows_every_number_and_they_add_up() {
 
 #[test]
 fn a_context_block_is_printed_as_it_is_and_nothing_if_nothing_is_worth_telling() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("我喜欢喝龙井茶");
     let block = home.run(&["context", "我喜欢喝龙井茶"]);
     assert_eq!(block.code, 0, "{block:?}");
@@ -138,7 +138,7 @@ fn a_context_block_is_printed_as_it_is_and_nothing_if_nothing_is_worth_telling()
 
 #[test]
 fn recall_as_of_a_day_knows_only_what_was_known_then() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("the office is in Lisbon");
     let then = home.run(&["--json", "recall", "office", "--as-of", "2020-01-01"]);
     assert_eq!((then.code, then.json()["hits"].as_array().unwrap().len()), (1, 0));
@@ -148,7 +148,7 @@ fn recall_as_of_a_day_knows_only_what_was_known_then() {
 
 #[test]
 fn ids_may_be_shortened_or_be_uris() {
-    let home = Home::new();
+    let home = TestHome::new();
     let saved = home.json(&["remember", "tea"]);
     let (id, uri) = (saved["id"].as_str().unwrap(), saved["uri"].as_str().unwrap());
     for name in [id, &id[..8], &id.replace('-', "")[..13], uri] {
@@ -160,7 +160,7 @@ fn ids_may_be_shortened_or_be_uris() {
 
 #[test]
 fn scopes_are_kept_apart() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.json(&["--agent", "a", "--user", "王", "remember", "the secret is 42"]);
     assert_eq!(home.run(&["recall", "secret"]).code, 1);
     assert_eq!(home.run(&["recall", "secret", "--agent", "a", "--user", "王"]).code, 0);
@@ -170,32 +170,32 @@ fn scopes_are_kept_apart() {
 
 #[test]
 fn a_long_message_may_come_from_standard_input() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("我喜欢喝龙井茶");
     let long = "龙井茶 ".repeat(50_000);
     for args in [&["recall"][..], &["recall", "-"], &["memory", "search", "-"]] {
-        let ran = home.run_with(args, long.as_bytes());
+        let ran = home.run_with_input(args, long.as_bytes());
         assert!(ran.code == 0 && ran.out.contains("我喜欢喝龙井茶"), "{args:?}: {ran:?}");
     }
-    let block = home.run_with(&["context", "-"], "我喜欢喝什么龙井茶\n".as_bytes());
+    let block = home.run_with_input(&["context", "-"], "我喜欢喝什么龙井茶\n".as_bytes());
     assert!(block.out.starts_with("<memory-context>"), "{block:?}");
 }
 
 #[test]
 fn looking_into_a_home_that_is_not_there_does_not_make_it() {
-    let home = Home::new();
+    let home = TestHome::new();
     for args in [&["recall", "tea"][..], &["context", "tea"], &["memory", "list"], &["scopes"]] {
         let ran = home.run(args);
         assert!(ran.code == 1 && ran.err.contains("nothing is stored in"), "{ran:?}");
     }
     assert_eq!(home.json(&["memory", "stats"])["total"], 0);
-    home.assert_well();
+    home.assert_healthy();
     assert!(!home.path().exists());
 }
 
 #[test]
 fn a_limit_above_the_most_is_told() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("tea");
     let ran = home.run(&["--json", "recall", "tea", "--limit", "5000"]);
     assert!(ran.code == 0 && ran.err.contains("100 at most are returned"), "{ran:?}");
@@ -203,7 +203,7 @@ fn a_limit_above_the_most_is_told() {
 
 #[test]
 fn what_goes_on_is_said_only_when_asked() {
-    let home = Home::new();
+    let home = TestHome::new();
     assert_eq!(home.run(&["remember", "tea"]).err, "");
     assert!(home.run(&["-v", "recall", "tea"]).err.contains("opening"));
     assert!(home.run(&["--color", "always", "recall", "tea"]).out.contains("\x1b[1m"));
@@ -212,7 +212,7 @@ fn what_goes_on_is_said_only_when_asked() {
 
 #[test]
 fn the_tour_ends_well_and_shows_both_languages() {
-    let ran = Home::new().run(&["demo"]);
+    let ran = TestHome::new().run(&["demo"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
     for part in
         ["龙井", "peanuts", "<memory-context>", "tombstones", "undone", "ok        integrity"]
@@ -224,15 +224,15 @@ fn the_tour_ends_well_and_shows_both_languages() {
 #[test]
 fn shells_get_completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let ran = Home::new().run(&["completions", shell]);
+        let ran = TestHome::new().run(&["completions", shell]);
         assert!(ran.code == 0 && ran.out.contains("everlore"), "{ran:?}");
     }
 }
 
 #[test]
 fn stored_text_cannot_steer_a_terminal() {
-    let home = Home::new();
-    home.run_with(&["remember"], b"tea \x1b[2J\x1b]0;gotcha\x07 time");
+    let home = TestHome::new();
+    home.run_with_input(&["remember"], b"tea \x1b[2J\x1b]0;gotcha\x07 time");
     for args in [&["recall", "tea"][..], &["memory", "list"], &["memory", "history"]] {
         let ran = home.run(args);
         assert!(!ran.out.contains('\x1b') && ran.out.contains("tea"), "{ran:?}");
@@ -243,7 +243,7 @@ fn stored_text_cannot_steer_a_terminal() {
 #[test]
 fn only_the_owner_may_look_into_a_home() {
     use std::os::unix::fs::PermissionsExt;
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("tea");
     let mode =
         |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -254,5 +254,5 @@ fn only_the_owner_may_look_into_a_home() {
     assert_eq!((ran.code, &ran.json()["ok"]), (2, &Value::Bool(false)), "{ran:?}");
     assert_eq!(home.run(&["doctor", "--repair"]).code, 0);
     assert_eq!(mode(&home.path()), 0o700);
-    home.assert_well();
+    home.assert_healthy();
 }

@@ -1,10 +1,10 @@
 //! `everlore recall calibrate`: fitted, kept for one scope, shown, taken back (A1).
 
-use crate::home::{Home, turns};
+use crate::home::{TestHome, turn_lines};
 
 /// A home with notes enough to learn from.
-fn home() -> Home {
-    let home = Home::new();
+fn home() -> TestHome {
+    let home = TestHome::new();
     let things = ["kettle", "piano", "violin", "bicycle", "telescope", "passport", "lantern"];
     let note = |i: usize| {
         let (thing, other) = (things[i % 7], things[i / 7 % 7]);
@@ -14,7 +14,8 @@ fn home() -> Home {
         )
     };
     let notes: Vec<String> = (0..110).map(note).collect();
-    let ran = home.run_with(&["observe"], turns(notes.iter().map(String::as_str)).as_bytes());
+    let ran =
+        home.run_with_input(&["observe"], turn_lines(notes.iter().map(String::as_str)).as_bytes());
     assert_eq!(ran.code, 0, "{}", ran.err);
     home
 }
@@ -39,7 +40,7 @@ fn a_calibration_is_tried_kept_and_taken_back() {
 
 #[test]
 fn too_few_memories_are_said() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("I drink green tea");
     let ran = home.run(&["recall", "calibrate"]);
     assert_eq!(ran.code, 2);
@@ -52,7 +53,7 @@ fn too_few_memories_are_said() {
 
 #[test]
 fn the_word_itself_can_be_looked_for() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("Calibrate the thermometer in ice water");
     for query in [&["recall", "--", "calibrate"][..], &["recall", "calibrate", "thermometer"]] {
         let ran = home.run(query);
@@ -65,7 +66,7 @@ fn the_word_itself_can_be_looked_for() {
 
 #[test]
 fn the_gate_says_why_in_plain_words() {
-    let home = Home::new();
+    let home = TestHome::new();
     let tea = home.remember("I drink green tea from Hangzhou every morning");
     let why = ["recall", "tea ceremony in Kyoto", "--min-confidence", "1", "--why-not", &tea];
     let told = home.run(&why).out;

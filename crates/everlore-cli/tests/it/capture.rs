@@ -2,21 +2,21 @@
 
 use serde_json::Value;
 
-use crate::home::Home;
+use crate::home::TestHome;
 
-fn observe(home: &Home, session: &str, end: bool, lines: &str) {
+fn observe(home: &TestHome, session: &str, end: bool, lines: &str) {
     let mut args = vec!["observe", "--role", "user", "--plain", "--session", session];
     args.extend(end.then_some("--end"));
-    let ran = home.run_with(&args, lines.as_bytes());
+    let ran = home.run_with_input(&args, lines.as_bytes());
     assert_eq!(ran.code, 0, "{ran:?}");
 }
 
-fn became(extraction: &Value) -> Vec<(&str, &str)> {
+fn draft_outcomes(extraction: &Value) -> Vec<(&str, &str)> {
     let drafts = extraction["drafts"].as_array().unwrap().iter();
     drafts.map(|it| (it["became"].as_str().unwrap(), it["statement"].as_str().unwrap())).collect()
 }
 
-fn kept(home: &Home) -> Vec<String> {
+fn kept_contents(home: &TestHome) -> Vec<String> {
     let ran = home.run(&["--json", "memory", "list", "--kind", "user"]);
     let memories = ran.json()["memories"].as_array().unwrap().clone();
     memories.iter().map(|memory| memory["content"].as_str().unwrap().to_owned()).collect()
@@ -24,7 +24,7 @@ fn kept(home: &Home) -> Vec<String> {
 
 #[test]
 fn what_was_said_waits_until_it_is_read_and_a_reading_can_be_undone() {
-    let home = Home::new();
+    let home = TestHome::new();
     observe(
         &home,
         "monday",
@@ -35,49 +35,50 @@ fn what_was_said_waits_until_it_is_read_and_a_reading_can_be_undone() {
     assert_eq!((&status["turns"], &status["waiting"][0]["session"]), (&3.into(), &"monday".into()));
     let preview = home.json(&["extract", "--dry-run"]);
     let expected = [("added", "The user lives in Boston."), ("added", "用户对花生过敏。")];
-    assert_eq!(became(&preview["extractions"][0]), expected);
-    assert_eq!(kept(&home), Vec::<String>::new(), "a preview changes nothing");
+    assert_eq!(draft_outcomes(&preview["extractions"][0]), expected);
+    assert_eq!(kept_contents(&home), Vec::<String>::new(), "a preview changes nothing");
     let done = home.json(&["extract"]);
-    assert_eq!(became(&done["extractions"][0]), expected);
-    assert_eq!(kept(&home), ["用户对花生过敏。", "The user lives in Boston."]);
+    assert_eq!(draft_outcomes(&done["extractions"][0]), expected);
+    assert_eq!(kept_contents(&home), ["用户对花生过敏。", "The user lives in Boston."]);
     assert_eq!(home.json(&["memory", "status"])["turns"], 0);
     let run = done["extractions"][0]["run"].as_str().unwrap();
     home.json(&["memory", "undo", "--run", run]);
-    assert_eq!(kept(&home), Vec::<String>::new());
+    assert_eq!(kept_contents(&home), Vec::<String>::new());
     let again = home.run(&["extract"]);
     assert_eq!((again.code, again.err.trim()), (0, "nothing waits: every turn was read"));
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn the_end_of_a_conversation_has_it_read() {
-    let home = Home::new();
+    let home = TestHome::new();
     observe(&home, "one", true, "我住在上海。\n");
-    assert_eq!(kept(&home), ["用户住在上海。"]);
+    assert_eq!(kept_contents(&home), ["用户住在上海。"]);
     observe(&home, "two", false, "I work at Nokia.\n");
-    assert_eq!(kept(&home).len(), 1);
+    assert_eq!(kept_contents(&home).len(), 1);
     let ended = home.json(&["session", "end", "two"]);
-    assert_eq!(became(&ended["extractions"][0]), [("added", "The user works at Nokia.")]);
+    assert_eq!(draft_outcomes(&ended["extractions"][0]), [("added", "The user works at Nokia.")]);
     assert!(home.recall("Where do I work?").contains(&"The user works at Nokia.".to_owned()));
     // Another user's conversations are not read unless all are asked for.
-    let ran = home.run_with(&["observe", "--user", "bob", "--role", "user"], b"I like tea.\n");
+    let ran =
+        home.run_with_input(&["observe", "--user", "bob", "--role", "user"], b"I like tea.\n");
     assert_eq!(ran.code, 0);
     assert_eq!(home.json(&["extract"])["extractions"], Value::Array(vec![]));
     let all = home.json(&["extract", "--all"]);
     assert_eq!(all["extractions"][0]["user"], "bob");
-    assert_eq!(kept(&home).len(), 2);
+    assert_eq!(kept_contents(&home).len(), 2);
 }
 
 #[test]
 fn what_is_not_remembered_can_be_looked_at_remembered_all_the_same_and_dropped() {
-    let home = Home::new();
+    let home = TestHome::new();
     // Rules are sure of what they catch, so the bar is raised above them.
     let strict = [("EVERLORE_MEMORY_AGENT__EXTRACT__MIN_CONFIDENCE", "0.9")];
     observe(&home, "monday", false, "I live in Boston. I like tea.\n我对花生过敏。\n");
     let output = home.command(&["extract"]).envs(strict).output().unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("quarantined: The user likes tea. (its confidence is 0.80"), "{told}");
-    assert_eq!(kept(&home), Vec::<String>::new());
+    assert_eq!(kept_contents(&home), Vec::<String>::new());
     let listed = home.json(&["quarantine", "list"]);
     let drafts = listed["drafts"].as_array().unwrap();
     let id = |text: &str| {
@@ -88,7 +89,7 @@ fn what_is_not_remembered_can_be_looked_at_remembered_all_the_same_and_dropped()
     assert!(shown.out.contains("because   its confidence is 0.80, at least 0.90 is wanted"));
     let restored = home.json(&["quarantine", "restore", &id("tea")]);
     assert_eq!(restored["memories"][0]["metadata"]["trust"], "approved");
-    assert_eq!(kept(&home), ["The user likes tea."]);
+    assert_eq!(kept_contents(&home), ["The user likes tea."]);
     assert_eq!(home.json(&["quarantine", "drop", &id("Boston")])["dropped"], 1);
     let missing = home.run(&["quarantine", "show", &id("Boston")]);
     assert!(missing.code == 2 && missing.err.contains("everlore quarantine list"), "{missing:?}");
@@ -98,8 +99,9 @@ fn what_is_not_remembered_can_be_looked_at_remembered_all_the_same_and_dropped()
 
 #[test]
 fn a_forgotten_turn_names_what_was_drawn_from_it() {
-    let home = Home::new();
-    let ran = home.run_with(&["observe", "--role", "user", "--end"], "我住在上海。\n".as_bytes());
+    let home = TestHome::new();
+    let ran =
+        home.run_with_input(&["observe", "--role", "user", "--end"], "我住在上海。\n".as_bytes());
     let turn = ran.lines()[0]["id"].as_str().unwrap().to_owned();
     let forgotten = home.run(&["memory", "forget", "--yes", &turn]);
     assert!(forgotten.err.contains("everlore memory forget "), "{forgotten:?}");
@@ -114,7 +116,7 @@ fn a_forgotten_turn_names_what_was_drawn_from_it() {
 
 #[test]
 fn a_secret_that_was_said_is_nowhere_in_the_home() {
-    let home = Home::new();
+    let home = TestHome::new();
     let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
     observe(
         &home,
@@ -128,5 +130,9 @@ fn a_secret_that_was_said_is_nowhere_in_the_home() {
         let holds = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
         assert!(!holds, "{} holds the secret", path.display());
     }
-    assert!(kept(&home).contains(&"用户住在上海。".to_owned()), "{:?}", kept(&home));
+    assert!(
+        kept_contents(&home).contains(&"用户住在上海。".to_owned()),
+        "{:?}",
+        kept_contents(&home)
+    );
 }

@@ -2,19 +2,19 @@
 
 use std::fs;
 
-use everlore::files::disk::make_private_folder;
-use everlore_scripted::{Chats, Said, Server};
+use everlore::files::atomic_file::create_private_folder;
+use everlore_scripted::{MockChat, MockServer, ModelResponse};
 use serde_json::{Value, json};
 
-use crate::home::{Home, Ran};
+use crate::home::{CommandOutput, TestHome};
 
 const MODEL: &str = "scripted-chat";
 
 /// A provider by a script, and a home whose settings name it.
-pub(crate) fn talking(chats: Chats) -> (Server, Home) {
-    let server = Server::start(chats);
-    let home = Home::new();
-    make_private_folder(&home.path()).unwrap();
+pub(crate) fn chat_home(chats: MockChat) -> (MockServer, TestHome) {
+    let server = MockServer::start(chats);
+    let home = TestHome::new();
+    create_private_folder(&home.path()).unwrap();
     let settings = format!(
         "[chat]\nprovider = \"openai\"\nmodel = \"{MODEL}\"\nbase_url = \"{}/v1\"\n",
         server.url()
@@ -24,7 +24,7 @@ pub(crate) fn talking(chats: Chats) -> (Server, Home) {
 }
 
 /// Everything that was stored as turns, the oldest first.
-pub(crate) fn turns(home: &Home) -> Vec<String> {
+pub(crate) fn turns(home: &TestHome) -> Vec<String> {
     let ran = home.run(&["--json", "memory", "list", "--kind", "turn", "--limit", "100"]);
     let listed = ran.json();
     let contents = listed["memories"].as_array().unwrap_or_else(|| panic!("{listed}")).iter();
@@ -35,34 +35,35 @@ pub(crate) fn turns(home: &Home) -> Vec<String> {
 }
 
 /// What the model was asked, the messages after the system prompt.
-pub(crate) fn messages(server: &Server, request: usize) -> Vec<Value> {
+pub(crate) fn messages(server: &MockServer, request: usize) -> Vec<Value> {
     let body = server.requests()[request].json();
     body["messages"].as_array().unwrap()[1..].to_vec()
 }
 
-pub(crate) fn system(server: &Server, request: usize) -> String {
+pub(crate) fn system(server: &MockServer, request: usize) -> String {
     server.requests()[request].json()["messages"][0]["content"].as_str().unwrap().to_owned()
 }
 
 /// What the log of the day says.
-pub(crate) fn log(home: &Home) -> String {
+pub(crate) fn log(home: &TestHome) -> String {
     home.run(&["layer", "show", "daily"]).out
 }
 
 #[test]
 fn one_message_is_answered_as_it_is_and_both_sides_are_stored() {
-    let (server, home) = talking(Chats::new().says("**Hello**, Anna. 你好！"));
-    let ran = home.run_with(&["chat", "--once"], "Hi, I am Anna.\n".as_bytes());
+    let (server, home) = chat_home(MockChat::new().says("**Hello**, Anna. 你好！"));
+    let ran = home.run_with_input(&["chat", "--once"], "Hi, I am Anna.\n".as_bytes());
     assert_eq!((ran.code, ran.out.as_str()), (0, "**Hello**, Anna. 你好！\n"), "{ran:?}");
     assert_eq!(turns(&home), ["Hi, I am Anna.", "**Hello**, Anna. 你好！"]);
     assert_eq!(messages(&server, 0), [json!({ "role": "user", "content": "Hi, I am Anna." })]);
     assert!(system(&server, 0).contains("<agent-identity>"), "{}", system(&server, 0));
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn with_json_the_answer_comes_with_its_figures() {
-    let (_server, home) = talking(Chats::new().then(Said::text("Momo.").costing(90, 40, 3)));
+    let (_server, home) =
+        chat_home(MockChat::new().then(ModelResponse::text("Momo.").with_usage(90, 40, 3)));
     home.remember("My cat is called Momo");
     let ran = home.run(&["--json", "chat", "--session", "cats", "What is my cat called?"]);
     let answer = ran.json();
@@ -77,7 +78,7 @@ fn with_json_the_answer_comes_with_its_figures() {
 
 #[test]
 fn a_conversation_goes_on_under_its_name_and_its_prompt_stays_the_same() {
-    let (server, home) = talking(Chats::new().says("Nice name.").says("Momo, you said."));
+    let (server, home) = chat_home(MockChat::new().says("Nice name.").says("Momo, you said."));
     home.run(&["chat", "--session", "cats", "My cat is called Momo."]);
     home.run(&["chat", "--session", "cats", "And what is it called?"]);
     let messages = messages(&server, 1);
@@ -92,10 +93,11 @@ fn a_conversation_goes_on_under_its_name_and_its_prompt_stays_the_same() {
 
 #[test]
 fn each_line_of_a_pipe_is_a_message_and_the_end_is_summed_up_by_the_model() {
-    let chats = Chats::new().says("好的。").says("龙井。").says("- 用户喜欢喝龙井茶，每天早上一杯");
-    let (server, home) = talking(chats);
+    let chats =
+        MockChat::new().says("好的。").says("龙井。").says("- 用户喜欢喝龙井茶，每天早上一杯");
+    let (server, home) = chat_home(chats);
     let input = "我喜欢喝龙井茶，每天早上一杯。\n\n我喜欢喝什么茶？\n";
-    let ran = home.run_with(&["chat", "--session", "茶"], input.as_bytes());
+    let ran = home.run_with_input(&["chat", "--session", "茶"], input.as_bytes());
     assert_eq!((ran.code, ran.out.as_str()), (0, "好的。\n龙井。\n"), "{ran:?}");
     assert_eq!(server.requests().len(), 3);
     assert_eq!(messages(&server, 1).len(), 3);
@@ -109,7 +111,7 @@ fn each_line_of_a_pipe_is_a_message_and_the_end_is_summed_up_by_the_model() {
 #[test]
 fn tools_of_the_registry_work_on_the_memory_of_the_home() {
     let save = json!({ "action": "create", "type": "user", "name": "landlord", "content": "My landlord is Bento" });
-    let (server, home) = talking(Chats::new().calls("memory_save", save).says("Saved."));
+    let (server, home) = chat_home(MockChat::new().calls("memory_save", save).says("Saved."));
     let ran = home.run(&["chat", "Please remember that my landlord is Bento"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Saved.\n"), "{ran:?}");
     assert!(home.recall("landlord").contains(&"My landlord is Bento".to_owned()));
@@ -117,12 +119,12 @@ fn tools_of_the_registry_work_on_the_memory_of_the_home() {
     assert_eq!(result["role"], "tool", "{result}");
     let offered = server.requests()[0].json()["tools"].to_string();
     assert!(offered.contains("memory_recall") && offered.contains("memory_add"), "{offered}");
-    let (server, home) = talking(Chats::new().says("No tools."));
+    let (server, home) = chat_home(MockChat::new().says("No tools."));
     home.run(&["chat", "--no-tools", "hello"]);
     assert_eq!(server.requests()[0].json().get("tools"), None);
 }
 
-fn told(ran: &Ran) -> (i32, String, String) {
+fn exit_and_error(ran: &CommandOutput) -> (i32, String, String) {
     let error = ran.json()["error"].clone();
     let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
     (ran.code, text("message"), text("hint"))
@@ -130,19 +132,20 @@ fn told(ran: &Ran) -> (i32, String, String) {
 
 #[test]
 fn without_a_model_it_says_so_and_names_the_ways_on() {
-    let home = Home::new();
-    let (code, message, hint) = told(&home.run(&["--json", "chat", "hello"]));
+    let home = TestHome::new();
+    let (code, message, hint) = exit_and_error(&home.run(&["--json", "chat", "hello"]));
     assert_eq!((code, message.as_str()), (2, "no model is set up"));
     assert!(hint.contains("everlore onboard") && hint.contains("--offline"), "{hint}");
     let mut command = home.command(&["chat", "你好"]);
-    let ran = Ran::from(command.env("LANG", "zh_CN.UTF-8").output().unwrap());
+    let ran = CommandOutput::from(command.env("LANG", "zh_CN.UTF-8").output().unwrap());
     assert!(ran.err.contains("还没有设置模型") && ran.err.contains("everlore onboard"), "{ran:?}");
 }
 
 #[test]
 fn a_provider_that_fails_is_told_and_what_was_said_is_kept() {
-    let (_server, home) = talking(Chats::new().with_key("sk-right").says("never"));
-    let (code, message, hint) = told(&home.run(&["--json", "chat", "My cat is called Momo."]));
+    let (_server, home) = chat_home(MockChat::new().with_key("sk-right").says("never"));
+    let (code, message, hint) =
+        exit_and_error(&home.run(&["--json", "chat", "My cat is called Momo."]));
     assert_eq!(code, 2);
     assert!(message.contains("key") && hint.contains("OPENAI_API_KEY"), "{message} / {hint}");
     assert_eq!(turns(&home), ["My cat is called Momo."]);
@@ -150,8 +153,10 @@ fn a_provider_that_fails_is_told_and_what_was_said_is_kept() {
 
 #[test]
 fn an_answer_that_breaks_off_is_stored_as_far_as_it_came() {
-    let (_server, home) =
-        talking(Chats::new().then(Said::text("One two three four five six").cut_after(4)));
+    let (_server, home) = chat_home(
+        MockChat::new()
+            .then(ModelResponse::text("One two three four five six").disconnect_after(4)),
+    );
     let ran = home.run(&["chat", "count"]);
     assert_eq!((ran.code, ran.out.as_str()), (2, "One two thre\n"), "{ran:?}");
     assert!(ran.err.contains("the answer broke off"), "{ran:?}");
@@ -160,20 +165,21 @@ fn an_answer_that_breaks_off_is_stored_as_far_as_it_came() {
 
 #[test]
 fn a_process_that_is_killed_in_the_middle_of_an_answer_has_stored_the_question() {
-    let (server, home) = talking(Chats::new().then(Said::text("One two three").held_after(2)));
+    let (server, home) =
+        chat_home(MockChat::new().then(ModelResponse::text("One two three").held_after(2)));
     let mut child = home.start(&["chat", "My cat is called Momo."]);
     server.await_held();
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(turns(&home), ["My cat is called Momo."]);
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn from_memory_alone_it_quotes_what_is_stored_in_both_languages() {
-    let home = Home::new();
+    let home = TestHome::new();
     let said = "{\"session\":\"monday\",\"speaker\":\"Ana\",\"text\":\"We moved the staging server to port 9443.\"}\n{\"session\":\"周二\",\"speaker\":\"小本\",\"text\":\"支付模块周三上线。\"}\n";
-    home.run_with(&["observe"], said.as_bytes());
+    home.run_with_input(&["observe"], said.as_bytes());
     let ran = home.run(&["chat", "--offline", "Which port does the staging server use?"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(
@@ -192,7 +198,7 @@ fn from_memory_alone_it_quotes_what_is_stored_in_both_languages() {
 
 #[test]
 fn from_memory_alone_it_says_that_nothing_is_stored_and_keeps_what_is_said() {
-    let home = Home::new();
+    let home = TestHome::new();
     let ran = home.run(&["chat", "--offline", "What is my cat called?"]);
     assert_eq!(
         (ran.code, ran.out.as_str()),
@@ -209,7 +215,7 @@ fn from_memory_alone_it_says_that_nothing_is_stored_and_keeps_what_is_said() {
 #[test]
 fn a_secret_that_is_said_in_a_conversation_is_nowhere_on_disk() {
     let key = "sk-ant-api03-Zx81QpLmNv72RtYw33KdHs90BcJf64TgUeXa";
-    let (_server, home) = talking(Chats::new().says("I will not repeat it."));
+    let (_server, home) = chat_home(MockChat::new().says("I will not repeat it."));
     let ran = home.run(&["chat", &format!("my key is {key}")]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let holds = |bytes: &[u8]| bytes.windows(12).any(|part| part == &key.as_bytes()[13..25]);
@@ -219,9 +225,10 @@ fn a_secret_that_is_said_in_a_conversation_is_nowhere_on_disk() {
 
 #[test]
 fn an_empty_message_and_bad_options_are_refused_in_words() {
-    let (_server, home) = talking(Chats::new());
-    let (code, message, _) = told(&home.run(&["--json", "chat", "--once"]));
+    let (_server, home) = chat_home(MockChat::new());
+    let (code, message, _) = exit_and_error(&home.run(&["--json", "chat", "--once"]));
     assert_eq!((code, message.as_str()), (2, "there is no message"));
-    let (code, message, _) = told(&home.run(&["--json", "chat", "--base-file", "absent.md", "hi"]));
+    let (code, message, _) =
+        exit_and_error(&home.run(&["--json", "chat", "--base-file", "absent.md", "hi"]));
     assert!(code == 2 && message.contains("absent.md"), "{message}");
 }

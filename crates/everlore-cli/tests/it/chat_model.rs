@@ -2,15 +2,15 @@
 
 use std::fs;
 
-use everlore_scripted::{Chats, Said, Server};
+use everlore_scripted::{MockChat, MockServer, ModelResponse};
 
-use crate::home::{Home, Ran};
+use crate::home::{CommandOutput, TestHome};
 
 const KEY: &str = "sk-very-secret";
 
 /// A home whose settings name a language model of a server.
-fn home(server: &Server, more: &str) -> Home {
-    let home = Home::new();
+fn home(server: &MockServer, more: &str) -> TestHome {
+    let home = TestHome::new();
     let settings = format!(
         "[chat]\nprovider = \"openai\"\nmodel = \"scripted-chat\"\nbase_url = \"{}/v1\"\n{more}",
         server.url()
@@ -21,12 +21,12 @@ fn home(server: &Server, more: &str) -> Home {
     home
 }
 
-fn doctor(home: &Home, variables: &[(&str, &str)]) -> Ran {
+fn doctor(home: &TestHome, variables: &[(&str, &str)]) -> CommandOutput {
     home.command(&["doctor"]).envs(variables.iter().copied()).output().unwrap().into()
 }
 
-fn server() -> Server {
-    Server::start(Chats::new().with_key(KEY))
+fn server() -> MockServer {
+    MockServer::start(MockChat::new().with_key(KEY))
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_key_can_be_kept_in_the_home_apart_from_the_settings() {
     assert!(refused.out.contains("asks for a key, and there is none"), "{refused:?}");
     assert!(refused.out.contains("put the key into the variable OPENAI_API_KEY"), "{refused:?}");
 
-    let kept = home.run_with(&["config", "key", "openai"], format!("{KEY}\n").as_bytes());
+    let kept = home.run_with_input(&["config", "key", "openai"], format!("{KEY}\n").as_bytes());
     assert_eq!(kept.code, 0, "{kept:?}");
     assert!(kept.out.contains("keys.toml") && !kept.out.contains(KEY), "{kept:?}");
     assert_eq!(doctor(&home, &[]).code, 0);
@@ -68,9 +68,9 @@ fn a_key_can_be_kept_in_the_home_apart_from_the_settings() {
 
     home.run(&["config", "key", "openai", "--remove"]);
     assert_eq!(doctor(&home, &[]).code, 2);
-    let unknown = home.run_with(&["config", "key", "opnai"], KEY.as_bytes());
+    let unknown = home.run_with_input(&["config", "key", "opnai"], KEY.as_bytes());
     assert!(unknown.code == 2 && unknown.err.contains("name one of openai"), "{unknown:?}");
-    let empty = home.run_with(&["config", "key", "openai"], b"two words");
+    let empty = home.run_with_input(&["config", "key", "openai"], b"two words");
     assert!(empty.code == 2 && empty.err.contains("that is no key"), "{empty:?}");
 }
 
@@ -86,7 +86,9 @@ fn a_command_for_the_key_that_fails_is_told() {
 
 #[test]
 fn the_doctor_tells_of_a_model_that_is_not_there() {
-    let server = Server::start(Chats::new().called("another").otherwise(|_| Said::text("好")));
+    let server = MockServer::start(
+        MockChat::new().with_model("another").otherwise(|_| ModelResponse::text("好")),
+    );
     let unlisted = doctor(&home(&server, ""), &[]);
     assert_eq!(unlisted.code, 0);
     assert!(unlisted.out.contains("does not list this model"), "{unlisted:?}");
@@ -95,7 +97,7 @@ fn the_doctor_tells_of_a_model_that_is_not_there() {
     let away = doctor(&home, &[]);
     assert_eq!(away.code, 2);
     assert!(away.out.contains("nothing listens there"), "{away:?}");
-    let none = Home::new();
+    let none = TestHome::new();
     none.run(&["remember", "tea"]);
     assert!(!none.run(&["doctor"]).out.contains("language model"), "none is set");
 }
@@ -104,7 +106,7 @@ fn the_doctor_tells_of_a_model_that_is_not_there() {
 fn nothing_that_is_logged_holds_the_key() {
     let server = server();
     let home = home(&server, &format!("api_key = \"{KEY}\"\n"));
-    let ran: Ran = home.command(&["-vvv", "doctor"]).output().unwrap().into();
+    let ran: CommandOutput = home.command(&["-vvv", "doctor"]).output().unwrap().into();
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(!format!("{ran:?}").contains(KEY));
 }

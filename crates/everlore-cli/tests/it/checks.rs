@@ -4,29 +4,29 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 /// A home that waits long enough for any disk, with more settings of `[checks]`.
-pub(crate) fn patient(settings: &str) -> Home {
-    let home = Home::new();
-    everlore::files::disk::make_private_folder(&home.path()).unwrap();
+pub(crate) fn patient_home(settings: &str) -> TestHome {
+    let home = TestHome::new();
+    everlore::files::atomic_file::create_private_folder(&home.path()).unwrap();
     let text = format!("[checks]\ntime_limit_ms = 30000\n{settings}");
     fs::write(home.path().join("config.toml"), text).unwrap();
     home
 }
 
-fn first_check(home: &Home, query: &str) -> Value {
+fn first_check(home: &TestHome, query: &str) -> Value {
     home.json(&["recall", query])["hits"][0]["check"].clone()
 }
 
 #[test]
 fn a_relative_path_is_taken_from_the_folder_and_recall_tells_when_it_is_gone() {
-    let home = patient("");
-    fs::create_dir(home.beside("源")).unwrap();
-    fs::write(home.beside("源/a.rs"), "fn a() {}").unwrap();
+    let home = patient_home("");
+    fs::create_dir(home.sibling("源")).unwrap();
+    fs::write(home.sibling("源/a.rs"), "fn a() {}").unwrap();
     home.json(&["remember", "The parser 解析器 lives in 源/a.rs", "--check-path", "源/a.rs"]);
     let check = first_check(&home, "parser");
-    let whole = fs::canonicalize(home.beside("源/a.rs")).unwrap();
+    let whole = fs::canonicalize(home.sibling("源/a.rs")).unwrap();
     assert_eq!(check["verdict"], "fresh", "{check}");
     assert_eq!(fs::canonicalize(check["path"].as_str().unwrap()).unwrap(), whole);
     fs::remove_file(whole).unwrap();
@@ -47,8 +47,8 @@ fn a_relative_path_is_taken_from_the_folder_and_recall_tells_when_it_is_gone() {
 
 #[test]
 fn show_list_and_verify_tell_and_the_exit_code_of_verify_too() {
-    let home = patient("");
-    fs::write(home.beside("notes.md"), "龙井").unwrap();
+    let home = patient_home("");
+    fs::write(home.sibling("notes.md"), "龙井").unwrap();
     let saved = home.json(&["remember", "茶的笔记", "--check-file", "notes.md"]);
     let id = saved["id"].as_str().unwrap();
     home.json(&["remember", "The offer holds", "--valid-until", "2999-12-31"]);
@@ -58,7 +58,7 @@ fn show_list_and_verify_tell_and_the_exit_code_of_verify_too() {
     assert_eq!(report["memories"], json!([]));
     let all = home.json(&["memory", "verify", "--all"]);
     assert_eq!(all["memories"].as_array().unwrap().len(), 2);
-    fs::write(home.beside("notes.md"), "碧螺春").unwrap();
+    fs::write(home.sibling("notes.md"), "碧螺春").unwrap();
     let ran = home.run(&["--json", "memory", "verify"]);
     assert_eq!((ran.code, &ran.json()["memories"][0]["id"]), (2, &json!(id)), "{ran:?}");
     let ran = home.run(&["memory", "verify"]);
@@ -84,7 +84,7 @@ fn show_list_and_verify_tell_and_the_exit_code_of_verify_too() {
 
 #[test]
 fn an_edit_sets_and_takes_a_check_away() {
-    let home = patient("");
+    let home = patient_home("");
     let id = home.remember("服务器在机房");
     let edited = home.json(&["memory", "edit", &id, "--check-path", "."]);
     assert!(edited["metadata"]["check"]["seal"].is_string(), "{edited}");
@@ -109,13 +109,13 @@ fn commands_need_the_settings_and_get_no_more_of_the_environment_than_they_need(
             ["remember", "构建通过 the build passes", "--check-command", "/bin/sh", "-c", script];
         all.map(str::to_owned).to_vec()
     };
-    let off = patient("");
+    let off = patient_home("");
     let ran = off.run(&words("exit 0"));
     assert_eq!(ran.code, 0, "{ran:?}");
     let check = first_check(&off, "build passes");
     assert_eq!(check["verdict"], "unverifiable");
     assert!(check["why"].as_str().unwrap().contains("commands = true"), "{check}");
-    let on = patient("commands = true\n");
+    let on = patient_home("commands = true\n");
     on.run(&words("test -z \"$EVERLORE_HOME$TZ\" && test -n \"$HOME\""));
     assert_eq!(first_check(&on, "build passes")["verdict"], "fresh");
     on.run(&[
@@ -134,12 +134,12 @@ fn commands_need_the_settings_and_get_no_more_of_the_environment_than_they_need(
 
 #[test]
 fn a_copy_in_another_home_is_not_looked_at_until_it_is_confirmed() {
-    let (home, copy) = (patient(""), patient(""));
-    fs::write(home.beside("a.md"), "茶").unwrap();
-    let path = home.beside("a.md");
+    let (home, copy) = (patient_home(""), patient_home(""));
+    fs::write(home.sibling("a.md"), "茶").unwrap();
+    let path = home.sibling("a.md");
     let path = path.to_str().unwrap();
     home.json(&["remember", "茶在 a.md", "--check-path", path]);
-    let export = home.beside("all.jsonl");
+    let export = home.sibling("all.jsonl");
     home.json(&["memory", "export", export.to_str().unwrap()]);
     copy.json(&["memory", "import", export.to_str().unwrap()]);
     let hit = copy.json(&["recall", "茶在"])["hits"][0].clone();
@@ -147,13 +147,13 @@ fn a_copy_in_another_home_is_not_looked_at_until_it_is_confirmed() {
     assert!(hit["check"]["why"].as_str().unwrap().contains("not set in this home"), "{hit}");
     copy.json(&["memory", "edit", hit["id"].as_str().unwrap(), "--check-path", path]);
     assert_eq!(first_check(&copy, "茶在")["verdict"], "fresh");
-    copy.assert_well();
+    copy.assert_healthy();
 }
 
 #[test]
 fn a_vault_that_is_edited_by_hand_keeps_the_check() {
-    let home = patient("");
-    fs::write(home.beside("a.md"), "茶").unwrap();
+    let home = patient_home("");
+    fs::write(home.sibling("a.md"), "茶").unwrap();
     let saved = home.json(&[
         "remember",
         "I keep my tea notes in a.md",

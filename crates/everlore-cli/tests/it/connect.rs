@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::home::{Home, Ran};
+use crate::home::{CommandOutput, TestHome};
 
 const AGENTS: [&str; 9] = [
     "claude-code",
@@ -22,26 +22,26 @@ const AGENTS: [&str; 9] = [
 ];
 
 /// A user's folder with the settings of some agents, whose name has a blank and is Chinese.
-struct User {
-    home: Home,
+struct AgentUser {
+    home: TestHome,
     own: PathBuf,
 }
 
-impl User {
+impl AgentUser {
     fn new() -> Self {
-        let home = Home::new();
-        let own = home.beside("用户 user");
+        let home = TestHome::new();
+        let own = home.sibling("用户 user");
         fs::create_dir_all(&own).unwrap();
         Self { home, own }
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
+    fn run(&self, args: &[&str]) -> CommandOutput {
         let mut command = self.home.command(args);
         command.env("HOME", &self.own).env("USERPROFILE", &self.own);
-        Ran::from(command.output().unwrap())
+        CommandOutput::from(command.output().unwrap())
     }
 
-    fn well(&self, args: &[&str]) -> Ran {
+    fn run_ok(&self, args: &[&str]) -> CommandOutput {
         let ran = self.run(args);
         assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
         ran
@@ -59,25 +59,25 @@ impl User {
 
     /// Every file below the user's folder.
     fn files(&self) -> Vec<(PathBuf, String)> {
-        let mut files = below(&self.own);
+        let mut files = files_below(&self.own);
         files.sort();
         files
     }
 }
 
-fn below(folder: &Path) -> Vec<(PathBuf, String)> {
+fn files_below(folder: &Path) -> Vec<(PathBuf, String)> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     paths
         .flat_map(|path| match path.is_dir() {
-            true => below(&path),
+            true => files_below(&path),
             false => vec![(path.clone(), fs::read_to_string(&path).unwrap())],
         })
         .collect()
 }
 
 /// Settings as people have them: other servers, other hooks, odd layouts.
-fn lived_in() -> User {
-    let user = User::new();
+fn user_with_settings() -> AgentUser {
+    let user = AgentUser::new();
     user.write(".claude.json", "{\n  \"numStartups\": 7,\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}\n  },\n  \"projects\": {}\n}");
     user.write(".claude/settings.json", "{\n\t\"model\": \"opus\",\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [{ \"type\": \"command\", \"command\": \"say 好了\" }] }\n\t\t]\n\t}\n}\n");
     user.write(".codex/config.toml", "# mine\nmodel = \"gpt-5.3-codex\" # the good one\n\n[mcp_servers.other]\ncommand = \"x\"\n\n[tui]\ntheme = \"dark\"\n");
@@ -93,10 +93,10 @@ fn lived_in() -> User {
 
 #[test]
 fn connecting_keeps_everything_and_disconnecting_gives_it_back_to_the_byte() {
-    for user in [lived_in(), User::new()] {
+    for user in [user_with_settings(), AgentUser::new()] {
         let before = user.files();
         let connect = [&["connect"], &AGENTS[..]].concat();
-        user.well(&connect);
+        user.run_ok(&connect);
         let connected = user.files();
         assert!(connected.len() >= 12, "{connected:?}");
         for (path, text) in &before {
@@ -109,38 +109,38 @@ fn connecting_keeps_everything_and_disconnecting_gives_it_back_to_the_byte() {
                 );
             }
         }
-        let again = user.well(&connect);
+        let again = user.run_ok(&connect);
         assert!(!again.out.contains("connected:"), "{}", again.out);
         assert_eq!(user.files(), connected);
-        user.well(&[&["disconnect"], &AGENTS[..]].concat());
+        user.run_ok(&[&["disconnect"], &AGENTS[..]].concat());
         assert_eq!(user.files(), before);
     }
 }
 
 #[test]
 fn what_was_changed_meanwhile_stays() {
-    let user = lived_in();
-    user.well(&["connect", "claude-code", "codex", "cursor"]);
+    let user = user_with_settings();
+    user.run_ok(&["connect", "claude-code", "codex", "cursor"]);
     let settings = user.read(".claude/settings.json").replace("\"opus\"", "\"sonnet\"");
     user.write(".claude/settings.json", &settings);
     let config = user.read(".codex/config.toml").replace("dark", "light");
     user.write(".codex/config.toml", &config);
-    user.well(&["disconnect", "claude-code", "codex", "cursor"]);
+    user.run_ok(&["disconnect", "claude-code", "codex", "cursor"]);
     assert_eq!(
         user.read(".claude/settings.json"),
-        lived_in().read(".claude/settings.json").replace("\"opus\"", "\"sonnet\"")
+        user_with_settings().read(".claude/settings.json").replace("\"opus\"", "\"sonnet\"")
     );
     assert_eq!(
         user.read(".codex/config.toml"),
-        lived_in().read(".codex/config.toml").replace("dark", "light")
+        user_with_settings().read(".codex/config.toml").replace("dark", "light")
     );
-    assert_eq!(user.files().len(), lived_in().files().len());
+    assert_eq!(user.files().len(), user_with_settings().files().len());
 }
 
 #[test]
 fn the_hooks_that_are_written_can_be_called_as_they_are_written() {
-    let user = lived_in();
-    user.well(&["connect", "claude-code", "codex", "gemini", "cursor"]);
+    let user = user_with_settings();
+    user.run_ok(&["connect", "claude-code", "codex", "gemini", "cursor"]);
     let of = |name: &str| serde_json::from_str::<Value>(&user.read(name)).unwrap();
     let claude = of(".claude/settings.json")["hooks"]["UserPromptSubmit"][0]["hooks"][0].clone();
     let words: Vec<String> =
@@ -151,7 +151,7 @@ fn the_hooks_that_are_written_can_be_called_as_they_are_written() {
             .collect();
     assert_eq!(words[words.len() - 3..], ["hook", "claude-code", "UserPromptSubmit"]);
     user.home.remember("The billing service listens on port 5433.");
-    let input = user.home.beside("event.json");
+    let input = user.home.sibling("event.json");
     let event = r#"{"session_id":"s1","prompt":"On which port does the billing service listen?","text":"x","conversation_id":"c"}"#;
     fs::write(&input, event).unwrap();
     let told = std::process::Command::new(&words[0])
@@ -178,7 +178,7 @@ fn the_hooks_that_are_written_can_be_called_as_they_are_written() {
 
 #[test]
 fn a_file_with_comments_is_left_alone_and_what_to_paste_is_printed() {
-    let user = User::new();
+    let user = AgentUser::new();
     let text = "{\n  // my favourite\n  \"theme\": \"dark\",\n}\n";
     user.write(".config/zed/settings.json", text);
     let ran = user.run(&["connect", "zed"]);
@@ -191,40 +191,40 @@ fn a_file_with_comments_is_left_alone_and_what_to_paste_is_printed() {
 
 #[test]
 fn printing_and_listing_change_nothing() {
-    let user = lived_in();
+    let user = user_with_settings();
     let before = user.files();
-    let printed = user.well(&["connect", "claude-code", "codex", "--print"]).out;
+    let printed = user.run_ok(&["connect", "claude-code", "codex", "--print"]).out;
     assert!(
         printed.contains(".claude.json") && printed.contains("[mcp_servers.everlore]"),
         "{printed}"
     );
-    let listed = user.well(&["--json", "connect", "--list"]).json();
+    let listed = user.run_ok(&["--json", "connect", "--list"]).json();
     let claude = &listed["agents"][0];
     assert_eq!(
         (&claude["agent"], &claude["installed"], &claude["tools"]),
         (&"claude-code".into(), &true.into(), &false.into())
     );
     assert_eq!(user.files(), before);
-    user.well(&["connect", "--all", "--no-hooks"]);
-    let listed = user.well(&["--json", "connect", "--list"]).json();
+    user.run_ok(&["connect", "--all", "--no-hooks"]);
+    let listed = user.run_ok(&["--json", "connect", "--list"]).json();
     assert_eq!(
         (&listed["agents"][0]["tools"], &listed["agents"][0]["hooks"]),
         (&true.into(), &false.into())
     );
-    user.well(&["connect", "--all"]);
-    let listed = user.well(&["connect", "--list"]).out;
+    user.run_ok(&["connect", "--all"]);
+    let listed = user.run_ok(&["connect", "--list"]).out;
     assert!(listed.contains("claude-code"), "{listed}");
-    user.well(&["disconnect", "--all"]);
+    user.run_ok(&["disconnect", "--all"]);
     assert_eq!(user.files(), before);
 }
 
 #[test]
 fn a_project_is_connected_by_name_and_by_http_without_a_token() {
-    let user = User::new();
-    let project = user.home.beside("项目 p");
+    let user = AgentUser::new();
+    let project = user.home.sibling("项目 p");
     fs::create_dir_all(&project).unwrap();
     let folder = project.to_str().unwrap();
-    user.well(&["connect", "claude-code", "vscode", "--project", folder, "--http"]);
+    user.run_ok(&["connect", "claude-code", "vscode", "--project", folder, "--http"]);
     let mcp = fs::read_to_string(project.join(".mcp.json")).unwrap();
     assert!(
         mcp.contains("http://127.0.0.1:6636/mcp") && mcp.contains("${EVERLORE_TOKEN}"),
@@ -233,13 +233,13 @@ fn a_project_is_connected_by_name_and_by_http_without_a_token() {
     let settings = fs::read_to_string(project.join(".claude/settings.json")).unwrap();
     assert!(settings.contains("\"everlore\""), "{settings}");
     assert!(user.files().is_empty());
-    user.well(&["disconnect", "claude-code", "vscode", "--project", folder]);
-    assert!(below(&project).is_empty());
+    user.run_ok(&["disconnect", "claude-code", "vscode", "--project", folder]);
+    assert!(files_below(&project).is_empty());
 }
 
 #[test]
 fn unknown_agents_are_told_which_ones_there_are() {
-    let user = User::new();
+    let user = AgentUser::new();
     for args in [&["connect", "emacs"][..], &["connect"], &["disconnect"], &["connect", "--all"]] {
         let ran = user.run(args);
         assert_eq!(ran.code, 2, "{args:?}");
@@ -249,7 +249,7 @@ fn unknown_agents_are_told_which_ones_there_are() {
 
 #[test]
 fn onboarding_connects_too() {
-    let user = lived_in();
-    user.well(&["onboard", "--yes", "--connect", "codex"]);
+    let user = user_with_settings();
+    user.run_ok(&["onboard", "--yes", "--connect", "codex"]);
     assert!(user.read(".codex/config.toml").contains("[mcp_servers.everlore]"));
 }

@@ -2,21 +2,21 @@
 
 use std::fs;
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 const LIST: &str = "name = \"heart\"\n\n[[term]]\nterm = \"atrial fibrillation\"\nsynonyms = [\"AFib\", \"房颤\"]\nweight = 2.0\n";
 
 /// A home with two memories that only the list connects with the question.
-fn home() -> Home {
-    let home = Home::new();
+fn home() -> TestHome {
+    let home = TestHome::new();
     home.remember("AFib since May");
     home.remember("房颤要长期服药");
-    fs::write(home.beside("heart.toml"), LIST).unwrap();
+    fs::write(home.sibling("heart.toml"), LIST).unwrap();
     home
 }
 
 /// The contents of the hits, sorted.
-fn hits(home: &Home, args: &[&str]) -> Vec<String> {
+fn hits(home: &TestHome, args: &[&str]) -> Vec<String> {
     let ran = home.run(&[&["--json", "recall", "atrial fibrillation"], args].concat());
     let hits = ran.json()["hits"].as_array().unwrap().clone();
     let mut texts: Vec<_> =
@@ -37,7 +37,7 @@ fn a_list_given_once_finds_what_no_common_word_would() {
 #[test]
 fn a_list_named_in_the_settings_or_the_environment_is_always_used() {
     let home = home();
-    fs::copy(home.beside("heart.toml"), home.path().join("heart.toml")).unwrap();
+    fs::copy(home.sibling("heart.toml"), home.path().join("heart.toml")).unwrap();
     let mut command = home.command(&["--json", "recall", "atrial fibrillation"]);
     let output = command.env("EVERLORE_RECALL__DOMAINS", "heart.toml").output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains("AFib since May"));
@@ -48,7 +48,8 @@ fn a_list_named_in_the_settings_or_the_environment_is_always_used() {
 #[test]
 fn a_list_that_cannot_be_used_is_told_with_its_file_and_line() {
     let home = home();
-    fs::write(home.beside("bad.toml"), "[[term]]\nterm = \"tea\"\n\n[[term]]\nterm = 3\n").unwrap();
+    fs::write(home.sibling("bad.toml"), "[[term]]\nterm = \"tea\"\n\n[[term]]\nterm = 3\n")
+        .unwrap();
     for (args, expected) in [
         (["recall", "tea", "--domain", "bad.toml"], "bad.toml: line 5"),
         (["recall", "tea", "--domain", "none.toml"], "none.toml: the list cannot be read"),

@@ -1,10 +1,10 @@
 //! Memories are found by meaning, and the vectors for that can be looked after (Q4).
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 #[test]
 fn a_question_in_other_words_finds_the_memory() {
-    let home = Home::new();
+    let home = TestHome::new();
     for text in [
         "My puppy learned to swim",
         "The physician prescribed antibiotics",
@@ -25,7 +25,7 @@ fn a_question_in_other_words_finds_the_memory() {
 
 #[test]
 fn vectors_that_are_missing_are_made_later() {
-    let home = Home::new();
+    let home = TestHome::new();
     for number in 0..10 {
         let mut command =
             home.command(&["remember", &format!("note number {number} about rivers")]);
@@ -33,7 +33,7 @@ fn vectors_that_are_missing_are_made_later() {
         assert!(command.output().unwrap().status.success());
     }
     home.json(&["remember", "The physician prescribed antibiotics"]);
-    let waiting = |home: &Home| home.json(&["embed", "status"])["status"]["waiting"].clone();
+    let waiting = |home: &TestHome| home.json(&["embed", "status"])["status"]["waiting"].clone();
     assert_eq!(waiting(&home), 10);
     let said = home.run(&["embed", "status"]).out;
     assert!(

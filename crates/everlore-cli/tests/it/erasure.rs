@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use crate::home::{Home, turns};
+use crate::home::{TestHome, turn_lines};
 
 const SECRET: &str = "xylocarpquokka";
 const CHINESE: &str = "魑魅魍魉饕餮";
 
 /// Which of the home's files hold any of these texts.
-fn traces(home: &Home, secrets: &[&str]) -> Vec<String> {
+fn traces(home: &TestHome, secrets: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for (path, bytes) in home.files() {
         for secret in secrets {
@@ -20,27 +20,27 @@ fn traces(home: &Home, secrets: &[&str]) -> Vec<String> {
     found
 }
 
-fn many(home: &Home, from: usize) {
+fn remember_many(home: &TestHome, from: usize) {
     let texts: Vec<String> = (from..from + 150)
         .map(|number| format!("turn {number} about daily things 日常 {number}"))
         .collect();
-    let lines = turns(texts.iter().map(String::as_str));
-    assert_eq!(home.run_with(&["observe", "--session", "daily"], lines.as_bytes()).code, 0);
+    let lines = turn_lines(texts.iter().map(String::as_str));
+    assert_eq!(home.run_with_input(&["observe", "--session", "daily"], lines.as_bytes()).code, 0);
 }
 
 #[test]
 fn what_was_forgotten_leaves_no_trace_even_if_edited_deleted_or_sealed() {
-    let home = Home::new();
-    many(&home, 0);
+    let home = TestHome::new();
+    remember_many(&home, 0);
     let edited = home.remember(&format!("the code is {SECRET}"));
     home.json(&["memory", "edit", &edited, "--content", &format!("密码是{CHINESE}")]);
     home.json(&["memory", "edit", &edited, "--content", "nothing to see", "--name", SECRET]);
     let tagged = home.json(&["remember", CHINESE, "--tag", SECRET, "--description", CHINESE]);
     let tagged = tagged["id"].as_str().unwrap();
-    let turn = turns([format!("{SECRET} und {CHINESE}").as_str()]);
-    let turn = home.run_with(&["observe", "--session", "daily"], turn.as_bytes());
+    let turn = turn_lines([format!("{SECRET} und {CHINESE}").as_str()]);
+    let turn = home.run_with_input(&["observe", "--session", "daily"], turn.as_bytes());
     let turn = turn.json()["id"].as_str().unwrap().to_owned();
-    many(&home, 150);
+    remember_many(&home, 150);
     let deleted = home.remember(&format!("also {SECRET} deleted"));
     home.json(&["memory", "delete", &deleted]);
     assert!(!traces(&home, &[SECRET, CHINESE]).is_empty(), "the texts are stored as they are");
@@ -55,7 +55,7 @@ fn what_was_forgotten_leaves_no_trace_even_if_edited_deleted_or_sealed() {
 
     assert_eq!(traces(&home, &[SECRET, CHINESE]), [""; 0]);
     assert!(home.recall(SECRET).is_empty() && home.recall(CHINESE).is_empty());
-    home.assert_well();
+    home.assert_healthy();
     assert_eq!(home.json(&["memory", "stats"])["total"], 300);
 }
 
@@ -65,11 +65,11 @@ fn a_forgotten_turn_leaves_no_trace_in_the_daily_log_of_any_day() {
         (SECRET, "The key of the archive is xylocarpquokka for now.", "The archive moves in May."),
         (CHINESE, "档案室的钥匙叫魑魅魍魉饕餮。", "档案室五月搬家。"),
     ] {
-        let home = Home::new();
+        let home = TestHome::new();
         let observe = |session: &str, days: u32, text: &str| {
             let time = format!("2026-03-{:02}T12:00:00Z", 10 - days);
             let turn = serde_json::json!({ "session": session, "text": text, "role": "user", "time": time });
-            let ran = home.run_with(&["observe"], format!("{turn}\n").as_bytes());
+            let ran = home.run_with_input(&["observe"], format!("{turn}\n").as_bytes());
             ran.json()["id"].as_str().unwrap().to_owned()
         };
         let turn = observe("old", 5, text);
@@ -84,15 +84,15 @@ fn a_forgotten_turn_leaves_no_trace_in_the_daily_log_of_any_day() {
         assert_eq!(traces(&home, &[secret]), [""; 0]);
         assert!(home.recall(secret).is_empty());
         assert!(traces(&home, &[other]).iter().any(|file| file.contains("archive/2026-03-05.md")));
-        home.assert_well();
+        home.assert_healthy();
     }
 }
 
 #[test]
 fn what_was_forgotten_does_not_come_back_by_import_or_undo() {
-    let home = Home::new();
+    let home = TestHome::new();
     let id = home.remember(SECRET);
-    let file = home.beside("before.jsonl");
+    let file = home.sibling("before.jsonl");
     home.json(&["memory", "export", file.to_str().unwrap()]);
     home.json(&["memory", "forget", &id, "--yes"]);
     let report = home.json(&["memory", "import", file.to_str().unwrap()]);
@@ -104,7 +104,7 @@ fn what_was_forgotten_does_not_come_back_by_import_or_undo() {
 
 #[test]
 fn forgetting_needs_a_yes_and_warns_of_backups() {
-    let home = Home::new();
+    let home = TestHome::new();
     let id = home.remember(SECRET);
     assert_eq!(home.run(&["memory", "forget", &id]).code, 2);
     assert_eq!(home.recall(SECRET).len(), 1);

@@ -4,11 +4,11 @@ use std::{ffi::OsStr, fs, process::Stdio};
 
 use serde_json::Value;
 
-use crate::home::{Home, file, turns};
+use crate::home::{TestHome, turn_lines, write_file};
 
 /// Expects a failure as JSON and returns it.
-fn failure<S: AsRef<OsStr>>(home: &Home, args: &[S], input: &[u8]) -> Value {
-    let ran = home.run_with(args, input);
+fn failure<S: AsRef<OsStr>>(home: &TestHome, args: &[S], input: &[u8]) -> Value {
+    let ran = home.run_with_input(args, input);
     assert_eq!(ran.code, 2, "{ran:?}");
     let error = ran.json()["error"].clone();
     for key in ["code", "message", "hint"] {
@@ -19,7 +19,7 @@ fn failure<S: AsRef<OsStr>>(home: &Home, args: &[S], input: &[u8]) -> Value {
 
 #[test]
 fn failures_say_what_to_do_in_plain_words() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("tea");
     let ran = home.run(&["memory", "show", "ffffffff"]);
     assert_eq!(ran.code, 2);
@@ -33,7 +33,7 @@ fn failures_say_what_to_do_in_plain_words() {
 
 #[test]
 fn failures_are_json_where_asked() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("tea");
     let cases: [(&[&str], &str); 11] = [
         (&["--json", "memory", "show", "ffffffff"], "not_found"),
@@ -55,7 +55,7 @@ fn failures_are_json_where_asked() {
 
 #[test]
 fn usage_errors_have_exit_code_2_and_help_has_0() {
-    let home = Home::new();
+    let home = TestHome::new();
     assert_eq!(home.run(&["recall"]).code, 2);
     assert_eq!(home.run(&["--help"]).code, 0);
     assert_eq!(home.run(&["--version"]).code, 0);
@@ -65,7 +65,7 @@ fn usage_errors_have_exit_code_2_and_help_has_0() {
 #[test]
 fn arguments_that_are_not_utf8_are_refused() {
     use std::os::unix::ffi::OsStrExt;
-    let home = Home::new();
+    let home = TestHome::new();
     let bad = OsStr::from_bytes(b"caf\xe9");
     for args in [[OsStr::new("remember"), bad], [OsStr::new("recall"), bad]] {
         let ran = home.run(&args);
@@ -77,10 +77,10 @@ fn arguments_that_are_not_utf8_are_refused() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
-    let home = Home::new();
+    let home = TestHome::new();
     let text = "long ".repeat(400);
-    let lines = turns(std::iter::repeat_n(text.as_str(), 200));
-    assert_eq!(home.run_with(&["observe"], lines.as_bytes()).code, 0);
+    let lines = turn_lines(std::iter::repeat_n(text.as_str(), 200));
+    assert_eq!(home.run_with_input(&["observe"], lines.as_bytes()).code, 0);
     let mut command = home.command(&["memory", "export"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -90,13 +90,14 @@ fn a_reader_that_goes_away_is_no_failure() {
 
 #[test]
 fn what_storage_refuses_is_kept_and_told_at_the_next_start() {
-    let home = Home::new();
+    let home = TestHome::new();
     // A folder in the place of the database: no user, not even root, can store into it.
     fs::create_dir_all(home.path().join("everlore.db")).unwrap();
     let error = failure(&home, &["--json", "remember", "tea at five", "--tag", "drinks"], b"");
     assert_eq!(error["code"], "store", "{error}");
     assert!(error["hint"].as_str().unwrap().contains("memory import"), "{error}");
-    let observed = home.run_with(&["observe", "--session", "s"], turns(["下午茶"]).as_bytes());
+    let observed =
+        home.run_with_input(&["observe", "--session", "s"], turn_lines(["下午茶"]).as_bytes());
     assert_eq!((observed.code, &observed.lines()[0]["line"]), (2, &1.into()), "{observed:?}");
     let other = ["--agent", "b", "remember", "of another agent"];
     assert_eq!(home.run(&other).code, 2);
@@ -129,15 +130,15 @@ fn what_storage_refuses_is_kept_and_told_at_the_next_start() {
     assert_eq!(home.run(&["memory", "list"]).err, "");
     // This test made the folder itself, open to others.
     assert_eq!(home.run(&["doctor", "--repair"]).code, 0);
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn what_could_not_even_be_kept_is_told_once() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("tea");
     // What a full disk leaves: there is room for a name, but not for a line.
-    file(&home.path().join("unsaved.jsonl"), "");
+    write_file(&home.path().join("unsaved.jsonl"), "");
     let next = home.run(&["recall", "tea"]);
     assert!(next.code == 0 && next.err.contains("could not be kept; give it again"), "{next:?}");
     assert_eq!(home.run(&["recall", "tea"]).err, "");
@@ -145,11 +146,11 @@ fn what_could_not_even_be_kept_is_told_once() {
 
 #[test]
 fn settings_that_cannot_be_used_are_told_with_their_place() {
-    let home = Home::new();
-    let bad = file(&home.beside("bad.toml"), "[recall]\nlimit = 0\n");
+    let home = TestHome::new();
+    let bad = write_file(&home.sibling("bad.toml"), "[recall]\nlimit = 0\n");
     let error = failure(&home, &["--json", "--config", &bad, "recall", "x"], b"");
     assert!(error["message"].as_str().unwrap().contains("`recall.limit` is 0"), "{error}");
-    let odd = file(&home.beside("odd.toml"), "[recall]\nlimits = 3\n");
+    let odd = write_file(&home.sibling("odd.toml"), "[recall]\nlimits = 3\n");
     let ran = home.run(&["--config", &odd, "memory", "stats"]);
     assert!(
         ran.code == 0 && ran.err.contains("line 2") && ran.err.contains("recall.limit"),
@@ -165,7 +166,7 @@ fn settings_that_cannot_be_used_are_told_with_their_place() {
 
 #[test]
 fn settings_come_from_the_file_then_the_environment_then_options() {
-    let home = Home::new();
+    let home = TestHome::new();
     for word in ["one", "two", "three", "four"] {
         home.remember(&format!("tea number {word}"));
     }
@@ -178,7 +179,7 @@ fn settings_come_from_the_file_then_the_environment_then_options() {
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         answer["hits"].as_array().unwrap().len()
     };
-    file(&home.path().join("config.toml"), "[recall]\nlimit = 1\n");
+    write_file(&home.path().join("config.toml"), "[recall]\nlimit = 1\n");
     assert_eq!(count(&[], None), 1);
     assert_eq!(count(&[], Some("2")), 2);
     assert_eq!(count(&["--limit", "3"], Some("2")), 3);
@@ -186,7 +187,7 @@ fn settings_come_from_the_file_then_the_environment_then_options() {
 
 #[test]
 fn a_database_of_a_newer_version_is_refused() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("tea");
     // The schema's number stands at byte 60 of the file.
     let path = home.path().join("everlore.db");

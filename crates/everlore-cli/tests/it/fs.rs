@@ -1,10 +1,10 @@
 //! Memory as a tree of files, as people walk through it.
 
-use crate::home::{Home, file};
+use crate::home::{TestHome, write_file};
 
 #[test]
 fn people_add_list_read_find_and_remove_in_both_languages() {
-    let home = Home::new();
+    let home = TestHome::new();
     for (place, text, query) in [
         ("user/food", "I like green tea in the morning", "what do I drink in the morning"),
         ("user/饮食", "我早上喝龙井茶", "我早上喝什么"),
@@ -41,14 +41,14 @@ fn people_add_list_read_find_and_remove_in_both_languages() {
     assert_eq!(home.run(&["fs", "ls", "user"]).code, 1);
     home.json(&["memory", "undo", "--run", removed["runs"][0].as_str().unwrap()]);
     assert_eq!(home.json(&["fs", "ls", "user"])["items"].as_array().unwrap().len(), 2);
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn a_file_becomes_a_document_and_goes_with_its_folder() {
-    let home = Home::new();
-    let path = file(
-        &home.beside("部署.md"),
+    let home = TestHome::new();
+    let path = write_file(
+        &home.sibling("部署.md"),
         "# 部署\n\n先备份数据库。\n\n## Roll back\n\nPress the blue button.\n",
     );
     let added = home.json(&["fs", "add", "resources/ops/", "--file", &path]);
@@ -64,12 +64,12 @@ fn a_file_becomes_a_document_and_goes_with_its_folder() {
     assert!(dry["memories"].as_u64().unwrap() > 0);
     home.json(&["fs", "rm", "resources/ops", "-r"]);
     assert_eq!(home.run(&["fs", "ls", "resources/ops"]).code, 2);
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn what_is_wrong_is_told_with_what_to_do() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.json(&["fs", "add", "user/food", "I like tea"]);
     for (args, word) in [
         (vec!["fs", "read", "user/fodo"], "did you mean agent://default/user/food/"),
@@ -95,7 +95,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
 
 #[test]
 fn secrets_are_masked_before_the_short_forms_are_made() {
-    let home = Home::new();
+    let home = TestHome::new();
     let secret = "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjKl-AbCdEfGA";
     let text = format!(
         "The key of the service is {secret} and it is used every day. {}",
@@ -110,7 +110,7 @@ fn secrets_are_masked_before_the_short_forms_are_made() {
 
 #[test]
 fn a_folder_is_told_in_a_prompt_counted_and_given_data() {
-    let home = Home::new();
+    let home = TestHome::new();
     for (place, other, text, query) in [
         ("user/food", "project", "I like green tea in the morning", "which tea do I like"),
         ("user/饮食", "project", "我早上喝龙井茶", "我早上喝什么茶"),

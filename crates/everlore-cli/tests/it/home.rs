@@ -11,19 +11,19 @@ use std::{
 use serde_json::Value;
 
 /// A home that goes away with the test.
-pub(crate) struct Home {
+pub(crate) struct TestHome {
     folder: tempfile::TempDir,
 }
 
 /// How a command ended and what it said.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct CommandOutput {
     pub(crate) code: i32,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl Home {
+impl TestHome {
     pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -41,7 +41,7 @@ impl Home {
     }
 
     /// A path beside the home, for exports and the like.
-    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+    pub(crate) fn sibling(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -55,12 +55,16 @@ impl Home {
         command
     }
 
-    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
-        self.run_with(args, b"")
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> CommandOutput {
+        self.run_with_input(args, b"")
     }
 
     /// Runs with this on standard input.
-    pub(crate) fn run_with<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Ran {
+    pub(crate) fn run_with_input<S: AsRef<OsStr>>(
+        &self,
+        args: &[S],
+        input: &[u8],
+    ) -> CommandOutput {
         let mut child = self.start(args);
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_vec();
@@ -71,7 +75,7 @@ impl Home {
         });
         let output = child.wait_with_output().unwrap();
         writer.join().unwrap();
-        Ran::from(output)
+        CommandOutput::from(output)
     }
 
     /// Starts with all three streams piped.
@@ -103,20 +107,20 @@ impl Home {
 
     /// Every file of the home with its bytes.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        below(&self.path())
+        files_below(&self.path())
             .into_iter()
             .map(|path| (path.clone(), fs::read(path).unwrap()))
             .collect()
     }
 
     /// Fails unless the doctor finds everything well.
-    pub(crate) fn assert_well(&self) {
+    pub(crate) fn assert_healthy(&self) {
         let ran = self.run(&["--json", "doctor"]);
         assert_eq!((ran.code, &ran.json()["ok"]), (0, &Value::Bool(true)), "{ran:?}");
     }
 }
 
-impl Ran {
+impl CommandOutput {
     /// The one line of JSON on standard output.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.out.lines().count(), 1, "{self:?}");
@@ -129,7 +133,7 @@ impl Ran {
     }
 }
 
-impl From<Output> for Ran {
+impl From<Output> for CommandOutput {
     fn from(output: Output) -> Self {
         let ran = Self {
             code: output.status.code().expect("ended by itself"),
@@ -142,18 +146,18 @@ impl From<Output> for Ran {
 }
 
 /// Every file below a folder.
-fn below(folder: &Path) -> Vec<PathBuf> {
+fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { below(&path) } else { vec![path] }).collect()
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 /// Lines of JSON, one for each turn.
-pub(crate) fn turns<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn turn_lines<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     texts.into_iter().map(|text| serde_json::json!({ "text": text }).to_string() + "\n").collect()
 }
 
 /// Writes a file and returns its path as text.
-pub(crate) fn file(path: &Path, bytes: impl AsRef<[u8]>) -> String {
+pub(crate) fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> String {
     fs::write(path, bytes).unwrap();
     path.to_str().unwrap().to_owned()
 }

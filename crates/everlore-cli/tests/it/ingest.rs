@@ -4,18 +4,18 @@ use std::{fs, path::Path};
 
 use serde_json::Value;
 
-use crate::home::{Home, file};
+use crate::home::{TestHome, write_file};
 
 const GUIDE: &str = "# Guide\n\n## Staging\nThe staging server listens on port 9443.\n\n## 备份\n每天凌晨三点备份到杭州机房。\n";
 
 /// A folder with documents of every sort beside a home.
-fn filled() -> Home {
-    let home = Home::new();
-    let folder = home.beside("docs");
+fn filled() -> TestHome {
+    let home = TestHome::new();
+    let folder = home.sibling("docs");
     for folder in ["docs/sub", "docs/.git", "docs/node_modules", "docs/built", "docs/target"] {
-        fs::create_dir_all(home.beside(folder)).unwrap();
+        fs::create_dir_all(home.sibling(folder)).unwrap();
     }
-    let put = |name: &str, bytes: &[u8]| file(&folder.join(name), bytes);
+    let put = |name: &str, bytes: &[u8]| write_file(&folder.join(name), bytes);
     put("guide.md", GUIDE.as_bytes());
     put("sub/page.html", "<title>Tea</title><h1>龙井</h1><p>水温八十度。</p>".as_bytes());
     put("sub/load.rs", b"/// Reads it.\nfn read_settings() {}\n");
@@ -71,7 +71,7 @@ fn a_folder_is_walked_and_what_it_says_is_recalled() {
     assert_eq!(home.recall("secret"), Vec::<String>::new());
     let tagged = home.json(&["memory", "list", "--tag", "manual", "--kind", "knowledge"]);
     assert_eq!(tagged["memories"].as_array().unwrap().len(), 5);
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn only_what_changed_is_changed_and_a_run_can_be_undone() {
     home.json(&["ingest", "docs"]);
     let again = home.json(&["ingest", "./docs/sub/..", "docs/guide.md"]);
     assert_eq!((sums(&again), &again["run"]), ([0, 5, 0], &Value::Null), "{again}");
-    file(&home.beside("docs/guide.md"), GUIDE.replace("9443", "8443"));
+    write_file(&home.sibling("docs/guide.md"), GUIDE.replace("9443", "8443"));
     let dry = home.json(&["ingest", "docs", "--dry-run"]);
     assert_eq!((sums(&dry), &dry["dry_run"]), ([1, 4, 1], &true.into()), "{dry}");
     let changed = home.json(&["ingest", "docs"]);
@@ -88,7 +88,7 @@ fn only_what_changed_is_changed_and_a_run_can_be_undone() {
     assert!(home.recall("staging port")[0].contains("8443"));
     home.json(&["memory", "undo", "--run", changed["run"].as_str().unwrap()]);
     assert!(home.recall("staging port")[0].contains("9443"));
-    home.assert_well();
+    home.assert_healthy();
     let fresh = filled();
     let first = fresh.json(&["ingest", "docs"]);
     fresh.json(&["memory", "undo", "--run", first["run"].as_str().unwrap()]);
@@ -99,8 +99,8 @@ fn only_what_changed_is_changed_and_a_run_can_be_undone() {
 fn files_that_are_gone_are_taken_out_only_when_asked() {
     let home = filled();
     home.json(&["ingest", "docs"]);
-    fs::remove_file(home.beside("docs/guide.md")).unwrap();
-    fs::remove_dir_all(home.beside("docs/sub")).unwrap();
+    fs::remove_file(home.sibling("docs/guide.md")).unwrap();
+    fs::remove_dir_all(home.sibling("docs/sub")).unwrap();
     assert_eq!(sums(&home.json(&["ingest", "docs"])), [0, 1, 0]);
     let missing = home.run(&["--json", "ingest", "docs/sub"]);
     assert_eq!((missing.code, missing.json()["failed"].clone()), (2, 1.into()), "{missing:?}");
@@ -116,8 +116,8 @@ fn files_that_are_gone_are_taken_out_only_when_asked() {
 #[test]
 fn one_bad_file_does_not_stop_the_others() {
     let home = filled();
-    file(&home.beside("docs/alt.txt"), b"Un caf\xe9 cr\xe8me");
-    file(&home.beside("docs/gbk.txt"), b"\xc4\xe3\xba\xc3\xca\xc0\xbd\xe7");
+    write_file(&home.sibling("docs/alt.txt"), b"Un caf\xe9 cr\xe8me");
+    write_file(&home.sibling("docs/gbk.txt"), b"\xc4\xe3\xba\xc3\xca\xc0\xbd\xe7");
     let ran = home.run(&["--json", "ingest", "docs", "docs/logo.png", "nowhere.md"]);
     let report = ran.json();
     assert_eq!((ran.code, sums(&report), &report["failed"]), (2, [5, 0, 0], &3.into()), "{report}");
@@ -183,8 +183,8 @@ fn what_was_forgotten_stays_forgotten() {
     let hits = home.json(&["recall", "staging port"]);
     let id = hits["hits"][0]["id"].as_str().unwrap().to_owned();
     home.json(&["memory", "forget", &id, "--yes"]);
-    file(&home.beside("docs/guide.md"), format!("{GUIDE}\n## More\nNew words.\n"));
-    file(&home.beside("docs/copy.md"), GUIDE);
+    write_file(&home.sibling("docs/guide.md"), format!("{GUIDE}\n## More\nNew words.\n"));
+    write_file(&home.sibling("docs/copy.md"), GUIDE);
     let report = home.json(&["ingest", "docs"]);
     assert_eq!(report["left_out"], 2, "{report}");
     assert!(!home.recall("staging port").iter().any(|text| text.contains("9443")));
@@ -197,9 +197,9 @@ fn what_was_forgotten_stays_forgotten() {
 #[test]
 fn links_are_not_followed() {
     let home = filled();
-    std::os::unix::fs::symlink(home.beside("docs"), home.beside("docs/sub/loop")).unwrap();
-    file(&home.beside("outside.md"), "secret words");
-    std::os::unix::fs::symlink(home.beside("outside.md"), home.beside("docs/link.md")).unwrap();
+    std::os::unix::fs::symlink(home.sibling("docs"), home.sibling("docs/sub/loop")).unwrap();
+    write_file(&home.sibling("outside.md"), "secret words");
+    std::os::unix::fs::symlink(home.sibling("outside.md"), home.sibling("docs/link.md")).unwrap();
     assert_eq!(paths(&home.json(&["ingest", "docs"])).len(), 5);
-    assert!(Path::new(&home.beside("docs/sub/loop")).exists());
+    assert!(Path::new(&home.sibling("docs/sub/loop")).exists());
 }

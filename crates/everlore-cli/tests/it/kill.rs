@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 const ROUNDS: usize = 200;
 
@@ -19,14 +19,14 @@ const TURNS: usize = 24;
 const MAX_SPINS: usize = 1_000_000;
 
 /// Words asked for together: with the two turns before and after each, all fit into one answer of a hundred.
-const ASKED: usize = 16;
+const QUERY_BATCH: usize = 16;
 
 #[test]
 fn whatever_was_acknowledged_survives_a_kill_at_any_moment() {
-    let home = Home::new();
+    let home = TestHome::new();
     let seed = RandomState::new().hash_one("kill");
     println!("seed {seed}");
-    let mut random = Random(seed | 1);
+    let mut random = Xorshift(seed | 1);
     let mut acknowledged: Vec<(String, String)> = Vec::new();
     let mut next = 0;
     for round in 0..ROUNDS {
@@ -34,16 +34,16 @@ fn whatever_was_acknowledged_survives_a_kill_at_any_moment() {
     }
     println!("{} of {next} turns acknowledged", acknowledged.len());
     assert!(acknowledged.len() > ROUNDS, "the kills came too early to tell anything");
-    home.assert_well();
+    home.assert_healthy();
     assert_all_stored(&home, &acknowledged);
     assert_all_found(&home, &acknowledged);
 }
 
 #[test]
 fn a_home_whose_making_was_killed_is_made_again() {
-    let mut random = Random(RandomState::new().hash_one("home") | 1);
+    let mut random = Xorshift(RandomState::new().hash_one("home") | 1);
     for _ in 0..20 {
-        let home = Home::new();
+        let home = TestHome::new();
         let mut child = home.start(&["remember", "the first tea"]);
         for _ in 0..random.below(MAX_SPINS) {
             std::hint::spin_loop();
@@ -52,16 +52,16 @@ fn a_home_whose_making_was_killed_is_made_again() {
         child.wait().unwrap();
         home.remember("the second tea");
         assert!(home.recall("second").contains(&"the second tea".to_owned()));
-        home.assert_well();
+        home.assert_healthy();
     }
 }
 
 /// Starts a process, kills it, and returns the id and the word of every turn that it acknowledged.
 fn save_until_killed(
-    home: &Home,
+    home: &TestHome,
     round: usize,
     next: &mut usize,
-    random: &mut Random,
+    random: &mut Xorshift,
 ) -> Vec<(String, String)> {
     let mut child = home.start(&["observe", "--session", &format!("round-{}", round % 7)]);
     let words: Vec<String> = (*next..*next + TURNS).map(word).collect();
@@ -101,7 +101,7 @@ fn next_line(answers: &mut impl BufRead) -> Option<String> {
     line.ends_with('\n').then_some(line)
 }
 
-fn assert_all_stored(home: &Home, acknowledged: &[(String, String)]) {
+fn assert_all_stored(home: &TestHome, acknowledged: &[(String, String)]) {
     let lines = home.run(&["memory", "export"]).lines();
     let stored: HashMap<&str, &str> = lines[1..]
         .iter()
@@ -116,8 +116,8 @@ fn assert_all_stored(home: &Home, acknowledged: &[(String, String)]) {
     }
 }
 
-fn assert_all_found(home: &Home, acknowledged: &[(String, String)]) {
-    for asked in acknowledged.chunks(ASKED) {
+fn assert_all_found(home: &TestHome, acknowledged: &[(String, String)]) {
+    for asked in acknowledged.chunks(QUERY_BATCH) {
         let words: Vec<&str> = asked.iter().map(|(_, word)| word.as_str()).collect();
         let answer = home.json(&["recall", &words.join(" "), "--limit", "100"]);
         let hits = answer["hits"].as_array().unwrap();
@@ -134,9 +134,9 @@ pub(crate) fn word(number: usize) -> String {
 }
 
 /// Xorshift: moments need to be many, not secret.
-struct Random(u64);
+struct Xorshift(u64);
 
-impl Random {
+impl Xorshift {
     fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -9,42 +9,42 @@ use std::{
 
 use serde_json::Value;
 
-use crate::home::{Home, turns};
+use crate::home::{TestHome, turn_lines};
 
 /// Edits of each of two processes.
 const EDITS: usize = 1_000;
 
 const KILLS: usize = 100;
 
-fn read(home: &Home, file: &str) -> String {
+fn read(home: &TestHome, file: &str) -> String {
     fs::read_to_string(home.path().join(file)).unwrap()
 }
 
 #[test]
 fn a_home_begins_with_a_soul_in_the_language_of_its_user() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("tea");
     assert!(read(&home, "SOUL.md").starts_with("# Who I am"));
-    let chinese = Home::new();
+    let chinese = TestHome::new();
     let made = chinese
         .command(&["layer", "add", "user", "偏好", "喜欢茶"])
         .env("LANG", "zh_CN.UTF-8")
         .output();
     assert!(made.unwrap().status.success());
     assert!(read(&chinese, "SOUL.md").starts_with("# 我是谁"));
-    let own = Home::new();
+    let own = TestHome::new();
     fs::create_dir(own.path()).unwrap();
     fs::write(own.path().join("SOUL.md"), "mine").unwrap();
     own.remember("tea");
     assert_eq!(read(&own, "SOUL.md"), "mine");
-    let other = Home::new();
+    let other = TestHome::new();
     assert_eq!(other.run(&["layer", "show", "soul"]).code, 1);
     assert!(!other.path().exists(), "looking makes nothing");
 }
 
 #[test]
 fn people_change_a_file_section_by_section() {
-    let home = Home::new();
+    let home = TestHome::new();
     let added = home.run(&["layer", "add", "user", "偏好", "--", "- 喜欢", "龙井茶"]);
     assert!(added.out.starts_with("changed: ") && added.out.contains("16 of 1400"), "{added:?}");
     home.json(&["layer", "replace", "user", "偏好", "龙井", "乌龙"]);
@@ -68,7 +68,7 @@ fn people_change_a_file_section_by_section() {
 
 #[test]
 fn programs_get_errors_that_a_model_can_act_on() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.json(&["layer", "add", "user", "Likes", "--", "- green tea"]);
     let refused = |args: &[&str]| {
         let ran = home.run(&[&["--json", "layer"], args].concat());
@@ -98,7 +98,7 @@ fn programs_get_errors_that_a_model_can_act_on() {
 
 #[test]
 fn what_is_forgotten_leaves_no_trace_in_the_home() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.json(&["layer", "add", "user", "Secrets", "the word is xylocarpquokka"]);
     home.json(&["layer", "add", "user", "Likes", "tea"]);
     let refused = home.run(&["layer", "forget", "user", "--section", "Secrets"]);
@@ -116,9 +116,9 @@ fn what_is_forgotten_leaves_no_trace_in_the_home() {
 
 #[test]
 fn the_doctor_tells_of_files_that_are_too_long_or_cannot_be_read() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.json(&["layer", "add", "user", "Likes", "tea"]);
-    home.assert_well();
+    home.assert_healthy();
     fs::write(home.path().join("memories/USER.md"), "茶".repeat(1_401)).unwrap();
     let ran = home.run(&["doctor"]);
     assert!(ran.code == 0 && ran.out.contains("1401 of 1400 characters, over budget"), "{ran:?}");
@@ -129,8 +129,10 @@ fn the_doctor_tells_of_files_that_are_too_long_or_cannot_be_read() {
 
 #[test]
 fn a_conversation_that_goes_on_after_its_end_is_logged_anew() {
-    let home = Home::new();
-    let say = |text: &str| home.run_with(&["observe", "--session", "s"], turns([text]).as_bytes());
+    let home = TestHome::new();
+    let say = |text: &str| {
+        home.run_with_input(&["observe", "--session", "s"], turn_lines([text]).as_bytes())
+    };
     assert_eq!(say("The release of Borealis moved to May 4.").code, 0);
     let title = || {
         let ended = home.json(&["session", "end", "s"]);
@@ -146,12 +148,12 @@ fn a_conversation_that_goes_on_after_its_end_is_logged_anew() {
 
 #[test]
 fn the_end_of_a_conversation_is_logged_once_and_old_days_stay_searchable() {
-    let home = Home::new();
-    let said = turns([
+    let home = TestHome::new();
+    let said = turn_lines([
         "The release of Borealis moved to May 4.",
         "Borealis needs a new logo before the release.",
     ]);
-    assert_eq!(home.run_with(&["observe", "--session", "s1"], said.as_bytes()).code, 0);
+    assert_eq!(home.run_with_input(&["observe", "--session", "s1"], said.as_bytes()).code, 0);
     let ended = home.json(&["session", "end", "s1"]);
     let text = ended["ended"]["log"]["text"].as_str().unwrap();
     assert!(text.starts_with("## Session s1 (2 turns)\n\n- ") && text.contains("May 4"), "{text}");
@@ -163,12 +165,12 @@ fn the_end_of_a_conversation_is_logged_once_and_old_days_stay_searchable() {
     assert_eq!(archived, serde_json::json!([{ "day": "2020-01-02", "memory": "added" }]));
     assert!(!old.exists() && home.path().join("memories/daily/archive/2020-01-02.md").is_file());
     assert!(home.recall("极光项目的预算")[0].contains("讨论了极光项目"));
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn two_processes_with_a_thousand_edits_each_lose_nothing() {
-    let home = Home::in_ram();
+    let home = TestHome::in_ram();
     let lines =
         |letter: &str| (0..EDITS).map(|turn| format!("{letter}{turn}\n")).collect::<String>();
     let sections = [("One", "a"), ("二", "b")];
@@ -192,7 +194,7 @@ fn two_processes_with_a_thousand_edits_each_lose_nothing() {
 
 #[test]
 fn a_kill_at_any_moment_leaves_the_old_file_or_the_new_one() {
-    let home = Home::in_ram();
+    let home = TestHome::in_ram();
     let seed = RandomState::new().hash_one("layers");
     println!("seed {seed}");
     let mut random = seed | 1;
@@ -234,11 +236,11 @@ fn a_kill_at_any_moment_leaves_the_old_file_or_the_new_one() {
     assert_eq!(history["changes"][0]["after"], text.as_str());
     let left = fs::read_dir(path.parent().unwrap()).unwrap().count();
     assert!(left <= 3, "what a kill leaves behind is used again");
-    home.assert_well();
+    home.assert_healthy();
 }
 
 /// A process that adds every line it gets to a section, and answers each.
-fn writer(home: &Home, section: &str, stdout: Stdio) -> Child {
+fn writer(home: &TestHome, section: &str, stdout: Stdio) -> Child {
     let mut command = home.command(&["--json", "layer", "add", "memory", section, "--lines"]);
     command.env("EVERLORE_LAYERS__MEMORY_CHARS", "100000");
     command.stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::inherit());

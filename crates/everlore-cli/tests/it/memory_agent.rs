@@ -3,19 +3,19 @@
 
 use std::fs;
 
-use everlore::files::disk::make_private_folder;
-use everlore_scripted::{Chats, Said, Server, chats::persona};
+use everlore::files::atomic_file::create_private_folder;
+use everlore_scripted::{MockChat, MockServer, ModelResponse, chat::persona};
 use serde_json::{Value, json};
 
-use crate::{chat::system, home::Home, terminal::Terminal};
+use crate::{chat::system, home::TestHome, terminal::TestTerminal};
 
 const MODEL: &str = "openai/scripted-chat";
 
 /// A provider by a script, and a home where its model reads conversations; `more` goes on in that section.
-fn reading(chats: Chats, more: &str) -> (Server, Home) {
-    let server = Server::start(chats);
-    let home = Home::new();
-    make_private_folder(&home.path()).unwrap();
+fn capture_home(chats: MockChat, more: &str) -> (MockServer, TestHome) {
+    let server = MockServer::start(chats);
+    let home = TestHome::new();
+    create_private_folder(&home.path()).unwrap();
     let settings = format!(
         "[memory_agent]\nenabled = true\nprovider = \"openai\"\nmodel = \"scripted-chat\"\nbase_url = \"{}/v1\"\n{more}",
         server.url()
@@ -24,14 +24,14 @@ fn reading(chats: Chats, more: &str) -> (Server, Home) {
     (server, home)
 }
 
-fn observe(home: &Home, session: &str, lines: &[&str]) {
+fn observe(home: &TestHome, session: &str, lines: &[&str]) {
     let args = ["observe", "--role", "user", "--plain", "--end", "--session", session];
-    let ran = home.run_with(&args, (lines.join("\n") + "\n").as_bytes());
+    let ran = home.run_with_input(&args, (lines.join("\n") + "\n").as_bytes());
     assert_eq!(ran.code, 0, "{ran:?}");
 }
 
 /// Everything that is remembered beside turns: kind and content.
-fn kept(home: &Home) -> Vec<(String, String)> {
+fn kept_memories(home: &TestHome) -> Vec<(String, String)> {
     let listed = home.run(&["--json", "memory", "list", "--limit", "100"]).json();
     let memories = listed["memories"].as_array().unwrap_or_else(|| panic!("{listed}")).iter();
     let text = |memory: &Value, key: &str| memory[key].as_str().unwrap().to_owned();
@@ -43,16 +43,16 @@ fn kept(home: &Home) -> Vec<(String, String)> {
 }
 
 /// A conversation with what a model makes of it.
-struct Case {
+struct ExtractionCase {
     prompt: &'static str,
     said: [&'static str; 3],
     answer: Value,
     kept: [(&'static str, &'static str); 3],
 }
 
-fn cases() -> [Case; 2] {
+fn cases() -> [ExtractionCase; 2] {
     [
-        Case {
+        ExtractionCase {
             prompt: "You read a conversation",
             said: [
                 "I moved to Lisbon last month.",
@@ -78,7 +78,7 @@ fn cases() -> [Case; 2] {
                 ("user", "The user lives in Lisbon."),
             ],
         },
-        Case {
+        ExtractionCase {
             prompt: "你阅读用户与助手之间的一段对话",
             said: ["我上个月搬到了里斯本。", "清掉缓存之后构建才成功。", "我写 Rust 十年了。"],
             answer: json!({
@@ -106,8 +106,8 @@ fn cases() -> [Case; 2] {
 #[test]
 fn a_model_reads_what_waits_in_its_language_and_all_of_it_can_be_taken_back() {
     for case in cases() {
-        let said = Said::text(&case.answer.to_string()).costing(700, 0, 90);
-        let (server, home) = reading(Chats::new().then(said), "");
+        let said = ModelResponse::text(&case.answer.to_string()).with_usage(700, 0, 90);
+        let (server, home) = capture_home(MockChat::new().then(said), "");
         observe(&home, "monday", &case.said);
         assert_eq!(server.requests().len(), 0, "a stream of turns waits for no model");
         assert_eq!(home.json(&["memory", "status"])["turns"], 3);
@@ -116,7 +116,7 @@ fn a_model_reads_what_waits_in_its_language_and_all_of_it_can_be_taken_back() {
         assert_eq!((&done["tokens"], &done["note"]), (&json!(790), &Value::Null), "{done}");
         let expected: Vec<_> =
             case.kept.iter().map(|(kind, text)| ((*kind).to_owned(), (*text).to_owned())).collect();
-        assert_eq!(kept(&home), expected);
+        assert_eq!(kept_memories(&home), expected);
         assert!(system(&server, 0).starts_with(case.prompt), "{}", system(&server, 0));
         assert_eq!(home.json(&["memory", "status"])["turns"], 0);
         let ledger = home.json(&["ledger"]);
@@ -126,29 +126,29 @@ fn a_model_reads_what_waits_in_its_language_and_all_of_it_can_be_taken_back() {
             (&json!(700), &json!(90))
         );
         home.json(&["memory", "undo", "--run", done["run"].as_str().unwrap()]);
-        assert_eq!(kept(&home), []);
-        home.assert_well();
+        assert_eq!(kept_memories(&home), []);
+        home.assert_healthy();
     }
 }
 
 #[test]
 fn the_end_of_a_session_has_the_model_read_it() {
     for case in cases() {
-        let (server, home) = reading(Chats::new().says(&case.answer.to_string()), "");
+        let (server, home) = capture_home(MockChat::new().says(&case.answer.to_string()), "");
         let args = ["observe", "--role", "user", "--plain", "--session", "monday"];
-        home.run_with(&args, (case.said.join("\n") + "\n").as_bytes());
+        home.run_with_input(&args, (case.said.join("\n") + "\n").as_bytes());
         let ended = home.json(&["session", "end", "monday"]);
         assert_eq!(ended["extractions"][0]["by"], MODEL, "{ended}");
-        assert_eq!((kept(&home).len(), server.requests().len()), (3, 1));
+        assert_eq!((kept_memories(&home).len(), server.requests().len()), (3, 1));
         assert_eq!(home.json(&["memory", "status"])["turns"], 0);
     }
 }
 
 #[test]
 fn above_the_cap_of_a_day_rules_read_and_say_so() {
-    let said = Said::text("{\"memories\": []}").costing(900, 0, 200);
+    let said = ModelResponse::text("{\"memories\": []}").with_usage(900, 0, 200);
     let (server, home) =
-        reading(Chats::new().then(said), "[memory_agent.budget]\ndaily_tokens = 1000\n");
+        capture_home(MockChat::new().then(said), "[memory_agent.budget]\ndaily_tokens = 1000\n");
     observe(&home, "monday", &["The weather is fine today."]);
     assert_eq!(home.json(&["extract"])["extractions"][0]["by"], MODEL);
     for (said, expected) in
@@ -159,7 +159,7 @@ fn above_the_cap_of_a_day_rules_read_and_say_so() {
         let note = done["note"].as_str().unwrap();
         assert_eq!((&done["by"], &done["tokens"]), (&json!("rules"), &json!(0)), "{done}");
         assert!(note.contains("1100") && note.contains("rules"), "{note}");
-        assert!(kept(&home).contains(&("user".to_owned(), expected.to_owned())), "{done}");
+        assert!(kept_memories(&home).contains(&("user".to_owned(), expected.to_owned())), "{done}");
     }
     observe(&home, "shown", &["I like tea."]);
     let told = home.run(&["extract"]);
@@ -171,29 +171,32 @@ fn above_the_cap_of_a_day_rules_read_and_say_so() {
 
 #[test]
 fn an_answer_that_cannot_be_used_is_asked_for_again_and_after_three_rules_read() {
-    let chats = Chats::new()
+    let chats = MockChat::new()
         .says("I would rather talk about the weather.")
         .says("{\"memories\": [{\"statement\": \"half a thou")
         .says("{\"memories\": [{\"statement\": \"x\", \"kind\": \"user\", \"confidence\": 7, \"turns\": [1]}]}");
-    let (server, home) = reading(chats, "");
+    let (server, home) = capture_home(chats, "");
     observe(&home, "monday", &["I live in Boston.", "我对花生过敏。"]);
     for asked in 1..=3 {
         let failed = home.run(&["extract"]);
         assert_eq!((failed.code, server.requests().len()), (2, asked), "{failed:?}");
         assert!(failed.out.contains("cannot be used") && failed.out.contains("the turns wait"));
-        assert_eq!((kept(&home).len(), &home.json(&["memory", "status"])["turns"]), (0, &json!(2)));
+        assert_eq!(
+            (kept_memories(&home).len(), &home.json(&["memory", "status"])["turns"]),
+            (0, &json!(2))
+        );
     }
     let done = home.json(&["extract"])["extractions"][0].clone();
     let note = done["note"].as_str().unwrap();
     assert!(note.contains("3 answers that could not be used"), "{note}");
-    assert_eq!((&done["by"], kept(&home).len()), (&json!("rules"), 2), "{done}");
+    assert_eq!((&done["by"], kept_memories(&home).len()), (&json!("rules"), 2), "{done}");
     assert_eq!(server.requests().len(), 3);
     assert_eq!(home.json(&["ledger"])["total"]["calls"], 3, "what is of no use costs all the same");
 }
 
 #[test]
 fn a_provider_that_is_down_leaves_everything_waiting() {
-    let (server, home) = reading(Chats::new(), "");
+    let (server, home) = capture_home(MockChat::new(), "");
     drop(server);
     observe(&home, "monday", &["I live in Boston."]);
     let ended = home.json(&["session", "end", "monday"]);
@@ -205,21 +208,21 @@ fn a_provider_that_is_down_leaves_everything_waiting() {
 }
 
 /// A model that talks, sums up, and finds this in what was said.
-fn talker(found: &'static str, marker: &'static str) -> Chats {
-    Chats::new().otherwise(move |asked| match (asked.json, asked.question()) {
-        (true, Some(data)) if data.contains(marker) => Said::text(
+fn chat_script(found: &'static str, marker: &'static str) -> MockChat {
+    MockChat::new().otherwise(move |asked| match (asked.json, asked.last_user_message()) {
+        (true, Some(data)) if data.contains(marker) => ModelResponse::text(
             &json!({ "memories": [
                 { "statement": found, "kind": "user", "confidence": 0.9, "turns": [1] },
             ] })
             .to_string(),
         ),
-        (true, _) => Said::text("{\"memories\": []}"),
-        _ => Said::text("OK."),
+        (true, _) => ModelResponse::text("{\"memories\": []}"),
+        _ => ModelResponse::text("OK."),
     })
 }
 
 /// The system prompt of the last request that was no reading.
-fn last_talk(server: &Server, question: &str) -> String {
+fn last_chat_prompt(server: &MockServer, question: &str) -> String {
     let requests = server.requests();
     let is_talk = |index: &usize| {
         let body = requests[*index].json();
@@ -241,33 +244,34 @@ fn a_chat_that_is_piped_is_read_at_its_end_and_the_next_one_knows() {
         ("我妹妹小安在波尔图养羊驼。", "用户的妹妹小安在波尔图养羊驼。", "我妹妹小安养什么？"),
     ];
     for (said, found, question) in cases {
-        let (server, home) = reading(talker(found, said), "");
-        let ran = home.run_with(&["chat", "--session", "one"], format!("{said}\n").as_bytes());
+        let (server, home) = capture_home(chat_script(found, said), "");
+        let ran =
+            home.run_with_input(&["chat", "--session", "one"], format!("{said}\n").as_bytes());
         assert_eq!((ran.code, ran.out.as_str()), (0, "OK.\n"), "{ran:?}");
-        assert_eq!(kept(&home), [("user".to_owned(), found.to_owned())], "{ran:?}");
+        assert_eq!(kept_memories(&home), [("user".to_owned(), found.to_owned())], "{ran:?}");
         let later =
-            home.run_with(&["chat", "--session", "two"], format!("{question}\n").as_bytes());
+            home.run_with_input(&["chat", "--session", "two"], format!("{question}\n").as_bytes());
         assert_eq!(later.code, 0, "{later:?}");
-        let prompt = last_talk(&server, question);
+        let prompt = last_chat_prompt(&server, question);
         assert!(prompt.contains("<memory-context") && prompt.contains(found), "{prompt}");
-        home.assert_well();
+        home.assert_healthy();
     }
 }
 
 #[test]
 fn a_chat_at_a_terminal_says_that_it_is_read_and_what_came_of_it() {
     let found = "The user plays the cello in a quartet.";
-    let (server, home) = reading(talker(found, "cello"), "");
-    let terminal = Terminal::start(&home, &["chat", "--session", "monday"], &[]);
-    terminal.says("I play the cello in a quartet.");
-    terminal.sees("OK.");
-    terminal.says("/quit");
-    terminal.sees("logged: 2 turns in");
-    terminal.sees("1 memory");
-    assert_eq!(terminal.ends(), 0);
-    assert_eq!(kept(&home), [("user".to_owned(), found.to_owned())]);
+    let (server, home) = capture_home(chat_script(found, "cello"), "");
+    let terminal = TestTerminal::start(&home, &["chat", "--session", "monday"], &[]);
+    terminal.type_line("I play the cello in a quartet.");
+    terminal.wait_for_text("OK.");
+    terminal.type_line("/quit");
+    terminal.wait_for_text("logged: 2 turns in");
+    terminal.wait_for_text("1 memory");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    assert_eq!(kept_memories(&home), [("user".to_owned(), found.to_owned())]);
     home.run(&["chat", "--session", "tuesday", "Do I play the cello in a quartet?"]);
-    let prompt = last_talk(&server, "Do I play the cello in a quartet?");
+    let prompt = last_chat_prompt(&server, "Do I play the cello in a quartet?");
     assert!(prompt.contains(found), "{prompt}");
 }
 
@@ -282,13 +286,14 @@ fn the_persona_for_demonstrations_shows_the_whole_loop() {
         ("我的房东叫王先生。", "用户说：“我的房东叫王先生。”", "我的房东叫什么？"),
     ];
     for (said, expected, question) in cases {
-        let (_server, home) = reading(Chats::new().otherwise(persona), "");
-        let ran = home.run_with(&["chat", "--session", "one"], format!("{said}\n").as_bytes());
+        let (_server, home) = capture_home(MockChat::new().otherwise(persona), "");
+        let ran =
+            home.run_with_input(&["chat", "--session", "one"], format!("{said}\n").as_bytes());
         assert_eq!(ran.code, 0, "{ran:?}");
-        assert_eq!(kept(&home), [("user".to_owned(), expected.to_owned())], "{ran:?}");
+        assert_eq!(kept_memories(&home), [("user".to_owned(), expected.to_owned())], "{ran:?}");
         let later =
-            home.run_with(&["chat", "--session", "two"], format!("{question}\n").as_bytes());
+            home.run_with_input(&["chat", "--session", "two"], format!("{question}\n").as_bytes());
         assert!(later.out.contains(expected), "{later:?}");
-        assert_eq!(kept(&home).len(), 1, "a question teaches nothing, nor does its echo");
+        assert_eq!(kept_memories(&home).len(), 1, "a question teaches nothing, nor does its echo");
     }
 }

@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::home::Home;
+use crate::home::TestHome;
 
-fn memory(home: &Home, input: &Value) -> String {
+fn memory(home: &TestHome, input: &Value) -> String {
     let ran = home.run(&["tool", "call", "memory", &input.to_string()]);
     assert!(ran.code == 0 && ran.err.is_empty(), "{input}: {ran:?}");
     ran.out.trim_end().to_owned()
@@ -17,7 +17,7 @@ fn page(name: &str, text: &str) -> String {
 }
 
 /// Kind and text of all memories.
-fn memories(home: &Home) -> Vec<(String, String)> {
+fn memories(home: &TestHome) -> Vec<(String, String)> {
     let listed = home.run(&["--json", "memory", "list"]).json();
     let text = |memory: &Value, key: &str| memory[key].as_str().unwrap().trim().to_owned();
     let listed = listed["memories"].as_array().unwrap();
@@ -34,7 +34,7 @@ fn a_page_that_an_agent_creates_changes_and_deletes_is_one_memory() {
         ("tea", "Ann drinks green tea.", "Ann drinks black tea."),
         ("茶", "王小明喝龙井茶。", "王小明喝普洱茶。"),
     ] {
-        let home = Home::new();
+        let home = TestHome::new();
         let path = format!("/memories/user_{name}.md");
         let said = memory(
             &home,
@@ -58,13 +58,13 @@ fn a_page_that_an_agent_creates_changes_and_deletes_is_one_memory() {
         home.json(&["vault", "sync"]);
         assert_eq!(memories(&home), [user(second)]);
         assert!(memory(&home, &json!({"command": "view", "path": path})).contains(second));
-        home.assert_well();
+        home.assert_healthy();
     }
 }
 
 #[test]
 fn a_plain_file_stays_a_note_and_the_vault_leaves_it_alone() {
-    let home = Home::new();
+    let home = TestHome::new();
     let plain = "Half of the report is done. 报告写了一半。";
     let create = |path: &str, text: &str| {
         memory(&home, &json!({"command": "create", "path": path, "file_text": text}))
@@ -86,7 +86,7 @@ fn a_plain_file_stays_a_note_and_the_vault_leaves_it_alone() {
 
 #[test]
 fn an_agent_sees_what_was_saved_and_edits_what_a_person_edited() {
-    let home = Home::new();
+    let home = TestHome::new();
     memory(
         &home,
         &json!({"command": "create", "path": "/memories/user_tea.md", "file_text": page("tea", "Ann drinks tea.")}),
@@ -114,7 +114,7 @@ fn an_agent_sees_what_was_saved_and_edits_what_a_person_edited() {
 
 #[test]
 fn a_note_that_becomes_a_page_is_one_memory_and_a_page_that_breaks_is_told() {
-    let home = Home::new();
+    let home = TestHome::new();
     let path = "/memories/tea.md";
     memory(&home, &json!({"command": "create", "path": path, "file_text": "Ann drinks tea.\n"}));
     let head = "---\nname: tea\ntype: user\n---\n";
@@ -141,7 +141,7 @@ fn a_note_that_becomes_a_page_is_one_memory_and_a_page_that_breaks_is_told() {
 
 #[test]
 fn what_an_agent_wrote_into_a_page_can_be_forgotten() {
-    let (home, secret) = (Home::new(), "xylocarpquokka");
+    let (home, secret) = (TestHome::new(), "xylocarpquokka");
     memory(
         &home,
         &json!({"command": "create", "path": "/memories/user_code.md", "file_text": page("code", secret)}),
@@ -156,7 +156,7 @@ fn what_an_agent_wrote_into_a_page_can_be_forgotten() {
 
 #[test]
 fn processes_that_sync_and_edit_at_once_lose_nothing() {
-    let home = Home::new();
+    let home = TestHome::new();
     std::thread::scope(|scope| {
         for writer in 0..3 {
             let home = &home;
@@ -174,5 +174,5 @@ fn processes_that_sync_and_edit_at_once_lose_nothing() {
     });
     assert_eq!(memories(&home).len(), 12);
     assert_eq!(home.run(&["vault", "status"]).code, 1);
-    home.assert_well();
+    home.assert_healthy();
 }

@@ -2,12 +2,12 @@
 
 use std::{fs, path::Path};
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 const WIDTH: usize = 16;
 
 /// Writes an encoder of one layer whose numbers look random.
-fn tiny(folder: &Path) {
+fn write_tiny_model(folder: &Path) {
     fs::create_dir_all(folder).unwrap();
     let config = r#"{"model_type":"bert","hidden_act":"gelu","hidden_size":16,"intermediate_size":16,"num_hidden_layers":1,
         "num_attention_heads":2,"max_position_embeddings":64,"vocab_size":30522,"layer_norm_eps":1e-12}"#;
@@ -56,9 +56,9 @@ fn tiny(folder: &Path) {
 
 #[test]
 fn a_model_is_added_taken_into_use_and_removed() {
-    let home = Home::new();
-    let folder = home.beside("tiny");
-    tiny(&folder);
+    let home = TestHome::new();
+    let folder = home.sibling("tiny");
+    write_tiny_model(&folder);
     let added = home.json(&["model", "add", folder.to_str().unwrap()]);
     assert_eq!(
         (&added["name"], &added["next"]),
@@ -99,10 +99,10 @@ fn a_model_is_added_taken_into_use_and_removed() {
 
 #[test]
 fn a_model_can_make_the_vectors_of_whole_texts() {
-    let home = Home::new();
-    tiny(&home.beside("tiny"));
+    let home = TestHome::new();
+    write_tiny_model(&home.sibling("tiny"));
     home.remember("The staging port is 9443");
-    home.json(&["model", "add", home.beside("tiny").to_str().unwrap(), "--name", "小模型"]);
+    home.json(&["model", "add", home.sibling("tiny").to_str().unwrap(), "--name", "小模型"]);
     let taken = home.json(&["model", "use", "小模型", "--pooled"]);
     assert_eq!(taken["next"], "everlore embed switch");
     home.remember("stored between the two models");
@@ -115,12 +115,13 @@ fn a_model_can_make_the_vectors_of_whole_texts() {
 
 #[test]
 fn what_is_no_model_is_refused_and_leaves_nothing() {
-    let home = Home::new();
-    let ran = home.run(&["model", "add", home.beside("nowhere").to_str().unwrap(), "--name", "x"]);
+    let home = TestHome::new();
+    let ran = home.run(&["model", "add", home.sibling("nowhere").to_str().unwrap(), "--name", "x"]);
     assert!(ran.code == 2 && ran.err.contains("there is no tokenizer.json"), "{ran:?}");
-    fs::create_dir_all(home.beside("bad")).unwrap();
+    fs::create_dir_all(home.sibling("bad")).unwrap();
     for name in ["../escape", "builtin", ".hidden", ""] {
-        let ran = home.run(&["model", "add", home.beside("bad").to_str().unwrap(), "--name", name]);
+        let ran =
+            home.run(&["model", "add", home.sibling("bad").to_str().unwrap(), "--name", name]);
         assert!(ran.code == 2 && ran.err.contains("cannot be the name of a model"), "{ran:?}");
     }
     let ran = home.run(&["model", "check"]);
@@ -130,9 +131,9 @@ fn what_is_no_model_is_refused_and_leaves_nothing() {
 
 #[test]
 fn a_forgotten_text_leaves_no_words_with_the_model() {
-    let home = Home::new();
-    tiny(&home.beside("tiny"));
-    home.json(&["model", "add", home.beside("tiny").to_str().unwrap()]);
+    let home = TestHome::new();
+    write_tiny_model(&home.sibling("tiny"));
+    home.json(&["model", "add", home.sibling("tiny").to_str().unwrap()]);
     home.json(&["model", "use", "tiny"]);
     let id = home.remember("The code of the safe is 4711");
     home.remember("A second memory");

@@ -2,54 +2,58 @@
 
 use std::fs;
 
-use everlore::files::disk::make_private_folder;
-use everlore_scripted::{Chats, Said, Server};
+use everlore::files::atomic_file::create_private_folder;
+use everlore_scripted::{MockChat, MockServer, ModelResponse};
 use serde_json::json;
 
 use crate::{
-    home::Home,
-    terminal::{CTRL_C, ENTER, Terminal},
+    home::TestHome,
+    terminal::{CTRL_C, ENTER, TestTerminal},
 };
 
-fn provider() -> Server {
-    Server::start(Chats::new().otherwise(|_| Said::text("ready")))
+fn provider() -> MockServer {
+    MockServer::start(MockChat::new().otherwise(|_| ModelResponse::text("ready")))
 }
 
-fn settings(home: &Home) -> String {
+fn settings(home: &TestHome) -> String {
     fs::read_to_string(home.path().join("config.toml")).unwrap_or_default()
 }
 
-fn soul(home: &Home) -> String {
+fn soul(home: &TestHome) -> String {
     fs::read_to_string(home.path().join("SOUL.md")).unwrap_or_default()
 }
 
 /// Waits for a question and answers it.
-fn answers(terminal: &Terminal, question: &str, answer: &str) {
-    terminal.asks(question);
-    terminal.types(answer);
-    terminal.types(ENTER);
+fn answer_question(terminal: &TestTerminal, question: &str, answer: &str) {
+    terminal.wait_for_question(question);
+    terminal.type_keys(answer);
+    terminal.type_keys(ENTER);
 }
 
 #[test]
 fn the_wizard_leads_from_nothing_to_a_conversation_and_runs_again_without_harm() {
-    let (server, home) = (provider(), Home::new());
-    let terminal = Terminal::start(&home, &["onboard"], &[("OPENAI_API_KEY", "sk-1")]);
-    answers(&terminal, "auto [auto]:", "");
-    answers(&terminal, "Provider []:", "1");
-    answers(&terminal, "Address [https://api.openai.com/v1]:", &format!("{}/v1", server.url()));
-    terminal.sees("2) scripted-other");
-    answers(&terminal, "Model []:", "1");
-    terminal.sees("✓ openai/scripted-chat answered in");
-    answers(&terminal, "The agent's name:", "Aria");
-    answers(&terminal, "Its personality:", "");
-    answers(&terminal, "Its way of speaking:", "short and plain");
-    answers(&terminal, "use this memory? [y/N]:", "y");
-    terminal.sees("everlore context \"MESSAGE\"");
-    terminal.sees("memory_agent.model = \"scripted-chat\"");
-    terminal.sees("SOUL.md: Way of speaking");
-    answers(&terminal, "Write this? [Y/n]:", "");
-    terminal.sees("next: everlore chat");
-    assert_eq!(terminal.ends(), 0);
+    let (server, home) = (provider(), TestHome::new());
+    let terminal = TestTerminal::start(&home, &["onboard"], &[("OPENAI_API_KEY", "sk-1")]);
+    answer_question(&terminal, "auto [auto]:", "");
+    answer_question(&terminal, "Provider []:", "1");
+    answer_question(
+        &terminal,
+        "Address [https://api.openai.com/v1]:",
+        &format!("{}/v1", server.url()),
+    );
+    terminal.wait_for_text("2) scripted-other");
+    answer_question(&terminal, "Model []:", "1");
+    terminal.wait_for_text("✓ openai/scripted-chat answered in");
+    answer_question(&terminal, "The agent's name:", "Aria");
+    answer_question(&terminal, "Its personality:", "");
+    answer_question(&terminal, "Its way of speaking:", "short and plain");
+    answer_question(&terminal, "use this memory? [y/N]:", "y");
+    terminal.wait_for_text("everlore context \"MESSAGE\"");
+    terminal.wait_for_text("memory_agent.model = \"scripted-chat\"");
+    terminal.wait_for_text("SOUL.md: Way of speaking");
+    answer_question(&terminal, "Write this? [Y/n]:", "");
+    terminal.wait_for_text("next: everlore chat");
+    assert_eq!(terminal.wait_for_exit(), 0);
     let (written, persona) = (settings(&home), soul(&home));
     assert!(
         written.starts_with("[memory_agent]\nenabled = true\nprovider = \"openai\"\n"),
@@ -60,50 +64,50 @@ fn the_wizard_leads_from_nothing_to_a_conversation_and_runs_again_without_harm()
     assert!(persona.contains("## Way of speaking\n\nshort and plain"), "{persona}");
     assert!(!persona.contains("## Personality") && persona.contains("## Principles"), "{persona}");
 
-    let terminal = Terminal::start(&home, &["onboard"], &[("OPENAI_API_KEY", "sk-1")]);
-    answers(&terminal, "auto [auto]:", "");
-    answers(&terminal, "Provider [openai]:", "");
-    answers(&terminal, "Model [scripted-chat]:", "");
-    terminal.sees("✓ openai/scripted-chat answered in");
-    answers(&terminal, "The agent's name:", "Bo");
-    answers(&terminal, "Its personality:", "");
-    answers(&terminal, "Its way of speaking:", "");
-    answers(&terminal, "use this memory? [y/N]:", "");
-    answers(&terminal, "Replace it? [y/N]:", "n");
-    terminal.sees("nothing to change");
-    assert_eq!(terminal.ends(), 0);
+    let terminal = TestTerminal::start(&home, &["onboard"], &[("OPENAI_API_KEY", "sk-1")]);
+    answer_question(&terminal, "auto [auto]:", "");
+    answer_question(&terminal, "Provider [openai]:", "");
+    answer_question(&terminal, "Model [scripted-chat]:", "");
+    terminal.wait_for_text("✓ openai/scripted-chat answered in");
+    answer_question(&terminal, "The agent's name:", "Bo");
+    answer_question(&terminal, "Its personality:", "");
+    answer_question(&terminal, "Its way of speaking:", "");
+    answer_question(&terminal, "use this memory? [y/N]:", "");
+    answer_question(&terminal, "Replace it? [y/N]:", "n");
+    terminal.wait_for_text("nothing to change");
+    assert_eq!(terminal.wait_for_exit(), 0);
     assert_eq!((settings(&home), soul(&home)), (written, persona));
 
-    let terminal = Terminal::start(&home, &["chat"], &[("OPENAI_API_KEY", "sk-1")]);
-    terminal.says("hello");
-    terminal.sees("ready");
-    terminal.says("/quit");
-    assert_eq!(terminal.ends(), 0);
+    let terminal = TestTerminal::start(&home, &["chat"], &[("OPENAI_API_KEY", "sk-1")]);
+    terminal.type_line("hello");
+    terminal.wait_for_text("ready");
+    terminal.type_line("/quit");
+    assert_eq!(terminal.wait_for_exit(), 0);
 }
 
 #[test]
 fn every_step_can_be_left_out_and_leaving_changes_nothing() {
-    let home = Home::new();
-    let terminal = Terminal::start(&home, &["onboard"], &[]);
-    answers(&terminal, "auto [auto]:", "fr");
-    answers(&terminal, "auto [auto]:", "zh");
-    answers(&terminal, "服务商 []:", "nobody");
-    terminal.sees("请输入列表中的编号或名称");
-    answers(&terminal, "服务商 []:", "");
-    answers(&terminal, "模型 []:", "");
-    answers(&terminal, "智能体的名字:", "小爱");
-    terminal.asks("个性:");
-    terminal.types(CTRL_C);
-    terminal.sees("什么都没有改");
-    assert_eq!(terminal.ends(), 0);
+    let home = TestHome::new();
+    let terminal = TestTerminal::start(&home, &["onboard"], &[]);
+    answer_question(&terminal, "auto [auto]:", "fr");
+    answer_question(&terminal, "auto [auto]:", "zh");
+    answer_question(&terminal, "服务商 []:", "nobody");
+    terminal.wait_for_text("请输入列表中的编号或名称");
+    answer_question(&terminal, "服务商 []:", "");
+    answer_question(&terminal, "模型 []:", "");
+    answer_question(&terminal, "智能体的名字:", "小爱");
+    terminal.wait_for_question("个性:");
+    terminal.type_keys(CTRL_C);
+    terminal.wait_for_text("什么都没有改");
+    assert_eq!(terminal.wait_for_exit(), 0);
     assert_eq!(settings(&home), "");
     assert!(!soul(&home).contains("小爱"), "{}", soul(&home));
 }
 
 #[test]
 fn options_alone_do_the_same_and_keep_comments() {
-    let (server, home) = (provider(), Home::new());
-    make_private_folder(&home.path()).unwrap();
+    let (server, home) = (provider(), TestHome::new());
+    create_private_folder(&home.path()).unwrap();
     let before = "# my settings\n[recall]\nlimit = 7 # enough\n";
     fs::write(home.path().join("config.toml"), before).unwrap();
     let url = format!("{}/v1", server.url());
@@ -136,18 +140,18 @@ fn options_alone_do_the_same_and_keep_comments() {
     assert!(other.out.contains("--replace") && soul(&home).contains("小爱"), "{other:?}");
     home.run(&["onboard", "--yes", "--language", "zh", "--name", "小明", "--replace"]);
     assert!(soul(&home).contains("我叫小明。") && !soul(&home).contains("小爱"), "{}", soul(&home));
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn what_cannot_work_is_told_and_changes_nothing() {
-    let home = Home::new();
+    let home = TestHome::new();
     let ran = home.run(&["onboard"]);
     assert!(ran.code == 2 && ran.err.contains("--yes"), "{ran:?}");
     let ran = home.run(&["--json", "onboard", "--yes", "--provider", "nobody", "--model", "x"]);
     assert!(ran.code == 2 && ran.out.contains("must be one of openai"), "{ran:?}");
     assert_eq!(settings(&home), "");
-    let server = Server::start(Chats::new().with_key("sk-right"));
+    let server = MockServer::start(MockChat::new().with_key("sk-right"));
     let url = format!("{}/v1", server.url());
     let args = [
         "onboard",
@@ -180,19 +184,19 @@ fn what_cannot_work_is_told_and_changes_nothing() {
 
 #[test]
 fn the_wizard_connects_agents_that_it_finds() {
-    let home = Home::new();
-    let codex = home.beside("user").join(".codex");
+    let home = TestHome::new();
+    let codex = home.sibling("user").join(".codex");
     fs::create_dir_all(&codex).unwrap();
-    let terminal = Terminal::start(&home, &["onboard", "--language", "zh", "--no-check"], &[]);
+    let terminal = TestTerminal::start(&home, &["onboard", "--language", "zh", "--no-check"], &[]);
     for question in ["服务商 []:", "模型 []:", "智能体的名字:", "个性:", "说话方式:"]
     {
-        answers(&terminal, question, "");
+        answer_question(&terminal, question, "");
     }
-    answers(&terminal, "名称或 all []:", "emacs");
-    answers(&terminal, "名称或 all []:", "codex");
-    answers(&terminal, "写入这些内容吗？[Y/n]:", "");
-    terminal.sees("connected: codex");
-    assert_eq!(terminal.ends(), 0);
+    answer_question(&terminal, "名称或 all []:", "emacs");
+    answer_question(&terminal, "名称或 all []:", "codex");
+    answer_question(&terminal, "写入这些内容吗？[Y/n]:", "");
+    terminal.wait_for_text("connected: codex");
+    assert_eq!(terminal.wait_for_exit(), 0);
     let config = fs::read_to_string(codex.join("config.toml")).unwrap();
     assert!(config.contains("[mcp_servers.everlore]"), "{config}");
     assert!(codex.join("hooks.json").exists());

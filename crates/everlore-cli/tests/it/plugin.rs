@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations/claude-code")
@@ -45,12 +45,12 @@ fn the_plugin_and_its_marketplace_name_each_other() {
 
 #[test]
 fn the_plugin_calls_what_connect_would_write() {
-    let home = Home::new();
-    let folder = home.beside("p");
+    let home = TestHome::new();
+    let folder = home.sibling("p");
     let mut command = home.command(&["--json", "connect", "claude-code", "--print", "--project"]);
     // The usual home, so that no option is needed for it.
     let output =
-        command.arg(&folder).env("EVERLORE_HOME", home.beside(".everlore")).output().unwrap();
+        command.arg(&folder).env("EVERLORE_HOME", home.sibling(".everlore")).output().unwrap();
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     let paste = |index: usize| -> Value {
         serde_json::from_str(printed["files"][index]["paste"].as_str().unwrap()).unwrap()
@@ -61,7 +61,7 @@ fn the_plugin_calls_what_connect_would_write() {
 
 #[test]
 fn commands_and_skills_say_what_they_are_for_and_name_commands_that_exist() {
-    let home = Home::new();
+    let home = TestHome::new();
     let files = ["commands/remember.md", "commands/recall.md", "skills/long-term-memory/SKILL.md"];
     for name in files {
         let text = fs::read_to_string(folder().join(name)).unwrap();

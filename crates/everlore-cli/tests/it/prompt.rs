@@ -1,10 +1,10 @@
 //! `everlore prompt show`: exactly what a model would get.
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 #[test]
 fn the_prompt_is_printed_as_a_model_gets_it_with_figures_beside() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.run(&["layer", "add", "user", "Job", "The user is a nurse in Lyon."]);
     home.run(&["remember", "My dog is called Rex and is afraid of thunder"]);
     let shown = home.run(&["prompt", "show", "--base", "Be brief.", "What is my dog called?"]);
@@ -27,7 +27,7 @@ fn the_prompt_is_printed_as_a_model_gets_it_with_figures_beside() {
 
 #[test]
 fn a_greeting_adds_nothing_and_a_missing_file_is_named() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.run(&["remember", "我的狗叫雷克斯"]);
     let greeted = home.json(&["prompt", "show", "你好"]);
     assert_eq!(greeted["turn_bytes"], 0, "{greeted}");

@@ -13,44 +13,46 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::home::{Home, Ran};
+use crate::home::{CommandOutput, TestHome};
 
 /// A user with no rights to anything, by convention.
 const NOBODY: u32 = 65_534;
 
 /// A home that whoever runs commands in this test can read and not write.
-struct Fixed {
-    home: Home,
+struct ReadOnlyHome {
+    home: TestHome,
     /// The program, where somebody without rights finds it.
     program: PathBuf,
     is_root: bool,
 }
 
-impl Fixed {
+impl ReadOnlyHome {
     /// Closes a home. No right stops the owner of everything, who therefore asks as nobody.
-    fn new(home: Home) -> Self {
+    fn new(home: TestHome) -> Self {
         let is_root = fs::metadata(home.path()).unwrap().uid() == 0;
         let program = match is_root {
             false => PathBuf::from(env!("CARGO_BIN_EXE_everlore")),
-            true => home.beside("everlore"),
+            true => home.sibling("everlore"),
         };
         if is_root {
             let built = env!("CARGO_BIN_EXE_everlore");
             fs::hard_link(built, &program)
                 .or_else(|_| fs::copy(built, &program).map(drop))
                 .unwrap();
-            set(&home.beside(""), 0o755);
+            set_mode(&home.sibling(""), 0o755);
         }
         let fixed = Self { home, program, is_root };
-        fixed.close();
+        fixed.remove_write_permission();
         fixed
     }
 
-    fn close(&self) {
-        each(&self.home.path(), &|path| set(path, if path.is_dir() { 0o555 } else { 0o444 }));
+    fn remove_write_permission(&self) {
+        for_each_below(&self.home.path(), &|path| {
+            set_mode(path, if path.is_dir() { 0o555 } else { 0o444 })
+        });
     }
 
-    fn run_with(&self, args: &[&str], input: &str) -> Ran {
+    fn run_with_input(&self, args: &[&str], input: &str) -> CommandOutput {
         let mut command = Command::new(&self.program);
         command.env_clear().env("TZ", "UTC").env("HOME", "/nonexistent");
         command.arg("--home").arg(self.home.path()).args(args).current_dir("/");
@@ -61,36 +63,40 @@ impl Fixed {
         let mut child = command.spawn().unwrap();
         // What needs no input may be gone already.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        Ran::from(child.wait_with_output().unwrap())
+        CommandOutput::from(child.wait_with_output().unwrap())
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
-        self.run_with(args, "")
+    fn run(&self, args: &[&str]) -> CommandOutput {
+        self.run_with_input(args, "")
     }
 }
 
-impl Drop for Fixed {
+impl Drop for ReadOnlyHome {
     fn drop(&mut self) {
         // So that the folder can go away.
-        each(&self.home.path(), &|path| set(path, if path.is_dir() { 0o755 } else { 0o644 }));
+        for_each_below(&self.home.path(), &|path| {
+            set_mode(path, if path.is_dir() { 0o755 } else { 0o644 })
+        });
     }
 }
 
-fn set(path: &Path, mode: u32) {
+fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 /// A folder and all below it: a folder last, when it is to be closed to nobody yet.
-fn each(path: &Path, change: &dyn Fn(&Path)) {
+fn for_each_below(path: &Path, change: &dyn Fn(&Path)) {
     if path.is_dir() {
-        set(path, 0o755);
-        fs::read_dir(path).unwrap().for_each(|entry| each(&entry.unwrap().path(), change));
+        set_mode(path, 0o755);
+        fs::read_dir(path)
+            .unwrap()
+            .for_each(|entry| for_each_below(&entry.unwrap().path(), change));
     }
     change(path);
 }
 
-fn known() -> (Home, String) {
-    let home = Home::new();
+fn known() -> (TestHome, String) {
+    let home = TestHome::new();
     home.remember("我的猫叫小白。");
     let id = home.remember("The staging server listens on port 9443.");
     (home, id)
@@ -100,7 +106,7 @@ fn known() -> (Home, String) {
 fn everything_that_reads_works_and_says_once_that_nothing_is_noted() {
     let (home, id) = known();
     let before = home.files();
-    let fixed = Fixed::new(home);
+    let fixed = ReadOnlyHome::new(home);
     for (args, words) in [
         (&["recall", "which port does the staging server use"][..], "9443"),
         (&["recall", "我的猫叫什么"], "小白"),
@@ -126,7 +132,7 @@ fn everything_that_reads_works_and_says_once_that_nothing_is_noted() {
 fn writing_is_refused_with_what_to_do() {
     let (home, id) = known();
     let before = home.files();
-    let fixed = Fixed::new(home);
+    let fixed = ReadOnlyHome::new(home);
     for args in [
         &["remember", "I sail."][..],
         &["remember", "我喜欢航海。"],
@@ -147,7 +153,7 @@ fn writing_is_refused_with_what_to_do() {
 #[test]
 fn tools_that_read_work_over_mcp() {
     let (home, _) = known();
-    let fixed = Fixed::new(home);
+    let fixed = ReadOnlyHome::new(home);
     let call = |id: u32, name: &str, arguments: Value| {
         json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
             "name": name, "arguments": arguments, "_meta": {
@@ -161,7 +167,7 @@ fn tools_that_read_work_over_mcp() {
         call(1, "memory_recall", json!({ "query": "我的猫叫什么" })),
         call(2, "memory_save", json!({ "content": "I sail." }))
     );
-    let ran = fixed.run_with(&["mcp"], &asked);
+    let ran = fixed.run_with_input(&["mcp"], &asked);
     let answer = |id: u32| ran.lines().into_iter().find(|line| line["id"] == id).unwrap();
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(answer(1).to_string().contains("小白"), "{ran:?}");
@@ -173,10 +179,10 @@ fn tools_that_read_work_over_mcp() {
 #[test]
 fn what_a_server_just_saved_is_seen_beside_it() {
     let (home, _) = known();
-    let server = crate::serve::Serving::on(&home, &[]);
+    let server = crate::serve::TestServer::start(&home, &[]);
     let saved = json!({ "content": "The pilot boat is called Otter." });
-    server.ask("POST", "/v1/memories", Some(saved)).json(201);
-    let fixed = Fixed::new(home);
+    server.request("POST", "/v1/memories", Some(saved)).json(201);
+    let fixed = ReadOnlyHome::new(home);
     let ran = fixed.run(&["recall", "what is the pilot boat called"]);
     assert!(ran.code == 0 && ran.out.contains("Otter"), "{ran:?}");
     drop(server);

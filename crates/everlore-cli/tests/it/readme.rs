@@ -2,26 +2,26 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 /// What the README calls the home.
 const HOME: &str = "~/.everlore";
 
 /// A command of the README with what it answers.
-struct Shown {
+struct ReadmeCommand {
     command: String,
     answer: Vec<String>,
 }
 
 #[test]
 fn the_commands_of_the_readme_answer_as_it_says() {
-    let home = Home::new();
-    let shown = shown(&readme());
+    let home = TestHome::new();
+    let shown = readme_commands(&readme());
     assert!(shown.len() >= 10, "the README shows {} commands", shown.len());
-    for Shown { command, answer } in shown {
+    for ReadmeCommand { command, answer } in shown {
         let told = run(&home, &command);
         assert!(!told.is_empty() || answer.is_empty(), "`{command}` says nothing");
-        assert_told(&plain(&told), &plain(&answer.join("\n")), &command);
+        assert_output(&normalize(&told), &normalize(&answer.join("\n")), &command);
     }
 }
 
@@ -55,13 +55,13 @@ fn readme() -> String {
 }
 
 /// The commands after `$ ` in the blocks marked `console`.
-fn shown(readme: &str) -> Vec<Shown> {
-    let mut all: Vec<Shown> = Vec::new();
+fn readme_commands(readme: &str) -> Vec<ReadmeCommand> {
+    let mut all: Vec<ReadmeCommand> = Vec::new();
     for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         for line in block.lines() {
             match (line.strip_prefix("$ "), all.last_mut()) {
                 (Some(command), _) => {
-                    all.push(Shown { command: command.to_owned(), answer: vec![] })
+                    all.push(ReadmeCommand { command: command.to_owned(), answer: vec![] })
                 }
                 (None, Some(shown)) => shown.answer.push(line.to_owned()),
                 (None, None) => panic!("`{line}` answers no command"),
@@ -72,7 +72,7 @@ fn shown(readme: &str) -> Vec<Shown> {
 }
 
 /// Each passage between lines of three dots is told, in this order, the first at the beginning and the last at the end.
-fn assert_told(told: &str, shown: &str, command: &str) {
+fn assert_output(told: &str, shown: &str, command: &str) {
     let passages: Vec<&str> =
         shown.split("...").map(|passage| passage.trim_matches('\n')).collect();
     let [first, .., last] = &passages[..] else {
@@ -88,13 +88,13 @@ fn assert_told(told: &str, shown: &str, command: &str) {
 }
 
 /// Runs a line as a shell would, with the binary on the path.
-fn run(home: &Home, command: &str) -> String {
+fn run(home: &TestHome, command: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_everlore"));
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", binary.parent().unwrap().display());
     let place = home.path().display().to_string();
     let output = Command::new("sh")
         .args(["-c", &command.replace(HOME, &place)])
-        .current_dir(home.beside(""))
+        .current_dir(home.sibling(""))
         .env_clear()
         .env("PATH", path)
         .env("TZ", "UTC")
@@ -107,7 +107,7 @@ fn run(home: &Home, command: &str) -> String {
 }
 
 /// The text without what differs from day to day: ids, runs, times, scores and how blanks line up.
-fn plain(text: &str) -> String {
+fn normalize(text: &str) -> String {
     let word = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
         let is_id = bare.len() >= 8 && bare.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
@@ -119,7 +119,7 @@ fn plain(text: &str) -> String {
         if is_id || is_number || is_time || is_bar || is_run {
             "…".to_owned()
         } else {
-            unnamed(word)
+            without_ids(word)
         }
     };
     let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ");
@@ -127,6 +127,6 @@ fn plain(text: &str) -> String {
 }
 
 /// An id inside JSON is no word of its own.
-fn unnamed(word: &str) -> String {
+fn without_ids(word: &str) -> String {
     if word.starts_with("{\"id\":\"") { "{\"id\":\"…\"}".to_owned() } else { word.to_owned() }
 }

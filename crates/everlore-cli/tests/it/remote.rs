@@ -2,17 +2,17 @@
 
 use std::fs;
 
-use everlore_scripted::{Embeddings, Reply, Request, Server};
+use everlore_scripted::{HttpRequest, HttpResponse, MockEmbeddings, MockServer};
 use serde_json::json;
 
-use crate::home::{Home, Ran};
+use crate::home::{CommandOutput, TestHome};
 
 const TEXTS: [&str; 3] =
     ["Adopted a puppy on Sunday", "我养了一只小狗叫豆豆", "staging runs on 9443"];
 
 /// A home whose settings name the model of a server. Time limits are long, so that a busy machine fails no test.
-fn home(base_url: &str, provider: &str) -> Home {
-    let home = Home::new();
+fn home(base_url: &str, provider: &str) -> TestHome {
+    let home = TestHome::new();
     fs::create_dir_all(home.path()).unwrap();
     let settings = format!(
         "[embedding]\nprovider = \"{provider}\"\nmodel = \"scripted-embed\"\nbase_url = \"{base_url}\"\n\
@@ -23,13 +23,16 @@ fn home(base_url: &str, provider: &str) -> Home {
     home
 }
 
-fn with_key(home: &Home, key: &str, args: &[&str]) -> Ran {
+fn with_key(home: &TestHome, key: &str, args: &[&str]) -> CommandOutput {
     home.command(args).env("TEST_KEY", key).output().unwrap().into()
 }
 
 #[test]
 fn a_model_of_the_settings_is_switched_to_and_used() {
-    let server = Server::start(Embeddings { key: Some("sk-ok".into()), ..Embeddings::default() });
+    let server = MockServer::start(MockEmbeddings {
+        key: Some("sk-ok".into()),
+        ..MockEmbeddings::default()
+    });
     let home = home(&format!("{}/v1", server.url()), "openai");
     for text in TEXTS {
         home.json(&["remember", text]);
@@ -62,16 +65,16 @@ fn a_model_of_the_settings_is_switched_to_and_used() {
     assert_eq!(status["cache"]["entries"], 6, "{status}");
     let said = home.run(&["embed", "status"]).out;
     assert!(said.contains("kept vectors: 6; found 0 times, not found 6 times"), "{said}");
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn without_its_server_everything_works_by_words_and_vectors_come_later() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let home = home(&server.url(), "ollama");
     home.json(&["embed", "switch"]);
     home.json(&["remember", TEXTS[0]]);
-    server.then(Reply::error(500, "down"));
+    server.enqueue(HttpResponse::error(500, "down"));
     home.json(&["remember", TEXTS[1]]);
     assert_eq!(home.json(&["embed", "status"])["status"]["waiting"], 1);
     drop(server);
@@ -85,7 +88,7 @@ fn without_its_server_everything_works_by_words_and_vectors_come_later() {
     let failed = home.run(&["embed", "rebuild"]);
     assert!(failed.code == 2 && failed.err.contains("check that the server runs"), "{failed:?}");
 
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let settings = fs::read_to_string(home.path().join("config.toml")).unwrap();
     let base = settings.lines().find(|line| line.starts_with("base_url")).unwrap();
     let moved = settings.replace(base, &format!("base_url = \"{}\"", server.url()));
@@ -96,16 +99,16 @@ fn without_its_server_everything_works_by_words_and_vectors_come_later() {
 
 #[test]
 fn a_server_that_never_answers_holds_up_no_save() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let home = home(&server.url(), "ollama");
     home.json(&["embed", "switch"]);
     let settings = fs::read_to_string(home.path().join("config.toml")).unwrap();
     let hasty = settings.replace("\"30s\"", "\"1ms\"");
     fs::write(home.path().join("config.toml"), hasty).unwrap();
-    let silent = Server::start(|_: &Request| Reply::json(200, &json!({})).held());
+    let silent = MockServer::start(|_: &HttpRequest| HttpResponse::json(200, &json!({})).held());
     let mut command = home.command(&["--json", "remember", TEXTS[0]]);
     // Would wait for ever if the save did.
-    let saved: Ran =
+    let saved: CommandOutput =
         command.env("EVERLORE_EMBEDDING__BASE_URL", silent.url()).output().unwrap().into();
     assert_eq!(saved.code, 0, "{saved:?}");
     assert_eq!(home.json(&["embed", "status"])["status"]["waiting"], 1);
@@ -114,10 +117,10 @@ fn a_server_that_never_answers_holds_up_no_save() {
 #[test]
 fn an_answer_is_printed_before_its_vectors_are_made() {
     use std::io::{BufRead, BufReader};
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let home = home(&server.url(), "ollama");
     home.json(&["embed", "switch"]);
-    server.then(Reply::error(500, "never mind").held());
+    server.enqueue(HttpResponse::error(500, "never mind").held());
     let mut child = home.start(&["--json", "remember", TEXTS[1]]);
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -154,7 +157,7 @@ fn settings_that_cannot_work_are_told_before_anything_is_done() {
 #[test]
 fn keys_are_hidden_wherever_settings_are_shown() {
     let home = home("http://127.0.0.1:1", "openai");
-    let shown: Ran = home
+    let shown: CommandOutput = home
         .command(&["config", "show"])
         .env("EVERLORE_EMBEDDING__API_KEY", "sk-very-secret")
         .env("TEST_KEY", "sk-other-secret")
@@ -163,21 +166,21 @@ fn keys_are_hidden_wherever_settings_are_shown() {
         .into();
     assert!(shown.out.contains("[hidden]") && !shown.out.contains("-secret"), "{shown:?}");
     let mut verbose = home.command(&["-vvv", "remember", "tea"]);
-    let verbose: Ran = verbose.env("TEST_KEY", "sk-very-secret").output().unwrap().into();
+    let verbose: CommandOutput = verbose.env("TEST_KEY", "sk-very-secret").output().unwrap().into();
     assert!(verbose.code == 0 && !verbose.err.contains("very-secret"), "{verbose:?}");
 }
 
 #[test]
 fn a_kill_in_the_middle_of_making_vectors_loses_nothing() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let home = home(&server.url(), "ollama");
     home.json(&["embed", "switch"]);
-    server.then(Reply::json(200, &json!({})).held());
+    server.enqueue(HttpResponse::json(200, &json!({})).held());
     let mut child = home.start(&["remember", TEXTS[0]]);
     server.await_held();
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(home.json(&["embed", "rebuild"])["made"], 1);
     assert_eq!(home.recall("any animal at home?"), [TEXTS[0]]);
-    home.assert_well();
+    home.assert_healthy();
 }

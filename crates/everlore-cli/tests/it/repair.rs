@@ -4,13 +4,13 @@ use std::fs;
 
 use rusqlite::Connection;
 
-use crate::home::{Home, turns};
+use crate::home::{TestHome, turn_lines};
 
 /// A home with memories both in the tail of the index and in its blocks.
-fn filled() -> Home {
-    let home = Home::new();
+fn filled() -> TestHome {
+    let home = TestHome::new();
     let texts: Vec<String> = (0..300).map(|number| format!("turn {number} 第{number}句")).collect();
-    home.run_with(&["observe"], turns(texts.iter().map(String::as_str)).as_bytes());
+    home.run_with_input(&["observe"], turn_lines(texts.iter().map(String::as_str)).as_bytes());
     home.remember("Lunch is at noon");
     home.remember("我喜欢喝龙井茶");
     home
@@ -35,7 +35,7 @@ fn an_index_that_lost_entries_is_built_again() {
             repaired.code == 0 && repaired.out.contains("built again"),
             "{damage}: {repaired:?}"
         );
-        home.assert_well();
+        home.assert_healthy();
         assert_eq!(home.recall("龙井"), ["我喜欢喝龙井茶"]);
         assert!(home.recall("第7句").contains(&"turn 7 第7句".to_owned()));
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::home::{Home, turns};
+use crate::home::{TestHome, turn_lines};
 
 /// Values that are made here, so that no scanner takes this file for a leak.
 fn values() -> [String; 3] {
@@ -15,7 +15,7 @@ fn values() -> [String; 3] {
     ]
 }
 
-fn traces(home: &Home) -> Vec<String> {
+fn traces(home: &TestHome) -> Vec<String> {
     let values = values();
     let mut found = Vec::new();
     for (path, bytes) in home.files() {
@@ -28,7 +28,7 @@ fn traces(home: &Home) -> Vec<String> {
 
 #[test]
 fn a_secret_is_masked_before_anything_is_written_and_the_answer_says_so() {
-    let home = Home::new();
+    let home = TestHome::new();
     let [token, password, card] = values();
     let told = home.run(&["remember", &format!("the deploy token is {token}")]);
     assert!(told.out.contains("masked 1 secret (token): the value was not stored"), "{}", told.out);
@@ -45,9 +45,9 @@ fn a_secret_is_masked_before_anything_is_written_and_the_answer_says_so() {
     assert_eq!(saved["masked"], json!(["password", "card number", "token", "password"]));
     let stored = home.json(&["memory", "show", saved["id"].as_str().unwrap()]);
     assert_eq!(stored["content"], "我的密码是[secret: password]，别告诉别人");
-    let heard = home.run_with(
+    let heard = home.run_with_input(
         &["observe", "--session", "s"],
-        turns([format!("my card is {card}").as_str(), "nothing special"]).as_bytes(),
+        turn_lines([format!("my card is {card}").as_str(), "nothing special"]).as_bytes(),
     );
     let heard: Vec<_> = heard.out.lines().collect();
     assert!(heard[0].contains(r#""masked":["card number"]"#) && !heard[1].contains("masked"));
@@ -57,12 +57,12 @@ fn a_secret_is_masked_before_anything_is_written_and_the_answer_says_so() {
 
     assert_eq!(traces(&home), [""; 0]);
     assert_eq!(home.recall("deploy").len(), 1);
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn imports_and_documents_are_masked_too() {
-    let home = Home::new();
+    let home = TestHome::new();
     let outside = tempfile::tempdir().unwrap();
     let [token, password, card] = values();
     let lines = [
@@ -85,7 +85,7 @@ fn imports_and_documents_are_masked_too() {
 
 #[test]
 fn masking_can_be_switched_off() {
-    let home = Home::new();
+    let home = TestHome::new();
     let [token, ..] = values();
     fs::create_dir_all(home.path()).unwrap();
     fs::write(home.path().join("config.toml"), "[memory]\nmask_secrets = false\n").unwrap();
@@ -94,7 +94,7 @@ fn masking_can_be_switched_off() {
     assert!(!traces(&home).is_empty());
 }
 
-fn call(home: &Home, tool: &str, input: &serde_json::Value) -> String {
+fn call(home: &TestHome, tool: &str, input: &serde_json::Value) -> String {
     let ran = home.run(&["tool", "call", tool, &input.to_string()]);
     assert_eq!(ran.code, 0, "{ran:?}");
     ran.out
@@ -102,7 +102,7 @@ fn call(home: &Home, tool: &str, input: &serde_json::Value) -> String {
 
 #[test]
 fn layers_and_the_memory_directory_are_masked_too() {
-    let home = Home::new();
+    let home = TestHome::new();
     let [token, password, card] = values();
     let told = home.run(&["layer", "add", "user", "Work", &format!("the deploy token is {token}")]);
     assert!(
@@ -153,12 +153,12 @@ fn layers_and_the_memory_directory_are_masked_too() {
     let refused = home.run(&["tool", "call", "memory", &path.to_string()]);
     assert!(refused.code == 2 && refused.err.contains("Use a name without it."), "{refused:?}");
     assert_eq!(traces(&home), [""; 0]);
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn a_summary_of_turns_from_a_time_without_masking_is_masked() {
-    let home = Home::new();
+    let home = TestHome::new();
     let [token, password, _] = values();
     fs::create_dir_all(home.path()).unwrap();
     fs::write(home.path().join("config.toml"), "[memory]\nmask_secrets = false\n").unwrap();
@@ -166,9 +166,9 @@ fn a_summary_of_turns_from_a_time_without_masking_is_masked() {
         format!("Please remember that the deploy token is {token}."),
         format!("服务器的密码是{password}，请记住。"),
     ];
-    home.run_with(
+    home.run_with_input(
         &["observe", "--session", "s"],
-        turns(said.iter().map(String::as_str)).as_bytes(),
+        turn_lines(said.iter().map(String::as_str)).as_bytes(),
     );
     fs::remove_file(home.path().join("config.toml")).unwrap();
     let ended = home.json(&["session", "end", "s"]);
@@ -182,7 +182,7 @@ fn a_summary_of_turns_from_a_time_without_masking_is_masked() {
 #[test]
 fn a_secret_typed_into_a_vault_stays_in_that_file_alone() {
     for text in ["The deploy token is ", "部署口令是 "] {
-        let home = Home::new();
+        let home = TestHome::new();
         let [token, ..] = values();
         home.remember("I like 龙井茶");
         home.json(&["vault", "init"]);

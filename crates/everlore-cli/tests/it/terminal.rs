@@ -15,7 +15,7 @@ use std::{
 
 use pty_process::{Size, blocking};
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 /// Far longer than anything takes that a test waits for.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -28,20 +28,20 @@ pub(crate) const UP: &str = "\u{1b}[A";
 pub(crate) const ENTER: &str = "\r";
 
 /// A terminal with the binary in it.
-pub(crate) struct Terminal {
+pub(crate) struct TestTerminal {
     pty: Arc<blocking::Pty>,
     child: Child,
-    seen: Arc<Seen>,
+    shared: Arc<SharedScreen>,
     /// How many bytes were printed when something was typed last: what was on the screen then is no answer to it.
     typed_at: AtomicUsize,
 }
 
-struct Seen {
-    state: Mutex<State>,
+struct SharedScreen {
+    state: Mutex<ScreenState>,
     changed: Condvar,
 }
 
-struct State {
+struct ScreenState {
     parser: vt100::Parser,
     /// How many bytes were printed so far.
     printed: usize,
@@ -52,9 +52,9 @@ fn cells(number: u16) -> NonZeroU16 {
     NonZeroU16::new(number).unwrap()
 }
 
-impl Terminal {
+impl TestTerminal {
     /// Starts the binary on a home, in a terminal of 40 lines and 100 columns.
-    pub(crate) fn start(home: &Home, args: &[&str], env: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(home: &TestHome, args: &[&str], env: &[(&str, &str)]) -> Self {
         let (pty, pts) = blocking::open().unwrap();
         pty.resize(Size::new(40, 100)).unwrap();
         let command = blocking::Command::new(env!("CARGO_BIN_EXE_everlore"))
@@ -62,46 +62,46 @@ impl Terminal {
             .env("TZ", "UTC")
             .env("TERM", "xterm-256color")
             .env("EVERLORE_HOME", home.path())
-            .env("HOME", home.beside("user"))
+            .env("HOME", home.sibling("user"))
             .envs(env.iter().copied())
-            .current_dir(home.beside(""))
+            .current_dir(home.sibling(""))
             .args(args);
         let child = command.spawn(pts).unwrap();
         let parser = vt100::Parser::new(cells(40), cells(100), 1_000);
-        let state = Mutex::new(State { parser, printed: 0, closed: false });
-        let seen = Arc::new(Seen { state, changed: Condvar::new() });
+        let state = Mutex::new(ScreenState { parser, printed: 0, closed: false });
+        let shared = Arc::new(SharedScreen { state, changed: Condvar::new() });
         let pty = Arc::new(pty);
-        let (reading, watching) = (Arc::clone(&pty), Arc::clone(&seen));
-        thread::spawn(move || watch(&reading, &watching));
-        Self { pty, child, seen, typed_at: AtomicUsize::new(0) }
+        let (reading, watching) = (Arc::clone(&pty), Arc::clone(&shared));
+        thread::spawn(move || read_pty(&reading, &watching));
+        Self { pty, child, shared, typed_at: AtomicUsize::new(0) }
     }
 
     /// Types.
-    pub(crate) fn types(&self, keys: &str) {
-        let printed = self.seen.state.lock().unwrap().printed;
+    pub(crate) fn type_keys(&self, keys: &str) {
+        let printed = self.shared.state.lock().unwrap().printed;
         self.typed_at.store(printed, Ordering::Relaxed);
         (&*self.pty).write_all(keys.as_bytes()).unwrap();
     }
 
     /// Waits for the prompt, types a line and presses Enter.
-    pub(crate) fn says(&self, line: &str) {
-        self.prompts();
-        self.types(line);
-        self.types(ENTER);
+    pub(crate) fn type_line(&self, line: &str) {
+        self.wait_for_prompt();
+        self.type_keys(line);
+        self.type_keys(ENTER);
     }
 
     /// Waits until a text is on the screen.
-    pub(crate) fn sees(&self, text: &str) {
-        self.wait(text, |screen| screen.contents().contains(text));
+    pub(crate) fn wait_for_text(&self, text: &str) {
+        self.wait_for_screen(text, |screen| screen.contents().contains(text));
     }
 
     /// Waits until a line is asked for and nothing is typed yet.
-    pub(crate) fn prompts(&self) {
-        self.asks("›");
+    pub(crate) fn wait_for_prompt(&self) {
+        self.wait_for_question("›");
     }
 
     /// Waits until the cursor stands behind a question, and nothing is typed yet.
-    pub(crate) fn asks(&self, question: &str) {
+    pub(crate) fn wait_for_question(&self, question: &str) {
         let typed_at = self.typed_at.load(Ordering::Relaxed);
         self.wait_state(question, |state| {
             let screen = state.parser.screen();
@@ -113,12 +113,12 @@ impl Terminal {
 
     /// What is on the screen now.
     pub(crate) fn screen(&self) -> String {
-        self.seen.state.lock().unwrap().parser.screen().contents()
+        self.shared.state.lock().unwrap().parser.screen().contents()
     }
 
     /// Whether a text on the screen is bold from its first to its last character.
     pub(crate) fn is_bold(&self, text: &str) -> bool {
-        let state = self.seen.state.lock().unwrap();
+        let state = self.shared.state.lock().unwrap();
         let screen = state.parser.screen();
         let rows: Vec<String> = screen.rows(0, screen.size().1.get()).collect();
         let found = rows.iter().enumerate().find_map(|(row, line)| Some((row, line.find(text)?)));
@@ -128,30 +128,30 @@ impl Terminal {
     }
 
     /// Makes the terminal wider or narrower.
-    pub(crate) fn resizes(&self, rows: u16, columns: u16) {
+    pub(crate) fn resize(&self, rows: u16, columns: u16) {
         self.pty.resize(Size::new(rows, columns)).unwrap();
-        self.seen.state.lock().unwrap().parser.set_size(cells(rows), cells(columns));
+        self.shared.state.lock().unwrap().parser.set_size(cells(rows), cells(columns));
     }
 
     /// Waits for the end and returns the exit code.
-    pub(crate) fn ends(mut self) -> i32 {
-        let state = self.seen.state.lock().unwrap();
+    pub(crate) fn wait_for_exit(mut self) -> i32 {
+        let state = self.shared.state.lock().unwrap();
         let (state, waited) =
-            self.seen.changed.wait_timeout_while(state, DEADLINE, |state| !state.closed).unwrap();
+            self.shared.changed.wait_timeout_while(state, DEADLINE, |state| !state.closed).unwrap();
         let screen = state.parser.screen().contents();
         drop(state);
         assert!(!waited.timed_out(), "it goes on:\n{screen}");
         self.child.wait().unwrap().code().expect("ended by itself")
     }
 
-    fn wait(&self, what: &str, until: impl Fn(&vt100::Screen) -> bool) {
+    fn wait_for_screen(&self, what: &str, until: impl Fn(&vt100::Screen) -> bool) {
         self.wait_state(what, |state| until(state.parser.screen()));
     }
 
-    fn wait_state(&self, what: &str, until: impl Fn(&State) -> bool) {
-        let state = self.seen.state.lock().unwrap();
+    fn wait_state(&self, what: &str, until: impl Fn(&ScreenState) -> bool) {
+        let state = self.shared.state.lock().unwrap();
         let (state, waited) = self
-            .seen
+            .shared
             .changed
             .wait_timeout_while(state, DEADLINE, |state| !state.closed && !until(state))
             .unwrap();
@@ -161,7 +161,7 @@ impl Terminal {
     }
 }
 
-impl Drop for Terminal {
+impl Drop for TestTerminal {
     fn drop(&mut self) {
         // A test that failed leaves nothing running.
         let _ = self.child.kill();
@@ -169,7 +169,7 @@ impl Drop for Terminal {
     }
 }
 
-fn watch(mut pty: &blocking::Pty, seen: &Seen) {
+fn read_pty(mut pty: &blocking::Pty, seen: &SharedScreen) {
     let mut bytes = [0; 4096];
     loop {
         let read = pty.read(&mut bytes);

@@ -8,27 +8,27 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::home::{Home, Ran};
+use crate::home::{CommandOutput, TestHome};
 
-fn call(home: &Home, name: &str, input: &Value) -> Ran {
+fn call(home: &TestHome, name: &str, input: &Value) -> CommandOutput {
     home.run(&["tool", "call", name, &input.to_string()])
 }
 
 /// The text of a call that goes well.
-fn ok(home: &Home, name: &str, input: &Value) -> String {
+fn ok(home: &TestHome, name: &str, input: &Value) -> String {
     let ran = call(home, name, input);
     assert!(ran.code == 0 && ran.err.is_empty(), "{ran:?}");
     ran.out.trim_end_matches('\n').to_owned()
 }
 
 /// What the tool `memory` keeps.
-fn folder(home: &Home) -> PathBuf {
+fn folder(home: &TestHome) -> PathBuf {
     home.path().join("vault")
 }
 
 #[test]
 fn tools_are_listed_and_shown() {
-    let home = Home::new();
+    let home = TestHome::new();
     let listed = home.run(&["tool", "list"]);
     assert_eq!((listed.code, listed.out.lines().count()), (0, 32), "{listed:?}");
     assert!(
@@ -61,7 +61,7 @@ fn tools_are_listed_and_shown() {
 
 #[test]
 fn a_tool_is_called_from_an_argument_or_from_standard_input() {
-    let home = Home::new();
+    let home = TestHome::new();
     let said = ok(
         &home,
         "memory_save",
@@ -71,7 +71,7 @@ fn a_tool_is_called_from_an_argument_or_from_standard_input() {
     let input = json!({"query": "喝什么茶？"}).to_string();
     for args in [["tool", "call", "memory_recall", "-"], ["tool", "call", "memory_recall", &input]]
     {
-        let ran = home.run_with(&args, input.as_bytes());
+        let ran = home.run_with_input(&args, input.as_bytes());
         assert!(ran.code == 0 && ran.out.contains("\n  我喜欢喝龙井茶\n"), "{ran:?}");
     }
     let whole = home.json(&["tool", "call", "memory_recall", &input]);
@@ -84,12 +84,12 @@ fn a_tool_is_called_from_an_argument_or_from_standard_input() {
         (&json!("agent"), &json!("memory_save: create")),
         "{history}"
     );
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn a_tool_that_refuses_says_why_with_exit_code_2() {
-    let home = Home::new();
+    let home = TestHome::new();
     let ran =
         call(&home, "memory", &json!({"command": "view", "path": "/memories/../everlore.db"}));
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
@@ -112,7 +112,7 @@ fn a_tool_that_refuses_says_why_with_exit_code_2() {
 
 #[test]
 fn each_agent_and_user_has_a_folder_and_memories_of_its_own() {
-    let home = Home::new();
+    let home = TestHome::new();
     let names = [["a", "u"], ["A", "u"], ["a", "U"], ["助手", "王 小明"]];
     for [agent, user] in names {
         let input = json!({"command": "create", "path": "/memories/own.md", "file_text": format!("the parrot of {agent} and {user}")});
@@ -147,21 +147,25 @@ fn each_agent_and_user_has_a_folder_and_memories_of_its_own() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap().to_lowercase())
         .collect();
     assert_eq!(folders.iter().collect::<std::collections::BTreeSet<_>>().len(), 3, "{folders:?}");
-    home.assert_well();
+    home.assert_healthy();
 }
 
 /// Every file below a folder with its bytes.
-fn below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+fn files_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let each = |path: PathBuf| {
-        if path.is_dir() { below(&path) } else { vec![(path.clone(), fs::read(path).unwrap())] }
+        if path.is_dir() {
+            files_below(&path)
+        } else {
+            vec![(path.clone(), fs::read(path).unwrap())]
+        }
     };
     entries.flat_map(each).collect()
 }
 
 #[test]
 fn forgetting_a_file_removes_it_from_disk_index_and_journal_under_every_name() {
-    let (home, secret) = (Home::new(), "xylocarpquokka");
+    let (home, secret) = (TestHome::new(), "xylocarpquokka");
     ok(
         &home,
         "memory",
@@ -181,7 +185,7 @@ fn forgetting_a_file_removes_it_from_disk_index_and_journal_under_every_name() {
     let forgotten = home.json(&["memory", "forget", &id, "--yes"]);
     assert_eq!(forgotten["forgotten"].as_array().unwrap().len(), 2, "{forgotten}");
     assert_eq!(forgotten["warnings"], json!([]));
-    for (path, bytes) in below(&home.path()) {
+    for (path, bytes) in files_below(&home.path()) {
         assert!(
             !bytes.windows(secret.len()).any(|window| window == secret.as_bytes()),
             "{}",
@@ -189,12 +193,12 @@ fn forgetting_a_file_removes_it_from_disk_index_and_journal_under_every_name() {
         );
     }
     assert!(!folder(&home).join("b/c.md").exists());
-    home.assert_well();
+    home.assert_healthy();
 }
 
 #[test]
 fn a_memory_that_only_claims_to_be_a_file_removes_none() {
-    let home = Home::new();
+    let home = TestHome::new();
     ok(
         &home,
         "memory",
@@ -207,7 +211,7 @@ fn a_memory_that_only_claims_to_be_a_file_removes_none() {
 
 #[test]
 fn processes_at_once_lose_no_line() {
-    let home = Home::new();
+    let home = TestHome::new();
     ok(
         &home,
         "memory",
@@ -233,7 +237,7 @@ const KILLS: u32 = 40;
 /// Both texts are longer than a page, so that a torn file would show.
 #[test]
 fn a_kill_in_the_middle_leaves_the_old_or_the_new_file() {
-    let home = Home::new();
+    let home = TestHome::new();
     let text = |letter: char| format!("{}\n", letter.to_string().repeat(20_000));
     let file = folder(&home).join("big.md");
     let create = json!({"command": "create", "path": "/memories/big.md", "file_text": text('a')});
@@ -262,5 +266,5 @@ fn a_kill_in_the_middle_leaves_the_old_or_the_new_file() {
     let insert = json!({"command": "insert", "path": "/memories/big.md", "insert_line": 0, "insert_text": "on"});
     ok(&home, "memory", &insert);
     assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
-    home.assert_well();
+    home.assert_healthy();
 }

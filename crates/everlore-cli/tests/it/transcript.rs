@@ -1,28 +1,28 @@
 //! Commands with their answers as a text to compare with a stored one; what differs from run to run is replaced.
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 /// A record of commands run on one home.
-pub(crate) struct Transcript<'a> {
-    home: &'a Home,
+pub(crate) struct CommandTranscript<'a> {
+    home: &'a TestHome,
     text: String,
     ids: Vec<String>,
 }
 
-impl<'a> Transcript<'a> {
-    pub(crate) fn of(home: &'a Home) -> Self {
+impl<'a> CommandTranscript<'a> {
+    pub(crate) fn new(home: &'a TestHome) -> Self {
         Self { home, text: String::new(), ids: Vec::new() }
     }
 
     /// Runs a command; `@1` in an argument stands for the first id seen, and so on.
     pub(crate) fn run(&mut self, args: &[&str]) -> &mut Self {
-        self.run_with(args, "")
+        self.run_with_input(args, "")
     }
 
     /// The same with this on standard input.
-    pub(crate) fn run_with(&mut self, args: &[&str], input: &str) -> &mut Self {
-        let named: Vec<String> = args.iter().map(|arg| self.named(arg)).collect();
-        let ran = self.home.run_with(&named, input.as_bytes());
+    pub(crate) fn run_with_input(&mut self, args: &[&str], input: &str) -> &mut Self {
+        let named: Vec<String> = args.iter().map(|arg| self.expand_ids(arg)).collect();
+        let ran = self.home.run_with_input(&named, input.as_bytes());
         self.text += &format!("$ everlore {}\n{}", args.join(" "), ran.out);
         for line in ran.err.lines() {
             self.text += &format!("! {line}\n");
@@ -48,7 +48,7 @@ impl<'a> Transcript<'a> {
         text.lines().map(single_gaps).collect::<Vec<_>>().join("\n")
     }
 
-    fn named(&self, arg: &str) -> String {
+    fn expand_ids(&self, arg: &str) -> String {
         match arg.strip_prefix('@').and_then(|number| number.parse::<usize>().ok()) {
             Some(number) => self.ids[number - 1].clone(),
             None => arg.to_owned(),
@@ -126,8 +126,8 @@ fn single_gaps(line: &str) -> String {
 
 #[test]
 fn what_differs_from_run_to_run_is_replaced() {
-    let home = Home::new();
-    let mut transcript = Transcript::of(&home);
+    let home = TestHome::new();
+    let mut transcript = CommandTranscript::new(&home);
     transcript.run(&["remember", "tea"]).run(&["memory", "show", "@1"]);
     let text = transcript.redacted();
     assert!(text.contains("[id 1]") && text.contains("[time]"), "{text}");

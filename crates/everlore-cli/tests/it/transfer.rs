@@ -4,10 +4,10 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::home::{Home, Ran, file, turns};
+use crate::home::{CommandOutput, TestHome, turn_lines, write_file};
 
-fn filled() -> Home {
-    let home = Home::new();
+fn filled() -> TestHome {
+    let home = TestHome::new();
     let old = home.remember("The staging port is 8443");
     home.json(&[
         "remember",
@@ -22,25 +22,25 @@ fn filled() -> Home {
     let chinese = home.remember("我喜欢喝龙井茶");
     home.json(&["memory", "archive", &chinese]);
     let lines = "{\"session\":\"s\",\"speaker\":\"王\",\"role\":\"user\",\"text\":\"你好\\n第二行 \\u0000\",\"time\":\"2023-05-08\"}\n";
-    home.run_with(&["observe"], lines.as_bytes());
+    home.run_with_input(&["observe"], lines.as_bytes());
     home
 }
 
 /// The lines of an export without its header, which tells the time.
-fn exported(home: &Home, args: &[&str]) -> Vec<Value> {
+fn exported(home: &TestHome, args: &[&str]) -> Vec<Value> {
     let mut lines = home.run(&[&["memory", "export"], args].concat()).lines();
     assert!(lines.remove(0)["everlore_export"].is_number());
     lines
 }
 
-fn import(home: &Home, args: &[&str], path: &str) -> Ran {
+fn import(home: &TestHome, args: &[&str], path: &str) -> CommandOutput {
     home.run(&[&["--json", "memory", "import", path], args].concat())
 }
 
 #[test]
 fn a_round_trip_gives_the_same_back_and_a_second_import_changes_nothing() {
-    let (home, copy) = (filled(), Home::new());
-    let path = home.beside("all.jsonl");
+    let (home, copy) = (filled(), TestHome::new());
+    let path = home.sibling("all.jsonl");
     let report = home.json(&["memory", "export", path.to_str().unwrap()]);
     assert_eq!(report["memories"], 4, "{report}");
     let path = path.to_str().unwrap();
@@ -53,7 +53,7 @@ fn a_round_trip_gives_the_same_back_and_a_second_import_changes_nothing() {
         (&0.into(), &0.into(), &4.into())
     );
     assert_eq!(exported(&copy, &[]), exported(&home, &[]));
-    copy.assert_well();
+    copy.assert_healthy();
     let undone = copy.json(&["memory", "undo", "--run", first["run"].as_str().unwrap()]);
     assert_eq!(undone["undone"].as_array().unwrap().len(), 4);
     assert_eq!(copy.json(&["memory", "stats"])["total"], 0);
@@ -61,9 +61,9 @@ fn a_round_trip_gives_the_same_back_and_a_second_import_changes_nothing() {
 
 #[test]
 fn an_export_can_be_piped_into_an_import() {
-    let (home, copy) = (filled(), Home::new());
+    let (home, copy) = (filled(), TestHome::new());
     let exported_lines = home.run(&["memory", "export", "-"]).out;
-    let ran = copy.run_with(&["memory", "import", "-"], exported_lines.as_bytes());
+    let ran = copy.run_with_input(&["memory", "import", "-"], exported_lines.as_bytes());
     assert!(ran.code == 0 && ran.out.contains("added 4, updated 0"), "{ran:?}");
     assert!(ran.out.contains("undo with: everlore memory undo --run import-"), "{ran:?}");
     assert_eq!(exported(&copy, &[]), exported(&home, &[]));
@@ -71,8 +71,8 @@ fn an_export_can_be_piped_into_an_import() {
 
 #[test]
 fn a_journal_export_replays_to_the_same_memories_and_history() {
-    let (home, copy) = (filled(), Home::new());
-    let path = home.beside("journal.jsonl");
+    let (home, copy) = (filled(), TestHome::new());
+    let path = home.sibling("journal.jsonl");
     let report = home.json(&["memory", "export", "--journal", path.to_str().unwrap()]);
     assert_eq!(report["changes"], 6, "{report}");
     assert_eq!(import(&copy, &[], path.to_str().unwrap()).code, 0);
@@ -80,14 +80,14 @@ fn a_journal_export_replays_to_the_same_memories_and_history() {
     assert_eq!(exported(&copy, &["--journal"]), exported(&home, &["--journal"]));
     let again = import(&copy, &[], path.to_str().unwrap()).json();
     assert_eq!((&again["added"], &again["updated"]), (&0.into(), &0.into()), "{again}");
-    copy.assert_well();
+    copy.assert_healthy();
 }
 
 #[test]
 fn damaged_lines_are_told_by_number_and_nothing_is_stored_unless_asked() {
-    let home = Home::new();
-    let path = file(
-        &home.beside("damaged.jsonl"),
+    let home = TestHome::new();
+    let path = write_file(
+        &home.sibling("damaged.jsonl"),
         b"{\"content\":\"good one\"}\n{\"content\":\n\n{\"text\":\"good two\"}\ncaf\xe9\n{\"nothing\":1}\n{\"content\":\"\"}\n",
     );
     let ran = import(&home, &[], &path);
@@ -113,7 +113,7 @@ fn an_export_that_fails_leaves_the_old_file_alone() {
     let home = filled();
     let ran = home.run(&["--json", "memory", "export", "no/such/folder/file.jsonl"]);
     assert_eq!((ran.code, &ran.json()["error"]["code"]), (2, &"io".into()), "{ran:?}");
-    let path = home.beside("all.jsonl");
+    let path = home.sibling("all.jsonl");
     home.json(&["memory", "export", path.to_str().unwrap()]);
     let names: Vec<_> = fs::read_dir(path.parent().unwrap())
         .unwrap()
@@ -124,12 +124,12 @@ fn an_export_that_fails_leaves_the_old_file_alone() {
 
 #[test]
 fn thousands_of_memories_are_imported_in_one_go() {
-    let home = Home::new();
+    let home = TestHome::new();
     let texts: Vec<String> =
         (0..5_000).map(|number| format!("fact number {number} 第{number}条")).collect();
-    let lines = turns(texts.iter().map(String::as_str));
-    let ran = home.run_with(&["--json", "memory", "import"], lines.as_bytes());
+    let lines = turn_lines(texts.iter().map(String::as_str));
+    let ran = home.run_with_input(&["--json", "memory", "import"], lines.as_bytes());
     assert_eq!(ran.json()["added"], 5_000, "{ran:?}");
     assert_eq!(home.recall("4711")[0], "fact number 4711 第4711条");
-    home.assert_well();
+    home.assert_healthy();
 }

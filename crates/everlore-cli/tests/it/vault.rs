@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 /// How long a condition may take to come true before a test gives up.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -21,7 +21,7 @@ fn page(name: &str, text: &str) -> String {
     format!("---\nname: {name}\ndescription: about {name}\ntype: user\n---\n\n{text}\n")
 }
 
-fn whats(report: &Value) -> Vec<(String, String)> {
+fn sync_steps(report: &Value) -> Vec<(String, String)> {
     let text = |done: &Value, key: &str| done[key].as_str().unwrap().to_owned();
     report["done"]
         .as_array()
@@ -31,7 +31,7 @@ fn whats(report: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-fn contents(home: &Home) -> Vec<String> {
+fn contents(home: &TestHome) -> Vec<String> {
     let ran = home.run(&["--json", "memory", "list", "--limit", "10000"]);
     let memories = ran.json()["memories"].as_array().unwrap().clone();
     memories.iter().map(|memory| memory["content"].as_str().unwrap().to_owned()).collect()
@@ -39,17 +39,17 @@ fn contents(home: &Home) -> Vec<String> {
 
 #[test]
 fn a_vault_is_made_synced_listed_and_undone() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("I like 龙井茶");
     let made = home.json(&["vault", "init"]);
     let folder = PathBuf::from(made["folder"].as_str().unwrap());
     assert!(folder.ends_with("vault"), "{made}");
-    assert_eq!(whats(&made), [("written".to_owned(), "user_i_like_龙井茶.md".to_owned())]);
+    assert_eq!(sync_steps(&made), [("written".to_owned(), "user_i_like_龙井茶.md".to_owned())]);
     fs::write(folder.join("user_role.md"), page("Role", "I am a nurse")).unwrap();
     let status = home.run(&["vault", "status"]);
     assert_eq!((status.code, status.out.lines().count()), (0, 2), "{status:?}");
     let synced = home.json(&["vault", "sync"]);
-    assert_eq!(whats(&synced), [("stored".to_owned(), "user_role.md".to_owned())]);
+    assert_eq!(sync_steps(&synced), [("stored".to_owned(), "user_role.md".to_owned())]);
     assert!(home.recall("what is my job, nurse?").contains(&"I am a nurse".to_owned()));
     assert_eq!(home.run(&["vault", "status"]).code, 1, "nothing is left to do");
     let listed = home.json(&["vault", "list"]);
@@ -62,7 +62,7 @@ fn a_vault_is_made_synced_listed_and_undone() {
 
 #[test]
 fn mistakes_are_answered_with_what_to_do() {
-    let home = Home::new();
+    let home = TestHome::new();
     let missing = home.run(&["vault", "sync", "nowhere"]);
     assert_eq!(missing.code, 2);
     assert!(
@@ -81,15 +81,15 @@ fn mistakes_are_answered_with_what_to_do() {
 
 #[test]
 fn what_is_forgotten_leaves_every_vault_at_once() {
-    let home = Home::new();
+    let home = TestHome::new();
     let id = home.remember("my code is 4711");
     home.json(&["vault", "init", "one"]);
     home.json(&["vault", "init", "two"]);
-    assert!(home.beside("two/user_my_code_is_4711.md").exists());
+    assert!(home.sibling("two/user_my_code_is_4711.md").exists());
     let forgotten = home.json(&["memory", "forget", "--yes", &id]);
     assert_eq!(forgotten["vaults"].as_array().unwrap().len(), 2, "{forgotten}");
     for vault in ["one", "two"] {
-        for found in walk(&home.beside(vault)) {
+        for found in walk(&home.sibling(vault)) {
             let text = String::from_utf8_lossy(&fs::read(&found).unwrap()).into_owned();
             assert!(
                 !text.contains("4711") && !text.contains("my_code"),
@@ -124,11 +124,11 @@ fn git(folder: &Path, args: &[&str]) -> String {
 
 #[test]
 fn a_change_of_one_memory_touches_two_files_in_git_and_a_checkout_brings_back_the_past() {
-    let home = Home::new();
+    let home = TestHome::new();
     let ids: Vec<_> =
         (0..20).map(|number| home.remember(&format!("my note number {number} 笔记"))).collect();
     home.json(&["vault", "init", "notes"]);
-    let folder = home.beside("notes");
+    let folder = home.sibling("notes");
     git(&folder, &["init", "-q"]);
     git(&folder, &["add", "-A"]);
     git(&folder, &["commit", "-qm", "first"]);
@@ -156,9 +156,9 @@ fn a_change_of_one_memory_touches_two_files_in_git_and_a_checkout_brings_back_th
 }
 
 /// A watcher that is ended with the test.
-struct Watching(Child);
+struct VaultWatcher(Child);
 
-impl Drop for Watching {
+impl Drop for VaultWatcher {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -167,10 +167,10 @@ impl Drop for Watching {
 
 #[test]
 fn edits_of_either_side_arrive_within_a_second_while_watching() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.json(&["vault", "init", "notes"]);
-    let folder = home.beside("notes");
-    let mut watching = Watching(home.start(&["--json", "vault", "watch", "notes"]));
+    let folder = home.sibling("notes");
+    let mut watching = VaultWatcher(home.start(&["--json", "vault", "watch", "notes"]));
     let err = BufReader::new(watching.0.stderr.take().unwrap());
     assert!(err.lines().next().unwrap().unwrap().starts_with("watching"));
     let mut reports = BufReader::new(watching.0.stdout.take().unwrap()).lines();
@@ -184,7 +184,7 @@ fn edits_of_either_side_arrive_within_a_second_while_watching() {
         .unwrap();
         let report: Value = serde_json::from_str(&reports.next().unwrap().unwrap()).unwrap();
         fastest = fastest.min(start.elapsed());
-        assert_eq!(whats(&report)[0].1, "user_tea.md");
+        assert_eq!(sync_steps(&report)[0].1, "user_tea.md");
         assert!(home.recall("tea").contains(&format!("I drink tea number {round} 杯茶")));
     }
     assert!(fastest < Duration::from_secs(1), "the fastest of five took {fastest:?}");
@@ -200,8 +200,8 @@ fn edits_of_either_side_arrive_within_a_second_while_watching() {
 #[test]
 fn a_sync_that_is_killed_at_any_moment_is_finished_by_the_next() {
     const FILES: usize = 150;
-    let home = Home::new();
-    let folder = home.beside("notes");
+    let home = TestHome::new();
+    let folder = home.sibling("notes");
     fs::create_dir(&folder).unwrap();
     for number in 0..FILES {
         fs::write(
@@ -228,7 +228,7 @@ fn a_sync_that_is_killed_at_any_moment_is_finished_by_the_next() {
     }
     home.json(&["vault", "sync", "notes"]);
     let report = home.json(&["vault", "sync", "notes"]);
-    assert_eq!(whats(&report), [], "seed {seed}");
+    assert_eq!(sync_steps(&report), [], "seed {seed}");
     let stored = contents(&home);
     let distinct: BTreeSet<_> = stored.iter().collect();
     assert_eq!(
@@ -241,5 +241,5 @@ fn a_sync_that_is_killed_at_any_moment_is_finished_by_the_next() {
     assert_eq!(files.count(), FILES + 20 + 1, "seed {seed}");
     let index = fs::read_to_string(folder.join("MEMORY.md")).unwrap();
     assert_eq!(index.lines().count(), FILES + 20, "seed {seed}");
-    home.assert_well();
+    home.assert_healthy();
 }

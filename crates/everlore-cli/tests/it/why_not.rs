@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 /// The reason that a command gives for leaving the memory out, and its sentence.
-fn reason(home: &Home, id: &str, args: &[&str]) -> (String, String) {
+fn reason(home: &TestHome, id: &str, args: &[&str]) -> (String, String) {
     let answer = home.json(&[args, &["--why-not", id]].concat());
     assert_eq!(answer["id"], id);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -15,7 +15,7 @@ fn reason(home: &Home, id: &str, args: &[&str]) -> (String, String) {
 
 #[test]
 fn every_way_of_being_left_out_has_its_sentence() {
-    let home = Home::new();
+    let home = TestHome::new();
     let tea = home.remember("I drink green tea from Hangzhou every morning before work");
     home.remember("green tea, green tea, green tea");
     let told = |args: &[&str]| reason(&home, &tea, args);
@@ -38,7 +38,7 @@ fn every_way_of_being_left_out_has_its_sentence() {
 
 #[test]
 fn a_block_leaves_out_by_its_budget_and_by_the_settings() {
-    let home = Home::new();
+    let home = TestHome::new();
     let tea = home.remember("I drink green tea from Hangzhou every morning");
     let asked = ["context", "Hangzhou green tea morning"];
     let with = |more: &[&str]| reason(&home, &tea, &[&asked, more].concat());
@@ -46,7 +46,7 @@ fn a_block_leaves_out_by_its_budget_and_by_the_settings() {
     let (reason_given, sentence) = with(&["--budget", "10"]);
     assert_eq!(reason_given, "budget");
     assert!(sentence.contains("0 of 10 tokens"), "{sentence}");
-    crate::home::file(
+    crate::home::write_file(
         &home.path().join("config.toml"),
         "[memory.inject]\nlong_term_trigger = \"never\"\n",
     );
@@ -57,7 +57,7 @@ fn a_block_leaves_out_by_its_budget_and_by_the_settings() {
 
 #[test]
 fn an_explanation_says_how_the_query_was_understood() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("I drink green tea");
     let told = home.run(&["recall", "who am I?", "--explain"]).out;
     assert!(told.contains("about the user"), "{told}");

@@ -10,11 +10,11 @@ use anyhow::{Context, Result, bail};
 use crate::{
     quality::{abstention, periods, updates},
     retrieval::{
-        Candidate, baselines,
+        RetrieverSpec, baselines,
         data::DataSet,
         engine,
-        metrics::NAMES,
-        run::{Report, run as measure},
+        metrics::METRIC_NAMES,
+        run::{RetrievalReport, run as measure},
     },
     table::{number, render},
 };
@@ -46,25 +46,25 @@ pub(crate) struct BenchArgs {
 }
 
 /// A data set and what it is good for.
-pub(super) struct Set {
+pub(super) struct NamedDataSet {
     pub(super) name: String,
     pub(super) data: DataSet,
 }
 
-impl Set {
+impl NamedDataSet {
     /// Whether its questions have ranked answers: they are neither about updates nor about periods.
     pub(super) fn is_ranked(&self) -> bool {
-        !has(&self.data, |query| !query.stale.is_empty() || !query.paraphrases.is_empty())
+        !any_query(&self.data, |query| !query.stale.is_empty() || !query.paraphrases.is_empty())
     }
 }
 
 /// Measures and writes.
 pub(crate) fn run(args: &BenchArgs) -> Result<()> {
-    let sets = sets(&args.bench_dir)?;
+    let sets = read_sets(&args.bench_dir)?;
     if sets.is_empty() {
         bail!("no data set in {}", args.bench_dir.display());
     }
-    let (mut section, mut json) = (opening(), serde_json::Map::new());
+    let (mut section, mut json) = (section_head(), serde_json::Map::new());
     for mut set in sets {
         eprintln!(
             "{}: {} rows, {} questions",
@@ -72,13 +72,13 @@ pub(crate) fn run(args: &BenchArgs) -> Result<()> {
             set.data.rows.len(),
             set.data.queries.len()
         );
-        let (text, value) = if has(&set.data, |query| !query.stale.is_empty()) {
-            of_updates(&set)?
-        } else if has(&set.data, |query| !query.paraphrases.is_empty()) {
-            of_periods(&set)?
+        let (text, value) = if any_query(&set.data, |query| !query.stale.is_empty()) {
+            update_section(&set)?
+        } else if any_query(&set.data, |query| !query.paraphrases.is_empty()) {
+            period_section(&set)?
         } else {
-            args.limit.iter().for_each(|limit| set.data.thin(*limit));
-            of_ranks(&set, !args.no_ablations)?
+            args.limit.iter().for_each(|limit| set.data.sample_queries(*limit));
+            ranked_section(&set, !args.no_ablations)?
         };
         section += &text;
         json.insert(set.name, value);
@@ -96,37 +96,37 @@ pub(crate) fn run(args: &BenchArgs) -> Result<()> {
     }
 }
 
-fn has(set: &DataSet, what: impl Fn(&crate::retrieval::data::Query) -> bool) -> bool {
+fn any_query(set: &DataSet, what: impl Fn(&crate::retrieval::data::BenchQuery) -> bool) -> bool {
     set.queries.iter().any(what)
 }
 
 /// The sets of a folder, by name.
-pub(super) fn sets(folder: &Path) -> Result<Vec<Set>> {
+pub(super) fn read_sets(folder: &Path) -> Result<Vec<NamedDataSet>> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut folders = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
     folders.sort();
     let is_set = |folder: &PathBuf| folder.join("corpus.jsonl").is_file();
-    folders.into_iter().filter(is_set).map(|folder| read(&folder)).collect()
+    folders.into_iter().filter(is_set).map(|folder| read_set(&folder)).collect()
 }
 
-fn read(folder: &Path) -> Result<Set> {
+fn read_set(folder: &Path) -> Result<NamedDataSet> {
     let noise = Some(folder.join("noise.jsonl")).filter(|noise| noise.is_file());
     let (corpus, queries) = (folder.join("corpus.jsonl"), folder.join("queries.jsonl"));
     let data = DataSet::read(&corpus, &queries, noise.as_deref())?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Set { name, data })
+    Ok(NamedDataSet { name, data })
 }
 
-type Told = Result<(String, serde_json::Value)>;
+type SectionResult = Result<(String, serde_json::Value)>;
 
 /// Ranked answers: the engine, the baselines and the ablations, then abstention.
-fn of_ranks(set: &Set, ablations: bool) -> Told {
+fn ranked_section(set: &NamedDataSet, ablations: bool) -> SectionResult {
     let lesser = if ablations { engine::ABLATIONS } else { &[] };
-    let chosen = engine::CANDIDATES.iter().chain(baselines::CANDIDATES).chain(lesser);
-    let of = |candidate: &Candidate| measure(candidate, &set.data);
+    let chosen = engine::RETRIEVERS.iter().chain(baselines::RETRIEVERS).chain(lesser);
+    let of = |candidate: &RetrieverSpec| measure(candidate, &set.data);
     let reports = chosen.map(of).collect::<Result<Vec<_>>>()?;
-    let head: Vec<&str> = [&["", "n"], &NAMES[..], &["ms p50"]].concat();
+    let head: Vec<&str> = [&["", "n"], &METRIC_NAMES[..], &["ms p50"]].concat();
     let rows: Vec<_> = reports.iter().map(row).collect();
     let noise = if set.data.noise.is_empty() { "" } else { " with noise" };
     let mut text = format!("\n### {}{noise}\n\n{}", set.name, render(&head, &rows));
@@ -148,7 +148,7 @@ fn of_ranks(set: &Set, ablations: bool) -> Told {
     Ok((text, value))
 }
 
-fn row(report: &Report) -> Vec<String> {
+fn row(report: &RetrievalReport) -> Vec<String> {
     let summary = &report.judged.overall;
     let errors = report.judged.standard_error.values();
     let is_first = report.retriever == "everlore";
@@ -162,7 +162,7 @@ fn row(report: &Report) -> Vec<String> {
 }
 
 /// Questions for a period, in all their wordings.
-fn of_periods(set: &Set) -> Told {
+fn period_section(set: &NamedDataSet) -> SectionResult {
     let report = periods::measure(&set.data, true)?;
     let row = |name: &str, scores: &periods::SetScores| {
         let shares = [scores.f1, scores.precision, scores.recall, scores.macro_f1];
@@ -176,14 +176,14 @@ fn of_periods(set: &Set) -> Told {
         "\n### {}\n\nThe rows returned for a period against those of the period, counted over all wordings; `{}` asks for one \
          row and is not in the overall figure.\n\n{}",
         set.name,
-        periods::APART,
+        periods::EXCLUDED_CATEGORY,
         render(&head, &rows)
     );
     Ok((text, serde_json::to_value(report)?))
 }
 
 /// Updates.
-fn of_updates(set: &Set) -> Told {
+fn update_section(set: &NamedDataSet) -> SectionResult {
     let report = updates::measure(&set.data, false)?;
     let text = format!(
         "\n### {}\n\nOf {} questions with an outdated answer, {:.1}% have the newest above every outdated one.\n",
@@ -195,7 +195,7 @@ fn of_updates(set: &Set) -> Told {
 }
 
 /// What was measured where.
-fn opening() -> String {
+fn section_head() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name"));
@@ -212,11 +212,11 @@ fn opening() -> String {
 /// Puts the section where the last one stood, or at the end.
 fn write(path: &Path, section: &str) -> Result<()> {
     let old = fs::read_to_string(path).unwrap_or_default();
-    fs::write(path, replaced(&old, section))
+    fs::write(path, replace_section(&old, section))
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn replaced(old: &str, section: &str) -> String {
+fn replace_section(old: &str, section: &str) -> String {
     let section = format!("{BEGIN}\n{}\n{END}\n", section.trim_end());
     let found = old.split_once(BEGIN).and_then(|(before, rest)| {
         let (_, after) = rest.split_once(END)?;
@@ -234,12 +234,12 @@ mod tests {
 
     #[test]
     fn the_section_replaces_the_one_before_and_leaves_the_rest() {
-        let first = replaced("# Benchmarks\n\nSpeed.\n", "## Quality\n\nGood.\n");
+        let first = replace_section("# Benchmarks\n\nSpeed.\n", "## Quality\n\nGood.\n");
         assert!(first.starts_with("# Benchmarks\n\nSpeed.\n\n<!--"), "{first}");
         let with_more = format!("{first}More.\n");
-        let second = replaced(&with_more, "## Quality\n\nBetter.\n");
+        let second = replace_section(&with_more, "## Quality\n\nBetter.\n");
         assert_eq!(second, with_more.replace("Good", "Better"));
-        assert!(replaced("", "x").starts_with("# Benchmarks\n"));
+        assert!(replace_section("", "x").starts_with("# Benchmarks\n"));
     }
 
     #[test]

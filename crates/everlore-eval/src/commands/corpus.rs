@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::corpus::{Class, Corpus, Memory};
+use crate::corpus::{Corpus, GeneratedMemory, ScopeClass};
 
 /// Print a generated corpus, or queries for it, as JSON Lines
 #[derive(clap::Args)]
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &CorpusArgs) -> Result<()> {
     Ok(out.flush()?)
 }
 
-fn row(memory: &Memory) -> Result<Value> {
+fn row(memory: &GeneratedMemory) -> Result<Value> {
     let at = Timestamp::from_second(memory.at_seconds).context("a time out of range")?;
     Ok(json!({
         "id": memory.id.to_string(),
@@ -52,7 +52,7 @@ fn row(memory: &Memory) -> Result<Value> {
 }
 
 fn queries(corpus: &Corpus, count: u32) -> impl Iterator<Item = Result<Value>> {
-    Class::ALL.into_iter().flat_map(move |class| {
+    ScopeClass::ALL.into_iter().flat_map(move |class| {
         let scopes = corpus.scopes_of(class);
         (0..count).map(move |number| {
             let scope = scopes[number as usize % scopes.len()];

@@ -8,7 +8,7 @@ use everlore::Config;
 use crate::{
     quality::{
         everyday,
-        gate::{self, PartReport, Quality, Report},
+        gate::{self, GateQuality, GateReport, QuestionSetReport},
     },
     retrieval::data::DataSet,
     table::render,
@@ -62,7 +62,7 @@ fn read(folder: &Path) -> Result<DataSet> {
     DataSet::read(&folder.join("corpus.jsonl"), &folder.join("queries.jsonl"), None)
 }
 
-fn print(report: &Report) {
+fn print(report: &GateReport) {
     let rows: Vec<_> = report.parts.iter().flat_map(quality_rows).collect();
     let head = ["", "n", "constants", "auc", "brier", "own answered", "foreign silenced"];
     println!("At the threshold {}:\n{}", report.threshold, render(&head, &rows));
@@ -85,8 +85,8 @@ fn print(report: &Report) {
     }
 }
 
-fn quality_rows(part: &PartReport) -> Vec<Vec<String>> {
-    let row = |name: &str, n: String, constants: &str, quality: &Quality| {
+fn quality_rows(part: &QuestionSetReport) -> Vec<Vec<String>> {
+    let row = |name: &str, n: String, constants: &str, quality: &GateQuality| {
         let numbers = [format!("{:.3}", quality.auc), format!("{:.3}", quality.brier)];
         let shares = [quality.own_answered, quality.foreign_silenced].map(percent);
         let words = [name.to_owned(), n, constants.to_owned()];
@@ -102,16 +102,16 @@ fn quality_rows(part: &PartReport) -> Vec<Vec<String>> {
     rows.into_iter().chain(calibrated).collect()
 }
 
-fn trade_row(parts: &[PartReport], at: usize) -> Vec<String> {
-    let cell = |part: &PartReport| {
+fn trade_row(parts: &[QuestionSetReport], at: usize) -> Vec<String> {
+    let cell = |part: &QuestionSetReport| {
         let (_, own, foreign) = part.trade_off[at];
         format!("{} / {}", percent(own), percent(foreign))
     };
     [format!("{:.2}", gate::THRESHOLDS[at])].into_iter().chain(parts.iter().map(cell)).collect()
 }
 
-fn bin_row(parts: &[PartReport], at: usize) -> Vec<String> {
-    let cell = |part: &PartReport| {
+fn bin_row(parts: &[QuestionSetReport], at: usize) -> Vec<String> {
+    let cell = |part: &QuestionSetReport| {
         let (sure, right, count) = part.bins[at];
         format!("{sure:.2} → {right:.2} ({count})")
     };
@@ -130,7 +130,7 @@ pub(crate) fn run_everyday(args: &EverydayArgs) -> Result<()> {
         println!("{:#}", serde_json::to_value(&sets)?);
         return Ok(());
     }
-    let row = |set: &str, report: &everyday::Report| {
+    let row = |set: &str, report: &everyday::EverydayReport| {
         vec![
             set.to_owned(),
             report.language.into(),

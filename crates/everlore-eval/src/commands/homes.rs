@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::{
-    quality::homes::{self, Asked},
+    quality::homes::{self, HomeQuestion},
     table::render,
 };
 
@@ -30,8 +30,8 @@ pub(crate) fn run(args: &HomesArgs) -> Result<()> {
         .into_iter()
         .flat_map(|half| ["english", "chinese"].map(|l| (half, l)))
     {
-        let of = |a: &&Asked| a.half == half && a.language == language;
-        let mine: Vec<&Asked> = all.iter().filter(of).collect();
+        let of = |a: &&HomeQuestion| a.half == half && a.language == language;
+        let mine: Vec<&HomeQuestion> = all.iter().filter(of).collect();
         for size in [Some(1), Some(2), Some(5), Some(20), Some(60), None] {
             let sized = mine.iter().filter(|a| size.is_none_or(|size| a.size == size));
             rows.push(row(half, language, size, &sized.copied().collect::<Vec<_>>()));
@@ -40,7 +40,8 @@ pub(crate) fn run(args: &HomesArgs) -> Result<()> {
     let head =
         ["half", "language", "memories", "asked", "right one told", "something told in vain"];
     println!("{}", render(&head, &rows));
-    let wrong = |a: &&Asked| a.half == "tuning" && if a.answerable { !a.right } else { a.told };
+    let wrong =
+        |a: &&HomeQuestion| a.half == "tuning" && if a.answerable { !a.right } else { a.told };
     for asked in all.iter().filter(wrong).filter(|_| args.wrong) {
         let (sure, best) = (asked.judgement.confidence, asked.best.as_deref().unwrap_or("nothing"));
         let kind = if asked.answerable { "missed" } else { "in vain" };
@@ -49,8 +50,8 @@ pub(crate) fn run(args: &HomesArgs) -> Result<()> {
     Ok(())
 }
 
-fn row(half: &str, language: &str, size: Option<usize>, asked: &[&Asked]) -> Vec<String> {
-    let share = |of: &dyn Fn(&Asked) -> bool, answerable: bool| {
+fn row(half: &str, language: &str, size: Option<usize>, asked: &[&HomeQuestion]) -> Vec<String> {
+    let share = |of: &dyn Fn(&HomeQuestion) -> bool, answerable: bool| {
         let fitting: Vec<_> = asked.iter().filter(|a| a.answerable == answerable).collect();
         let count = fitting.iter().filter(|a| of(a)).count();
         format!("{:.1}", 100.0 * count as f64 / fitting.len().max(1) as f64)

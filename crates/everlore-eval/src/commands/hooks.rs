@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use everlore::{
     Engine, Scope, Turn,
-    llm::Builtin,
+    llm::BuiltinEmbedder,
     store::{SqliteStore, Store},
 };
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::{
     corpus::Corpus,
     table::{number, render},
-    timing::Spread,
+    timing::SampleStats,
 };
 
 /// Turns of one write while loading.
@@ -53,19 +53,19 @@ pub(crate) fn run(args: &HooksArgs) -> Result<()> {
     if !home.join("everlore.db").exists() {
         load(&home, args.total)?;
     }
-    let bench = Bench {
+    let bench = HookBench {
         binary: fs::canonicalize(&args.binary)?,
         home,
         corpus: Corpus::new(args.total, 1),
         calls: args.calls,
     };
-    let mut rows = vec![("bare start: everlore --version", bench.bare()?)];
-    rows.extend(bench.all(
+    let mut rows = vec![("bare start: everlore --version", bench.time_bare_start()?)];
+    rows.extend(bench.time_hooks(
         ["prompt, from the files", "failed tool, from the files", "session start", "stop"],
         "alone",
     )?);
     let mut server = bench.serve()?;
-    let served = bench.all(
+    let served = bench.time_hooks(
         [
             "prompt, by the server",
             "failed tool, by the server",
@@ -78,12 +78,12 @@ pub(crate) fn run(args: &HooksArgs) -> Result<()> {
     server.wait()?;
     rows.extend(served?);
     println!("{} memories in one scope, {} calls each\n", args.total, args.calls);
-    println!("{}", rendered(&rows));
+    println!("{}", render_rows(&rows));
     Ok(())
 }
 
-fn rendered(rows: &[(&str, Spread)]) -> String {
-    let row = |(name, spread): &(&str, Spread)| {
+fn render_rows(rows: &[(&str, SampleStats)]) -> String {
+    let row = |(name, spread): &(&str, SampleStats)| {
         let kept = if spread.p95 < TARGET { "yes" } else { "no" };
         vec![
             (*name).to_owned(),
@@ -98,15 +98,15 @@ fn rendered(rows: &[(&str, Spread)]) -> String {
 }
 
 /// What is measured.
-struct Bench {
+struct HookBench {
     binary: PathBuf,
     home: PathBuf,
     corpus: Corpus,
     calls: u32,
 }
 
-impl Bench {
-    fn bare(&self) -> Result<Spread> {
+impl HookBench {
+    fn time_bare_start(&self) -> Result<SampleStats> {
         let mut samples = Vec::new();
         for _ in 0..self.calls {
             let began = Instant::now();
@@ -114,10 +114,14 @@ impl Bench {
             samples.push(began.elapsed().as_secs_f64() * 1e3);
             ensure!(status.success());
         }
-        Ok(Spread::of(samples))
+        Ok(SampleStats::from_samples(samples))
     }
 
-    fn all<'a>(&self, names: [&'a str; 4], round: &str) -> Result<Vec<(&'a str, Spread)>> {
+    fn time_hooks<'a>(
+        &self,
+        names: [&'a str; 4],
+        round: &str,
+    ) -> Result<Vec<(&'a str, SampleStats)>> {
         let [prompt, tool, start, stop] = names;
         let say = |field: &str, value: Value| json!({ field: value });
         let answer =
@@ -125,26 +129,31 @@ impl Bench {
         Ok(vec![
             (
                 prompt,
-                self.hook(round, "UserPromptSubmit", |number| {
+                self.time_hook(round, "UserPromptSubmit", |number| {
                     say("prompt", json!(self.corpus.query(0, number)))
                 })?,
             ),
             (
                 tool,
-                self.hook(round, "PostToolUse", |number| {
+                self.time_hook(round, "PostToolUse", |number| {
                     say(
                         "tool_response",
                         json!({ "exit_code": 1, "stderr": self.corpus.query(0, number) }),
                     )
                 })?,
             ),
-            (start, self.hook(round, "SessionStart", |_| say("source", json!("startup")))?),
-            (stop, self.hook(round, "Stop", answer)?),
+            (start, self.time_hook(round, "SessionStart", |_| say("source", json!("startup")))?),
+            (stop, self.time_hook(round, "Stop", answer)?),
         ])
     }
 
     /// Calls a hook often, each time in a conversation of its own, so that nothing is left out because it was told before.
-    fn hook(&self, round: &str, event: &str, said: impl Fn(u32) -> Value) -> Result<Spread> {
+    fn time_hook(
+        &self,
+        round: &str,
+        event: &str,
+        said: impl Fn(u32) -> Value,
+    ) -> Result<SampleStats> {
         let (mut samples, mut told) = (Vec::new(), 0);
         for number in 0..self.calls {
             let mut input = said(number);
@@ -156,7 +165,7 @@ impl Bench {
         }
         eprintln!("{event}, {round}: told something in {told} of {} calls", self.calls);
         ensure!(event != "UserPromptSubmit" || told > self.calls / 2, "hardly anything was told");
-        Ok(Spread::of(samples))
+        Ok(SampleStats::from_samples(samples))
     }
 
     fn call(&self, event: &str, input: &Value) -> Result<(f64, Vec<u8>)> {
@@ -199,7 +208,7 @@ fn load(home: &Path, total: u32) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
-        let engine = Engine::new(store.clone()).with_embedder(Arc::new(Builtin::new()));
+        let engine = Engine::new(store.clone()).with_embedder(Arc::new(BuiltinEmbedder::new()));
         for from in (0..total).step_by(BATCH as usize) {
             let turn = |place| {
                 let memory = corpus.memory(i64::from(place), 0, place);

@@ -6,13 +6,13 @@ use anyhow::Result;
 use serde_json::json;
 
 use crate::{
-    corpus::{Class, Corpus},
+    corpus::{Corpus, ScopeClass},
     layouts::{
         Kind,
         measure::{Effort, Measured, measure},
     },
     table::{number, render},
-    timing::{Spread, sync_ms},
+    timing::{SampleStats, sync_ms},
 };
 
 /// Measure three layouts of the lexical index
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &LayoutsArgs) -> Result<()> {
     Ok(())
 }
 
-fn print(all: &[Measured], sync: Spread) {
+fn print(all: &[Measured], sync: SampleStats) {
     println!("one sync of a 4 KB append: {} ms (median of {})\n", number(sync.p50), sync.n);
     let head = [
         "layout, total",
@@ -79,7 +79,7 @@ fn print(all: &[Measured], sync: Spread) {
     println!("{}", render(&head, &all.iter().map(cost_row).collect::<Vec<_>>()));
     println!("query ms, p50 / p95, by class of scope (its size)\n");
     let mut head = vec!["layout, total"];
-    head.extend(Class::ALL.map(Class::name));
+    head.extend(ScopeClass::ALL.map(ScopeClass::name));
     println!("{}", render(&head, &all.iter().map(query_row).collect::<Vec<_>>()));
     for measured in all.iter().filter(|measured| measured.loaded < measured.total) {
         println!("{} stopped after {} of {}", measured.layout, measured.loaded, measured.total);
@@ -105,7 +105,7 @@ fn cost_row(measured: &Measured) -> Vec<String> {
 }
 
 fn query_row(measured: &Measured) -> Vec<String> {
-    let times = Class::ALL.map(|class| {
+    let times = ScopeClass::ALL.map(|class| {
         let times = measured.queries.iter().find(|times| times.class == class);
         times.map_or_else(
             || "–".to_owned(),

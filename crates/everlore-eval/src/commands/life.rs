@@ -6,9 +6,9 @@ use anyhow::Result;
 use everlore::{
     Engine, Kind, Memory, RecallRequest, Scope, Turn,
     engine::UpkeepRequest,
-    llm::Builtin,
+    llm::BuiltinEmbedder,
     store::SqliteStore,
-    types::{Actor, Change, Role, Source, Via, Write},
+    types::{Actor, Change, MemorySource, Origin, Role, WriteBatch},
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::{
     corpus::Corpus,
     table::{number, render},
-    timing::{Spread, sync_ms},
+    timing::{SampleStats, sync_ms},
 };
 
 /// Memories of one write while loading.
@@ -29,7 +29,7 @@ const STATEMENTS: u32 = 10;
 const WHOLE_TURN: &str = "a whole turn beside the model (recall, turn stored, answer stored; log and use written meanwhile)";
 
 /// The same where recall is never unsure: the most that a turn can cost.
-const WHOLE_TURN_TELLING: &str = "the same, everything that is found is told";
+const WHOLE_TURN_UNGATED: &str = "the same, everything that is found is told";
 
 /// The steps of a turn that are measured apart.
 const STEPS: [&str; 6] = [
@@ -59,7 +59,7 @@ pub(crate) struct LifeArgs {
 pub(crate) fn run(args: &LifeArgs) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let sync = sync_ms(folder.path())?;
-    let rows = measured(&folder.path().join("everlore.db"), args)?;
+    let rows = load_and_measure(&folder.path().join("everlore.db"), args)?;
     if args.json {
         let rows: serde_json::Map<_, _> =
             rows.into_iter().map(|(name, spread)| (name.to_owned(), json!(spread))).collect();
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &LifeArgs) -> Result<()> {
         return Ok(());
     }
     println!("one sync of a 4 KB append: {} ms (median of {})\n", number(sync.p50), sync.n);
-    let row = |(name, spread): &(&str, Spread)| {
+    let row = |(name, spread): &(&str, SampleStats)| {
         vec![(*name).to_owned(), number(spread.p50), number(spread.p95), spread.n.to_string()]
     };
     println!("{}", render(&["ms", "p50", "p95", "n"], &rows.iter().map(row).collect::<Vec<_>>()));
@@ -75,11 +75,11 @@ pub(crate) fn run(args: &LifeArgs) -> Result<()> {
 }
 
 /// Fills a database with one scope and measures it.
-fn measured(path: &Path, args: &LifeArgs) -> Result<Vec<(&'static str, Spread)>> {
+fn load_and_measure(path: &Path, args: &LifeArgs) -> Result<Vec<(&'static str, SampleStats)>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let engine = Engine::new(Arc::new(SqliteStore::open(path).await?))
-            .with_embedder(Arc::new(Builtin::new()));
+            .with_embedder(Arc::new(BuiltinEmbedder::new()));
         let (corpus, owner) = (Corpus::new(args.total, 1), Scope::default());
         load(&engine, &owner, &corpus, args.total).await?;
         measure(&engine, &owner, &corpus, args).await
@@ -98,17 +98,17 @@ pub(super) async fn load(
         let made = (first..total.min(first + BATCH)).map(|number| {
             let said = corpus.memory(number.into(), 0, number);
             let kind = if number % STATEMENTS == 0 { Kind::User } else { Kind::Turn };
-            let mut source = Source::of(Via::Observe);
+            let mut source = MemorySource::new(Origin::Observe);
             if kind == Kind::Turn {
                 source.session = Some(format!("session-{}", said.session));
             }
             let at = Timestamp::from_second(said.at_seconds)?;
-            let mut memory = Memory::blank(owner, kind, said.text, source, at, now);
+            let mut memory = Memory::with_content(owner, kind, said.text, source, at, now);
             memory.uri = format!("agent://default/{kind}/{}", memory.id);
             Ok(Change::Add(Box::new(memory)))
         });
         let changes = made.collect::<Result<Vec<_>>>()?;
-        engine.store().apply(Write::new(owner, Actor::Engine, "load", now, changes)).await?;
+        engine.store().apply(WriteBatch::new(owner, Actor::Engine, "load", now, changes)).await?;
     }
     Ok(())
 }
@@ -118,29 +118,33 @@ async fn measure(
     owner: &Scope,
     corpus: &Corpus,
     args: &LifeArgs,
-) -> Result<Vec<(&'static str, Spread)>> {
+) -> Result<Vec<(&'static str, SampleStats)>> {
     let mut times: [Vec<f64>; STEPS.len()] = Default::default();
     for number in 0..args.turns + args.turns / 5 {
-        let measured = steps(engine, owner, corpus.query(0, number), number).await?;
+        let measured = time_steps(engine, owner, corpus.query(0, number), number).await?;
         // The first of them warm the caches.
         if number >= args.turns / 5 {
             times.iter_mut().zip(measured).for_each(|(times, ms)| times.extend(ms));
         }
     }
-    let mut rows: Vec<_> = STEPS.into_iter().zip(times.into_iter().map(Spread::of)).collect();
-    for (name, gated) in [(WHOLE_TURN, true), (WHOLE_TURN_TELLING, false)] {
-        rows.push((name, Spread::of(whole_turns(engine, owner, corpus, gated, args).await?)));
+    let mut rows: Vec<_> =
+        STEPS.into_iter().zip(times.into_iter().map(SampleStats::from_samples)).collect();
+    for (name, gated) in [(WHOLE_TURN, true), (WHOLE_TURN_UNGATED, false)] {
+        rows.push((
+            name,
+            SampleStats::from_samples(whole_turns(engine, owner, corpus, gated, args).await?),
+        ));
     }
     let yes = UpkeepRequest { dry_run: false, yes: true };
     for name in ["upkeep, all of it", "upkeep, nothing to do"] {
-        let (_, ms) = timed(engine.upkeep(owner, &yes, &mut |_| {})).await?;
-        rows.push((name, Spread::of(vec![ms])));
+        let (_, ms) = timed_async(engine.upkeep(owner, &yes, &mut |_| {})).await?;
+        rows.push((name, SampleStats::from_samples(vec![ms])));
     }
     Ok(rows)
 }
 
 /// What the steps of a turn take, in the order of [`STEPS`]; none for a weight where nothing was found.
-async fn steps(
+async fn time_steps(
     engine: &Engine,
     owner: &Scope,
     query: String,
@@ -151,18 +155,18 @@ async fn steps(
         RecallRequest { min_confidence: 0.0, floor: 0.0, ..engine.context_request(owner, &query) };
     let session = format!("talk {}", number / 10);
     let turn = Turn { text: query, session: Some(session.clone()), ..Turn::default() };
-    let (block, context) = timed(engine.context(&request, 2_000)).await?;
-    let (_, inject) = timed(engine.inject(&request, 2_000, &session)).await?;
-    let (_, observe) = timed(engine.observe(owner, vec![turn])).await?;
+    let (block, context) = timed_async(engine.context(&request, 2_000)).await?;
+    let (_, inject) = timed_async(engine.inject(&request, 2_000, &session)).await?;
+    let (_, observe) = timed_async(engine.observe(owner, vec![turn])).await?;
     let settling = async {
-        engine.settle_usage().await;
+        engine.flush_usage().await;
         Ok(())
     };
-    let ((), settle) = timed(settling).await?;
+    let ((), settle) = timed_async(settling).await?;
     let answer: String = block.text.chars().take(400).collect();
-    let (_, answered) = timed(engine.answered(owner, &session, &answer)).await?;
+    let (_, answered) = timed_async(engine.record_answer(owner, &session, &answer)).await?;
     let weight = match block.entries.first() {
-        Some(entry) => Some(timed(engine.set_weight(owner, entry.id, None)).await?.1),
+        Some(entry) => Some(timed_async(engine.set_weight(owner, entry.id, None)).await?.1),
         None => None,
     };
     Ok([Some(context), Some(inject), Some(observe), Some(settle), Some(answered), weight])
@@ -200,19 +204,19 @@ async fn whole_turns(
             let answer: String = block.text.chars().take(400).collect();
             let answer = if answer.is_empty() { "I do not know.".to_owned() } else { answer };
             engine.observe(owner, vec![said(Role::Assistant, answer.clone())]).await?;
-            engine.follow_use(owner, &session, &answer);
+            engine.spawn_usage_check(owner, &session, &answer);
             Ok(())
         };
-        let ((), ms) = timed(turn).await?;
+        let ((), ms) = timed_async(turn).await?;
         // The reader of the answer does not wait for this; it is over before the next question.
-        engine.settle_usage().await;
+        engine.flush_usage().await;
         times.extend((number >= warming).then_some(ms));
     }
     Ok(times)
 }
 
 /// Waits for `work` and returns its result with the milliseconds it took.
-async fn timed<T>(work: impl Future<Output = everlore::Result<T>>) -> Result<(T, f64)> {
+async fn timed_async<T>(work: impl Future<Output = everlore::Result<T>>) -> Result<(T, f64)> {
     let start = std::time::Instant::now();
     let result = work.await?;
     Ok((result, start.elapsed().as_secs_f64() * 1e3))
@@ -226,7 +230,7 @@ mod tests {
     fn every_step_of_every_turn_is_measured() {
         let folder = tempfile::tempdir().unwrap();
         let args = LifeArgs { total: 200, turns: 5, json: true };
-        let rows = measured(&folder.path().join("everlore.db"), &args).unwrap();
+        let rows = load_and_measure(&folder.path().join("everlore.db"), &args).unwrap();
         let turns: Vec<_> = rows[..STEPS.len() + 2].iter().map(|(_, times)| times.n).collect();
         assert_eq!(turns, [5; STEPS.len() + 2]);
         assert!(rows.iter().all(|(name, times)| times.p50 > 0.0 || panic!("{name}")));

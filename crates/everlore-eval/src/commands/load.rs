@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use anyhow::{Context as _, Result};
 
 use crate::{
-    load::{Load, Ran, Server, run},
+    load::{LoadKind, LoadResult, ServerProcess, run},
     table::{number, render},
     timing::nearest_rank,
 };
@@ -35,14 +35,14 @@ pub(crate) fn run_load(args: &LoadArgs) -> Result<()> {
     };
     let home = tempfile::tempdir()?;
     let length = Duration::from_secs(args.seconds);
-    let mut server = Server::start(&binary, home.path())
+    let mut server = ServerProcess::start(&binary, home.path())
         .with_context(|| format!("cannot start {}: give it by --binary", binary.display()))?;
     if args.kill {
-        return killed(&mut server, args, length);
+        return kill_and_check(&mut server, args, length);
     }
     let mut rows = Vec::new();
     let mut saved = Vec::new();
-    for load in [Load::Nothing, Load::Mixed, Load::Recalls] {
+    for load in [LoadKind::Nothing, LoadKind::Mixed, LoadKind::Recalls] {
         eprintln!("{}: {} clients for {} s", load.name(), args.clients, args.seconds);
         let ran = run(&server, load, args.clients, length, || {})?;
         anyhow::ensure!(ran.failed.is_empty(), "{} failed: {}", ran.failed.len(), ran.failed[0]);
@@ -59,7 +59,7 @@ pub(crate) fn run_load(args: &LoadArgs) -> Result<()> {
 const HEAD: [&str; 7] =
     ["load", "requests/s", "p50 ms", "p99 ms", "max ms", "memory MB, each quarter", "failed"];
 
-fn row(load: Load, ran: &Ran, length: Duration) -> Vec<String> {
+fn row(load: LoadKind, ran: &LoadResult, length: Duration) -> Vec<String> {
     let mut times = ran.times.clone();
     times.sort_by(f64::total_cmp);
     let memory: Vec<_> = ran.memory.iter().map(|bytes| number(*bytes as f64 / 1e6)).collect();
@@ -74,9 +74,9 @@ fn row(load: Load, ran: &Ran, length: Duration) -> Vec<String> {
     ]
 }
 
-fn killed(server: &mut Server, args: &LoadArgs, length: Duration) -> Result<()> {
+fn kill_and_check(server: &mut ServerProcess, args: &LoadArgs, length: Duration) -> Result<()> {
     let kill = server.killer();
-    let ran = run(server, Load::Mixed, args.clients, length, move || {
+    let ran = run(server, LoadKind::Mixed, args.clients, length, move || {
         std::thread::sleep(length / 2);
         kill();
     })?;

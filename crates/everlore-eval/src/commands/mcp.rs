@@ -8,18 +8,18 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use everlore::{Engine, Scope, llm::Builtin, store::SqliteStore};
+use everlore::{Engine, Scope, llm::BuiltinEmbedder, store::SqliteStore};
 use serde_json::{Value, json};
 
 use super::life::load;
 use crate::{
     corpus::Corpus,
     table::{number, render},
-    timing::{Spread, timed},
+    timing::{SampleStats, timed},
 };
 
 /// The first process reads the program and the database from the disk.
-const WARMING: u32 = 3;
+const WARMUP_RUNS: u32 = 3;
 
 /// Measure how soon `everlore mcp` answers, its start included
 #[derive(clap::Args)]
@@ -43,9 +43,9 @@ pub(crate) fn run(args: &McpArgs) -> Result<()> {
     let question = corpus.query(0, 1);
     let program = args.program.as_path();
     let tool = |name: &str, input: &dyn Fn() -> Value| {
-        spread(args.runs, || {
+        sample_runs(args.runs, || {
             let call = json!({ "name": name, "arguments": input() });
-            first(program, home.path(), &[modern("tools/call", call)])
+            time_first_answer(program, home.path(), &[stateless_request("tools/call", call)])
         })
     };
     let asked = || json!({ "query": question });
@@ -54,22 +54,26 @@ pub(crate) fn run(args: &McpArgs) -> Result<()> {
         json!({ "content": format!("Note {note:?}: the harbour opens at nine.") })
     };
     let rows = [
-        ("bare start: `everlore --version`", spread(args.runs, || bare(program))?),
+        ("bare start: `everlore --version`", sample_runs(args.runs, || time_bare_start(program))?),
         (
             "handshake: start to the answer of initialize",
-            spread(args.runs, || first(program, home.path(), &[initialize()]))?,
+            sample_runs(args.runs, || time_first_answer(program, home.path(), &[initialize()]))?,
         ),
         (
             "without: start to the answer of server/discover",
-            spread(args.runs, || {
-                first(program, home.path(), &[modern("server/discover", json!({}))])
+            sample_runs(args.runs, || {
+                time_first_answer(
+                    program,
+                    home.path(),
+                    &[stateless_request("server/discover", json!({}))],
+                )
             })?,
         ),
         ("start to the answer of memory_recall", tool("memory_recall", &asked)?),
         ("start to the answer of memory_timeline", tool("memory_timeline", &asked)?),
         ("start to the answer of memory_save", tool("memory_save", &told)?),
     ];
-    let row = |(name, spread): &(&str, Spread)| {
+    let row = |(name, spread): &(&str, SampleStats)| {
         vec![(*name).to_owned(), number(spread.p50), number(spread.p95), spread.n.to_string()]
     };
     println!("{}", render(&["ms", "p50", "p95", "n"], &rows.iter().map(row).collect::<Vec<_>>()));
@@ -80,21 +84,21 @@ fn fill(home: &Path, corpus: &Corpus, total: u32) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
-        let engine = Engine::new(store).with_embedder(Arc::new(Builtin::new()));
+        let engine = Engine::new(store).with_embedder(Arc::new(BuiltinEmbedder::new()));
         load(&engine, &Scope::default(), corpus, total).await?;
         engine.store().close().await;
         Ok(())
     })
 }
 
-fn spread(runs: u32, one: impl Fn() -> Result<f64>) -> Result<Spread> {
-    for _ in 0..WARMING {
+fn sample_runs(runs: u32, one: impl Fn() -> Result<f64>) -> Result<SampleStats> {
+    for _ in 0..WARMUP_RUNS {
         one()?;
     }
-    Ok(Spread::of((0..runs).map(|_| one()).collect::<Result<Vec<_>>>()?))
+    Ok(SampleStats::from_samples((0..runs).map(|_| one()).collect::<Result<Vec<_>>>()?))
 }
 
-fn bare(program: &Path) -> Result<f64> {
+fn time_bare_start(program: &Path) -> Result<f64> {
     let run = || Ok(Command::new(program).arg("--version").output()?);
     let (output, ms) = timed(run).with_context(|| program.display().to_string())?;
     ensure!(output.status.success(), "{} --version failed", program.display());
@@ -102,7 +106,7 @@ fn bare(program: &Path) -> Result<f64> {
 }
 
 /// Milliseconds from before the start to the first answer.
-fn first(program: &Path, home: &Path, lines: &[Value]) -> Result<f64> {
+fn time_first_answer(program: &Path, home: &Path, lines: &[Value]) -> Result<f64> {
     let mut command = Command::new(program);
     command.arg("--home").arg(home).arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped());
     let run = || {
@@ -129,7 +133,7 @@ fn initialize() -> Value {
     } })
 }
 
-fn modern(method: &str, mut params: Value) -> Value {
+fn stateless_request(method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::retrieval::{Options, measure_and_print};
+use super::retrieval::{RetrievalOptions, measure_and_print};
 use crate::retrieval::official;
 
 /// Measure the quality of retrieval on the official file of LoCoMo
@@ -13,7 +13,7 @@ pub(crate) struct LocomoArgs {
     /// The file, for example locomo10.json
     file: PathBuf,
     #[command(flatten)]
-    options: Options,
+    options: RetrievalOptions,
 }
 
 /// Measure the quality of retrieval on an official file of LongMemEval
@@ -22,7 +22,7 @@ pub(crate) struct LongmemevalArgs {
     /// The file, for example longmemeval_s.json
     file: PathBuf,
     #[command(flatten)]
-    options: Options,
+    options: RetrievalOptions,
 }
 
 /// Measures LoCoMo and prints.

@@ -14,18 +14,18 @@ use everlore::{
     files::{
         home::vault_folder,
         layers::{Layer, Layers},
-        vault::{INDEX, MAX_PROMPT_FILES, list},
+        vault::{INDEX_FILE, MAX_PROMPT_FILES, list},
     },
-    llm::Builtin,
+    llm::BuiltinEmbedder,
     prompt::Prompt,
     store::SqliteStore,
 };
 
 use super::vault::{fill, read_all};
 use crate::{
-    corpus::{Class, Corpus},
+    corpus::{Corpus, ScopeClass},
     table::{number, render},
-    timing::{Spread, process_cpu_seconds},
+    timing::{SampleStats, process_cpu_seconds},
 };
 
 /// How often each is measured.
@@ -51,20 +51,20 @@ pub(crate) struct PromptArgs {
 /// Measures all parts in turn and prints a table.
 pub(crate) fn run(args: &PromptArgs) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    println!("{}", runtime.block_on(measured(args))?);
+    println!("{}", runtime.block_on(measure_parts(args))?);
     Ok(())
 }
 
 /// An engine with everything that a prompt is made of, and the messages of the user.
-struct Full {
+struct PromptFixture {
     engine: Engine,
     home: tempfile::TempDir,
     corpus: Corpus,
     owner: u32,
 }
 
-async fn measured(args: &PromptArgs) -> Result<String> {
-    let full = Full::new(args).await?;
+async fn measure_parts(args: &PromptArgs) -> Result<String> {
+    let full = PromptFixture::new(args).await?;
     let (stable, vault) = (full.begin().await?, full.vault());
     let (text, recalled) = full.turn(&stable, 0).await?;
     let head = format!(
@@ -74,7 +74,7 @@ async fn measured(args: &PromptArgs) -> Result<String> {
         text.chars().count(),
         stable.tokens() + recalled
     );
-    let mut rows = Rows::default();
+    let mut rows = TimingRows::default();
     rows.measure("what a conversation begins with: layers, guide, index", async |_| {
         Ok(full.begin().await?.parts.len())
     })
@@ -99,9 +99,9 @@ async fn measured(args: &PromptArgs) -> Result<String> {
 
 /// The lines of the table.
 #[derive(Default)]
-struct Rows(Vec<Vec<String>>);
+struct TimingRows(Vec<Vec<String>>);
 
-impl Rows {
+impl TimingRows {
     /// Does something often. The time on a processor does not grow while other programs run; the time on the wall does.
     async fn measure(
         &mut self,
@@ -116,20 +116,22 @@ impl Rows {
         }
         let spent = process_cpu_seconds().zip(before).map(|(after, before)| after - before);
         let spent = spent.map_or("–".to_owned(), |spent| number(spent * 1e3 / f64::from(ROUNDS)));
-        let spread = Spread::of(samples);
+        let spread = SampleStats::from_samples(samples);
         self.0.push(vec![name.to_owned(), number(spread.p50), number(spread.p95), spent]);
         Ok(())
     }
 }
 
-impl Full {
+impl PromptFixture {
     async fn new(args: &PromptArgs) -> Result<Self> {
         let home = tempfile::tempdir()?;
         let corpus = Corpus::new(args.memories * CORPUS_SHARE, 1);
-        let owner = *corpus.scopes_of(Class::Large).first().context("there is no such owner")?;
+        let owner =
+            *corpus.scopes_of(ScopeClass::Large).first().context("there is no such owner")?;
         let store = Arc::new(SqliteStore::open(home.path().join("everlore.db")).await?);
-        let engine =
-            Engine::new(store).with_embedder(Arc::new(Builtin::new())).with_home(home.path());
+        let engine = Engine::new(store)
+            .with_embedder(Arc::new(BuiltinEmbedder::new()))
+            .with_home(home.path());
         let full = Self { engine, home, corpus, owner };
         full.remember(args.memories).await?;
         full.write_layers()?;
@@ -178,7 +180,7 @@ impl Full {
                 "- [Note {number}](user_note_{number}.md) — what note {number} is about, 第 {number} 件事\n"
             )
         };
-        Ok(fs::write(vault.join(INDEX), (0..files).map(line).collect::<String>())?)
+        Ok(fs::write(vault.join(INDEX_FILE), (0..files).map(line).collect::<String>())?)
     }
 
     fn layers(&self) -> Layers {
@@ -215,7 +217,7 @@ impl Full {
 
     /// The files that a prompt is made of, and nothing else.
     fn read_files(&self) -> Result<usize> {
-        let index = self.vault().join(INDEX);
+        let index = self.vault().join(INDEX_FILE);
         let files = self.layer_files().into_iter().map(|(path, _)| path).chain([index]);
         files.map(|path: PathBuf| read(&path)).sum()
     }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use everlore_scripted::{Chats, Embeddings, Reply, Request, Script, Server, chats::persona};
+use everlore_scripted::{
+    HttpRequest, HttpResponse, MockChat, MockEmbeddings, MockServer, Responder, chat::persona,
+};
 
 /// Play a provider of vectors and of a language model for all protocols, until interrupted
 #[derive(clap::Args)]
@@ -20,16 +22,16 @@ pub(crate) struct ProviderArgs {
 }
 
 /// Both models of the provider.
-struct Provider {
-    embeddings: Embeddings,
-    chats: Chats,
+struct MockProvider {
+    embeddings: MockEmbeddings,
+    chats: MockChat,
 }
 
-impl Script for Provider {
-    fn answer(&mut self, request: &Request) -> Reply {
+impl Responder for MockProvider {
+    fn respond(&mut self, request: &HttpRequest) -> HttpResponse {
         match request.path.as_str() {
-            "/v1/embeddings" | "/api/embed" => self.embeddings.answer(request),
-            _ => self.chats.answer(request),
+            "/v1/embeddings" | "/api/embed" => self.embeddings.respond(request),
+            _ => self.chats.respond(request),
         }
     }
 }
@@ -37,13 +39,16 @@ impl Script for Provider {
 /// Prints settings to copy, then serves.
 pub(crate) fn run(args: &ProviderArgs) -> Result<()> {
     anyhow::ensure!(args.dimensions > 0, "--dimensions must be at least 1");
-    let embeddings =
-        Embeddings { key: args.key.clone(), dimensions: args.dimensions, ..Embeddings::default() };
+    let embeddings = MockEmbeddings {
+        key: args.key.clone(),
+        dimensions: args.dimensions,
+        ..MockEmbeddings::default()
+    };
     let pause = Duration::from_millis(args.pause);
-    let chats = Chats::new().otherwise(move |asked| persona(asked).slowly(pause));
+    let chats = MockChat::new().otherwise(move |asked| persona(asked).with_pause(pause));
     let chats = args.key.iter().fold(chats, |chats, key| chats.with_key(key));
     let (vectors, talks) = (embeddings.model.clone(), chats.models()[0].clone());
-    let server = Server::start(Provider { embeddings, chats });
+    let server = MockServer::start(MockProvider { embeddings, chats });
     let url = server.url();
     println!(
         "[embedding]\nprovider = \"openai\"\nmodel = \"{vectors}\"\nbase_url = \"{url}/v1\"\n"

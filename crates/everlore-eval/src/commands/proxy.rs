@@ -11,22 +11,22 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use everlore::{
     Config, Engine, Scope, Turn,
-    config::{ModelSettings, Secret},
+    config::{ModelSettings, SecretString},
     llm::{
-        Builtin, Proxies,
-        remote::{Relay, Tongue},
+        BuiltinEmbedder, Proxies,
+        remote::{ClientProtocol, Upstream},
     },
     store::SqliteStore,
 };
-use everlore_scripted::{Chats, Said, Server as Provider};
-use everlore_server::{Options, Providers, Server};
+use everlore_scripted::{MockChat, MockServer as Provider, ModelResponse};
+use everlore_server::{Providers, Server, ServerOptions};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use crate::{
-    corpus::{Class, Corpus},
+    corpus::{Corpus, ScopeClass},
     table::{number, render},
-    timing::Spread,
+    timing::SampleStats,
 };
 
 /// How often each way is measured.
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &ProxyArgs) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let mut rows = Vec::new();
     for memories in &args.memories {
-        rows.extend(runtime.block_on(measured(*memories))?);
+        rows.extend(runtime.block_on(measure_size(*memories))?);
     }
     let heads = ["memories", "asked", "first byte p50 ms", "p95 ms", "added p50 ms", "p95 ms"];
     println!("{ROUNDS} questions each, after {HISTORY} messages\n");
@@ -68,23 +68,24 @@ pub(crate) fn run(args: &ProxyArgs) -> Result<()> {
     Ok(())
 }
 
-async fn measured(memories: u32) -> Result<Vec<Vec<String>>> {
+async fn measure_size(memories: u32) -> Result<Vec<Vec<String>>> {
     let home = tempfile::tempdir()?;
     let corpus = Corpus::new(memories * CORPUS_SHARE, 1);
-    let owner = *corpus.scopes_of(Class::Large).first().context("there is no such owner")?;
-    let engine = filled(home.path(), &corpus, owner, memories).await?;
-    let provider = Provider::start(Chats::new().otherwise(|_| Said::text("Well, 好的。")));
+    let owner = *corpus.scopes_of(ScopeClass::Large).first().context("there is no such owner")?;
+    let engine = fill_engine(home.path(), &corpus, owner, memories).await?;
+    let provider =
+        Provider::start(MockChat::new().otherwise(|_| ModelResponse::text("Well, 好的。")));
     let server = Server::bind(engine.clone(), options(home.path(), &provider)?).await?;
     let token = std::fs::read_to_string(server.token_file())?.trim().to_owned();
     let (address, upstream) =
-        (server.running().address.to_string(), provider.url().replace("http://", ""));
-    let alone = recalled(&engine, &corpus, owner).await?;
+        (server.info().address.to_string(), provider.url().replace("http://", ""));
+    let alone = time_recall(&engine, &corpus, owner).await?;
     let (end, ended) = oneshot::channel::<()>();
     let serving = tokio::spawn(server.run(async {
         // Whoever ends it may be gone.
         let _ = ended.await;
     }));
-    let asking = move || ask_all(&corpus, owner, &Ways { upstream, address, token });
+    let asking = move || ask_all(&corpus, owner, &ProxyTargets { upstream, address, token });
     let samples = tokio::task::spawn_blocking(asking).await??;
     drop(end);
     serving.await?;
@@ -92,7 +93,7 @@ async fn measured(memories: u32) -> Result<Vec<Vec<String>>> {
 }
 
 /// Milliseconds that finding and packing alone take, asked of the engine.
-async fn recalled(engine: &Engine, corpus: &Corpus, owner: u32) -> Result<Vec<f64>> {
+async fn time_recall(engine: &Engine, corpus: &Corpus, owner: u32) -> Result<Vec<f64>> {
     let (mut samples, budget) = (Vec::new(), engine.config().memory.inject.token_budget);
     for round in 0..ROUNDS {
         let request = engine.context_request(&Scope::default(), corpus.query(owner, round));
@@ -103,13 +104,13 @@ async fn recalled(engine: &Engine, corpus: &Corpus, owner: u32) -> Result<Vec<f6
     Ok(samples)
 }
 
-async fn filled(home: &Path, corpus: &Corpus, owner: u32, memories: u32) -> Result<Engine> {
+async fn fill_engine(home: &Path, corpus: &Corpus, owner: u32, memories: u32) -> Result<Engine> {
     let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
     let mut config = Config::default();
     // Something is told with every question: the dearest case.
     (config.recall.min_confidence, config.recall.floor) = (0.0, 0.0);
     let engine = Engine::new(store)
-        .with_embedder(Arc::new(Builtin::new()))
+        .with_embedder(Arc::new(BuiltinEmbedder::new()))
         .with_home(home)
         .with_config(config);
     let turn = |place| {
@@ -124,50 +125,50 @@ async fn filled(home: &Path, corpus: &Corpus, owner: u32, memories: u32) -> Resu
     Ok(engine)
 }
 
-fn options(home: &Path, provider: &Provider) -> Result<Options> {
+fn options(home: &Path, provider: &Provider) -> Result<ServerOptions> {
     let settings = ModelSettings {
         provider: "openai".to_owned(),
         model: MODEL.to_owned(),
         base_url: format!("{}/v1", provider.url()),
-        api_key: Secret::default(),
-        key_place: String::new(),
+        api_key: SecretString::default(),
+        key_location: String::new(),
         key_command: String::new(),
         timeout: Duration::from_secs(10),
         temperature: None,
         max_tokens: None,
         section: "chat",
     };
-    let relay = Relay::to_model(&settings, Tongue::Openai, &Proxies::default())?;
-    Ok(Options {
+    let relay = Upstream::for_model(&settings, ClientProtocol::Openai, &Proxies::default())?;
+    Ok(ServerOptions {
         home: home.to_owned(),
         address: "127.0.0.1:0".parse()?,
         allow_remote: false,
         tls: None,
-        hosts: Vec::new(),
+        allowed_hosts: Vec::new(),
         scope: Scope::default(),
         max_body_bytes: 1 << 20,
         requests_per_second: u32::MAX,
         mcp_tools: Vec::new(),
-        settings: String::new(),
+        settings_digest: String::new(),
         providers: Providers { openai: relay.map(Arc::new), ..Providers::default() },
     })
 }
 
 /// Where a question goes.
-struct Ways {
+struct ProxyTargets {
     upstream: String,
     address: String,
     token: String,
 }
 
 /// Milliseconds to the first byte of each way, in turn.
-fn ask_all(corpus: &Corpus, owner: u32, ways: &Ways) -> Result<[Vec<f64>; 3]> {
+fn ask_all(corpus: &Corpus, owner: u32, ways: &ProxyTargets) -> Result<[Vec<f64>; 3]> {
     let bearer = format!("authorization: Bearer {}\r\n", ways.token);
     let off = format!("{bearer}x-memory-mode: off\r\n");
     let mut clients = [
-        Client::connect(&ways.upstream, "")?,
-        Client::connect(&ways.address, &off)?,
-        Client::connect(&ways.address, &bearer)?,
+        StreamingClient::connect(&ways.upstream, "")?,
+        StreamingClient::connect(&ways.address, &off)?,
+        StreamingClient::connect(&ways.address, &bearer)?,
     ];
     let mut samples = [const { Vec::new() }; 3];
     let mut added = 0;
@@ -199,13 +200,13 @@ fn conversation(corpus: &Corpus, owner: u32, round: u32) -> Value {
 }
 
 /// A connection that is kept.
-struct Client {
+struct StreamingClient {
     stream: TcpStream,
     reader: BufReader<TcpStream>,
     headers: String,
 }
 
-impl Client {
+impl StreamingClient {
     fn connect(address: &str, headers: &str) -> Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -247,11 +248,12 @@ fn rows(memories: u32, samples: [Vec<f64>; 3], alone: Vec<f64>) -> Vec<Vec<Strin
     let row = |(name, samples): (&str, Vec<f64>)| {
         // Each question is compared with the same one that was asked directly a moment before.
         let added = samples.iter().zip(&direct).map(|(one, other)| one - other).collect();
-        let (spread, added) = (Spread::of(samples), Spread::of(added));
+        let (spread, added) =
+            (SampleStats::from_samples(samples), SampleStats::from_samples(added));
         let figures = [spread.p50, spread.p95, added.p50, added.p95].map(number);
         [vec![memories.to_string(), name.to_owned()], figures.to_vec()].concat()
     };
-    let recall = Spread::of(alone);
+    let recall = SampleStats::from_samples(alone);
     let recall = ["–".to_owned(), "–".to_owned(), number(recall.p50), number(recall.p95)];
     let recall = [vec![memories.to_string(), "recall alone".to_owned()], recall.to_vec()].concat();
     names.into_iter().zip(samples).map(row).chain([recall]).collect()

@@ -6,9 +6,9 @@ use anyhow::Result;
 
 use crate::{
     quality::{
-        abstention::{self, Told},
+        abstention::{self, AbstentionScores},
         periods::{self, SetScores},
-        updates::{self, Shares},
+        updates::{self, UpdateScores},
     },
     retrieval::data::DataSet,
     table::render,
@@ -16,7 +16,7 @@ use crate::{
 
 /// The files of a data set
 #[derive(clap::Args)]
-pub(crate) struct Files {
+pub(crate) struct DataFiles {
     /// The rows to store: id, scope, session, time, speaker, text, seq
     #[arg(long)]
     corpus: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct Files {
 #[derive(clap::Args)]
 pub(crate) struct TmdArgs {
     #[command(flatten)]
-    files: Files,
+    files: DataFiles,
     /// Ask every wording of each question
     #[arg(long)]
     paraphrases: bool,
@@ -45,7 +45,7 @@ pub(crate) struct TmdArgs {
 #[derive(clap::Args)]
 pub(crate) struct UpdatesArgs {
     #[command(flatten)]
-    files: Files,
+    files: DataFiles,
     /// Draw memories from the turns first, as a conversation's end does, and let them take part
     #[arg(long)]
     extract: bool,
@@ -58,10 +58,10 @@ pub(crate) struct UpdatesArgs {
 #[derive(clap::Args)]
 pub(crate) struct AbstainArgs {
     #[command(flatten)]
-    files: Files,
+    files: DataFiles,
 }
 
-impl Files {
+impl DataFiles {
     fn read(&self) -> Result<DataSet> {
         DataSet::read(&self.corpus, &self.queries, None)
     }
@@ -76,11 +76,13 @@ pub(crate) fn run_tmd(args: &TmdArgs) -> Result<()> {
     }
     let mut rows = vec![set_row("overall", &report.overall)];
     for (category, scores) in &report.by_category {
-        let apart = if category == periods::APART { " (apart)" } else { "" };
+        let apart = if category == periods::EXCLUDED_CATEGORY { " (apart)" } else { "" };
         rows.push(set_row(&format!("{category}{apart}"), scores));
     }
     println!("{}", render(&["periods", "n", "f1", "precision", "recall", "macro f1"], &rows));
-    for answered in report.worst.iter().filter(|a| a.category != periods::APART).take(args.worst) {
+    for answered in
+        report.worst.iter().filter(|a| a.category != periods::EXCLUDED_CATEGORY).take(args.worst)
+    {
         let kind = if answered.asks_period { "period" } else { "no period" };
         println!("{:.2} {kind} [{}] {}", answered.scores.f1, answered.category, answered.text);
     }
@@ -99,7 +101,7 @@ pub(crate) fn run_updates(args: &UpdatesArgs) -> Result<()> {
         println!("{:#}", serde_json::to_value(&report)?);
         return Ok(());
     }
-    let row = |name: &str, shares: &Shares| {
+    let row = |name: &str, shares: &UpdateScores| {
         let counts = [shares.n.to_string(), percent(shares.newest_first)];
         let all = [shares.asked.to_string(), percent(shares.found)];
         [name.to_owned()].into_iter().chain(counts).chain(all).collect::<Vec<_>>()
@@ -123,7 +125,7 @@ pub(crate) fn run_abstain(args: &AbstainArgs) -> Result<()> {
         println!("{:#}", serde_json::to_value(&report)?);
         return Ok(());
     }
-    let row = |name: &str, told: &Told| {
+    let row = |name: &str, told: &AbstentionScores| {
         let shares = [told.own_answered, told.foreign_silenced, told.silenced_at_95].map(percent);
         let auc = [name.to_owned(), format!("{:.3}", told.auc)];
         auc.into_iter().chain(shares).collect::<Vec<_>>()

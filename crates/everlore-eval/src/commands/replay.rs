@@ -5,13 +5,13 @@ use std::{path::Path, sync::Arc, time::Duration, time::Instant};
 use anyhow::{Context as _, Result};
 use everlore::{
     Engine, Scope, Turn,
-    config::{EmbeddingConfig, Provider},
+    config::{EmbeddingConfig, EmbeddingProvider},
     engine::ExtractRequest,
-    llm::{Proxies, remote::Endpoint},
-    store::{CacheStatus, SqliteStore, Store, VectorCache},
+    llm::{Proxies, remote::EmbeddingEndpoint},
+    store::{SqliteStore, Store, VectorCache, VectorCacheStatus},
     types::Role,
 };
-use everlore_scripted::{Embeddings, Server};
+use everlore_scripted::{MockEmbeddings, MockServer};
 use serde_json::json;
 
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 const DIMENSIONS: usize = 64;
 
 /// Longer than the scripted server takes for anything.
-const PATIENT: Duration = Duration::from_secs(60);
+const EMBED_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Exchanges of one conversation.
 const EXCHANGES: u32 = 10;
@@ -47,7 +47,7 @@ pub(crate) struct ReplayArgs {
 }
 
 /// What one run through the day asked for.
-struct Pass {
+struct ReplayPass {
     hits: u64,
     misses: u64,
     /// Texts that the server was asked for, by its own count.
@@ -55,7 +55,7 @@ struct Pass {
     seconds: f64,
 }
 
-impl Pass {
+impl ReplayPass {
     fn rate(&self) -> f64 {
         self.hits as f64 / (self.hits + self.misses).max(1) as f64
     }
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let passes = measure(args)?;
     let replayed = passes.last().context("--times must be at least 1")?.rate();
     if args.json {
-        let one = |pass: &Pass| {
+        let one = |pass: &ReplayPass| {
             json!({
                 "hits": pass.hits, "misses": pass.misses, "asked": pass.asked,
                 "rate": pass.rate(), "seconds": pass.seconds,
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         println!("{:#}", json!({ "passes": passes, "replayed": replayed }));
         return Ok(());
     }
-    let row = |(index, pass): (usize, &Pass)| {
+    let row = |(index, pass): (usize, &ReplayPass)| {
         let name = if index == 0 { "the day".to_owned() } else { format!("replay {index}") };
         let wanted = (pass.hits + pass.misses).to_string();
         let rate = format!("{:.1}%", 100.0 * pass.rate());
@@ -88,21 +88,22 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
 }
 
 /// The day and its replays, each by a process of its own as far as the engine can tell.
-fn measure(args: &ReplayArgs) -> Result<Vec<Pass>> {
-    let provider = Embeddings { dimensions: DIMENSIONS, ..Embeddings::default() };
-    let (server, folder) = (Server::start(provider), tempfile::tempdir()?);
+fn measure(args: &ReplayArgs) -> Result<Vec<ReplayPass>> {
+    let provider = MockEmbeddings { dimensions: DIMENSIONS, ..MockEmbeddings::default() };
+    let (server, folder) = (MockServer::start(provider), tempfile::tempdir()?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut passes = Vec::new();
         for day in 0..=args.times {
             let (engine, store) = open(&folder.path().join("everlore.db"), &server).await?;
-            let (before, asked, begun) = (cache(&engine).await?, texts(&server), Instant::now());
-            live(&engine, args.exchanges, day).await?;
-            let after = cache(&engine).await?;
-            passes.push(Pass {
+            let (before, asked, begun) =
+                (cache_status(&engine).await?, requested_texts(&server), Instant::now());
+            replay_day(&engine, args.exchanges, day).await?;
+            let after = cache_status(&engine).await?;
+            passes.push(ReplayPass {
                 hits: after.hits - before.hits,
                 misses: after.misses - before.misses,
-                asked: texts(&server) - asked,
+                asked: requested_texts(&server) - asked,
                 seconds: begun.elapsed().as_secs_f64(),
             });
             store.close().await;
@@ -111,27 +112,27 @@ fn measure(args: &ReplayArgs) -> Result<Vec<Pass>> {
     })
 }
 
-async fn open(path: &Path, server: &Server) -> Result<(Engine, Arc<SqliteStore>)> {
+async fn open(path: &Path, server: &MockServer) -> Result<(Engine, Arc<SqliteStore>)> {
     let config = EmbeddingConfig {
-        provider: Provider::Openai,
-        model: Embeddings::default().model,
+        provider: EmbeddingProvider::Openai,
+        model: MockEmbeddings::default().model,
         base_url: format!("{}/v1", server.url()),
-        query_limit: PATIENT,
+        query_limit: EMBED_TIMEOUT,
         ..EmbeddingConfig::default()
     };
-    let endpoint = Endpoint::new(&config, None, &Proxies::default())?;
+    let endpoint = EmbeddingEndpoint::new(&config, None, &Proxies::default())?;
     let store = Arc::new(SqliteStore::open(path).await?);
     let cache = (Arc::clone(&store) as Arc<dyn VectorCache>, config.cache_entries);
     let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>).with_remote_embedder(
-        Arc::new(endpoint.for_memories(DIMENSIONS)),
-        Arc::new(endpoint.for_questions(DIMENSIONS)),
+        Arc::new(endpoint.document_embedder(DIMENSIONS)),
+        Arc::new(endpoint.query_embedder(DIMENSIONS)),
         Some(cache),
     );
     Ok((engine, store))
 }
 
 /// Exchanges in conversations: something is asked, recall is asked, an answer comes, and memories are drawn at the end.
-async fn live(engine: &Engine, exchanges: u32, day: u32) -> Result<()> {
+async fn replay_day(engine: &Engine, exchanges: u32, day: u32) -> Result<()> {
     let (corpus, owner) = (Corpus::new(exchanges.max(1), 1), Scope::default());
     for number in 0..exchanges {
         let session = format!("day {day}, talk {}", number / EXCHANGES);
@@ -153,19 +154,19 @@ async fn live(engine: &Engine, exchanges: u32, day: u32) -> Result<()> {
         engine.observe(&owner, turns).await?;
     }
     engine.extract(&owner, &ExtractRequest::default()).await?;
-    engine.settle(PATIENT).await;
+    engine.flush(EMBED_TIMEOUT).await;
     let waiting = engine.embed_status().await?.waiting;
     anyhow::ensure!(waiting == 0, "{waiting} texts have no vector: the server was not understood");
     Ok(())
 }
 
-async fn cache(engine: &Engine) -> Result<CacheStatus> {
+async fn cache_status(engine: &Engine) -> Result<VectorCacheStatus> {
     engine.embed_status().await?.cache.context("the engine has no cache")
 }
 
 /// How many texts the server was asked for so far.
-fn texts(server: &Server) -> usize {
-    let one = |request: &everlore_scripted::Request| {
+fn requested_texts(server: &MockServer) -> usize {
+    let one = |request: &everlore_scripted::HttpRequest| {
         request.json()["input"].as_array().map_or(1, Vec::len)
     };
     server.requests().iter().map(one).sum()

@@ -8,17 +8,17 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     retrieval::{
-        Candidate, Retriever, baselines,
-        compare::{self, Difference},
+        Retriever, RetrieverSpec, baselines,
+        compare::{self, RunDifference},
         data::DataSet,
-        engine::{self, Everlore, Local},
-        folds::{self, Folds},
-        metrics::{APART, NAMES, Scores, Summary},
-        run::{Report, run as measure, run_made},
-        steps::{self, Steps},
+        engine::{self, EngineRetriever, LocalModelUse},
+        folds::{self, WeightFolds},
+        metrics::{EXCLUDED_CATEGORY, METRIC_NAMES, RankingScores, ScoreSummary},
+        run::{RetrievalReport, run as measure, run_with},
+        steps::{self, StepStats},
     },
     table::{number, render},
-    timing::Spread,
+    timing::SampleStats,
 };
 
 /// Measure the quality of retrieval on a data set
@@ -36,12 +36,12 @@ pub(crate) struct RetrievalArgs {
     #[arg(long)]
     noise: Option<PathBuf>,
     #[command(flatten)]
-    options: Options,
+    options: RetrievalOptions,
 }
 
 /// What every measurement of retrieval can be told
 #[derive(clap::Args, Default)]
-pub(crate) struct Options {
+pub(crate) struct RetrievalOptions {
     /// Ask only this many questions, spread over the file
     #[arg(long, value_name = "COUNT")]
     limit: Option<usize>,
@@ -78,23 +78,25 @@ pub(crate) fn run(args: &RetrievalArgs) -> Result<()> {
 }
 
 /// Measures a data set and prints.
-pub(crate) fn measure_and_print(mut set: DataSet, options: &Options) -> Result<()> {
+pub(crate) fn measure_and_print(mut set: DataSet, options: &RetrievalOptions) -> Result<()> {
     if let Some(limit) = options.limit {
-        set.thin(limit);
+        set.sample_queries(limit);
     }
     if set.queries.is_empty() {
         bail!("no question with an answer in this data set");
     }
-    let local = local(options)?;
+    let local = local_model_use(options)?;
     if options.folds {
         print_folds(&folds::measure(&set, local)?);
         return Ok(());
     }
     let chosen = candidates(options.baselines);
     let mut reports = chosen.into_iter().map(|c| measure(c, &set)).collect::<Result<Vec<_>>>()?;
-    if !matches!(local, Local::None) {
-        let make = || Ok(Box::new(Everlore::with(local.clone())?) as Box<dyn Retriever>);
-        reports.insert(0, run_made("everlore with a model", &make, &set)?);
+    if !matches!(local, LocalModelUse::None) {
+        let make = || {
+            Ok(Box::new(EngineRetriever::with_local_model(local.clone())?) as Box<dyn Retriever>)
+        };
+        reports.insert(0, run_with("everlore with a model", &make, &set)?);
     }
     let differences = differences(&reports[0], options)?;
     let steps = options.steps.then(|| steps::measure(&set, local)).transpose()?;
@@ -116,14 +118,17 @@ pub(crate) fn measure_and_print(mut set: DataSet, options: &Options) -> Result<(
 }
 
 /// The model that is measured.
-fn local(options: &Options) -> Result<Local> {
-    let Some(folder) = &options.model else { return Ok(Local::None) };
+fn local_model_use(options: &RetrievalOptions) -> Result<LocalModelUse> {
+    let Some(folder) = &options.model else { return Ok(LocalModelUse::None) };
     let model = LocalModel::read(folder)?;
-    Ok(if options.pooled { Local::Sentence(model) } else { Local::Words(model) })
+    Ok(if options.pooled { LocalModelUse::Embedder(model) } else { LocalModelUse::Reranker(model) })
 }
 
 /// Compares with a saved run first, so that it may be replaced by this one.
-fn differences(report: &Report, options: &Options) -> Result<Option<Vec<Difference>>> {
+fn differences(
+    report: &RetrievalReport,
+    options: &RetrievalOptions,
+) -> Result<Option<Vec<RunDifference>>> {
     let other = options.against.as_deref().map(compare::read).transpose()?;
     let differences = other.map(|other| compare::compare(&report.answers, &other)).transpose()?;
     if let Some(path) = &options.save {
@@ -132,24 +137,25 @@ fn differences(report: &Report, options: &Options) -> Result<Option<Vec<Differen
     Ok(differences)
 }
 
-fn print_folds(folds: &Folds) {
+fn print_folds(folds: &WeightFolds) {
     let [first, second] = folds.chosen;
     let honest = format!("chosen by halves: {first} and {second}");
     let mut rows = vec![row(&honest, &folds.judged.overall)];
     rows.extend(
         folds.by_weight.iter().map(|(w, judged)| row(&format!("weight {w}"), &judged.overall)),
     );
-    let head: Vec<&str> = [&["", "n"], &NAMES[..]].concat();
+    let head: Vec<&str> = [&["", "n"], &METRIC_NAMES[..]].concat();
     println!("{}", render(&head, &rows));
 }
 
-fn print_steps(steps: &Steps) {
-    let row = |(name, ms): (&str, Spread)| vec![name.to_owned(), number(ms.p50), number(ms.p95)];
+fn print_steps(steps: &StepStats) {
+    let row =
+        |(name, ms): (&str, SampleStats)| vec![name.to_owned(), number(ms.p50), number(ms.p95)];
     let rows: Vec<_> = steps.named().into_iter().map(row).collect();
     println!("{}", render(&["step", "p50 ms", "p95 ms"], &rows));
 }
 
-fn print_differences(differences: &[Difference]) {
+fn print_differences(differences: &[RunDifference]) {
     if differences.is_empty() {
         return;
     }
@@ -166,13 +172,13 @@ fn print_differences(differences: &[Difference]) {
 }
 
 /// The engine first.
-fn candidates(with_baselines: bool) -> Vec<&'static Candidate> {
-    let beside = if with_baselines { baselines::CANDIDATES } else { &[] };
-    engine::CANDIDATES.iter().chain(beside).collect()
+fn candidates(with_baselines: bool) -> Vec<&'static RetrieverSpec> {
+    let beside = if with_baselines { baselines::RETRIEVERS } else { &[] };
+    engine::RETRIEVERS.iter().chain(beside).collect()
 }
 
 /// The first report at the top, the others beside it under `baselines`.
-fn to_json(reports: &[Report]) -> Result<Value> {
+fn to_json(reports: &[RetrievalReport]) -> Result<Value> {
     let Some((first, others)) = reports.split_first() else { return Ok(Value::Null) };
     let mut value = serde_json::to_value(first)?;
     let mut beside = Map::new();
@@ -185,13 +191,13 @@ fn to_json(reports: &[Report]) -> Result<Value> {
     Ok(value)
 }
 
-fn print(report: &Report) {
+fn print(report: &RetrievalReport) {
     let head =
         [report.retriever, "n", "recall@5", "recall@10", "recall@20", "hit@5", "mrr@10", "ndcg@10"];
     let judged = &report.judged;
     let mut rows = vec![row("overall", &judged.overall), error_row(&judged.standard_error)];
     for (category, summary) in &judged.by_category {
-        let apart = if category == APART { " (apart)" } else { "" };
+        let apart = if category == EXCLUDED_CATEGORY { " (apart)" } else { "" };
         rows.push(row(&format!("{category}{apart}"), summary));
     }
     println!("{}", render(&head, &rows));
@@ -204,12 +210,12 @@ fn print(report: &Report) {
     );
 }
 
-fn row(name: &str, summary: &Summary) -> Vec<String> {
+fn row(name: &str, summary: &ScoreSummary) -> Vec<String> {
     let values = summary.mean.values().map(|value| format!("{:.1}", value * 100.0));
     [name.to_owned(), summary.n.to_string()].into_iter().chain(values).collect()
 }
 
-fn error_row(errors: &Scores) -> Vec<String> {
+fn error_row(errors: &RankingScores) -> Vec<String> {
     let values = errors.values().map(|value| format!("±{:.1}", value * 100.0));
     ["standard error".to_owned(), String::new()].into_iter().chain(values).collect()
 }

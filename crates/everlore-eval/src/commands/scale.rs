@@ -6,13 +6,13 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    corpus::{Class, Corpus},
+    corpus::{Corpus, ScopeClass},
     scale::{
-        measure::{Measured, measure},
-        subject::Kind,
+        measure::{ScaleResult, measure},
+        subject::SubjectKind,
     },
     table::{number, render},
-    timing::{Spread, sync_ms},
+    timing::{SampleStats, sync_ms},
 };
 
 /// Measure speed at one or more totals
@@ -23,7 +23,7 @@ pub(crate) struct ScaleArgs {
     total: Vec<u32>,
     /// The subjects to measure; all if not given
     #[arg(long, value_delimiter = ',')]
-    only: Vec<Kind>,
+    only: Vec<SubjectKind>,
     /// Queries measured in each class of scopes
     #[arg(long, default_value_t = 60)]
     queries: u32,
@@ -42,7 +42,7 @@ pub(crate) struct ScaleArgs {
 pub(crate) fn run(args: &ScaleArgs) -> Result<()> {
     let base = args.folder.clone().unwrap_or_else(std::env::temp_dir);
     let sync = sync_ms(&base)?;
-    let kinds = if args.only.is_empty() { Kind::ALL.to_vec() } else { args.only.clone() };
+    let kinds = if args.only.is_empty() { SubjectKind::ALL.to_vec() } else { args.only.clone() };
     let mut all = Vec::new();
     for &total in &args.total {
         let corpus = Corpus::new(total, args.seed);
@@ -60,14 +60,14 @@ pub(crate) fn run(args: &ScaleArgs) -> Result<()> {
     Ok(())
 }
 
-fn print(all: &[Measured], sync: Spread) {
+fn print(all: &[ScaleResult], sync: SampleStats) {
     println!("one sync of a 4 KB append: {} ms (median of {})\n", number(sync.p50), sync.n);
     let head =
         ["subject, total", "memories/s", "bytes", "save ms p50/p95", "open + first ms p50/p95"];
     println!("{}", render(&head, &all.iter().map(cost_row).collect::<Vec<_>>()));
     println!("query ms, p50 / p95, by class of scope (its size)\n");
     let mut head = vec!["subject, total"];
-    head.extend(Class::ALL.map(Class::name));
+    head.extend(ScopeClass::ALL.map(ScopeClass::name));
     println!("{}", render(&head, &all.iter().map(query_row).collect::<Vec<_>>()));
     println!("ratios of p50\n");
     let rows: Vec<_> = ratio_rows(all)
@@ -80,8 +80,8 @@ fn print(all: &[Measured], sync: Spread) {
     println!("{}", render(&[&["ratio"], &head[1..]].concat(), &rows));
 }
 
-fn cost_row(measured: &Measured) -> Vec<String> {
-    let pair = |spread: Spread| format!("{} / {}", number(spread.p50), number(spread.p95));
+fn cost_row(measured: &ScaleResult) -> Vec<String> {
+    let pair = |spread: SampleStats| format!("{} / {}", number(spread.p50), number(spread.p95));
     vec![
         label(measured),
         number(measured.memories_per_second),
@@ -91,17 +91,17 @@ fn cost_row(measured: &Measured) -> Vec<String> {
     ]
 }
 
-fn query_row(measured: &Measured) -> Vec<String> {
+fn query_row(measured: &ScaleResult) -> Vec<String> {
     let times = measured.queries.iter().map(|times| {
         format!("{} / {} ({})", number(times.ms.p50), number(times.ms.p95), times.scope_size)
     });
     [label(measured)].into_iter().chain(times).collect()
 }
 
-type Ratios = [Option<f64>; Class::ALL.len()];
+type Ratios = [Option<f64>; ScopeClass::ALL.len()];
 
 /// How each subject grows from a total to a larger one, and how many times slower an earlier subject is than a later one.
-fn ratio_rows(all: &[Measured]) -> Vec<(String, Ratios)> {
+fn ratio_rows(all: &[ScaleResult]) -> Vec<(String, Ratios)> {
     let mut rows = Vec::new();
     for (index, later) in all.iter().enumerate() {
         for earlier in &all[..index] {
@@ -123,16 +123,16 @@ fn ratio_rows(all: &[Measured]) -> Vec<(String, Ratios)> {
     rows
 }
 
-fn ratio(above: &Measured, below: &Measured) -> Ratios {
-    Class::ALL.map(|class| {
-        let p50 = |measured: &Measured| measured.class(class).map(|times| times.ms.p50);
+fn ratio(above: &ScaleResult, below: &ScaleResult) -> Ratios {
+    ScopeClass::ALL.map(|class| {
+        let p50 = |measured: &ScaleResult| measured.class(class).map(|times| times.ms.p50);
         p50(above).zip(p50(below)).map(|(above, below)| above / below)
     })
 }
 
-fn ratios(all: &[Measured]) -> Value {
+fn ratios(all: &[ScaleResult]) -> Value {
     let rows = ratio_rows(all).into_iter().map(|(label, ratios)| {
-        let by_class = Class::ALL.iter().zip(ratios);
+        let by_class = ScopeClass::ALL.iter().zip(ratios);
         let cells: Map<String, Value> =
             by_class.map(|(class, ratio)| (class.name().to_owned(), json!(ratio))).collect();
         (label, Value::Object(cells))
@@ -140,6 +140,6 @@ fn ratios(all: &[Measured]) -> Value {
     Value::Object(rows.collect())
 }
 
-fn label(measured: &Measured) -> String {
+fn label(measured: &ScaleResult) -> String {
     format!("{}, {}k", measured.subject, measured.total / 1_000)
 }

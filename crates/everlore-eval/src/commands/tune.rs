@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use everlore::config::RecallConfig;
 
-use super::bench::{Set, sets};
+use super::bench::{NamedDataSet, read_sets};
 use crate::{
-    retrieval::tune::{Bench, KNOBS, Part, Search, knob, worth},
+    retrieval::tune::{ConstantSearch, KNOBS, QuestionSplit, TuneSet, find_knob, worth},
     table::render,
 };
 
@@ -45,44 +45,45 @@ pub(crate) fn run(args: &TuneArgs) -> Result<()> {
     if args.folds < 2 {
         bail!("with fewer than two folds nothing is held back");
     }
-    let sets = ranked(args)?;
+    let sets = ranked_sets(args)?;
     let benches = sets
         .iter()
-        .map(|set| Bench::new(set.name.clone(), &set.data))
+        .map(|set| TuneSet::new(set.name.clone(), &set.data))
         .collect::<Result<Vec<_>>>()?;
-    let mut search = Search::new(benches);
-    search.keep(&args.only)?;
-    let begin = beginning(&args.set)?;
-    let rows = [row(&mut search, "beginning", &begin, Part::All)?];
+    let mut search = ConstantSearch::new(benches);
+    search.restrict_to(&args.only)?;
+    let begin = initial_config(&args.set)?;
+    let rows = [row(&mut search, "beginning", &begin, QuestionSplit::All)?];
     print(&search, &rows);
     if args.curves { curves(&mut search, &begin) } else { folds(&mut search, &begin, args) }
 }
 
 /// The sets whose answers are ranked.
-fn ranked(args: &TuneArgs) -> Result<Vec<Set>> {
-    let mut sets = sets(&args.bench_dir)?;
-    sets.retain(Set::is_ranked);
+fn ranked_sets(args: &TuneArgs) -> Result<Vec<NamedDataSet>> {
+    let mut sets = read_sets(&args.bench_dir)?;
+    sets.retain(NamedDataSet::is_ranked);
     if sets.is_empty() {
         bail!("no data set with ranked answers in {}", args.bench_dir.display());
     }
-    sets.iter_mut().for_each(|set| set.data.thin(args.limit));
+    sets.iter_mut().for_each(|set| set.data.sample_queries(args.limit));
     Ok(sets)
 }
 
 /// The defaults with what was given.
-fn beginning(given: &[String]) -> Result<RecallConfig> {
+fn initial_config(given: &[String]) -> Result<RecallConfig> {
     given.iter().try_fold(RecallConfig::default(), |config, given| {
         let (name, value) =
             given.split_once('=').with_context(|| format!("`{given}` is not NAME=VALUE"))?;
         let value = value.parse().with_context(|| format!("`{value}` is no number"))?;
-        Ok(knob(name)?.set(&config, value))
+        Ok(find_knob(name)?.set(&config, value))
     })
 }
 
-fn curves(search: &mut Search<'_>, begin: &RecallConfig) -> Result<()> {
+fn curves(search: &mut ConstantSearch<'_>, begin: &RecallConfig) -> Result<()> {
     for knob in search.knobs.clone() {
-        let row =
-            |value: &f64| row(search, &value.to_string(), &knob.set(begin, *value), Part::All);
+        let row = |value: &f64| {
+            row(search, &value.to_string(), &knob.set(begin, *value), QuestionSplit::All)
+        };
         let rows = knob.values.iter().map(row).collect::<Result<Vec<_>>>()?;
         println!("\n{} (now {})\n", knob.name, knob.get(begin));
         print(search, &rows);
@@ -90,10 +91,12 @@ fn curves(search: &mut Search<'_>, begin: &RecallConfig) -> Result<()> {
     Ok(())
 }
 
-fn folds(search: &mut Search<'_>, begin: &RecallConfig, args: &TuneArgs) -> Result<()> {
+fn folds(search: &mut ConstantSearch<'_>, begin: &RecallConfig, args: &TuneArgs) -> Result<()> {
     let of = args.folds;
-    let by_conversation = (0..of).map(|fold| (Part::AllBut { fold, of }, Part::Only { fold, of }));
-    let by_set = (0..search.benches.len()).map(|set| (Part::Without(set), Part::Set(set)));
+    let by_conversation =
+        (0..of).map(|fold| (QuestionSplit::AllBut { fold, of }, QuestionSplit::Only { fold, of }));
+    let by_set =
+        (0..search.sets.len()).map(|set| (QuestionSplit::Without(set), QuestionSplit::Set(set)));
     for (seen, held_back) in by_conversation.chain(by_set).collect::<Vec<_>>() {
         let best = search.best(begin, seen, args.tries)?;
         println!("\nchosen on {seen:?}: {}\n", changes(begin, &best));
@@ -105,9 +108,9 @@ fn folds(search: &mut Search<'_>, begin: &RecallConfig, args: &TuneArgs) -> Resu
         ];
         print(search, &rows);
     }
-    let best = search.best(begin, Part::All, args.tries)?;
+    let best = search.best(begin, QuestionSplit::All, args.tries)?;
     println!("\nchosen on everything: {}\n", changes(begin, &best));
-    let rows = [row(search, "chosen, in sample", &best, Part::All)?];
+    let rows = [row(search, "chosen, in sample", &best, QuestionSplit::All)?];
     print(search, &rows);
     Ok(())
 }
@@ -121,10 +124,10 @@ fn changes(begin: &RecallConfig, to: &RecallConfig) -> String {
 
 /// The figures of some constants on the sets that a part has.
 fn row(
-    search: &mut Search<'_>,
+    search: &mut ConstantSearch<'_>,
     name: &str,
     config: &RecallConfig,
-    part: Part,
+    part: QuestionSplit,
 ) -> Result<Vec<String>> {
     let percent = |share: f64| format!("{:.2}", 100.0 * share);
     let figures = search.figures(config, part)?;
@@ -136,8 +139,8 @@ fn row(
     Ok(row)
 }
 
-fn print(search: &Search<'_>, rows: &[Vec<String>]) {
-    let names = search.benches.iter().map(|bench| bench.name.as_str());
+fn print(search: &ConstantSearch<'_>, rows: &[Vec<String>]) {
+    let names = search.sets.iter().map(|bench| bench.name.as_str());
     let head: Vec<&str> = ["recall@10 / ndcg@10", "mean"].into_iter().chain(names).collect();
     println!("{}", render(&head, rows));
 }

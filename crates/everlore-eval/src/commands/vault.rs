@@ -14,7 +14,7 @@ use everlore::{
 
 use crate::{
     table::{number, render},
-    timing::Spread,
+    timing::SampleStats,
 };
 
 /// How often a listing is measured.
@@ -50,7 +50,7 @@ fn listing(files: usize) -> Result<String> {
         plain.push(milliseconds(|| read_all(folder.path()))?);
     }
     let row = |name: &str, samples: Vec<f64>| {
-        let spread = Spread::of(samples);
+        let spread = SampleStats::from_samples(samples);
         vec![name.to_owned(), number(spread.p50), number(spread.p95)]
     };
     let rows =

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Doc;
-use crate::terms::{TERM_BITS, Term};
+use crate::terms::{BaselineTerm, TERM_BITS};
 
 /// Records of one page: 160 of 24 bytes fit a database page without overflow.
 pub(super) const PAGE_DOCS: u32 = 160;
@@ -25,7 +25,7 @@ pub(super) struct Record {
 /// One memory of one term; `doc` is its number in the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
-    pub(super) term: Term,
+    pub(super) term: BaselineTerm,
     pub(super) doc: u32,
     pub(super) frequency: u32,
 }
@@ -38,7 +38,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    pub(super) fn add(&mut self, record: Record, terms: impl Iterator<Item = (Term, u32)>) {
+    pub(super) fn add(&mut self, record: Record, terms: impl Iterator<Item = (BaselineTerm, u32)>) {
         let doc = self.records.len() as u32;
         self.entries.extend(terms.map(|(term, frequency)| Entry { term, doc, frequency }));
         self.records.push(record);
@@ -100,14 +100,16 @@ impl Block {
             .collect();
         let bytes: usize = lists.iter().map(|(_, list)| list.len() + TERM_BYTES + 2).sum();
         let parts = bytes.div_ceil(PART_BYTES).max(1) as i64;
-        let same_part = |a: &(Term, _), b: &(Term, _)| part_of(a.0, parts) == part_of(b.0, parts);
+        let same_part = |a: &(BaselineTerm, _), b: &(BaselineTerm, _)| {
+            part_of(a.0, parts) == part_of(b.0, parts)
+        };
         let written = lists.chunk_by(same_part).map(|l| (part_of(l[0].0, parts), join(l)));
         (parts, written.collect())
     }
 }
 
 /// The part that holds a term: parts are equal ranges of the hashes.
-pub(super) fn part_of(term: Term, parts: i64) -> i64 {
+pub(super) fn part_of(term: BaselineTerm, parts: i64) -> i64 {
     ((i128::from(term) * i128::from(parts)) >> TERM_BITS) as i64
 }
 
@@ -133,7 +135,7 @@ impl<'a> Part<'a> {
     }
 
     /// Appends the memories of one term to `hits`, if the part has it.
-    pub(super) fn find(&self, wanted: Term, hits: &mut Vec<Entry>) {
+    pub(super) fn find(&self, wanted: BaselineTerm, hits: &mut Vec<Entry>) {
         if let Some(index) = bisect(self.terms, wanted) {
             decode(self.list(index), wanted, |entry| hits.push(entry));
         }
@@ -146,7 +148,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn term(&self, index: usize) -> Term {
+    fn term(&self, index: usize) -> BaselineTerm {
         number(&self.terms[index * TERM_BYTES..][..TERM_BYTES])
     }
 
@@ -197,18 +199,18 @@ impl<'a> TailRow<'a> {
         Self { record: record(head), terms, frequencies }
     }
 
-    pub(super) fn frequency(&self, wanted: Term) -> Option<u32> {
+    pub(super) fn frequency(&self, wanted: BaselineTerm) -> Option<u32> {
         bisect(self.terms, wanted).map(|index| self.frequencies[index].into())
     }
 
-    pub(super) fn terms(&self) -> impl Iterator<Item = (Term, u32)> {
+    pub(super) fn terms(&self) -> impl Iterator<Item = (BaselineTerm, u32)> {
         let terms = self.terms.chunks_exact(TERM_BYTES).map(number);
         terms.zip(self.frequencies.iter().map(|frequency| (*frequency).into()))
     }
 }
 
 /// Where a term stands in a sorted run of terms.
-fn bisect(terms: &[u8], wanted: Term) -> Option<usize> {
+fn bisect(terms: &[u8], wanted: BaselineTerm) -> Option<usize> {
     let at = |index: usize| number(&terms[index * TERM_BYTES..][..TERM_BYTES]);
     let (mut low, mut high) = (0, terms.len() / TERM_BYTES);
     while low < high {
@@ -233,7 +235,7 @@ fn encode(entries: &[Entry]) -> Vec<u8> {
     bytes
 }
 
-fn decode(mut list: &[u8], term: Term, mut visit: impl FnMut(Entry)) {
+fn decode(mut list: &[u8], term: BaselineTerm, mut visit: impl FnMut(Entry)) {
     let mut doc = 0;
     while !list.is_empty() {
         let step = take(&mut list);
@@ -243,7 +245,7 @@ fn decode(mut list: &[u8], term: Term, mut visit: impl FnMut(Entry)) {
     }
 }
 
-fn join(lists: &[(Term, Vec<u8>)]) -> Vec<u8> {
+fn join(lists: &[(BaselineTerm, Vec<u8>)]) -> Vec<u8> {
     let total: usize = lists.iter().map(|(_, list)| list.len()).sum();
     let (wide, end_bytes) = if total <= usize::from(u16::MAX) { (0, 2) } else { (WIDE, 4) };
     let mut part = ((lists.len() | wide) as u16).to_le_bytes().to_vec();

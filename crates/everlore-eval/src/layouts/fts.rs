@@ -8,7 +8,7 @@ use anyhow::Result;
 use rusqlite::{Connection, types::ValueRef};
 
 use super::{Doc, Found, Layout, Posting, figures};
-use crate::terms::Term;
+use crate::terms::BaselineTerm;
 
 /// No content and no sizes are kept; positions are, because they are the only way to a term's frequency.
 const SCHEMA: &str = "CREATE VIRTUAL TABLE IF NOT EXISTS words
@@ -40,7 +40,7 @@ impl Layout for Fts {
         self.insert_batch(std::slice::from_ref(doc))
     }
 
-    fn query(&mut self, scope: u32, terms: &[Term]) -> Result<Found> {
+    fn query(&mut self, scope: u32, terms: &[BaselineTerm]) -> Result<Found> {
         let read = self.db.unchecked_transaction()?;
         let mut found = figures::of(&read, scope)?;
         let mut select = read.prepare_cached("SELECT doc FROM lists WHERE term = ?1")?;
@@ -85,7 +85,7 @@ fn count(list: &mut Vec<Posting>, rowid: i64) {
 }
 
 /// The scope and the term in 32 letters and digits each; a term of 47 bits needs ten.
-fn word(scope: u32, term: Term) -> String {
+fn word(scope: u32, term: BaselineTerm) -> String {
     let mut word = String::with_capacity(16);
     push_digits(&mut word, scope.into());
     word.push('z');

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::{Doc, Kind, Layout};
 use crate::{
-    corpus::{Class, Corpus},
-    random::Random,
-    terms::{Term, terms},
-    timing::{Spread, cpu_seconds, timed},
+    corpus::{Corpus, ScopeClass},
+    random::SplitMix64,
+    terms::{BaselineTerm, hashed_terms},
+    timing::{SampleStats, cpu_seconds, timed},
 };
 
 /// Memories of one transaction while loading.
@@ -43,24 +43,24 @@ pub(crate) struct Measured {
     /// Many saves into one scope, not waiting for the disk: what seals and merges add.
     pub(crate) run_of_saves: Saves,
     pub(crate) queries: Vec<ClassTimes>,
-    pub(crate) first_query_ms: Spread,
+    pub(crate) first_query_ms: SampleStats,
 }
 
 /// Saves, each in a transaction of its own: their time and the pages they wrote.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Saves {
-    pub(crate) ms: Spread,
-    pub(crate) pages: Spread,
+    pub(crate) ms: SampleStats,
+    pub(crate) pages: SampleStats,
 }
 
 /// Query times in the scopes of one class.
 #[derive(Debug, Serialize)]
 pub(crate) struct ClassTimes {
-    pub(crate) class: Class,
+    pub(crate) class: ScopeClass,
     pub(crate) scope_size: u32,
     /// Postings returned by a query, on average.
     pub(crate) postings: f64,
-    pub(crate) ms: Spread,
+    pub(crate) ms: SampleStats,
 }
 
 /// How much to measure.
@@ -84,7 +84,7 @@ pub(crate) fn measure(
     if measured.loaded == total {
         measured.save = saves(layout.as_mut(), &later_docs(corpus), "full", &path)?;
         measured.run_of_saves = saves(layout.as_mut(), &run_of_docs(corpus), "normal", &path)?;
-        measured.queries = Class::ALL
+        measured.queries = ScopeClass::ALL
             .into_iter()
             .map(|class| ask(layout.as_mut(), corpus, class, effort.queries))
             .collect::<Result<_>>()?;
@@ -126,7 +126,7 @@ fn load(
         save: Saves::default(),
         run_of_saves: Saves::default(),
         queries: vec![],
-        first_query_ms: Spread::default(),
+        first_query_ms: SampleStats::default(),
     })
 }
 
@@ -143,12 +143,12 @@ fn saves(layout: &mut dyn Layout, docs: &[Doc], synchronous: &str, path: &Path) 
     }
     layout.connection().pragma_update(None, "wal_autocheckpoint", 1_000)?;
     checkpoint(layout)?;
-    Ok(Saves { ms: Spread::of(times), pages: Spread::of(pages) })
+    Ok(Saves { ms: SampleStats::from_samples(times), pages: SampleStats::from_samples(pages) })
 }
 
 /// One scope of the middle class goes on and on.
 fn run_of_docs(corpus: &Corpus) -> Vec<Doc> {
-    let scope = corpus.scopes_of(Class::Middle)[0];
+    let scope = corpus.scopes_of(ScopeClass::Middle)[0];
     let first = corpus.total() + i64::from(SAVES);
     (0..RUN_OF_SAVES)
         .map(|number| {
@@ -161,7 +161,7 @@ fn run_of_docs(corpus: &Corpus) -> Vec<Doc> {
 
 /// Memories that come after the corpus, in scopes weighted by their size.
 fn later_docs(corpus: &Corpus) -> Vec<Doc> {
-    let mut random = Random::keyed(&[0x7361_7665]);
+    let mut random = SplitMix64::from_keys(&[0x7361_7665]);
     let first = corpus.total();
     let mut owners = corpus.stream().step_by((first / i64::from(SAVES)).max(1) as usize);
     (0..SAVES)
@@ -175,7 +175,12 @@ fn later_docs(corpus: &Corpus) -> Vec<Doc> {
 }
 
 /// Query times; as many other queries go before to warm the caches.
-fn ask(layout: &mut dyn Layout, corpus: &Corpus, class: Class, queries: u32) -> Result<ClassTimes> {
+fn ask(
+    layout: &mut dyn Layout,
+    corpus: &Corpus,
+    class: ScopeClass,
+    queries: u32,
+) -> Result<ClassTimes> {
     let scopes = corpus.scopes_of(class);
     let mut postings = 0;
     let mut times = Vec::new();
@@ -190,12 +195,17 @@ fn ask(layout: &mut dyn Layout, corpus: &Corpus, class: Class, queries: u32) -> 
         }
     }
     let postings = postings as f64 / f64::from(queries.max(1));
-    Ok(ClassTimes { class, scope_size: corpus.size(scopes[0]), postings, ms: Spread::of(times) })
+    Ok(ClassTimes {
+        class,
+        scope_size: corpus.size(scopes[0]),
+        postings,
+        ms: SampleStats::from_samples(times),
+    })
 }
 
 /// Opens the file and asks once, in another small scope each time. The system's own cache stays as it is.
-fn first_queries(kind: Kind, corpus: &Corpus, path: &Path) -> Result<Spread> {
-    let scopes = corpus.scopes_of(Class::Small);
+fn first_queries(kind: Kind, corpus: &Corpus, path: &Path) -> Result<SampleStats> {
+    let scopes = corpus.scopes_of(ScopeClass::Small);
     let mut times = Vec::new();
     for number in 0..REOPENS {
         let scope = scopes[number as usize * 31 % scopes.len()];
@@ -203,13 +213,13 @@ fn first_queries(kind: Kind, corpus: &Corpus, path: &Path) -> Result<Spread> {
         let (_, ms) = timed(|| kind.open(path)?.query(scope, &asked))?;
         times.push(ms);
     }
-    Ok(Spread::of(times))
+    Ok(SampleStats::from_samples(times))
 }
 
 /// The distinct terms of a query, five to twelve of them.
-fn query_terms(corpus: &Corpus, scope: u32, number: u32) -> Vec<Term> {
+fn query_terms(corpus: &Corpus, scope: u32, number: u32) -> Vec<BaselineTerm> {
     let mut seen = Vec::new();
-    for term in terms(&corpus.query(scope, number)) {
+    for term in hashed_terms(&corpus.query(scope, number)) {
         if !seen.contains(&term) && seen.len() < 12 {
             seen.push(term);
         }

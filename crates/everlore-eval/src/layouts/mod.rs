@@ -13,7 +13,7 @@ use std::{path::Path, str::FromStr};
 use anyhow::{Result, bail};
 use rusqlite::Connection;
 
-use crate::terms::{Term, terms};
+use crate::terms::{BaselineTerm, hashed_terms};
 
 /// What an index is told about a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,12 +23,12 @@ pub(crate) struct Doc {
     /// All terms counted, repeats included.
     pub(crate) length: u32,
     /// Each term once, in order, with how often it occurs.
-    pub(crate) terms: Vec<(Term, u32)>,
+    pub(crate) terms: Vec<(BaselineTerm, u32)>,
 }
 
 impl Doc {
     pub(crate) fn new(id: i64, scope: u32, text: &str) -> Self {
-        let mut all = terms(text);
+        let mut all = hashed_terms(text);
         all.sort_unstable();
         let counted = all.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32));
         Self { id, scope, length: all.len() as u32, terms: counted.collect() }
@@ -62,7 +62,7 @@ pub(crate) trait Layout {
     fn save_one(&mut self, doc: &Doc) -> Result<()>;
     /// Returns the lists of the terms in the scope, all read in one transaction: a lock for each statement costs more than
     /// most statements do.
-    fn query(&mut self, scope: u32, terms: &[Term]) -> Result<Found>;
+    fn query(&mut self, scope: u32, terms: &[BaselineTerm]) -> Result<Found>;
     /// The connection beneath, for settings and measurements.
     fn connection(&self) -> &Connection;
 }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     /// What any layout must answer, found by looking at every memory.
-    fn naive(docs: &[Doc], scope: u32, terms: &[Term]) -> Found {
+    fn naive(docs: &[Doc], scope: u32, terms: &[BaselineTerm]) -> Found {
         let mut found = Found { lists: vec![vec![]; terms.len()], ..Found::default() };
         for doc in docs.iter().filter(|doc| doc.scope == scope) {
             found.docs += 1;
@@ -198,7 +198,7 @@ mod tests {
             for scope in [0, 1, 5, 12, 17, 40] {
                 let queries = (0..10).map(|number| corpus.query(scope, number));
                 for query in queries {
-                    let mut asked = terms(&query);
+                    let mut asked = hashed_terms(&query);
                     asked.sort_unstable();
                     asked.dedup();
                     let expected = naive(&docs, scope, &asked);

@@ -4,7 +4,7 @@ use anyhow::Result;
 use rusqlite::Connection;
 
 use super::{Doc, Found, Layout, Posting, figures};
-use crate::terms::Term;
+use crate::terms::BaselineTerm;
 
 const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS postings(
     scope INTEGER, term INTEGER, doc INTEGER, frequency INTEGER NOT NULL, length INTEGER NOT NULL,
@@ -32,7 +32,7 @@ impl Layout for Rows {
         self.insert_batch(std::slice::from_ref(doc))
     }
 
-    fn query(&mut self, scope: u32, terms: &[Term]) -> Result<Found> {
+    fn query(&mut self, scope: u32, terms: &[BaselineTerm]) -> Result<Found> {
         let read = self.db.unchecked_transaction()?;
         let mut found = figures::of(&read, scope)?;
         let sql = "SELECT doc, frequency, length FROM postings WHERE scope = ?1 AND term = ?2";

@@ -11,7 +11,7 @@ use anyhow::Result;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{Doc, Found, Layout, Posting, blocks};
-use crate::terms::Term;
+use crate::terms::BaselineTerm;
 use blocks::{Block, Entry, PAGE_DOCS, Part, Record, TailRow};
 
 /// Rows of a tail before it is sealed: few enough that reading it costs little.
@@ -71,7 +71,7 @@ impl Layout for Segments {
         self.insert_batch(std::slice::from_ref(doc))
     }
 
-    fn query(&mut self, scope: u32, terms: &[Term]) -> Result<Found> {
+    fn query(&mut self, scope: u32, terms: &[BaselineTerm]) -> Result<Found> {
         let mut found = Found { lists: vec![vec![]; terms.len()], ..Found::default() };
         let read = self.db.unchecked_transaction()?;
         let dead = dead(&read, scope)?;
@@ -186,7 +186,7 @@ fn remove(db: &Connection, scope: u32, block: i64) -> Result<()> {
 fn search_block(
     db: &Connection,
     stored: &Stored,
-    terms: &[Term],
+    terms: &[BaselineTerm],
     lists: &mut [Vec<Posting>],
 ) -> Result<()> {
     let mut wanted: Vec<_> = terms.iter().copied().enumerate().collect();
@@ -236,7 +236,12 @@ impl<'a> Pages<'a> {
     }
 }
 
-fn search_tail(db: &Connection, scope: u32, terms: &[Term], found: &mut Found) -> Result<()> {
+fn search_tail(
+    db: &Connection,
+    scope: u32,
+    terms: &[BaselineTerm],
+    found: &mut Found,
+) -> Result<()> {
     each_tail_row(db, scope, |row| {
         let Record { id, length } = row.record;
         found.docs += 1;

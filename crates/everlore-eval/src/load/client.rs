@@ -9,35 +9,35 @@ use std::{
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
-use super::Server;
+use super::ServerProcess;
 
 /// A request that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-pub(super) struct Client {
+pub(super) struct LoadClient {
     stream: BufReader<TcpStream>,
     host: String,
     token: String,
 }
 
-impl Client {
-    pub(super) fn connect(server: &Server) -> Result<Self> {
+impl LoadClient {
+    pub(super) fn connect(server: &ServerProcess) -> Result<Self> {
         let stream = TcpStream::connect(&server.address)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
         let (host, token) = (server.address.clone(), server.token.clone());
         Ok(Self { stream: BufReader::new(stream), host, token })
     }
 
     pub(super) fn get(&mut self, path: &str) -> Result<Value> {
-        self.ask("GET", path, "")
+        self.send("GET", path, "")
     }
 
     pub(super) fn post(&mut self, path: &str, body: &Value) -> Result<Value> {
-        self.ask("POST", path, &body.to_string())
+        self.send("POST", path, &body.to_string())
     }
 
-    fn ask(&mut self, method: &str, path: &str, body: &str) -> Result<Value> {
+    fn send(&mut self, method: &str, path: &str, body: &str) -> Result<Value> {
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
              content-length: {}\r\n\r\n{body}",

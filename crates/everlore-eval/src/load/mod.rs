@@ -12,21 +12,21 @@ use std::{
 };
 
 use anyhow::Result;
-use client::Client;
+use client::LoadClient;
 use serde_json::json;
-pub(crate) use server::Server;
+pub(crate) use server::ServerProcess;
 
-use crate::{corpus::Corpus, random::Random};
+use crate::{corpus::Corpus, random::SplitMix64};
 
 /// Users whose memories are asked; each client asks for all of them in turn.
 const USERS: u64 = 16;
 
 /// How often the server's memory is read while it is asked.
-const READINGS: u32 = 4;
+const MEMORY_READINGS: u32 = 4;
 
 /// What the clients ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Load {
+pub(crate) enum LoadKind {
     /// A handler that does nothing.
     Nothing,
     /// Saves and recalls, one by one.
@@ -35,7 +35,7 @@ pub(crate) enum Load {
     Recalls,
 }
 
-impl Load {
+impl LoadKind {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Nothing => "bare handler (/health)",
@@ -47,7 +47,7 @@ impl Load {
 
 /// What came of it.
 #[derive(Default)]
-pub(crate) struct Ran {
+pub(crate) struct LoadResult {
     /// Milliseconds of each request that was answered.
     pub(crate) times: Vec<f64>,
     /// The users and ids of memories whose save was acknowledged.
@@ -60,19 +60,19 @@ pub(crate) struct Ran {
 
 /// Has clients ask for a time; `meanwhile` runs beside them.
 pub(crate) fn run(
-    server: &Server,
-    load: Load,
+    server: &ServerProcess,
+    load: LoadKind,
     clients: usize,
     length: Duration,
     meanwhile: impl FnOnce() + Send,
-) -> Result<Ran> {
-    let (ran, over) = (Mutex::new(Ran::default()), AtomicBool::new(false));
+) -> Result<LoadResult> {
+    let (ran, over) = (Mutex::new(LoadResult::default()), AtomicBool::new(false));
     let corpus = Corpus::new(100_000, 7);
     std::thread::scope(|scope| {
         for number in 0..clients {
             let (ran, over, corpus) = (&ran, &over, &corpus);
             scope.spawn(move || {
-                let own = ask_until(server, load, number as u64, corpus, over);
+                let own = run_client(server, load, number as u64, corpus, over);
                 let mut ran = ran.lock().unwrap_or_else(PoisonError::into_inner);
                 ran.times.extend(own.times);
                 ran.saved.extend(own.saved);
@@ -80,8 +80,8 @@ pub(crate) fn run(
             });
         }
         scope.spawn(meanwhile);
-        for _ in 0..READINGS {
-            std::thread::sleep(length / READINGS);
+        for _ in 0..MEMORY_READINGS {
+            std::thread::sleep(length / MEMORY_READINGS);
             let memory = server.memory_bytes().unwrap_or(0);
             ran.lock().unwrap_or_else(PoisonError::into_inner).memory.push(memory);
         }
@@ -91,20 +91,26 @@ pub(crate) fn run(
 }
 
 /// One client: asks until it is over, or until the server is gone.
-fn ask_until(server: &Server, load: Load, number: u64, corpus: &Corpus, over: &AtomicBool) -> Ran {
-    let mut ran = Ran::default();
-    let mut random = Random::keyed(&[number, load as u64]);
-    let mut client = match Client::connect(server) {
+fn run_client(
+    server: &ServerProcess,
+    load: LoadKind,
+    number: u64,
+    corpus: &Corpus,
+    over: &AtomicBool,
+) -> LoadResult {
+    let mut ran = LoadResult::default();
+    let mut random = SplitMix64::from_keys(&[number, load as u64]);
+    let mut client = match LoadClient::connect(server) {
         Ok(client) => client,
-        Err(error) => return Ran { failed: vec![error.to_string()], ..ran },
+        Err(error) => return LoadResult { failed: vec![error.to_string()], ..ran },
     };
     let mut asked = 0u32;
     while !over.load(Ordering::Relaxed) {
         let user = random.below(USERS) as u32;
-        let saves = load == Load::Mixed && random.below(2) == 0;
+        let saves = load == LoadKind::Mixed && random.below(2) == 0;
         let begun = Instant::now();
         let answer = match (load, saves) {
-            (Load::Nothing, _) => client.get("/health"),
+            (LoadKind::Nothing, _) => client.get("/health"),
             (_, true) => {
                 let said = corpus.memory(asked.into(), user, asked);
                 let text = format!("{} ({number}-{asked})", said.text);

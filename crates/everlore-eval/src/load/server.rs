@@ -10,12 +10,12 @@ use std::{
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::client::Client;
+use super::client::LoadClient;
 
 /// More than any load here asks for: what a key may ask is not measured.
 const RATE: &str = "1000000";
 
-pub(crate) struct Server {
+pub(crate) struct ServerProcess {
     binary: PathBuf,
     home: PathBuf,
     child: Child,
@@ -23,17 +23,17 @@ pub(crate) struct Server {
     pub(super) token: String,
 }
 
-impl Server {
+impl ServerProcess {
     /// Starts one on a free port and waits until it says where it is.
     pub(crate) fn start(binary: &Path, home: &Path) -> Result<Self> {
-        let (child, address, token) = spawned(binary, home)?;
+        let (child, address, token) = spawn_server(binary, home)?;
         Ok(Self { binary: binary.to_owned(), home: home.to_owned(), child, address, token })
     }
 
     /// Starts it again after its end.
     pub(crate) fn restart(&mut self) -> Result<()> {
         self.child.wait()?;
-        (self.child, self.address, self.token) = spawned(&self.binary, &self.home)?;
+        (self.child, self.address, self.token) = spawn_server(&self.binary, &self.home)?;
         Ok(())
     }
 
@@ -56,8 +56,8 @@ impl Server {
 
     /// Those of these memories that it does not have.
     pub(crate) fn missing(&self, saved: &[(u32, String)]) -> Result<Vec<String>> {
-        let mut client = Client::connect(self)?;
-        let is_lost = |client: &mut Client, (user, id): &(u32, String)| {
+        let mut client = LoadClient::connect(self)?;
+        let is_lost = |client: &mut LoadClient, (user, id): &(u32, String)| {
             client.get(&format!("/v1/memories/{id}?user=u{user}")).is_err()
         };
         let lost = saved.iter().filter(|one| is_lost(&mut client, one));
@@ -65,14 +65,14 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn spawned(binary: &Path, home: &Path) -> Result<(Child, String, String)> {
+fn spawn_server(binary: &Path, home: &Path) -> Result<(Child, String, String)> {
     let mut command = Command::new(binary);
     command.args(["--json", "--home"]).arg(home);
     command.args(["serve", "--port", "0", "--rate", RATE]);

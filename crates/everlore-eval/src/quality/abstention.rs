@@ -6,15 +6,15 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Result, bail};
-use everlore::{Config, engine::Calibration, recall::Judgement};
+use everlore::{Config, engine::Calibration, recall::ConfidenceEstimate};
 use serde::Serialize;
 
 use crate::{
-    random::Random,
+    random::SplitMix64,
     retrieval::{
-        data::{DataSet, Query},
-        engine::{Everlore, Question},
-        metrics::APART,
+        data::{BenchQuery, DataSet},
+        engine::{EngineQuestion, EngineRetriever},
+        metrics::EXCLUDED_CATEGORY,
     },
 };
 
@@ -25,7 +25,7 @@ const SEED: u64 = 7;
 
 /// How well own and foreign questions are told apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct Told {
+pub(crate) struct AbstentionScores {
     /// How probable it is that an own question gets more confidence than a foreign one.
     pub(crate) auc: f64,
     /// The share of own questions that are answered at the default threshold.
@@ -38,42 +38,42 @@ pub(crate) struct Told {
 
 /// The result on a data set.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct AbstentionReport {
     pub(crate) auc_names_kept: f64,
     pub(crate) auc_names_removed: f64,
     pub(crate) threshold: f64,
-    pub(crate) names_kept: Told,
-    pub(crate) names_removed: Told,
+    pub(crate) names_kept: AbstentionScores,
+    pub(crate) names_removed: AbstentionScores,
     pub(crate) n: usize,
 }
 
 /// A question as it was put to a scope, and how sure the engine was.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct PlacedQuestion {
     /// The scope that answers it.
     pub(crate) scope: String,
     /// Whether it was put to that one, or to another.
     pub(crate) own: bool,
     /// Whether the names of speakers were left in it.
     pub(crate) names_kept: bool,
-    pub(crate) judgement: Judgement,
+    pub(crate) judgement: ConfidenceEstimate,
     /// What a calibration of the scope that it was put to found, if it was asked for.
     pub(crate) calibration: Option<Calibration>,
 }
 
 /// Asks every question four times.
-pub(crate) fn measure(set: &DataSet) -> Result<Report> {
-    let asked = ask(set, false)?;
+pub(crate) fn measure(set: &DataSet) -> Result<AbstentionReport> {
+    let asked = place_questions(set, false)?;
     let threshold = Config::default().recall.min_confidence;
     let told = |names_kept: bool| {
         let of = |own: bool| {
             let fitting = asked.iter().filter(|a| a.own == own && a.names_kept == names_kept);
             fitting.map(|asked| asked.judgement.confidence).collect::<Vec<_>>()
         };
-        tell(&of(true), &of(false), threshold)
+        abstention_scores(&of(true), &of(false), threshold)
     };
     let (names_kept, names_removed) = (told(true), told(false));
-    Ok(Report {
+    Ok(AbstentionReport {
         auc_names_kept: names_kept.auc,
         auc_names_removed: names_removed.auc,
         threshold,
@@ -84,53 +84,60 @@ pub(crate) fn measure(set: &DataSet) -> Result<Report> {
 }
 
 /// Puts every question to its own and to another scope, with the names of speakers and without.
-pub(crate) fn ask(set: &DataSet, calibrate: bool) -> Result<Vec<Asked>> {
+pub(crate) fn place_questions(set: &DataSet, calibrate: bool) -> Result<Vec<PlacedQuestion>> {
     let scopes: Vec<&str> = set.by_scope().into_iter().map(|(scope, _)| scope).collect();
     if scopes.len() < 2 {
         bail!("there is no other scope to put the questions to");
     }
-    let everlore = Everlore::holding(set)?;
-    let names = names(set);
+    let everlore = EngineRetriever::loaded_with(set)?;
+    let names = speaker_names(set);
     let mut found: HashMap<&str, Option<Calibration>> = HashMap::new();
     for scope in scopes.iter().filter(|_| calibrate) {
         found.insert(scope, everlore.calibrate(scope)?);
     }
     let mut asked = Vec::new();
-    let questions = set.queries.iter().enumerate().filter(|(_, query)| query.category != APART);
+    let questions =
+        set.queries.iter().enumerate().filter(|(_, query)| query.category != EXCLUDED_CATEGORY);
     for (number, query) in questions {
         let other = other_scope(&scopes, &query.scope, number);
         for names_kept in [true, false] {
-            let text = if names_kept { query.text.clone() } else { without(&query.text, &names) };
+            let text =
+                if names_kept { query.text.clone() } else { without_names(&query.text, &names) };
             for (own, to) in [(true, query.scope.as_str()), (false, other)] {
                 let judgement = judgement(&everlore, query, to, &text)?;
                 let (scope, calibration) = (query.scope.clone(), found.get(to).cloned().flatten());
-                asked.push(Asked { scope, own, names_kept, judgement, calibration });
+                asked.push(PlacedQuestion { scope, own, names_kept, judgement, calibration });
             }
         }
     }
     Ok(asked)
 }
 
-fn judgement(everlore: &Everlore, query: &Query, scope: &str, text: &str) -> Result<Judgement> {
+fn judgement(
+    everlore: &EngineRetriever,
+    query: &BenchQuery,
+    scope: &str,
+    text: &str,
+) -> Result<ConfidenceEstimate> {
     let time = query.time.as_deref();
-    let question = Question { scope, text, time, limit: LIMIT, whole_period: false };
-    Ok(everlore.ask(&question)?.judgement)
+    let question = EngineQuestion { scope, text, time, limit: LIMIT, whole_period: false };
+    Ok(everlore.answer(&question)?.judgement)
 }
 
 /// Any scope but the question's own, the same in every run.
 fn other_scope<'a>(scopes: &[&'a str], own: &str, number: usize) -> &'a str {
     let others: Vec<&str> = scopes.iter().copied().filter(|scope| *scope != own).collect();
-    Random::keyed(&[SEED, number as u64]).pick(&others)
+    SplitMix64::from_keys(&[SEED, number as u64]).pick(&others)
 }
 
 /// The names of all speakers, word by word, in lower case.
-fn names(set: &DataSet) -> HashSet<String> {
+fn speaker_names(set: &DataSet) -> HashSet<String> {
     let speakers = set.rows.iter().filter_map(|row| row.speaker.as_deref());
     speakers.flat_map(str::split_whitespace).map(str::to_lowercase).collect()
 }
 
 /// The text without these names, with or without `'s`.
-fn without(text: &str, names: &HashSet<String>) -> String {
+fn without_names(text: &str, names: &HashSet<String>) -> String {
     let is_name = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         let bare = bare.replace('’', "'");
@@ -140,7 +147,7 @@ fn without(text: &str, names: &HashSet<String>) -> String {
     kept.join(" ")
 }
 
-pub(crate) fn tell(own: &[f64], foreign: &[f64], threshold: f64) -> Told {
+pub(crate) fn abstention_scores(own: &[f64], foreign: &[f64], threshold: f64) -> AbstentionScores {
     let mut sorted = own.to_vec();
     sorted.sort_by(f64::total_cmp);
     // A twentieth of the own ones lies below.
@@ -148,7 +155,7 @@ pub(crate) fn tell(own: &[f64], foreign: &[f64], threshold: f64) -> Told {
     let share = |of: &[f64], passes: &dyn Fn(f64) -> bool| {
         of.iter().filter(|value| passes(**value)).count() as f64 / of.len().max(1) as f64
     };
-    Told {
+    AbstentionScores {
         auc: auc(own, foreign),
         own_answered: share(own, &|value| value >= threshold),
         foreign_silenced: share(foreign, &|value| value < threshold),
@@ -172,7 +179,7 @@ fn auc(own: &[f64], foreign: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retrieval::data::Row;
+    use crate::retrieval::data::CorpusRow;
 
     #[test]
     fn pairs_in_the_right_order_are_counted() {
@@ -184,25 +191,25 @@ mod tests {
     #[test]
     fn names_are_taken_out_of_a_question() {
         let names: HashSet<String> = ["ann", "bo"].map(str::to_owned).into();
-        assert_eq!(without("What is Ann's tea, Bo?", &names), "What is tea,");
-        assert_eq!(without("What did Anna say?", &names), "What did Anna say?");
+        assert_eq!(without_names("What is Ann's tea, Bo?", &names), "What is tea,");
+        assert_eq!(without_names("What did Anna say?", &names), "What did Anna say?");
     }
 
     #[test]
     fn a_question_that_only_its_own_scope_answers_is_told_apart() {
-        let row = |scope: &str, text: &str| Row {
+        let row = |scope: &str, text: &str| CorpusRow {
             id: format!("{scope}/{text}"),
             scope: scope.into(),
             speaker: Some(if scope == "s" { "Ann" } else { "Bo" }.into()),
             text: text.into(),
-            ..Row::default()
+            ..CorpusRow::default()
         };
-        let query = |scope: &str, text: &str| Query {
+        let query = |scope: &str, text: &str| BenchQuery {
             scope: scope.into(),
             text: text.into(),
             category: "c".into(),
             relevant: vec!["x".into()],
-            ..Query::default()
+            ..BenchQuery::default()
         };
         let rows = vec![
             row("s", "My invoice from Lisbon was paid"),

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::retrieval::{
     data::DataSet,
-    engine::{Everlore, Question},
+    engine::{EngineQuestion, EngineRetriever},
 };
 
 /// The messages, one a line, a line break in them written as `\n`; the engine's tests put them to stores of their own.
@@ -22,7 +22,7 @@ const MAX_SCOPES: usize = 20;
 
 /// What happened to the messages of a language.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct EverydayReport {
     pub(crate) language: &'static str,
     /// Messages times scopes.
     pub(crate) asked: usize,
@@ -33,8 +33,8 @@ pub(crate) struct Report {
 }
 
 /// Puts every message to the scopes of a set.
-pub(crate) fn measure(set: &DataSet, threshold: f64) -> Result<Vec<Report>> {
-    let everlore = Everlore::holding(set)?;
+pub(crate) fn measure(set: &DataSet, threshold: f64) -> Result<Vec<EverydayReport>> {
+    let everlore = EngineRetriever::loaded_with(set)?;
     let scopes: Vec<&str> =
         set.by_scope().into_iter().map(|(scope, _)| scope).take(MAX_SCOPES).collect();
     let of = |(language, text): (&'static str, &str)| {
@@ -42,16 +42,20 @@ pub(crate) fn measure(set: &DataSet, threshold: f64) -> Result<Vec<Report>> {
         for message in text.lines().map(|line| line.replace("\\n", "\n")) {
             for scope in &scopes {
                 asked += 1;
-                let question =
-                    Question { scope, text: &message, limit: LIMIT, ..Question::default() };
-                let sure = everlore.ask(&question)?.judgement.confidence;
+                let question = EngineQuestion {
+                    scope,
+                    text: &message,
+                    limit: LIMIT,
+                    ..EngineQuestion::default()
+                };
+                let sure = everlore.answer(&question)?.judgement.confidence;
                 if sure >= threshold {
                     told.push((sure, (*scope).to_owned(), message.clone()));
                 }
             }
         }
         let silent = 1.0 - told.len() as f64 / asked.max(1) as f64;
-        Ok(Report { language, asked, silent, told })
+        Ok(EverydayReport { language, asked, silent, told })
     };
     LANGUAGES.into_iter().map(of).collect()
 }

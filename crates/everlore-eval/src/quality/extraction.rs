@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
 use everlore::{
-    ingest::{Draft, Said, extract_by_rules},
+    ingest::{Draft, TurnText, extract_by_rules},
     types::{Attribute, Kind, MemoryId, Role, Timestamp},
 };
 use jiff::tz::TimeZone;
@@ -17,17 +17,17 @@ pub(crate) const STATEMENTS: &str = include_str!("../../data/statements.txt");
 const SAID_AT: &str = "2026-03-02T10:00:00Z";
 
 /// One message and what is to be learned from it.
-pub(crate) struct Statement {
+pub(crate) struct LabeledStatement {
     half: String,
     language: String,
     line: String,
-    turns: Vec<Said>,
-    expected: Vec<Expected>,
+    turns: Vec<TurnText>,
+    expected: Vec<ExpectedDraft>,
 }
 
 /// What a draft must be like.
 #[derive(Debug, Clone, PartialEq)]
-struct Expected {
+struct ExpectedDraft {
     kind: Kind,
     attribute: Attribute,
     words: Vec<String>,
@@ -63,17 +63,17 @@ pub(crate) struct Disagreement {
 
 /// The figures, by half and language.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct ExtractionQuality {
     pub(crate) groups: BTreeMap<String, Agreement>,
     pub(crate) disagreements: Vec<Disagreement>,
 }
 
 /// Extracts from every statement and compares.
-pub(crate) fn measure(statements: &[Statement]) -> Report {
-    let mut report = Report { groups: BTreeMap::new(), disagreements: Vec::new() };
+pub(crate) fn measure(statements: &[LabeledStatement]) -> ExtractionQuality {
+    let mut report = ExtractionQuality { groups: BTreeMap::new(), disagreements: Vec::new() };
     for statement in statements {
         let drafts = extract_by_rules(&statement.turns, &TimeZone::UTC);
-        let right = right(&drafts, &statement.expected);
+        let right = count_matches(&drafts, &statement.expected);
         let language = &statement.language;
         for group in [statement.half.clone(), format!("{} {language}", statement.half)] {
             report.groups.entry(group).or_default().add(statement, drafts.len(), right);
@@ -82,7 +82,7 @@ pub(crate) fn measure(statements: &[Statement]) -> Report {
             report.disagreements.push(Disagreement {
                 group: format!("{} {language}", statement.half),
                 message: statement.line.clone(),
-                made: drafts.iter().map(shown).collect(),
+                made: drafts.iter().map(draft_line).collect(),
             });
         }
     }
@@ -90,9 +90,9 @@ pub(crate) fn measure(statements: &[Statement]) -> Report {
 }
 
 /// How many drafts are expected ones; each expectation is met once.
-fn right(drafts: &[Draft], expected: &[Expected]) -> usize {
+fn count_matches(drafts: &[Draft], expected: &[ExpectedDraft]) -> usize {
     let mut open: Vec<_> = expected.iter().collect();
-    let meets = |draft: &Draft, expected: &Expected| {
+    let meets = |draft: &Draft, expected: &ExpectedDraft| {
         let content = draft.content.to_lowercase();
         draft.kind == expected.kind
             && draft.slot.as_ref().is_some_and(|slot| slot.attribute == expected.attribute)
@@ -108,13 +108,13 @@ fn right(drafts: &[Draft], expected: &[Expected]) -> usize {
     right
 }
 
-fn shown(draft: &Draft) -> String {
+fn draft_line(draft: &Draft) -> String {
     let attribute = draft.slot.as_ref().map_or("", |slot| slot.attribute.as_str());
     format!("{} {attribute}: {}", draft.kind, draft.content)
 }
 
 impl Agreement {
-    fn add(&mut self, statement: &Statement, made: usize, right: usize) {
+    fn add(&mut self, statement: &LabeledStatement, made: usize, right: usize) {
         self.messages += 1;
         self.negatives += usize::from(statement.expected.is_empty());
         self.expected += statement.expected.len();
@@ -126,43 +126,49 @@ impl Agreement {
 }
 
 /// Reads the set: lines of `half language message => - | kind attribute: words ; …`.
-pub(crate) fn statements(text: &str) -> Result<Vec<Statement>> {
+pub(crate) fn parse_statements(text: &str) -> Result<Vec<LabeledStatement>> {
     let lines =
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| statement(line).with_context(|| format!("in the line `{line}`"))).collect()
+    lines
+        .map(|line| parse_statement(line).with_context(|| format!("in the line `{line}`")))
+        .collect()
 }
 
-fn statement(line: &str) -> Result<Statement> {
+fn parse_statement(line: &str) -> Result<LabeledStatement> {
     let (half, rest) = line.split_once(' ').context("it has no half")?;
     let (language, rest) = rest.split_once(' ').context("it has no language")?;
     let (message, expected) = rest.rsplit_once(" => ").context("it has no `=>`")?;
     ensure!(["tune", "held"].contains(&half), "the half is tune or held");
     let expected = match expected.trim() {
         "-" => Vec::new(),
-        drafts => drafts.split(" ; ").map(expectation).collect::<Result<_>>()?,
+        drafts => drafts.split(" ; ").map(parse_expectation).collect::<Result<_>>()?,
     };
-    Ok(Statement {
+    Ok(LabeledStatement {
         half: half.to_owned(),
         language: language.to_owned(),
         line: line.to_owned(),
-        turns: turns(&message.replace('⏎', "\n"))?,
+        turns: parse_turns(&message.replace('⏎', "\n"))?,
         expected,
     })
 }
 
-fn expectation(text: &str) -> Result<Expected> {
+fn parse_expectation(text: &str) -> Result<ExpectedDraft> {
     let (head, words) = text.split_once(": ").context("a draft is `kind attribute: words`")?;
     let Some((kind, attribute)) = head.trim().split_once(' ') else {
         bail!("`{head}` is not a kind and an attribute")
     };
     let words = words.split(", ").map(|word| word.trim().to_owned()).collect();
-    Ok(Expected { kind: kind.parse()?, attribute: attribute.parse()?, words })
+    Ok(ExpectedDraft { kind: kind.parse()?, attribute: attribute.parse()?, words })
 }
 
-fn turns(message: &str) -> Result<Vec<Said>> {
+fn parse_turns(message: &str) -> Result<Vec<TurnText>> {
     let at: Timestamp = SAID_AT.parse()?;
-    let said =
-        |role, text: &str| Said { id: MemoryId::new(at), role, text: text.trim().to_owned(), at };
+    let said = |role, text: &str| TurnText {
+        id: MemoryId::new(at),
+        role,
+        text: text.trim().to_owned(),
+        at,
+    };
     let Some(rest) = message.strip_prefix("[assistant]") else {
         return Ok(vec![said(Role::User, message)]);
     };
@@ -176,7 +182,7 @@ mod tests {
 
     #[test]
     fn rules_reach_the_floors_on_statements_they_were_not_written_by() {
-        let statements = statements(STATEMENTS).unwrap();
+        let statements = parse_statements(STATEMENTS).unwrap();
         let report = measure(&statements);
         for group in ["held en", "held zh"] {
             let agreement = report.groups[group];
@@ -187,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_set_is_large_and_has_its_share_of_negatives_in_both_languages() {
-        let statements = statements(STATEMENTS).unwrap();
+        let statements = parse_statements(STATEMENTS).unwrap();
         for language in ["en", "zh"] {
             let own: Vec<_> = statements.iter().filter(|it| it.language == language).collect();
             let negatives = own.iter().filter(|it| it.expected.is_empty()).count();

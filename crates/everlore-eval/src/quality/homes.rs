@@ -7,7 +7,8 @@ use std::{
 
 use anyhow::{Context, Result};
 use everlore::{
-    Engine, Kind, Remember, Scope, Turn, llm::Builtin, recall::Judgement, store::RamStore,
+    Engine, Kind, RememberRequest, Scope, Turn, llm::BuiltinEmbedder, recall::ConfidenceEstimate,
+    store::RamStore,
 };
 use serde::Serialize;
 
@@ -33,7 +34,7 @@ const BUDGET: usize = 2_000;
 
 /// A message as it was put to a home.
 #[derive(Debug, Serialize)]
-pub(crate) struct Asked {
+pub(crate) struct HomeQuestion {
     pub(crate) language: &'static str,
     pub(crate) half: &'static str,
     pub(crate) size: usize,
@@ -46,19 +47,19 @@ pub(crate) struct Asked {
     pub(crate) right: bool,
     /// What was found first.
     pub(crate) best: Option<String>,
-    pub(crate) judgement: Judgement,
+    pub(crate) judgement: ConfidenceEstimate,
 }
 
 /// Puts every message to a home of each size.
-pub(crate) fn measure() -> Result<Vec<Asked>> {
+pub(crate) fn measure() -> Result<Vec<HomeQuestion>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut all = Vec::new();
     for (language, memories, questions) in LANGUAGES {
         for size in SIZES {
-            all.extend(runtime.block_on(of_size(
+            all.extend(runtime.block_on(ask_homes(
                 language,
-                &rows(memories)?,
-                &rows(questions)?,
+                &parse_rows(memories)?,
+                &parse_rows(questions)?,
                 size,
             ))?);
         }
@@ -67,19 +68,19 @@ pub(crate) fn measure() -> Result<Vec<Asked>> {
 }
 
 /// The two parts of each line.
-fn rows(text: &'static str) -> Result<Vec<(&'static str, &'static str)>> {
+fn parse_rows(text: &'static str) -> Result<Vec<(&'static str, &'static str)>> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
         .map(|line| line.split_once(" | ").with_context(|| format!("`{line}` has no ` | `")))
         .collect()
 }
 
-async fn of_size(
+async fn ask_homes(
     language: &'static str,
     memories: &[(&'static str, &'static str)],
     questions: &[(&'static str, &'static str)],
     size: usize,
-) -> Result<Vec<Asked>> {
+) -> Result<Vec<HomeQuestion>> {
     let homes: Vec<_> = memories.chunks(size).collect();
     let mut engines: BTreeMap<usize, Engine> = BTreeMap::new();
     let scope = Scope::new("default", "ann")?;
@@ -93,11 +94,11 @@ async fn of_size(
         let home = homes.iter().copied().position(holds).unwrap_or(number * 7 % homes.len());
         let engine = match engines.entry(home) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(living(&scope, homes[home]).await?),
+            Entry::Vacant(new) => new.insert(fill_engine(&scope, homes[home]).await?),
         };
         let block = engine.context(&engine.context_request(&scope, *question), BUDGET).await?;
         let found = engine.recall(&engine.request(&scope, *question)).await?;
-        all.push(Asked {
+        all.push(HomeQuestion {
             language,
             half: if matches!(number % 4, 0 | 3) { "tuning" } else { "held out" },
             size,
@@ -113,8 +114,9 @@ async fn of_size(
 }
 
 /// An engine with the memories of a home.
-async fn living(scope: &Scope, memories: &[(&str, &str)]) -> Result<Engine> {
-    let engine = Engine::new(Arc::new(RamStore::default())).with_embedder(Arc::new(Builtin::new()));
+async fn fill_engine(scope: &Scope, memories: &[(&str, &str)]) -> Result<Engine> {
+    let engine =
+        Engine::new(Arc::new(RamStore::default())).with_embedder(Arc::new(BuiltinEmbedder::new()));
     for (how, text) in memories {
         match how.split_once('/') {
             Some((session, _)) => {
@@ -124,8 +126,11 @@ async fn living(scope: &Scope, memories: &[(&str, &str)]) -> Result<Engine> {
             }
             None => {
                 let kind: Kind = how.parse()?;
-                let request =
-                    Remember { content: (*text).into(), kind: Some(kind), ..Remember::default() };
+                let request = RememberRequest {
+                    content: (*text).into(),
+                    kind: Some(kind),
+                    ..RememberRequest::default()
+                };
                 engine.remember(scope, request).await?;
             }
         }

@@ -11,20 +11,20 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::retrieval::{
-    data::{DataSet, Query},
-    engine::{Everlore, Question},
+    data::{BenchQuery, DataSet},
+    engine::{EngineQuestion, EngineRetriever},
 };
 
 /// Questions about something said at some time, whose right answer is one row and not the period: apart, never in the
 /// overall figure.
-pub(crate) const APART: &str = "content_time";
+pub(crate) const EXCLUDED_CATEGORY: &str = "content_time";
 
 /// As many rows as a question gets that is not taken as one for a period.
 const LIMIT: usize = 10;
 
 /// Counts of rows over some wordings.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Counts {
+struct RowCounts {
     right: usize,
     returned: usize,
     relevant: usize,
@@ -45,18 +45,18 @@ pub(crate) struct SetScores {
 
 /// The result on a data set.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct PeriodReport {
     #[serde(flatten)]
     pub(crate) overall: SetScores,
     pub(crate) by_category: BTreeMap<String, SetScores>,
     /// The wordings with the lowest F1, worst first.
     #[serde(skip)]
-    pub(crate) worst: Vec<Answered>,
+    pub(crate) worst: Vec<AnsweredWording>,
 }
 
 /// One wording and how it was answered.
 #[derive(Debug, Clone)]
-pub(crate) struct Answered {
+pub(crate) struct AnsweredWording {
     pub(crate) category: String,
     pub(crate) text: String,
     pub(crate) asks_period: bool,
@@ -64,41 +64,42 @@ pub(crate) struct Answered {
 }
 
 /// Asks every question, with all its wordings if told.
-pub(crate) fn measure(set: &DataSet, paraphrases: bool) -> Result<Report> {
-    let everlore = Everlore::holding(set)?;
-    let (mut overall, mut by_category) = (Counts::default(), BTreeMap::<String, Counts>::new());
+pub(crate) fn measure(set: &DataSet, paraphrases: bool) -> Result<PeriodReport> {
+    let everlore = EngineRetriever::loaded_with(set)?;
+    let (mut overall, mut by_category) =
+        (RowCounts::default(), BTreeMap::<String, RowCounts>::new());
     let mut worst = Vec::new();
     for query in &set.queries {
         let others = query.paraphrases.iter().filter(|_| paraphrases);
         for text in std::iter::once(&query.text).chain(others) {
             let (counts, asks_period) = answer(&everlore, query, text)?;
             by_category.entry(query.category.clone()).or_default().add(counts);
-            if query.category != APART {
+            if query.category != EXCLUDED_CATEGORY {
                 overall.add(counts);
             }
             let (category, text) = (query.category.clone(), text.clone());
-            worst.push(Answered { category, text, asks_period, scores: counts.scores() });
+            worst.push(AnsweredWording { category, text, asks_period, scores: counts.scores() });
         }
     }
     worst.sort_by(|a, b| a.scores.f1.total_cmp(&b.scores.f1));
     let by_category = by_category.into_iter().map(|(name, counts)| (name, counts.scores()));
-    Ok(Report { overall: overall.scores(), by_category: by_category.collect(), worst })
+    Ok(PeriodReport { overall: overall.scores(), by_category: by_category.collect(), worst })
 }
 
-fn answer(everlore: &Everlore, query: &Query, text: &str) -> Result<(Counts, bool)> {
-    let answer = everlore.ask(&Question {
+fn answer(everlore: &EngineRetriever, query: &BenchQuery, text: &str) -> Result<(RowCounts, bool)> {
+    let answer = everlore.answer(&EngineQuestion {
         scope: &query.scope,
         text,
         time: query.time.as_deref(),
         limit: LIMIT,
         whole_period: true,
     })?;
-    Ok((Counts::of(&answer.ids, &query.relevant), answer.asks_period))
+    Ok((RowCounts::from_answer(&answer.ids, &query.relevant), answer.asks_period))
 }
 
-impl Counts {
+impl RowCounts {
     /// Of one answer.
-    fn of(returned: &[String], relevant: &[String]) -> Self {
+    fn from_answer(returned: &[String], relevant: &[String]) -> Self {
         let relevant: HashSet<&String> = relevant.iter().collect();
         let right = returned.iter().filter(|id| relevant.contains(id)).count();
         let counts = Self {
@@ -120,31 +121,31 @@ impl Counts {
     }
 
     fn f1(&self) -> f64 {
-        share(2 * self.right, self.returned + self.relevant)
+        ratio(2 * self.right, self.returned + self.relevant)
     }
 
     fn scores(&self) -> SetScores {
         SetScores {
             f1: self.f1(),
-            precision: share(self.right, self.returned),
-            recall: share(self.right, self.relevant),
+            precision: ratio(self.right, self.returned),
+            recall: ratio(self.right, self.relevant),
             macro_f1: self.f1_sum / self.wordings.max(1) as f64,
             n: self.wordings,
         }
     }
 }
 
-fn share(part: usize, of: usize) -> f64 {
+fn ratio(part: usize, of: usize) -> f64 {
     if of == 0 { 0.0 } else { part as f64 / of as f64 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retrieval::data::Row;
+    use crate::retrieval::data::CorpusRow;
 
-    fn row(id: &str, day: &str) -> Row {
-        Row {
+    fn row(id: &str, day: &str) -> CorpusRow {
+        CorpusRow {
             id: id.into(),
             scope: "s".into(),
             session: Some(format!("s/{day}")),
@@ -155,14 +156,14 @@ mod tests {
         }
     }
 
-    fn query(text: &str, category: &str, relevant: &[&str]) -> Query {
-        Query {
+    fn query(text: &str, category: &str, relevant: &[&str]) -> BenchQuery {
+        BenchQuery {
             scope: "s".into(),
             text: text.into(),
             category: category.into(),
             relevant: relevant.iter().map(|id| (*id).to_owned()).collect(),
             time: Some("2024-06-01T10:00:00".into()),
-            ..Query::default()
+            ..BenchQuery::default()
         }
     }
 
@@ -170,12 +171,12 @@ mod tests {
     fn rows_are_counted_over_all_wordings_of_questions_for_a_period() {
         let mut first = query("What did we talk about in May?", "month", &["a", "b"]);
         first.paraphrases = vec!["Quark?".into()];
-        let second = query("What did Ann say of the weather in May?", APART, &["a"]);
+        let second = query("What did Ann say of the weather in May?", EXCLUDED_CATEGORY, &["a"]);
         let rows = vec![row("a", "05-01"), row("b", "05-02"), row("c", "04-01")];
         let set = DataSet { rows, queries: vec![first, second], noise: vec![] };
         let plain = measure(&set, false).unwrap();
         assert_eq!((plain.overall.f1, plain.overall.n), (1.0, 1));
-        assert_eq!(plain.by_category[APART].n, 1);
+        assert_eq!(plain.by_category[EXCLUDED_CATEGORY].n, 1);
         let all = measure(&set, true).unwrap();
         // The second wording finds nothing: two of four right rows are returned.
         assert_eq!((all.overall.precision, all.overall.recall, all.overall.n), (1.0, 0.5, 2));
@@ -185,6 +186,6 @@ mod tests {
 
     #[test]
     fn nothing_returned_has_no_precision() {
-        assert_eq!(Counts::of(&[], &["a".into()]).scores().f1, 0.0);
+        assert_eq!(RowCounts::from_answer(&[], &["a".into()]).scores().f1, 0.0);
     }
 }

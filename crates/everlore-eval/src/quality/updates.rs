@@ -6,8 +6,8 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::retrieval::{
-    data::{DataSet, Query},
-    engine::{Everlore, Question},
+    data::{BenchQuery, DataSet},
+    engine::{EngineQuestion, EngineRetriever},
 };
 
 /// As deep as an answer is looked at.
@@ -15,7 +15,7 @@ const LIMIT: usize = 10;
 
 /// The result on some questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct Shares {
+pub(crate) struct UpdateScores {
     /// Of the questions to which there is a stale row, the share in which the newest is among the first ten and above
     /// every stale one that is.
     pub(crate) newest_first: f64,
@@ -29,39 +29,39 @@ pub(crate) struct Shares {
 
 /// The result on a data set.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct UpdateReport {
     #[serde(flatten)]
-    pub(crate) overall: Shares,
-    pub(crate) by_category: BTreeMap<String, Shares>,
+    pub(crate) overall: UpdateScores,
+    pub(crate) by_category: BTreeMap<String, UpdateScores>,
     /// Statements that were drawn from the turns first.
     pub(crate) drafts: usize,
     /// Questions in which it is not first.
     #[serde(skip)]
-    pub(crate) missed: Vec<Missed>,
+    pub(crate) missed: Vec<MissedUpdate>,
 }
 
 /// A question in which the newest is not first: what came above it.
 #[derive(Debug, Clone)]
-pub(crate) struct Missed {
+pub(crate) struct MissedUpdate {
     pub(crate) text: String,
     pub(crate) answer: Vec<String>,
     pub(crate) newest: String,
 }
 
 /// Asks every question, of the turns alone or after memories were drawn from them.
-pub(crate) fn measure(set: &DataSet, extract: bool) -> Result<Report> {
-    let mut everlore = Everlore::holding(set)?;
+pub(crate) fn measure(set: &DataSet, extract: bool) -> Result<UpdateReport> {
+    let mut everlore = EngineRetriever::loaded_with(set)?;
     let drafts = if extract { everlore.extract()? } else { 0 };
-    let mut outcomes: Vec<(&Query, bool, bool)> = Vec::new();
+    let mut outcomes: Vec<(&BenchQuery, bool, bool)> = Vec::new();
     let mut missed = Vec::new();
     for query in &set.queries {
         let (scope, text, time) = (&query.scope, &query.text, query.time.as_deref());
-        let question = Question { scope, text, time, limit: LIMIT, whole_period: false };
-        let answer = everlore.ask(&question)?.ids;
+        let question = EngineQuestion { scope, text, time, limit: LIMIT, whole_period: false };
+        let answer = everlore.answer(&question)?.ids;
         let (found, first) = judge(&answer, &query.relevant, &query.stale);
         if !first && !query.stale.is_empty() {
             let newest = query.relevant.first().cloned().unwrap_or_default();
-            missed.push(Missed { text: text.clone(), answer, newest });
+            missed.push(MissedUpdate { text: text.clone(), answer, newest });
         }
         outcomes.push((query, found, first));
     }
@@ -69,8 +69,8 @@ pub(crate) fn measure(set: &DataSet, extract: bool) -> Result<Report> {
     for outcome in &outcomes {
         categories.entry(outcome.0.category.clone()).or_default().push(*outcome);
     }
-    let by_category = categories.into_iter().map(|(name, of)| (name, shares(&of))).collect();
-    Ok(Report { overall: shares(&outcomes), by_category, drafts, missed })
+    let by_category = categories.into_iter().map(|(name, of)| (name, update_scores(&of))).collect();
+    Ok(UpdateReport { overall: update_scores(&outcomes), by_category, drafts, missed })
 }
 
 /// Whether a right row is returned, and whether it is above every stale one.
@@ -80,12 +80,12 @@ fn judge(answer: &[String], relevant: &[String], stale: &[String]) -> (bool, boo
     (newest.is_some(), newest.is_some_and(|newest| oldest.is_none_or(|stale| newest < stale)))
 }
 
-fn shares(outcomes: &[(&Query, bool, bool)]) -> Shares {
+fn update_scores(outcomes: &[(&BenchQuery, bool, bool)]) -> UpdateScores {
     let updated: Vec<_> = outcomes.iter().filter(|(query, ..)| !query.stale.is_empty()).collect();
     let share = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
     let first = updated.iter().filter(|(.., first)| *first).count();
     let found = outcomes.iter().filter(|(_, found, _)| *found).count();
-    Shares {
+    UpdateScores {
         newest_first: share(first, updated.len()),
         found: share(found, outcomes.len()),
         n: updated.len(),
@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn questions_without_a_stale_row_say_nothing_of_order() {
-        let query = |stale: &str| Query { stale: ids(stale), ..Query::default() };
+        let query = |stale: &str| BenchQuery { stale: ids(stale), ..BenchQuery::default() };
         let (with, without) = (query("old"), query(""));
-        let shares = shares(&[(&with, true, false), (&without, true, true)]);
+        let shares = update_scores(&[(&with, true, false), (&without, true, true)]);
         assert_eq!((shares.newest_first, shares.found), (0.0, 1.0));
         assert_eq!((shares.n, shares.asked), (1, 2));
     }

@@ -3,29 +3,29 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
-use everlore::llm::Builtin;
+use everlore::llm::BuiltinEmbedder;
 use tempfile::TempDir;
 
 use super::{
-    Candidate, Retriever,
-    data::{Query, Row},
+    Retriever, RetrieverSpec,
+    data::{BenchQuery, CorpusRow},
 };
 use crate::{
     layouts::{Found, Posting, rank},
-    source_design::{Durability, Entry, SourceDesign},
-    terms::{Term, plain_terms},
+    terms::{BaselineTerm, bm25_terms},
+    trigram_baseline::{Durability, TrigramBaseline, TrigramEntry},
 };
 
 /// All baselines.
-pub(crate) const CANDIDATES: &[Candidate] = &[
-    Candidate { name: "bm25", make: || Ok(Box::<Bm25>::default()) },
-    Candidate { name: "dense", make: || Ok(Box::<Dense>::default()) },
-    Candidate { name: "source", make: || Ok(Box::new(Source::new()?)) },
+pub(crate) const RETRIEVERS: &[RetrieverSpec] = &[
+    RetrieverSpec { name: "bm25", make: || Ok(Box::<Bm25Retriever>::default()) },
+    RetrieverSpec { name: "dense", make: || Ok(Box::<DenseRetriever>::default()) },
+    RetrieverSpec { name: "source", make: || Ok(Box::new(TrigramRetriever::new()?)) },
 ];
 
 /// Okapi BM25 over lower-case words and Chinese pairs, one index for each scope, the speaker's name counted as text.
 #[derive(Default)]
-struct Bm25 {
+struct Bm25Retriever {
     ids: Vec<String>,
     scopes: HashMap<String, ScopeIndex>,
 }
@@ -34,14 +34,14 @@ struct Bm25 {
 struct ScopeIndex {
     docs: i64,
     total_length: i64,
-    lists: HashMap<Term, Vec<Posting>>,
+    lists: HashMap<BaselineTerm, Vec<Posting>>,
 }
 
-impl Retriever for Bm25 {
-    fn load(&mut self, rows: &[Row]) -> Result<()> {
+impl Retriever for Bm25Retriever {
+    fn load(&mut self, rows: &[CorpusRow]) -> Result<()> {
         for row in rows {
             let speaker = row.speaker.as_deref().unwrap_or_default();
-            let terms = plain_terms(&format!("{speaker} {}", row.text));
+            let terms = bm25_terms(&format!("{speaker} {}", row.text));
             let scope = self.scopes.entry(row.scope.clone()).or_default();
             scope.add(self.ids.len() as i64, &terms);
             self.ids.push(row.id.clone());
@@ -49,9 +49,9 @@ impl Retriever for Bm25 {
         Ok(())
     }
 
-    fn search(&mut self, query: &Query, limit: usize) -> Result<Vec<String>> {
+    fn search(&mut self, query: &BenchQuery, limit: usize) -> Result<Vec<String>> {
         let Some(scope) = self.scopes.get(&query.scope) else { return Ok(vec![]) };
-        let mut terms = plain_terms(&query.text);
+        let mut terms = bm25_terms(&query.text);
         terms.sort_unstable();
         terms.dedup();
         let lists = terms.iter().filter_map(|term| scope.lists.get(term).cloned()).collect();
@@ -62,7 +62,7 @@ impl Retriever for Bm25 {
 }
 
 impl ScopeIndex {
-    fn add(&mut self, id: i64, terms: &[Term]) {
+    fn add(&mut self, id: i64, terms: &[BaselineTerm]) {
         let length = terms.len() as u32;
         self.docs += 1;
         self.total_length += i64::from(length);
@@ -78,13 +78,13 @@ impl ScopeIndex {
 
 /// The cosine of the built-in model's vectors alone, the speaker's name counted as text, as most memory systems search.
 #[derive(Default)]
-struct Dense {
-    model: Builtin,
+struct DenseRetriever {
+    model: BuiltinEmbedder,
     scopes: HashMap<String, Vec<(String, Vec<f32>)>>,
 }
 
-impl Retriever for Dense {
-    fn load(&mut self, rows: &[Row]) -> Result<()> {
+impl Retriever for DenseRetriever {
+    fn load(&mut self, rows: &[CorpusRow]) -> Result<()> {
         for row in rows {
             let speaker = row.speaker.as_deref().unwrap_or_default();
             let vector = self.model.vector(&format!("{speaker}: {}", row.text));
@@ -93,7 +93,7 @@ impl Retriever for Dense {
         Ok(())
     }
 
-    fn search(&mut self, query: &Query, limit: usize) -> Result<Vec<String>> {
+    fn search(&mut self, query: &BenchQuery, limit: usize) -> Result<Vec<String>> {
         let asked = self.model.vector(&query.text);
         let rows = self.scopes.get(&query.scope).map_or(&[][..], Vec::as_slice);
         let mut near: Vec<(f32, &String)> =
@@ -109,26 +109,26 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 }
 
 /// The source design on disk, the speaker as the entry's name; a scope is a user.
-struct Source {
-    design: SourceDesign,
+struct TrigramRetriever {
+    design: TrigramBaseline,
     /// The ids of the data set, by rowid from 1.
     ids: Vec<String>,
     _folder: TempDir,
 }
 
-impl Source {
+impl TrigramRetriever {
     fn new() -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let design = SourceDesign::open(&folder.path().join("source.db"), Durability::Load)?;
+        let design = TrigramBaseline::open(&folder.path().join("source.db"), Durability::Load)?;
         Ok(Self { design, ids: vec![], _folder: folder })
     }
 }
 
-impl Retriever for Source {
-    fn load(&mut self, rows: &[Row]) -> Result<()> {
+impl Retriever for TrigramRetriever {
+    fn load(&mut self, rows: &[CorpusRow]) -> Result<()> {
         let entries: Vec<_> = rows
             .iter()
-            .map(|row| Entry {
+            .map(|row| TrigramEntry {
                 agent: "eval",
                 user: &row.scope,
                 name: row.speaker.as_deref().unwrap_or_default(),
@@ -140,7 +140,7 @@ impl Retriever for Source {
         Ok(())
     }
 
-    fn search(&mut self, query: &Query, limit: usize) -> Result<Vec<String>> {
+    fn search(&mut self, query: &BenchQuery, limit: usize) -> Result<Vec<String>> {
         let rowids = self.design.search("eval", &query.scope, &query.text, limit)?;
         let id = |rowid: i64| self.ids.get(rowid as usize - 1).cloned().context("an unknown rowid");
         rowids.into_iter().map(id).collect()

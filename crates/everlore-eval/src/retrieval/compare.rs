@@ -5,8 +5,8 @@ use std::{collections::HashMap, fs, path::Path};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::metrics::{APART, NAMES};
-use crate::random::Random;
+use super::metrics::{EXCLUDED_CATEGORY, METRIC_NAMES};
+use crate::random::SplitMix64;
 
 /// How many samples are drawn.
 const RESAMPLES: usize = 10_000;
@@ -15,7 +15,7 @@ const SEED: u64 = 20_260_304;
 
 /// The scores of one answer, in the order of [`NAMES`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Judgement {
+pub(crate) struct QueryScores {
     pub(crate) id: String,
     pub(crate) category: String,
     pub(crate) scores: [f64; 6],
@@ -23,7 +23,7 @@ pub(crate) struct Judgement {
 
 /// The difference of one measure between two runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Difference {
+pub(crate) struct RunDifference {
     pub(crate) measure: &'static str,
     /// The mean of this run less that of the other.
     pub(crate) mean: f64,
@@ -36,23 +36,23 @@ pub(crate) struct Difference {
 }
 
 /// Keeps a run for later.
-pub(crate) fn save(path: &Path, run: &[Judgement]) -> Result<()> {
+pub(crate) fn save(path: &Path, run: &[QueryScores]) -> Result<()> {
     let text = serde_json::to_string(run)?;
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Reads a run that was kept.
-pub(crate) fn read(path: &Path) -> Result<Vec<Judgement>> {
+pub(crate) fn read(path: &Path) -> Result<Vec<QueryScores>> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is no saved run", path.display()))
 }
 
 /// Compares two runs by the queries that both have, those apart left out.
-pub(crate) fn compare(run: &[Judgement], other: &[Judgement]) -> Result<Vec<Difference>> {
-    let before: HashMap<&str, &Judgement> =
+pub(crate) fn compare(run: &[QueryScores], other: &[QueryScores]) -> Result<Vec<RunDifference>> {
+    let before: HashMap<&str, &QueryScores> =
         other.iter().map(|judged| (judged.id.as_str(), judged)).collect();
-    let counted = run.iter().filter(|judged| judged.category != APART);
+    let counted = run.iter().filter(|judged| judged.category != EXCLUDED_CATEGORY);
     let pairs: Vec<[f64; 6]> = counted
         .filter_map(|now| {
             let then = before.get(now.id.as_str())?;
@@ -63,13 +63,13 @@ pub(crate) fn compare(run: &[Judgement], other: &[Judgement]) -> Result<Vec<Diff
         bail!("the two runs have no query in common");
     }
     let samples = samples(&pairs);
-    Ok((0..NAMES.len()).map(|measure| difference(measure, &pairs, &samples)).collect())
+    Ok((0..METRIC_NAMES.len()).map(|measure| difference(measure, &pairs, &samples)).collect())
 }
 
 /// Means of samples drawn with replacement, all measures of a query together.
 fn samples(pairs: &[[f64; 6]]) -> Vec<[f64; 6]> {
-    let mut random = Random::keyed(&[SEED]);
-    let draw = |random: &mut Random| {
+    let mut random = SplitMix64::from_keys(&[SEED]);
+    let draw = |random: &mut SplitMix64| {
         let mut sum = [0.0; 6];
         for _ in pairs {
             let pair = &pairs[random.below(pairs.len() as u64) as usize];
@@ -80,13 +80,13 @@ fn samples(pairs: &[[f64; 6]]) -> Vec<[f64; 6]> {
     (0..RESAMPLES).map(|_| draw(&mut random)).collect()
 }
 
-fn difference(measure: usize, pairs: &[[f64; 6]], samples: &[[f64; 6]]) -> Difference {
+fn difference(measure: usize, pairs: &[[f64; 6]], samples: &[[f64; 6]]) -> RunDifference {
     let mut drawn: Vec<f64> = samples.iter().map(|sample| sample[measure]).collect();
     drawn.sort_by(f64::total_cmp);
     let at = |share: f64| drawn[(share * (drawn.len() - 1) as f64).round() as usize];
     let not_better = drawn.iter().filter(|mean| **mean <= 0.0).count() as f64;
-    Difference {
-        measure: NAMES[measure],
+    RunDifference {
+        measure: METRIC_NAMES[measure],
         mean: pairs.iter().map(|pair| pair[measure]).sum::<f64>() / pairs.len() as f64,
         low: at(0.025),
         high: at(0.975),
@@ -99,8 +99,8 @@ fn difference(measure: usize, pairs: &[[f64; 6]], samples: &[[f64; 6]]) -> Diffe
 mod tests {
     use super::*;
 
-    fn run(scores: &[f64]) -> Vec<Judgement> {
-        let judged = |(id, score): (usize, &f64)| Judgement {
+    fn run(scores: &[f64]) -> Vec<QueryScores> {
+        let judged = |(id, score): (usize, &f64)| QueryScores {
             id: id.to_string(),
             category: "c".into(),
             scores: [*score; 6],
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn runs_over_other_queries_and_queries_apart_are_not_compared() {
         let mut apart = run(&[1.0]);
-        apart[0].category = APART.into();
+        apart[0].category = EXCLUDED_CATEGORY.into();
         assert!(compare(&apart, &run(&[0.0])).is_err());
         assert!(compare(&run(&[1.0]), &[]).is_err());
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 /// A stored text.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct Row {
+pub(crate) struct CorpusRow {
     pub(crate) id: String,
     pub(crate) scope: String,
     pub(crate) session: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Row {
 
 /// A question and the rows that answer it.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct Query {
+pub(crate) struct BenchQuery {
     #[serde(default)]
     pub(crate) id: String,
     pub(crate) scope: String,
@@ -44,24 +44,24 @@ pub(crate) struct Query {
 /// A data set in memory.
 #[derive(Debug, Default)]
 pub(crate) struct DataSet {
-    pub(crate) rows: Vec<Row>,
-    pub(crate) queries: Vec<Query>,
+    pub(crate) rows: Vec<CorpusRow>,
+    pub(crate) queries: Vec<BenchQuery>,
     /// Rows that every scope gets in addition.
-    pub(crate) noise: Vec<Row>,
+    pub(crate) noise: Vec<CorpusRow>,
 }
 
 impl DataSet {
     /// Reads the files. Queries without an answer are left out: they are for measuring abstention.
     pub(crate) fn read(corpus: &Path, queries: &Path, noise: Option<&Path>) -> Result<Self> {
-        let mut queries: Vec<Query> = lines(queries)?;
+        let mut queries: Vec<BenchQuery> = read_jsonl(queries)?;
         queries.retain(|query| !query.relevant.is_empty());
-        let noise = noise.map_or_else(|| Ok(vec![]), lines)?;
-        Ok(Self { rows: lines(corpus)?, queries, noise })
+        let noise = noise.map_or_else(|| Ok(vec![]), read_jsonl)?;
+        Ok(Self { rows: read_jsonl(corpus)?, queries, noise })
     }
 
     /// The scopes in the order in which they come, each with its rows.
-    pub(crate) fn by_scope(&self) -> Vec<(&str, Vec<Row>)> {
-        let mut scopes: Vec<(&str, Vec<Row>)> = Vec::new();
+    pub(crate) fn by_scope(&self) -> Vec<(&str, Vec<CorpusRow>)> {
+        let mut scopes: Vec<(&str, Vec<CorpusRow>)> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
         for row in &self.rows {
             let place = *places.entry(&row.scope).or_insert_with(|| {
@@ -74,19 +74,19 @@ impl DataSet {
     }
 
     /// The rows of one scope.
-    pub(crate) fn rows_of(&self, scope: &str) -> Vec<Row> {
+    pub(crate) fn rows_of(&self, scope: &str) -> Vec<CorpusRow> {
         self.rows.iter().filter(|row| row.scope == scope).cloned().collect()
     }
 
     /// Keeps `limit` queries, spread over the file so that every category stays.
-    pub(crate) fn thin(&mut self, limit: usize) {
+    pub(crate) fn sample_queries(&mut self, limit: usize) {
         let count = self.queries.len();
         let kept = limit.min(count);
         self.queries = (0..kept).map(|i| self.queries[i * count / kept].clone()).collect();
     }
 }
 
-fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
+fn read_jsonl<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let filled = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());

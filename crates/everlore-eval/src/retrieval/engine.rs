@@ -10,44 +10,47 @@ use everlore::{
     Config, Engine, Error, Memory, MemoryId, Scope, Turn,
     config::RecallConfig,
     engine::{Calibration, ExtractRequest},
-    llm::{Builtin, Embedder, LocalModel, Reranker},
+    llm::{BuiltinEmbedder, Embedder, LocalModel, Reranker},
     recall::{Recall, RecallRequest, analyze},
     store::SqliteStore,
-    text::terms::Term,
+    text::terms::TermHash,
 };
 use jiff::{Timestamp, Zoned, civil::DateTime, tz::TimeZone};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::{
-    Candidate, Retriever,
-    data::{DataSet, Query, Row},
-    steps::Step,
+    Retriever, RetrieverSpec,
+    data::{BenchQuery, CorpusRow, DataSet},
+    steps::StepTimes,
 };
 use crate::timing::timed;
 
 /// The engine's retrievers, the one that users get first.
-pub(crate) const CANDIDATES: &[Candidate] =
-    &[Candidate { name: "everlore", make: || Ok(Box::new(Everlore::new()?)) }];
+pub(crate) const RETRIEVERS: &[RetrieverSpec] =
+    &[RetrieverSpec { name: "everlore", make: || Ok(Box::new(EngineRetriever::new()?)) }];
 
 /// The engine without one ingredient each: what that ingredient adds.
-pub(crate) const ABLATIONS: &[Candidate] = &[
-    Candidate { name: "without meaning", make: || without(|c| c.semantic = 0.0) },
-    Candidate { name: "without neighbouring turns", make: without_neighbours },
-    Candidate { name: "without the named speaker", make: || without(|c| c.speaker_boost = 0.0) },
-    Candidate { name: "without times asked for", make: || without(|c| c.when_boost = 0.0) },
-    Candidate { name: "without times named", make: || without(|c| c.date_boost = 0.0) },
-    Candidate { name: "without the session", make: || without(|c| c.session_prior = 0.0) },
-    Candidate { name: "without bridges", make: || without(|c| c.bridge = 0.0) },
-    Candidate { name: "without synonyms", make: || without(|c| c.synonym = 0.0) },
+pub(crate) const ABLATIONS: &[RetrieverSpec] = &[
+    RetrieverSpec { name: "without meaning", make: || ablated(|c| c.semantic = 0.0) },
+    RetrieverSpec { name: "without neighbouring turns", make: without_neighbours },
+    RetrieverSpec {
+        name: "without the named speaker",
+        make: || ablated(|c| c.speaker_boost = 0.0),
+    },
+    RetrieverSpec { name: "without times asked for", make: || ablated(|c| c.when_boost = 0.0) },
+    RetrieverSpec { name: "without times named", make: || ablated(|c| c.date_boost = 0.0) },
+    RetrieverSpec { name: "without the session", make: || ablated(|c| c.session_prior = 0.0) },
+    RetrieverSpec { name: "without bridges", make: || ablated(|c| c.bridge = 0.0) },
+    RetrieverSpec { name: "without synonyms", make: || ablated(|c| c.synonym = 0.0) },
 ];
 
 fn without_neighbours() -> Result<Box<dyn Retriever>> {
-    without(|c| (c.neighbour, c.later_neighbour) = (0.0, 0.0))
+    ablated(|c| (c.neighbour, c.later_neighbour) = (0.0, 0.0))
 }
 
-fn without(change: fn(&mut RecallConfig)) -> Result<Box<dyn Retriever>> {
-    let mut everlore = Everlore::new()?;
+fn ablated(change: fn(&mut RecallConfig)) -> Result<Box<dyn Retriever>> {
+    let mut everlore = EngineRetriever::new()?;
     everlore.configure(change);
     Ok(Box::new(everlore))
 }
@@ -56,10 +59,10 @@ fn without(change: fn(&mut RecallConfig)) -> Result<Box<dyn Retriever>> {
 const FIRST_SECOND: i64 = 1_704_067_200;
 
 /// The engine on a database of its own.
-pub(crate) struct Everlore {
+pub(crate) struct EngineRetriever {
     engine: Engine,
     embedder: Arc<dyn Embedder>,
-    local: Local,
+    local: LocalModelUse,
     runtime: Runtime,
     rows: HashMap<MemoryId, String>,
     /// The newest row of each scope: when a question without a time is asked.
@@ -69,32 +72,32 @@ pub(crate) struct Everlore {
 
 /// What a local model is used for.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Local {
+pub(crate) enum LocalModelUse {
     /// There is none.
     #[default]
     None,
     /// It compares the best candidates with the question word by word.
-    Words(LocalModel),
+    Reranker(LocalModel),
     /// It makes one vector of each text, in place of the built-in model.
-    Sentence(LocalModel),
+    Embedder(LocalModel),
 }
 
-impl Local {
+impl LocalModelUse {
     fn embedder(&self) -> Arc<dyn Embedder> {
         match self {
-            Self::Sentence(model) => Arc::new(model.clone()),
-            Self::None | Self::Words(_) => Arc::new(Builtin::new()),
+            Self::Embedder(model) => Arc::new(model.clone()),
+            Self::None | Self::Reranker(_) => Arc::new(BuiltinEmbedder::new()),
         }
     }
 }
 
-impl Everlore {
+impl EngineRetriever {
     pub(super) fn new() -> Result<Self> {
-        Self::with(Local::None)
+        Self::with_local_model(LocalModelUse::None)
     }
 
     /// An engine with a local model.
-    pub(crate) fn with(local: Local) -> Result<Self> {
+    pub(crate) fn with_local_model(local: LocalModelUse) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let folder = tempfile::tempdir()?;
         let store = runtime.block_on(SqliteStore::open(folder.path().join("everlore.db")))?;
@@ -106,8 +109,8 @@ impl Everlore {
         let engine =
             Engine::new(Arc::new(store)).with_config(config).with_embedder(embedder.clone());
         let engine = match &local {
-            Local::Words(model) => engine.with_reranker(Arc::new(model.clone())),
-            Local::None | Local::Sentence(_) => engine,
+            LocalModelUse::Reranker(model) => engine.with_reranker(Arc::new(model.clone())),
+            LocalModelUse::None | LocalModelUse::Embedder(_) => engine,
         };
         Ok(Self { engine, embedder, local, runtime, rows, newest, _folder: folder })
     }
@@ -115,7 +118,7 @@ impl Everlore {
 
 /// A question as it is put to the engine.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Question<'a> {
+pub(crate) struct EngineQuestion<'a> {
     pub(crate) scope: &'a str,
     pub(crate) text: &'a str,
     /// When it is asked, in ISO form; without, when the newest row of the scope was said.
@@ -127,24 +130,24 @@ pub(crate) struct Question<'a> {
 
 /// What the engine answered.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct EngineAnswer {
     /// The rows, best first.
     pub(crate) ids: Vec<String>,
     /// Whether the question was taken as one for a period.
     pub(crate) asks_period: bool,
     /// How sure the engine is that the best one answers the question.
-    pub(crate) judgement: everlore::recall::Judgement,
+    pub(crate) judgement: everlore::recall::ConfidenceEstimate,
 }
 
-impl Everlore {
+impl EngineRetriever {
     /// An engine that holds all rows of a data set.
-    pub(crate) fn holding(set: &DataSet) -> Result<Self> {
-        Self::holding_with(set, Local::None)
+    pub(crate) fn loaded_with(set: &DataSet) -> Result<Self> {
+        Self::loaded_with_model(set, LocalModelUse::None)
     }
 
     /// The same with a local model.
-    pub(crate) fn holding_with(set: &DataSet, local: Local) -> Result<Self> {
-        let mut everlore = Self::with(local)?;
+    pub(crate) fn loaded_with_model(set: &DataSet, local: LocalModelUse) -> Result<Self> {
+        let mut everlore = Self::with_local_model(local)?;
         for (_, rows) in set.by_scope() {
             everlore.load(&rows)?;
         }
@@ -192,14 +195,14 @@ impl Everlore {
     }
 
     /// Puts one question.
-    pub(crate) fn ask(&self, question: &Question<'_>) -> Result<Answer> {
+    pub(crate) fn answer(&self, question: &EngineQuestion<'_>) -> Result<EngineAnswer> {
         let found = self.recall(question)?;
         // A memory stands for the last turn that it was drawn from.
         let turn = |memory: &Memory| *memory.source.turns.last().unwrap_or(&memory.id);
         let mut seen = HashSet::new();
         let ids = found.hits.iter().filter_map(|hit| self.rows.get(&turn(&hit.memory)).cloned());
         let ids = ids.filter(|id| seen.insert(id.clone()));
-        Ok(Answer {
+        Ok(EngineAnswer {
             ids: ids.collect(),
             asks_period: found.intent.asks_period,
             judgement: found.judgement,
@@ -207,7 +210,7 @@ impl Everlore {
     }
 
     /// Puts one question as a whole and step by step.
-    pub(crate) fn steps(&self, question: &Question<'_>) -> Result<Step> {
+    pub(crate) fn time_steps(&self, question: &EngineQuestion<'_>) -> Result<StepTimes> {
         let (found, whole) = timed(|| self.recall(question))?;
         let (scope, now) = (scope(question.scope)?, self.asked_at(question)?);
         let config = &self.engine.config().recall;
@@ -215,27 +218,27 @@ impl Everlore {
         let words = intent.terms.iter().flat_map(|term| {
             std::iter::once(&term.text).chain(term.synonyms.iter().map(|(text, _)| text))
         });
-        let terms: Vec<Term> = words.map(|word| Term::of(word)).collect();
+        let terms: Vec<TermHash> = words.map(|word| TermHash::of(word)).collect();
         let store = self.engine.store();
         let model = Some(self.embedder.model());
         let postings = || Ok(self.runtime.block_on(store.postings(&scope, &terms, model))?);
         let (_, index) = timed(postings)?;
         let embed = || Ok(self.runtime.block_on(self.embedder.embed(&[question.text]))?);
         let (_, embedding) = timed(embed)?;
-        let places: Vec<_> = found.hits.iter().map(|hit| hit.place).collect();
-        let (_, rows) = timed(|| Ok(self.runtime.block_on(store.at_places(&scope, &places))?))?;
+        let places: Vec<_> = found.hits.iter().map(|hit| hit.address).collect();
+        let (_, rows) = timed(|| Ok(self.runtime.block_on(store.by_address(&scope, &places))?))?;
         let asking = match &self.local {
-            Local::Words(model) => {
+            LocalModelUse::Reranker(model) => {
                 let words: Vec<_> =
                     question.text.split_whitespace().map(|word| (word, 1.0)).collect();
-                timed(|| Ok(self.runtime.block_on(model.ask(&words))?))?.1
+                timed(|| Ok(self.runtime.block_on(model.encode_query(&words))?))?.1
             }
-            Local::None | Local::Sentence(_) => 0.0,
+            LocalModelUse::None | LocalModelUse::Embedder(_) => 0.0,
         };
-        Ok(Step { analysis, embedding, index, asking, rows, whole })
+        Ok(StepTimes { analysis, embedding, index, asking, rows, whole })
     }
 
-    fn recall(&self, question: &Question<'_>) -> Result<Recall> {
+    fn recall(&self, question: &EngineQuestion<'_>) -> Result<Recall> {
         let config = &self.engine.config().recall;
         let request = RecallRequest {
             limit: question.limit,
@@ -247,44 +250,49 @@ impl Everlore {
     }
 
     /// When a question is asked.
-    fn asked_at(&self, question: &Question<'_>) -> Result<Zoned> {
-        let asked = question.time.map(time).transpose()?;
+    fn asked_at(&self, question: &EngineQuestion<'_>) -> Result<Zoned> {
+        let asked = question.time.map(parse_time).transpose()?;
         let newest = self.newest.get(question.scope).copied();
         Ok(asked.or(newest).unwrap_or_default().to_zoned(TimeZone::UTC))
     }
 }
 
-impl Retriever for Everlore {
-    fn load(&mut self, rows: &[Row]) -> Result<()> {
+impl Retriever for EngineRetriever {
+    fn load(&mut self, rows: &[CorpusRow]) -> Result<()> {
         let Some(first) = rows.first() else { return Ok(()) };
         let turns = rows.iter().map(turn).collect::<Result<Vec<_>>>()?;
         let newest = turns.iter().filter_map(|turn| turn.time).max();
         self.newest.entry(first.scope.clone()).or_insert(newest.unwrap_or(Timestamp::UNIX_EPOCH));
         let saved = self.runtime.block_on(self.engine.observe(&scope(&first.scope)?, turns))?;
-        self.runtime.block_on(self.engine.read_rest(&mut |_| ()))?;
+        self.runtime.block_on(self.engine.backfill_token_vectors(&mut |_| ()))?;
         self.rows.extend(saved.iter().zip(rows).map(|(saved, row)| (saved.id, row.id.clone())));
         Ok(())
     }
 
-    fn search(&mut self, query: &Query, limit: usize) -> Result<Vec<String>> {
+    fn search(&mut self, query: &BenchQuery, limit: usize) -> Result<Vec<String>> {
         let (scope, text, time) = (&query.scope, &query.text, query.time.as_deref());
-        let question = Question { scope, text, time, limit, whole_period: false };
-        Ok(self.ask(&question)?.ids)
+        let question = EngineQuestion { scope, text, time, limit, whole_period: false };
+        Ok(self.answer(&question)?.ids)
     }
 }
 
-fn turn(row: &Row) -> Result<Turn> {
+fn turn(row: &CorpusRow) -> Result<Turn> {
     Ok(Turn {
         text: row.text.clone(),
         session: row.session.clone(),
         speaker: row.speaker.clone(),
         role: None,
-        time: row.time.as_deref().map(time).transpose()?.or_else(|| row.seq.and_then(moment)),
+        time: row
+            .time
+            .as_deref()
+            .map(parse_time)
+            .transpose()?
+            .or_else(|| row.seq.and_then(time_from_seq)),
     })
 }
 
 /// Rows that have an order but no time were said a minute after each other.
-fn moment(seq: u64) -> Option<Timestamp> {
+fn time_from_seq(seq: u64) -> Option<Timestamp> {
     Timestamp::from_second(FIRST_SECOND.checked_add(i64::try_from(seq).ok()?.checked_mul(60)?)?)
         .ok()
 }
@@ -295,7 +303,7 @@ fn scope(name: &str) -> Result<Scope> {
 }
 
 /// Times of data sets say no zone.
-fn time(text: &str) -> Result<Timestamp> {
+fn parse_time(text: &str) -> Result<Timestamp> {
     if let Ok(at) = text.parse() {
         return Ok(at);
     }

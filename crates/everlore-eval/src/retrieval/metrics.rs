@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 /// The category that is reported by itself and never counted in the overall figure.
-pub(crate) const APART: &str = "adversarial";
+pub(crate) const EXCLUDED_CATEGORY: &str = "adversarial";
 
 /// The measures in the order in which they are shown.
-pub(crate) const NAMES: [&str; 6] =
+pub(crate) const METRIC_NAMES: [&str; 6] =
     ["recall@5", "recall@10", "recall@20", "hit@5", "mrr@10", "ndcg@10"];
 
 /// The measures of one answer, or their means over many; fractions from 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct Scores {
+pub(crate) struct RankingScores {
     #[serde(rename = "recall@5")]
     pub(crate) recall_5: f64,
     #[serde(rename = "recall@10")]
@@ -30,22 +30,22 @@ pub(crate) struct Scores {
 
 /// Means over some queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct Summary {
+pub(crate) struct ScoreSummary {
     #[serde(flatten)]
-    pub(crate) mean: Scores,
+    pub(crate) mean: RankingScores,
     pub(crate) n: usize,
 }
 
 /// The means over all queries but those apart, their standard errors, and the means by category.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct Judged {
-    pub(crate) overall: Summary,
-    pub(crate) standard_error: Scores,
-    pub(crate) by_category: BTreeMap<String, Summary>,
+pub(crate) struct RunScores {
+    pub(crate) overall: ScoreSummary,
+    pub(crate) standard_error: RankingScores,
+    pub(crate) by_category: BTreeMap<String, ScoreSummary>,
 }
 
 /// Judges one ranked answer by the ids that are right.
-pub(crate) fn score(answer: &[String], relevant: &[String]) -> Scores {
+pub(crate) fn score_answer(answer: &[String], relevant: &[String]) -> RankingScores {
     let right: Vec<bool> = answer.iter().map(|id| relevant.contains(id)).collect();
     let found = |depth: usize| right.iter().take(depth).filter(|right| **right).count() as f64;
     let first = right.iter().take(10).position(|right| *right);
@@ -54,7 +54,7 @@ pub(crate) fn score(answer: &[String], relevant: &[String]) -> Scores {
     let ideal: f64 = (0..relevant.len().min(10)).map(discount).sum();
     let share = |amount: f64, of: f64| if of > 0.0 { amount / of } else { 0.0 };
     let count = relevant.len() as f64;
-    Scores {
+    RankingScores {
         recall_5: share(found(5), count),
         recall_10: share(found(10), count),
         recall_20: share(found(20), count),
@@ -65,21 +65,24 @@ pub(crate) fn score(answer: &[String], relevant: &[String]) -> Scores {
 }
 
 /// Sums up the scores of many answers, each with its category.
-pub(crate) fn judge(scores: &[(String, Scores)]) -> Judged {
-    let mut by_category: BTreeMap<String, Vec<Scores>> = BTreeMap::new();
+pub(crate) fn summarize_run(scores: &[(String, RankingScores)]) -> RunScores {
+    let mut by_category: BTreeMap<String, Vec<RankingScores>> = BTreeMap::new();
     for (category, score) in scores {
         by_category.entry(category.clone()).or_default().push(*score);
     }
-    let counted: Vec<Scores> =
-        scores.iter().filter(|(category, _)| category != APART).map(|(_, score)| *score).collect();
-    Judged {
+    let counted: Vec<RankingScores> = scores
+        .iter()
+        .filter(|(category, _)| category != EXCLUDED_CATEGORY)
+        .map(|(_, score)| *score)
+        .collect();
+    RunScores {
         overall: summary(&counted),
         standard_error: standard_error(&counted),
         by_category: by_category.into_iter().map(|(name, all)| (name, summary(&all))).collect(),
     }
 }
 
-impl Scores {
+impl RankingScores {
     /// The measures in the order in which they are shown.
     pub(crate) fn values(&self) -> [f64; 6] {
         [self.recall_5, self.recall_10, self.recall_20, self.hit_5, self.mrr_10, self.ndcg_10]
@@ -90,21 +93,21 @@ impl Scores {
     }
 }
 
-fn summary(scores: &[Scores]) -> Summary {
-    Summary { mean: each(scores, mean), n: scores.len() }
+fn summary(scores: &[RankingScores]) -> ScoreSummary {
+    ScoreSummary { mean: map_metrics(scores, mean), n: scores.len() }
 }
 
 /// The spread of the mean: the sample's standard deviation by the root of its size.
-fn standard_error(scores: &[Scores]) -> Scores {
-    each(scores, |values| {
+fn standard_error(scores: &[RankingScores]) -> RankingScores {
+    map_metrics(scores, |values| {
         let (n, mean) = (values.len() as f64, mean(values));
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         if n > 1.0 { (squares / (n - 1.0) / n).sqrt() } else { 0.0 }
     })
 }
 
-fn each(scores: &[Scores], fold: impl Fn(&[f64]) -> f64) -> Scores {
-    Scores::from_values(std::array::from_fn(|measure| {
+fn map_metrics(scores: &[RankingScores], fold: impl Fn(&[f64]) -> f64) -> RankingScores {
+    RankingScores::from_values(std::array::from_fn(|measure| {
         let values: Vec<f64> = scores.iter().map(|score| score.values()[measure]).collect();
         fold(&values)
     }))
@@ -133,7 +136,7 @@ mod tests {
 
     #[test]
     fn an_answer_with_one_of_two_right_ones_at_the_second_place() {
-        let scores = score(&ids("x a y z w v"), &ids("a b"));
+        let scores = score_answer(&ids("x a y z w v"), &ids("a b"));
         close(scores.recall_5, 0.5);
         close(scores.hit_5, 1.0);
         close(scores.mrr_10, 0.5);
@@ -144,7 +147,7 @@ mod tests {
     #[test]
     fn depth_counts() {
         let answer = ids("1 2 3 4 5 a 7 8 9 10 b 12 13 14 15 16 17 18 19 20 c");
-        let scores = score(&answer, &ids("a b c d"));
+        let scores = score_answer(&answer, &ids("a b c d"));
         assert_eq!((scores.recall_5, scores.recall_10, scores.recall_20), (0.0, 0.25, 0.5));
         assert_eq!(scores.hit_5, 0.0);
         close(scores.mrr_10, 1.0 / 6.0);
@@ -153,35 +156,36 @@ mod tests {
     #[test]
     fn all_right_ones_on_top_are_perfect_even_if_there_are_more_than_ten() {
         let many: Vec<_> = (0..15).map(|i| i.to_string()).collect();
-        close(score(&many, &many).ndcg_10, 1.0);
-        close(score(&many, &many).recall_10, 10.0 / 15.0);
+        close(score_answer(&many, &many).ndcg_10, 1.0);
+        close(score_answer(&many, &many).recall_10, 10.0 / 15.0);
     }
 
     #[test]
     fn nothing_found_is_zero() {
-        assert_eq!(score(&[], &ids("a")), Scores::default());
+        assert_eq!(score_answer(&[], &ids("a")), RankingScores::default());
     }
 
     #[test]
     fn adversarial_questions_stay_out_of_the_overall_figure() {
-        let of = |value| Scores { recall_10: value, ..Scores::default() };
-        let judged = judge(&[
+        let of = |value| RankingScores { recall_10: value, ..RankingScores::default() };
+        let judged = summarize_run(&[
             ("single".into(), of(1.0)),
             ("single".into(), of(0.0)),
             ("multi".into(), of(0.5)),
-            (APART.into(), of(1.0)),
+            (EXCLUDED_CATEGORY.into(), of(1.0)),
         ]);
         close(judged.overall.mean.recall_10, 0.5);
         assert_eq!(judged.overall.n, 3);
         close(judged.by_category["single"].mean.recall_10, 0.5);
-        close(judged.by_category[APART].mean.recall_10, 1.0);
+        close(judged.by_category[EXCLUDED_CATEGORY].mean.recall_10, 1.0);
         // Deviations 0.5, -0.5, 0: variance 0.25, by 3 queries.
         close(judged.standard_error.recall_10, (0.25_f64 / 3.0).sqrt());
     }
 
     #[test]
     fn the_json_has_the_names_that_others_use() {
-        let json = serde_json::to_value(Summary { mean: Scores::default(), n: 2 }).unwrap();
+        let json =
+            serde_json::to_value(ScoreSummary { mean: RankingScores::default(), n: 2 }).unwrap();
         for name in ["recall@5", "recall@10", "recall@20", "hit@5", "mrr@10", "ndcg@10", "n"] {
             assert!(json.get(name).is_some(), "{name} is missing");
         }

@@ -16,18 +16,18 @@ pub(crate) mod folds;
 
 use anyhow::Result;
 
-use data::{Query, Row};
+use data::{BenchQuery, CorpusRow};
 
 /// Something that can be filled with rows and asked. Rows of one scope must never be found from another.
 pub(crate) trait Retriever {
     /// Adds rows; they come in the order in which they were written, scope by scope.
-    fn load(&mut self, rows: &[Row]) -> Result<()>;
+    fn load(&mut self, rows: &[CorpusRow]) -> Result<()>;
     /// The ids of at most `limit` rows of the query's scope, best first.
-    fn search(&mut self, query: &Query, limit: usize) -> Result<Vec<String>>;
+    fn search(&mut self, query: &BenchQuery, limit: usize) -> Result<Vec<String>>;
 }
 
 /// A retriever's name, and how to make an empty one.
-pub(crate) struct Candidate {
+pub(crate) struct RetrieverSpec {
     pub(crate) name: &'static str,
     pub(crate) make: fn() -> Result<Box<dyn Retriever>>,
 }

@@ -8,20 +8,20 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{
-    data::{DataSet, Query, Row},
-    metrics::APART,
+    data::{BenchQuery, CorpusRow, DataSet},
+    metrics::EXCLUDED_CATEGORY,
 };
 
 /// One conversation of LoCoMo with its questions.
 #[derive(Deserialize)]
-struct Sample {
+struct LocomoSample {
     sample_id: String,
     conversation: BTreeMap<String, Value>,
-    qa: Vec<Asked>,
+    qa: Vec<LocomoQuestion>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct LocomoTurn {
     speaker: String,
     dia_id: String,
     text: String,
@@ -29,7 +29,7 @@ struct Said {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct LocomoQuestion {
     question: String,
     #[serde(default)]
     evidence: Vec<String>,
@@ -38,7 +38,7 @@ struct Asked {
 
 /// One question of LongMemEval with the sessions to search.
 #[derive(Deserialize)]
-struct Instance {
+struct LongmemevalInstance {
     question_id: String,
     question_type: String,
     question: String,
@@ -47,11 +47,11 @@ struct Instance {
     answer_session_ids: Vec<String>,
     haystack_dates: Vec<String>,
     haystack_session_ids: Vec<String>,
-    haystack_sessions: Vec<Vec<Turn>>,
+    haystack_sessions: Vec<Vec<LongmemevalTurn>>,
 }
 
 #[derive(Deserialize)]
-struct Turn {
+struct LongmemevalTurn {
     role: String,
     content: String,
     #[serde(default)]
@@ -60,7 +60,7 @@ struct Turn {
 
 /// Reads LoCoMo: a turn is a row, with the caption of the picture it shares; the evidence is what is right.
 pub(crate) fn locomo(path: &Path) -> Result<DataSet> {
-    let samples: Vec<Sample> = read(path)?;
+    let samples: Vec<LocomoSample> = read(path)?;
     let mut set = DataSet::default();
     for sample in &samples {
         set.rows.extend(turns_of(sample)?);
@@ -74,10 +74,10 @@ pub(crate) fn locomo(path: &Path) -> Result<DataSet> {
 /// Reads LongMemEval: each question has a scope of its own. Right are the turns marked as having the answer; where none
 /// is marked, all turns of the sessions that have it.
 pub(crate) fn longmemeval(path: &Path) -> Result<DataSet> {
-    let instances: Vec<Instance> = read(path)?;
+    let instances: Vec<LongmemevalInstance> = read(path)?;
     let mut set = DataSet::default();
     for instance in &instances {
-        let (rows, query) = searched(instance)?;
+        let (rows, query) = rows_and_query(instance)?;
         set.rows.extend(rows);
         if !query.relevant.is_empty() {
             set.queries.push(query);
@@ -96,18 +96,18 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
 }
 
 /// The turns of a conversation, session by session.
-fn turns_of(sample: &Sample) -> Result<Vec<Row>> {
+fn turns_of(sample: &LocomoSample) -> Result<Vec<CorpusRow>> {
     let scope = &sample.sample_id;
     let number = |key: &String| key.strip_prefix("session_")?.parse::<u32>().ok();
     let mut sessions: Vec<u32> = sample.conversation.keys().filter_map(number).collect();
     sessions.sort_unstable();
     let mut rows = Vec::new();
     for session in sessions {
-        let said: Vec<Said> =
+        let said: Vec<LocomoTurn> =
             serde_json::from_value(sample.conversation[&format!("session_{session}")].clone())?;
         let date = sample.conversation.get(&format!("session_{session}_date_time"));
         let time = date.and_then(Value::as_str).map(locomo_time).transpose()?;
-        rows.extend(said.into_iter().map(|said| Row {
+        rows.extend(said.into_iter().map(|said| CorpusRow {
             id: format!("{scope}/{}", said.dia_id),
             scope: scope.clone(),
             session: Some(format!("{scope}/S{session}")),
@@ -120,7 +120,7 @@ fn turns_of(sample: &Sample) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn with_caption(said: &Said) -> String {
+fn with_caption(said: &LocomoTurn) -> String {
     match &said.blip_caption {
         Some(caption) => format!("{} [shares {caption}]", said.text),
         None => said.text.clone(),
@@ -128,9 +128,9 @@ fn with_caption(said: &Said) -> String {
 }
 
 fn questions_of<'a>(
-    sample: &'a Sample,
+    sample: &'a LocomoSample,
     known: &'a HashSet<&str>,
-) -> impl Iterator<Item = Query> + 'a {
+) -> impl Iterator<Item = BenchQuery> + 'a {
     let scope = &sample.sample_id;
     sample.qa.iter().enumerate().map(move |(number, asked)| {
         // Some evidence names several turns in one string.
@@ -138,13 +138,13 @@ fn questions_of<'a>(
         let ids = named.map(|turn| format!("{scope}/{}", turn.trim()));
         let mut relevant: Vec<String> = ids.filter(|id| known.contains(id.as_str())).collect();
         relevant.dedup();
-        Query {
+        BenchQuery {
             id: format!("{scope}/q{number}"),
             scope: scope.clone(),
             text: asked.question.clone(),
             category: category(asked.category).into(),
             relevant,
-            ..Query::default()
+            ..BenchQuery::default()
         }
     })
 }
@@ -155,11 +155,11 @@ fn category(number: u8) -> &'static str {
         2 => "temporal",
         3 => "open-domain",
         4 => "single-hop",
-        _ => APART,
+        _ => EXCLUDED_CATEGORY,
     }
 }
 
-fn searched(instance: &Instance) -> Result<(Vec<Row>, Query)> {
+fn rows_and_query(instance: &LongmemevalInstance) -> Result<(Vec<CorpusRow>, BenchQuery)> {
     let scope = &instance.question_id;
     let (mut rows, mut marked, mut in_session) = (Vec::new(), Vec::new(), Vec::new());
     let dates = instance.haystack_dates.iter();
@@ -174,7 +174,7 @@ fn searched(instance: &Instance) -> Result<(Vec<Row>, Query)> {
             if instance.answer_session_ids.contains(session) {
                 in_session.push(id.clone());
             }
-            rows.push(Row {
+            rows.push(CorpusRow {
                 id,
                 scope: scope.clone(),
                 session: Some(format!("{scope}/{session}")),
@@ -185,14 +185,14 @@ fn searched(instance: &Instance) -> Result<(Vec<Row>, Query)> {
             });
         }
     }
-    let query = Query {
+    let query = BenchQuery {
         id: scope.clone(),
         scope: scope.clone(),
         text: instance.question.clone(),
         category: instance.question_type.clone(),
         relevant: if marked.is_empty() { in_session } else { marked },
         time: Some(longmemeval_time(&instance.question_date)?),
-        ..Query::default()
+        ..BenchQuery::default()
     };
     Ok((rows, query))
 }
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(set.rows[1].text, "See! [shares a photo of tea]");
         assert_eq!(set.queries.len(), 2);
         assert_eq!(set.queries[0].relevant, ["c/D1:1", "c/D2:1"]);
-        assert_eq!(set.queries[1].category, APART);
+        assert_eq!(set.queries[1].category, EXCLUDED_CATEGORY);
     }
 
     #[test]

@@ -6,12 +6,12 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::{
-    Candidate, Retriever,
-    compare::Judgement,
-    data::{DataSet, Query, Row},
-    metrics::{Judged, judge, score},
+    Retriever, RetrieverSpec,
+    compare::QueryScores,
+    data::{BenchQuery, CorpusRow, DataSet},
+    metrics::{RunScores, score_answer, summarize_run},
 };
-use crate::timing::{Spread, timed};
+use crate::timing::{SampleStats, timed};
 
 /// The deepest measure looks at twenty ids.
 const LIMIT: usize = 20;
@@ -20,40 +20,40 @@ const MAX_ROWS: usize = 100_000;
 
 /// One retriever's result on one data set.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct RetrievalReport {
     pub(crate) retriever: &'static str,
     #[serde(flatten)]
-    pub(crate) judged: Judged,
-    pub(crate) ms: Times,
+    pub(crate) judged: RunScores,
+    pub(crate) ms: RetrievalTimes,
     /// The scores of each query, for comparing two runs.
     #[serde(skip)]
-    pub(crate) answers: Vec<Judgement>,
+    pub(crate) answers: Vec<QueryScores>,
 }
 
 /// Milliseconds: of loading all rows, and of one search.
 #[derive(Debug, Serialize)]
-pub(crate) struct Times {
+pub(crate) struct RetrievalTimes {
     pub(crate) load: f64,
-    pub(crate) search: Spread,
+    pub(crate) search: SampleStats,
 }
 
 /// A scope with its own rows and the questions put to it.
-pub(super) struct Asked<'a> {
-    pub(super) rows: Vec<Row>,
-    pub(super) queries: Vec<&'a Query>,
+pub(super) struct ScopeQueries<'a> {
+    pub(super) rows: Vec<CorpusRow>,
+    pub(super) queries: Vec<&'a BenchQuery>,
 }
 
 /// Measures one retriever.
-pub(crate) fn run(candidate: &Candidate, set: &DataSet) -> Result<Report> {
-    run_made(candidate.name, &candidate.make, set)
+pub(crate) fn run(candidate: &RetrieverSpec, set: &DataSet) -> Result<RetrievalReport> {
+    run_with(candidate.name, &candidate.make, set)
 }
 
 /// Measures one retriever that is made in a way of its own.
-pub(crate) fn run_made(
+pub(crate) fn run_with(
     name: &'static str,
     make: &dyn Fn() -> Result<Box<dyn Retriever>>,
     set: &DataSet,
-) -> Result<Report> {
+) -> Result<RetrievalReport> {
     let (mut scores, mut ids, mut search_ms, mut load_ms) = (vec![], vec![], vec![], 0.0);
     for group in groups(set) {
         let mut retriever = make()?;
@@ -64,29 +64,29 @@ pub(crate) fn run_made(
             for query in &scope.queries {
                 let (answer, ms) = search(retriever.as_mut(), query, &scope.rows)?;
                 search_ms.push(ms);
-                scores.push((query.category.clone(), score(&answer, &query.relevant)));
+                scores.push((query.category.clone(), score_answer(&answer, &query.relevant)));
                 ids.push(query.id.clone());
             }
         }
     }
-    let ms = Times { load: load_ms, search: Spread::of(search_ms) };
-    let judged = judge(&scores);
+    let ms = RetrievalTimes { load: load_ms, search: SampleStats::from_samples(search_ms) };
+    let judged = summarize_run(&scores);
     let answers = ids
         .into_iter()
         .zip(scores)
-        .map(|(id, (category, scores))| Judgement { id, category, scores: scores.values() })
+        .map(|(id, (category, scores))| QueryScores { id, category, scores: scores.values() })
         .collect();
-    Ok(Report { retriever: name, judged, ms, answers })
+    Ok(RetrievalReport { retriever: name, judged, ms, answers })
 }
 
 /// Asks for as many more as there are rows that this query may not see, and leaves those out.
 pub(crate) fn search(
     retriever: &mut dyn Retriever,
-    query: &Query,
-    rows: &[Row],
+    query: &BenchQuery,
+    rows: &[CorpusRow],
 ) -> Result<(Vec<String>, f64)> {
     let hidden =
-        |row: &&Row| query.asof_seq.is_some_and(|end| row.seq.is_some_and(|seq| seq >= end));
+        |row: &&CorpusRow| query.asof_seq.is_some_and(|end| row.seq.is_some_and(|seq| seq >= end));
     let hidden: Vec<&str> = rows.iter().filter(hidden).map(|row| row.id.as_str()).collect();
     let (mut answer, ms) = timed(|| retriever.search(query, LIMIT + hidden.len()))?;
     answer.retain(|id| !hidden.contains(&id.as_str()));
@@ -96,7 +96,7 @@ pub(crate) fn search(
 
 /// The scopes that are asked anything, in groups that are loaded together. Without noise all rows of the set are loaded,
 /// asked or not, because that is what a store would hold.
-pub(super) fn groups(set: &DataSet) -> Vec<Vec<Asked<'_>>> {
+pub(super) fn groups(set: &DataSet) -> Vec<Vec<ScopeQueries<'_>>> {
     let (mut groups, mut group, mut rows) = (Vec::new(), Vec::new(), 0);
     for scope in scopes(set) {
         if rows > 0 && rows + scope.rows.len() > MAX_ROWS {
@@ -110,19 +110,19 @@ pub(super) fn groups(set: &DataSet) -> Vec<Vec<Asked<'_>>> {
     groups
 }
 
-fn scopes(set: &DataSet) -> Vec<Asked<'_>> {
+fn scopes(set: &DataSet) -> Vec<ScopeQueries<'_>> {
     let mut order: Vec<&str> = Vec::new();
-    let mut found: HashMap<&str, Asked<'_>> = HashMap::new();
+    let mut found: HashMap<&str, ScopeQueries<'_>> = HashMap::new();
     for (scope, rows) in set.by_scope() {
         order.push(scope);
-        found.insert(scope, Asked { rows, queries: vec![] });
+        found.insert(scope, ScopeQueries { rows, queries: vec![] });
     }
     for query in &set.queries {
         if let Some(asked) = found.get_mut(query.scope.as_str()) {
             asked.queries.push(query);
         }
     }
-    let needed = |asked: &Asked<'_>| set.noise.is_empty() || !asked.queries.is_empty();
+    let needed = |asked: &ScopeQueries<'_>| set.noise.is_empty() || !asked.queries.is_empty();
     let ordered =
         order.into_iter().filter_map(|name| found.remove(name).map(|asked| (name, asked)));
     ordered
@@ -131,8 +131,8 @@ fn scopes(set: &DataSet) -> Vec<Asked<'_>> {
         .collect()
 }
 
-fn with_noise<'a>(scope: &str, mut asked: Asked<'a>, set: &DataSet) -> Asked<'a> {
-    let owned = |row: &Row| Row { scope: scope.to_owned(), ..row.clone() };
+fn with_noise<'a>(scope: &str, mut asked: ScopeQueries<'a>, set: &DataSet) -> ScopeQueries<'a> {
+    let owned = |row: &CorpusRow| CorpusRow { scope: scope.to_owned(), ..row.clone() };
     asked.rows.extend(set.noise.iter().map(owned));
     asked
 }
@@ -142,20 +142,20 @@ mod tests {
     use super::*;
     use crate::retrieval::baselines;
 
-    fn row(id: &str, scope: &str, seq: u64, text: &str) -> Row {
+    fn row(id: &str, scope: &str, seq: u64, text: &str) -> CorpusRow {
         let (id, scope, text) = (id.into(), scope.into(), text.into());
-        Row { id, scope, text, seq: Some(seq), ..Row::default() }
+        CorpusRow { id, scope, text, seq: Some(seq), ..CorpusRow::default() }
     }
 
-    fn query(scope: &str, text: &str, relevant: &str, asof_seq: Option<u64>) -> Query {
+    fn query(scope: &str, text: &str, relevant: &str, asof_seq: Option<u64>) -> BenchQuery {
         let (scope, text, category) = (scope.into(), text.into(), "c".into());
-        Query {
+        BenchQuery {
             scope,
             text,
             category,
             relevant: vec![relevant.into()],
             asof_seq,
-            ..Query::default()
+            ..BenchQuery::default()
         }
     }
 
@@ -173,7 +173,7 @@ mod tests {
         let noise = vec![row("n", "*", 1, "nothing of that sort")];
         for noise in [vec![], noise] {
             let set = DataSet { rows: rows.clone(), queries: queries.clone(), noise };
-            for candidate in baselines::CANDIDATES {
+            for candidate in baselines::RETRIEVERS {
                 let report = run(candidate, &set).unwrap();
                 assert_eq!(report.judged.overall.mean.mrr_10, 1.0, "{}", candidate.name);
                 assert_eq!(report.judged.overall.n, 2);

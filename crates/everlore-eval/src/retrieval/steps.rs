@@ -6,16 +6,16 @@ use serde::Serialize;
 
 use super::{
     data::DataSet,
-    engine::{Everlore, Local, Question},
+    engine::{EngineQuestion, EngineRetriever, LocalModelUse},
 };
-use crate::timing::Spread;
+use crate::timing::SampleStats;
 
 /// As many hits as a recall returns by default.
 const LIMIT: usize = 10;
 
 /// Milliseconds of each step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Step {
+pub(crate) struct StepTimes {
     pub(crate) analysis: f64,
     pub(crate) embedding: f64,
     pub(crate) index: f64,
@@ -27,25 +27,25 @@ pub(crate) struct Step {
 
 /// How long the steps take over all queries of a set.
 #[derive(Debug, Serialize)]
-pub(crate) struct Steps {
-    pub(crate) analysis: Spread,
-    pub(crate) embedding: Spread,
-    pub(crate) index: Spread,
-    pub(crate) asking: Spread,
-    pub(crate) ranking: Spread,
-    pub(crate) rows: Spread,
-    pub(crate) whole: Spread,
+pub(crate) struct StepStats {
+    pub(crate) analysis: SampleStats,
+    pub(crate) embedding: SampleStats,
+    pub(crate) index: SampleStats,
+    pub(crate) asking: SampleStats,
+    pub(crate) ranking: SampleStats,
+    pub(crate) rows: SampleStats,
+    pub(crate) whole: SampleStats,
 }
 
-impl Step {
-    fn rest(&self) -> f64 {
+impl StepTimes {
+    fn ranking_ms(&self) -> f64 {
         self.whole - self.analysis - self.embedding - self.index - self.asking - self.rows
     }
 }
 
-impl Steps {
+impl StepStats {
     /// The steps with their names, in the order in which they happen.
-    pub(crate) fn named(&self) -> [(&'static str, Spread); 7] {
+    pub(crate) fn named(&self) -> [(&'static str, SampleStats); 7] {
         [
             ("analysis", self.analysis),
             ("embedding", self.embedding),
@@ -59,22 +59,23 @@ impl Steps {
 }
 
 /// Asks every question step by step.
-pub(crate) fn measure(set: &DataSet, local: Local) -> Result<Steps> {
-    let everlore = Everlore::holding_with(set, local)?;
+pub(crate) fn measure(set: &DataSet, local: LocalModelUse) -> Result<StepStats> {
+    let everlore = EngineRetriever::loaded_with_model(set, local)?;
     let mut taken = Vec::with_capacity(set.queries.len());
     for query in &set.queries {
         let (scope, text, time) = (&query.scope, &query.text, query.time.as_deref());
-        let question = Question { scope, text, time, limit: LIMIT, whole_period: false };
-        taken.push(everlore.steps(&question)?);
+        let question = EngineQuestion { scope, text, time, limit: LIMIT, whole_period: false };
+        taken.push(everlore.time_steps(&question)?);
     }
-    let spread = |of: fn(&Step) -> f64| Spread::of(taken.iter().map(of).collect());
-    Ok(Steps {
+    let spread =
+        |of: fn(&StepTimes) -> f64| SampleStats::from_samples(taken.iter().map(of).collect());
+    Ok(StepStats {
         analysis: spread(|step| step.analysis),
         embedding: spread(|step| step.embedding),
         index: spread(|step| step.index),
         asking: spread(|step| step.asking),
         // The parts are timed apart, so that a fast whole may fall short of their sum.
-        ranking: spread(|step| step.rest().max(0.0)),
+        ranking: spread(|step| step.ranking_ms().max(0.0)),
         rows: spread(|step| step.rows),
         whole: spread(|step| step.whole),
     })

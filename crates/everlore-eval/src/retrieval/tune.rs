@@ -11,11 +11,11 @@ use everlore::config::RecallConfig;
 use super::{
     Retriever,
     data::DataSet,
-    engine::Everlore,
-    metrics::{APART, score},
-    run::{Asked, groups, search},
+    engine::EngineRetriever,
+    metrics::{EXCLUDED_CATEGORY, score_answer},
+    run::{ScopeQueries, groups, search},
 };
-use crate::random::Random;
+use crate::random::SplitMix64;
 
 /// A constant that is searched, and the values it is tried with.
 pub(crate) struct Knob {
@@ -45,7 +45,7 @@ pub(crate) const KNOBS: &[Knob] = &[
 ];
 
 /// The knob of a name.
-pub(crate) fn knob(name: &str) -> Result<&'static Knob> {
+pub(crate) fn find_knob(name: &str) -> Result<&'static Knob> {
     let names = || KNOBS.iter().map(|knob| knob.name).collect::<Vec<_>>().join(", ");
     KNOBS
         .iter()
@@ -66,14 +66,14 @@ impl Knob {
 }
 
 /// A set of questions with engines that hold its rows.
-pub(crate) struct Bench<'a> {
+pub(crate) struct TuneSet<'a> {
     pub(crate) name: String,
-    loaded: Vec<(Everlore, Vec<Asked<'a>>)>,
+    loaded: Vec<(EngineRetriever, Vec<ScopeQueries<'a>>)>,
 }
 
 /// What one question got.
 #[derive(Debug, Clone, Copy)]
-struct Outcome {
+struct TuneOutcome {
     set: usize,
     /// The number of its conversation in the set.
     scope: usize,
@@ -83,7 +83,7 @@ struct Outcome {
 
 /// Which questions count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Part {
+pub(crate) enum QuestionSplit {
     /// All.
     All,
     /// Of every set all conversations but each `of`-th, counted from `fold`.
@@ -96,8 +96,8 @@ pub(crate) enum Part {
     Set(usize),
 }
 
-impl Part {
-    fn has(self, outcome: &Outcome) -> bool {
+impl QuestionSplit {
+    fn contains(self, outcome: &TuneOutcome) -> bool {
         match self {
             Self::All => true,
             Self::AllBut { fold, of } => outcome.scope % of != fold,
@@ -110,16 +110,16 @@ impl Part {
 
 /// The means of one set in a part.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Figures {
+pub(crate) struct SplitFigures {
     pub(crate) recall_10: f64,
     pub(crate) ndcg_10: f64,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> TuneSet<'a> {
     /// Fills engines with a set.
     pub(crate) fn new(name: String, set: &'a DataSet) -> Result<Self> {
-        let load = |group: Vec<Asked<'a>>| {
-            let mut engine = Everlore::new()?;
+        let load = |group: Vec<ScopeQueries<'a>>| {
+            let mut engine = EngineRetriever::new()?;
             group.iter().try_for_each(|scope| engine.load(&scope.rows))?;
             Ok((engine, group))
         };
@@ -127,16 +127,18 @@ impl<'a> Bench<'a> {
     }
 
     /// Asks all questions that count.
-    fn ask(&mut self, set: usize, config: &RecallConfig) -> Result<Vec<Outcome>> {
+    fn evaluate(&mut self, set: usize, config: &RecallConfig) -> Result<Vec<TuneOutcome>> {
         let (mut outcomes, mut first) = (Vec::new(), 0);
         for (engine, group) in &mut self.loaded {
             engine.configure(|recall| *recall = config.clone());
             for (number, scope) in group.iter().enumerate() {
-                for query in scope.queries.iter().filter(|query| query.category != APART) {
+                for query in
+                    scope.queries.iter().filter(|query| query.category != EXCLUDED_CATEGORY)
+                {
                     let (answer, _) = search(engine, query, &scope.rows)?;
-                    let scores = score(&answer, &query.relevant);
+                    let scores = score_answer(&answer, &query.relevant);
                     let (recall_10, ndcg_10) = (scores.recall_10, scores.ndcg_10);
-                    outcomes.push(Outcome { set, scope: first + number, recall_10, ndcg_10 });
+                    outcomes.push(TuneOutcome { set, scope: first + number, recall_10, ndcg_10 });
                 }
             }
             first += group.len();
@@ -146,22 +148,22 @@ impl<'a> Bench<'a> {
 }
 
 /// All sets, and what was asked of them.
-pub(crate) struct Search<'a> {
-    pub(crate) benches: Vec<Bench<'a>>,
+pub(crate) struct ConstantSearch<'a> {
+    pub(crate) sets: Vec<TuneSet<'a>>,
     /// What is searched.
     pub(crate) knobs: Vec<&'static Knob>,
-    asked: HashMap<Vec<u64>, Vec<Outcome>>,
+    outcome_cache: HashMap<Vec<u64>, Vec<TuneOutcome>>,
 }
 
-impl<'a> Search<'a> {
-    pub(crate) fn new(benches: Vec<Bench<'a>>) -> Self {
-        Self { benches, knobs: KNOBS.iter().collect(), asked: HashMap::new() }
+impl<'a> ConstantSearch<'a> {
+    pub(crate) fn new(sets: Vec<TuneSet<'a>>) -> Self {
+        Self { sets, knobs: KNOBS.iter().collect(), outcome_cache: HashMap::new() }
     }
 
     /// Searches only the constants of these names, if there are any.
-    pub(crate) fn keep(&mut self, names: &[String]) -> Result<()> {
+    pub(crate) fn restrict_to(&mut self, names: &[String]) -> Result<()> {
         if !names.is_empty() {
-            self.knobs = names.iter().map(|name| knob(name)).collect::<Result<_>>()?;
+            self.knobs = names.iter().map(|name| find_knob(name)).collect::<Result<_>>()?;
         }
         Ok(())
     }
@@ -170,16 +172,16 @@ impl<'a> Search<'a> {
     pub(crate) fn figures(
         &mut self,
         config: &RecallConfig,
-        part: Part,
-    ) -> Result<Vec<Option<Figures>>> {
-        let sets = self.benches.len();
+        part: QuestionSplit,
+    ) -> Result<Vec<Option<SplitFigures>>> {
+        let sets = self.sets.len();
         let outcomes = self.outcomes(config)?;
         let of_set = |set: usize| {
             let counted =
-                || outcomes.iter().filter(|outcome| outcome.set == set && part.has(outcome));
+                || outcomes.iter().filter(|outcome| outcome.set == set && part.contains(outcome));
             let n = counted().count() as f64;
-            let mean = |measure: fn(&Outcome) -> f64| counted().map(measure).sum::<f64>() / n;
-            (n > 0.0).then(|| Figures {
+            let mean = |measure: fn(&TuneOutcome) -> f64| counted().map(measure).sum::<f64>() / n;
+            (n > 0.0).then(|| SplitFigures {
                 recall_10: mean(|outcome| outcome.recall_10),
                 ndcg_10: mean(|outcome| outcome.ndcg_10),
             })
@@ -187,7 +189,7 @@ impl<'a> Search<'a> {
         Ok((0..sets).map(of_set).collect())
     }
 
-    fn worth(&mut self, config: &RecallConfig, part: Part) -> Result<f64> {
+    fn objective(&mut self, config: &RecallConfig, part: QuestionSplit) -> Result<f64> {
         Ok(worth(&self.figures(config, part)?))
     }
 
@@ -196,13 +198,13 @@ impl<'a> Search<'a> {
     pub(crate) fn best(
         &mut self,
         begin: &RecallConfig,
-        part: Part,
+        part: QuestionSplit,
         tries: u64,
     ) -> Result<RecallConfig> {
-        let mut best = (self.worth(begin, part)?, begin.clone());
+        let mut best = (self.objective(begin, part)?, begin.clone());
         for number in 0..tries {
-            let config = random(&self.knobs, begin, number);
-            let worth = self.worth(&config, part)?;
+            let config = random_config(&self.knobs, begin, number);
+            let worth = self.objective(&config, part)?;
             if worth > best.0 {
                 best = (worth, config);
             }
@@ -212,7 +214,7 @@ impl<'a> Search<'a> {
             for knob in self.knobs.clone() {
                 for value in knob.values {
                     let config = knob.set(&best.1, *value);
-                    let worth = self.worth(&config, part)?;
+                    let worth = self.objective(&config, part)?;
                     if worth > best.0 {
                         best = (worth, config);
                     }
@@ -225,29 +227,29 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn outcomes(&mut self, config: &RecallConfig) -> Result<&[Outcome]> {
+    fn outcomes(&mut self, config: &RecallConfig) -> Result<&[TuneOutcome]> {
         let key: Vec<u64> = KNOBS.iter().map(|knob| knob.get(config).to_bits()).collect();
-        if !self.asked.contains_key(&key) {
-            let outcomes = ask_all(&mut self.benches, config)?;
-            self.asked.insert(key.clone(), outcomes);
+        if !self.outcome_cache.contains_key(&key) {
+            let outcomes = evaluate_all(&mut self.sets, config)?;
+            self.outcome_cache.insert(key.clone(), outcomes);
         }
-        Ok(&self.asked[&key])
+        Ok(&self.outcome_cache[&key])
     }
 }
 
 /// What is maximised: the mean of both measures over the sets, each set alike.
-pub(crate) fn worth(figures: &[Option<Figures>]) -> f64 {
-    let of = |figures: &Figures| (figures.recall_10 + figures.ndcg_10) / 2.0;
+pub(crate) fn worth(figures: &[Option<SplitFigures>]) -> f64 {
+    let of = |figures: &SplitFigures| (figures.recall_10 + figures.ndcg_10) / 2.0;
     let sets = figures.iter().flatten();
     sets.clone().map(of).sum::<f64>() / sets.count().max(1) as f64
 }
 
 /// Asks the sets at the same time.
-fn ask_all(benches: &mut [Bench<'_>], config: &RecallConfig) -> Result<Vec<Outcome>> {
+fn evaluate_all(benches: &mut [TuneSet<'_>], config: &RecallConfig) -> Result<Vec<TuneOutcome>> {
     std::thread::scope(|scope| {
         let ask = |(set, bench): (usize, _)| {
-            let bench: &mut Bench<'_> = bench;
-            scope.spawn(move || bench.ask(set, config))
+            let bench: &mut TuneSet<'_> = bench;
+            scope.spawn(move || bench.evaluate(set, config))
         };
         let asked: Vec<_> = benches.iter_mut().enumerate().map(ask).collect();
         let mut outcomes = Vec::new();
@@ -259,8 +261,8 @@ fn ask_all(benches: &mut [Bench<'_>], config: &RecallConfig) -> Result<Vec<Outco
 }
 
 /// Constants drawn by number: half of them as in the beginning, the others from their values.
-fn random(knobs: &[&Knob], begin: &RecallConfig, number: u64) -> RecallConfig {
-    let mut random = Random::keyed(&[number]);
+fn random_config(knobs: &[&Knob], begin: &RecallConfig, number: u64) -> RecallConfig {
+    let mut random = SplitMix64::from_keys(&[number]);
     knobs.iter().fold(begin.clone(), |config, knob| match random.chance(50) {
         true => knob.set(&config, random.pick(knob.values)),
         false => config,
@@ -270,21 +272,21 @@ fn random(knobs: &[&Knob], begin: &RecallConfig, number: u64) -> RecallConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retrieval::data::{Query, Row};
+    use crate::retrieval::data::{BenchQuery, CorpusRow};
 
     fn set() -> DataSet {
-        let row = |scope: &str, id: &str, text: &str| Row {
+        let row = |scope: &str, id: &str, text: &str| CorpusRow {
             id: format!("{scope}{id}"),
             scope: scope.into(),
             text: text.into(),
-            ..Row::default()
+            ..CorpusRow::default()
         };
-        let query = |scope: &str, text: &str, relevant: &str| Query {
+        let query = |scope: &str, text: &str, relevant: &str| BenchQuery {
             scope: scope.into(),
             text: text.into(),
             category: "c".into(),
             relevant: vec![format!("{scope}{relevant}")],
-            ..Query::default()
+            ..BenchQuery::default()
         };
         DataSet {
             rows: vec![
@@ -302,30 +304,34 @@ mod tests {
     #[test]
     fn a_constant_is_judged_by_the_conversations_of_a_part() {
         let set = set();
-        let mut search = Search::new(vec![Bench::new("x".into(), &set).unwrap()]);
+        let mut search = ConstantSearch::new(vec![TuneSet::new("x".into(), &set).unwrap()]);
         let begin = RecallConfig { synonym: 0.0, semantic: 0.0, ..RecallConfig::default() };
-        let worth = |search: &mut Search<'_>, config: &RecallConfig| {
-            let parts = [Part::All, Part::Only { fold: 1, of: 2 }, Part::AllBut { fold: 1, of: 2 }];
-            parts.map(|part| search.worth(config, part).unwrap())
+        let worth = |search: &mut ConstantSearch<'_>, config: &RecallConfig| {
+            let parts = [
+                QuestionSplit::All,
+                QuestionSplit::Only { fold: 1, of: 2 },
+                QuestionSplit::AllBut { fold: 1, of: 2 },
+            ];
+            parts.map(|part| search.objective(config, part).unwrap())
         };
         assert_eq!(worth(&mut search, &begin), [0.5, 0.0, 1.0]);
-        let with = knob("synonym").unwrap().set(&begin, 0.3);
+        let with = find_knob("synonym").unwrap().set(&begin, 0.3);
         assert_eq!(worth(&mut search, &with), [1.0, 1.0, 1.0]);
     }
 
     #[test]
     fn the_search_finds_the_constant_that_helps_and_leaves_the_others() {
         let set = set();
-        let mut search = Search::new(vec![Bench::new("x".into(), &set).unwrap()]);
+        let mut search = ConstantSearch::new(vec![TuneSet::new("x".into(), &set).unwrap()]);
         let begin = RecallConfig { synonym: 0.0, semantic: 0.0, ..RecallConfig::default() };
-        let found = search.best(&begin, Part::All, 0).unwrap();
-        assert_eq!(search.worth(&found, Part::All).unwrap(), 1.0);
+        let found = search.best(&begin, QuestionSplit::All, 0).unwrap();
+        assert_eq!(search.objective(&found, QuestionSplit::All).unwrap(), 1.0);
         assert_eq!(found.k1, begin.k1);
     }
 
     #[test]
     fn an_unknown_constant_is_named_with_those_there_are() {
-        let error = knob("k9").err().unwrap().to_string();
+        let error = find_knob("k9").err().unwrap().to_string();
         assert!(error.contains("`k9`") && error.contains("semantic, k1"), "{error}");
     }
 }

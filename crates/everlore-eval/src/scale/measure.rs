@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::Result;
 use serde::Serialize;
 
-use super::subject::{Kind, Subject};
+use super::subject::{ScaleSubject, SubjectKind};
 use crate::{
-    corpus::{Class, Corpus, Memory},
-    timing::{Spread, timed},
+    corpus::{Corpus, GeneratedMemory, ScopeClass},
+    timing::{SampleStats, timed},
 };
 
 /// Memories of one batch while loading.
@@ -18,62 +18,62 @@ const REOPENS: u32 = 10;
 
 /// What was measured of one subject at one total.
 #[derive(Debug, Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct ScaleResult {
     pub(crate) subject: &'static str,
     pub(crate) total: u32,
     pub(crate) memories_per_second: f64,
     pub(crate) bytes_per_memory: f64,
-    pub(crate) save_ms: Spread,
-    pub(crate) queries: Vec<ClassTimes>,
-    pub(crate) first_recall_ms: Spread,
+    pub(crate) save_ms: SampleStats,
+    pub(crate) queries: Vec<ScopeClassTimes>,
+    pub(crate) first_recall_ms: SampleStats,
 }
 
 /// Query times in the scopes of one class.
 #[derive(Debug, Serialize)]
-pub(crate) struct ClassTimes {
-    pub(crate) class: Class,
+pub(crate) struct ScopeClassTimes {
+    pub(crate) class: ScopeClass,
     pub(crate) scope_size: u32,
     /// Memories that came back, on average.
     pub(crate) found: f64,
-    pub(crate) ms: Spread,
+    pub(crate) ms: SampleStats,
 }
 
-impl Measured {
+impl ScaleResult {
     /// The times of a class.
-    pub(crate) fn class(&self, class: Class) -> Option<&ClassTimes> {
+    pub(crate) fn class(&self, class: ScopeClass) -> Option<&ScopeClassTimes> {
         self.queries.iter().find(|times| times.class == class)
     }
 }
 
 /// Measures a new subject made in `folder`.
 pub(crate) fn measure(
-    kind: Kind,
+    kind: SubjectKind,
     corpus: &Corpus,
     total: u32,
     queries: u32,
     folder: &Path,
-) -> Result<Measured> {
+) -> Result<ScaleResult> {
     let mut subject = kind.open(folder)?;
-    let seconds = load(subject.as_mut(), corpus)?;
+    let seconds = load_corpus(subject.as_mut(), corpus)?;
     subject.reopen()?;
-    let asked = |class| ask(subject.as_mut(), corpus, class, queries);
-    let queries = Class::ALL.into_iter().map(asked).collect::<Result<_>>()?;
-    Ok(Measured {
+    let asked = |class| time_queries(subject.as_mut(), corpus, class, queries);
+    let queries = ScopeClass::ALL.into_iter().map(asked).collect::<Result<_>>()?;
+    Ok(ScaleResult {
         subject: kind.name(),
         total,
         memories_per_second: f64::from(total) / seconds,
         bytes_per_memory: subject.bytes()? as f64 / f64::from(total),
         queries,
-        first_recall_ms: first_recalls(subject.as_mut(), corpus)?,
-        save_ms: saves(subject.as_mut(), corpus, total)?,
+        first_recall_ms: time_first_recalls(subject.as_mut(), corpus)?,
+        save_ms: time_saves(subject.as_mut(), corpus, total)?,
     })
 }
 
-fn load(subject: &mut dyn Subject, corpus: &Corpus) -> Result<f64> {
+fn load_corpus(subject: &mut dyn ScaleSubject, corpus: &Corpus) -> Result<f64> {
     let mut stream = corpus.stream();
     let mut ms = 0.0;
     loop {
-        let batch: Vec<Memory> = stream.by_ref().take(BATCH).collect();
+        let batch: Vec<GeneratedMemory> = stream.by_ref().take(BATCH).collect();
         if batch.is_empty() {
             return Ok(ms / 1e3);
         }
@@ -82,12 +82,12 @@ fn load(subject: &mut dyn Subject, corpus: &Corpus) -> Result<f64> {
 }
 
 /// A few other queries go before to warm the caches.
-fn ask(
-    subject: &mut dyn Subject,
+fn time_queries(
+    subject: &mut dyn ScaleSubject,
     corpus: &Corpus,
-    class: Class,
+    class: ScopeClass,
     queries: u32,
-) -> Result<ClassTimes> {
+) -> Result<ScopeClassTimes> {
     let scopes = corpus.scopes_of(class);
     let warm = queries / 5;
     let (mut times, mut found) = (Vec::new(), 0);
@@ -101,12 +101,17 @@ fn ask(
         }
     }
     let found = found as f64 / f64::from(queries.max(1));
-    Ok(ClassTimes { class, scope_size: corpus.size(scopes[0]), found, ms: Spread::of(times) })
+    Ok(ScopeClassTimes {
+        class,
+        scope_size: corpus.size(scopes[0]),
+        found,
+        ms: SampleStats::from_samples(times),
+    })
 }
 
 /// Opens anew and recalls once, in another small scope each time; the system's own cache stays as it is.
-fn first_recalls(subject: &mut dyn Subject, corpus: &Corpus) -> Result<Spread> {
-    let scopes = corpus.scopes_of(Class::Small);
+fn time_first_recalls(subject: &mut dyn ScaleSubject, corpus: &Corpus) -> Result<SampleStats> {
+    let scopes = corpus.scopes_of(ScopeClass::Small);
     let mut times = Vec::new();
     for number in 0..REOPENS {
         let scope = scopes[number as usize * 31 % scopes.len()];
@@ -114,17 +119,17 @@ fn first_recalls(subject: &mut dyn Subject, corpus: &Corpus) -> Result<Spread> {
         let recall = || subject.reopen().and_then(|()| subject.query(scope, &text));
         times.push(timed(recall)?.1);
     }
-    Ok(Spread::of(times))
+    Ok(SampleStats::from_samples(times))
 }
 
 /// Durable saves into small scopes.
-fn saves(subject: &mut dyn Subject, corpus: &Corpus, total: u32) -> Result<Spread> {
-    let scopes = corpus.scopes_of(Class::Small);
+fn time_saves(subject: &mut dyn ScaleSubject, corpus: &Corpus, total: u32) -> Result<SampleStats> {
+    let scopes = corpus.scopes_of(ScopeClass::Small);
     let mut times = Vec::new();
     for number in 0..SAVES {
         let scope = scopes[number as usize * 7 % scopes.len()];
         let memory = corpus.memory((total + number).into(), scope, corpus.size(scope) + number);
         times.push(timed(|| subject.save_one(&memory))?.1);
     }
-    Ok(Spread::of(times))
+    Ok(SampleStats::from_samples(times))
 }

@@ -7,21 +7,21 @@ use std::{
 
 use anyhow::{Result, bail};
 
-use super::everlore::Everlore;
+use super::engine_subject::EngineSubject;
 use crate::{
-    corpus::{Corpus, Memory},
-    source_design::{Durability, Entry, SourceDesign},
+    corpus::{Corpus, GeneratedMemory},
+    trigram_baseline::{Durability, TrigramBaseline, TrigramEntry},
 };
 
 /// Memories a query asks for.
 const LIMIT: usize = 10;
 
 /// A store of memories that can be filled, saved to and asked.
-pub(crate) trait Subject {
+pub(crate) trait ScaleSubject {
     /// Stores many memories at once, as an import does.
-    fn load(&mut self, batch: &[Memory]) -> Result<()>;
+    fn load(&mut self, batch: &[GeneratedMemory]) -> Result<()>;
     /// Stores one memory; when it returns, the memory survives a power cut.
-    fn save_one(&mut self, memory: &Memory) -> Result<()>;
+    fn save_one(&mut self, memory: &GeneratedMemory) -> Result<()>;
     /// Recalls for a text in a scope and says how many memories came back.
     fn query(&mut self, scope: u32, text: &str) -> Result<usize>;
     /// Closes everything and opens it again as a user would.
@@ -32,31 +32,31 @@ pub(crate) trait Subject {
 
 /// Which subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SubjectKind {
     Everlore,
-    SourceDesign,
+    Trigram,
 }
 
-impl Kind {
-    pub(crate) const ALL: [Self; 2] = [Self::SourceDesign, Self::Everlore];
+impl SubjectKind {
+    pub(crate) const ALL: [Self; 2] = [Self::Trigram, Self::Everlore];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Everlore => "everlore",
-            Self::SourceDesign => "source",
+            Self::Trigram => "source",
         }
     }
 
     /// Makes a new, empty subject in `folder`.
-    pub(crate) fn open(self, folder: &Path) -> Result<Box<dyn Subject>> {
+    pub(crate) fn open(self, folder: &Path) -> Result<Box<dyn ScaleSubject>> {
         match self {
-            Self::Everlore => Ok(Box::new(Everlore::new(folder.join("everlore.db"))?)),
-            Self::SourceDesign => Ok(Box::new(Source::new(folder.join("source.db"))?)),
+            Self::Everlore => Ok(Box::new(EngineSubject::new(folder.join("everlore.db"))?)),
+            Self::Trigram => Ok(Box::new(TrigramSubject::new(folder.join("source.db"))?)),
         }
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for SubjectKind {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -67,30 +67,30 @@ impl FromStr for Kind {
     }
 }
 
-struct Source {
+struct TrigramSubject {
     path: PathBuf,
     /// `None` only while it is being opened again.
-    design: Option<SourceDesign>,
+    design: Option<TrigramBaseline>,
 }
 
-impl Source {
+impl TrigramSubject {
     fn new(path: PathBuf) -> Result<Self> {
-        let design = Some(SourceDesign::open(&path, Durability::Load)?);
+        let design = Some(TrigramBaseline::open(&path, Durability::Load)?);
         Ok(Self { path, design })
     }
 
-    fn design(&mut self) -> Result<&mut SourceDesign> {
+    fn design(&mut self) -> Result<&mut TrigramBaseline> {
         self.design.as_mut().ok_or_else(|| anyhow::anyhow!("the source design is closed"))
     }
 }
 
-impl Subject for Source {
-    fn load(&mut self, batch: &[Memory]) -> Result<()> {
+impl ScaleSubject for TrigramSubject {
+    fn load(&mut self, batch: &[GeneratedMemory]) -> Result<()> {
         let owners: Vec<_> = batch.iter().map(|memory| Corpus::owner(memory.scope)).collect();
         let entries: Vec<_> = batch
             .iter()
             .zip(&owners)
-            .map(|(memory, (agent, user))| Entry {
+            .map(|(memory, (agent, user))| TrigramEntry {
                 agent,
                 user,
                 name: memory.speaker,
@@ -101,7 +101,7 @@ impl Subject for Source {
         Ok(())
     }
 
-    fn save_one(&mut self, memory: &Memory) -> Result<()> {
+    fn save_one(&mut self, memory: &GeneratedMemory) -> Result<()> {
         self.load(std::slice::from_ref(memory))
     }
 
@@ -112,11 +112,11 @@ impl Subject for Source {
 
     fn reopen(&mut self) -> Result<()> {
         self.design = None;
-        self.design = Some(SourceDesign::open(&self.path, Durability::Full)?);
+        self.design = Some(TrigramBaseline::open(&self.path, Durability::Full)?);
         Ok(())
     }
 
     fn bytes(&self) -> Result<i64> {
-        self.design.as_ref().map_or(Ok(0), SourceDesign::bytes)
+        self.design.as_ref().map_or(Ok(0), TrigramBaseline::bytes)
     }
 }

@@ -6,10 +6,10 @@ use axum::{Router, routing::get};
 use serde_json::{Value, json};
 
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::Reader,
-    params::Params,
+    params::QueryParams,
+    response::{ApiResult, JsonResponse},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -18,10 +18,10 @@ pub(super) fn routes() -> Router<App> {
 
 /// List the agents with their users: all of them for the owner, its own for a key
 #[utoipa::path(get, path = "/v1/agents", tag = "agents", responses((status = 200, description = "Name, users and number of memories of each, whether memory is on, and whether it has settings of its own", body = Object)))]
-pub(super) async fn list(Reader(access): Reader, params: Params) -> Answered<Value> {
-    params.end()?;
+pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
+    params.finish()?;
     let engine = access.engine();
-    let open = match &access.caller.only {
+    let open = match &access.caller.bound_scope {
         Some(only) => vec![only.clone()],
         None => engine.store().scopes().await?,
     };
@@ -40,16 +40,16 @@ pub(super) async fn list(Reader(access): Reader, params: Params) -> Answered<Val
             json!({ "agent": agent, "users": users, "enabled": enabled, "own_settings": own })
         })
         .collect();
-    Ok(Answer::ok(json!({ "agents": agents })))
+    Ok(JsonResponse::ok(json!({ "agents": agents })))
 }
 
 /// Read the settings that memory works by, secrets hidden; they come from config.toml and hold for agents that have none of their own
 #[utoipa::path(get, path = "/v1/settings", tag = "agents", responses((status = 200, description = "The sections memory, recall and memory_agent", body = Object)))]
-pub(super) async fn settings(Reader(access): Reader, params: Params) -> Answered<Value> {
-    params.end()?;
-    access.check_owner()?;
+pub(super) async fn settings(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
+    params.finish()?;
+    access.require_owner()?;
     let config = access.app.engine.config();
-    Ok(Answer::ok(json!({
+    Ok(JsonResponse::ok(json!({
         "memory": config.memory,
         "recall": config.recall,
         "memory_agent": config.memory_agent,

@@ -14,18 +14,18 @@ use utoipa::ToSchema;
 
 use super::schema;
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::{Admin, Reader, Writer},
-    body::{Json, Named},
-    params::Params,
+    body::{JsonBody, PathParam},
+    params::QueryParams,
+    response::{ApiResult, JsonResponse},
 };
 
 /// The most days of the ledger: ten years.
 const MAX_DAYS: u32 = 3_660;
 
 /// Days of the ledger, unless more are asked for.
-const DAYS: u32 = 30;
+const DEFAULT_DAYS: u32 = 30;
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
@@ -38,9 +38,12 @@ pub(super) fn routes() -> Router<App> {
 
 /// Say which conversations wait to be read
 #[utoipa::path(get, path = "/v1/extract", tag = "capture", responses((status = 200, description = "The conversations, the turns that wait, and how many drafts are held", body = Object)))]
-pub(super) async fn waiting(Reader(access): Reader, params: Params) -> Answered<CaptureStatus> {
-    params.end()?;
-    Ok(Answer::ok(access.engine().capture_status(&access.scope).await?))
+pub(super) async fn waiting(
+    Reader(access): Reader,
+    params: QueryParams,
+) -> ApiResult<CaptureStatus> {
+    params.finish()?;
+    Ok(JsonResponse::ok(access.engine().capture_status(&access.scope).await?))
 }
 
 /// What to read.
@@ -57,48 +60,57 @@ pub(super) struct ExtractBody {
 #[utoipa::path(post, path = "/v1/extract", tag = "capture", request_body = ExtractBody, responses((status = 200, description = "What became of what was found, by conversation", body = Object)))]
 pub(super) async fn extract(
     Writer(access): Writer,
-    Json(ExtractBody { session, dry_run }, _): Json<ExtractBody>,
-) -> Answered<Value> {
+    JsonBody(ExtractBody { session, dry_run }, _): JsonBody<ExtractBody>,
+) -> ApiResult<Value> {
     let request = ExtractRequest { session, dry_run };
     let done = access.engine().extract(&access.scope, &request).await?;
-    Ok(Answer::ok(json!({ "extractions": done })))
+    Ok(JsonResponse::ok(json!({ "extractions": done })))
 }
 
 /// List statements that were found and not remembered, each with its reason
 #[utoipa::path(get, path = "/v1/quarantine", tag = "capture", responses((status = 200, description = "Those that want a look first", body = Object)))]
-pub(super) async fn list(Reader(access): Reader, params: Params) -> Answered<Value> {
-    params.end()?;
+pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
+    params.finish()?;
     let mut held = access.engine().quarantine(&access.scope).await?;
     held.sort_by_key(|held| std::cmp::Reverse((held.verdict, held.at, held.id())));
-    Ok(Answer::ok(json!({ "drafts": held })))
+    Ok(JsonResponse::ok(json!({ "drafts": held })))
 }
 
 /// Look at one of them
 #[utoipa::path(get, path = "/v1/quarantine/{id}", tag = "capture", params(("id" = String, Path, description = "The draft, by its whole id")), responses((status = 200, description = "The draft", body = Object)))]
-pub(super) async fn show(Reader(access): Reader, Named(name): Named) -> Answered<Value> {
-    let held = access.engine().held(&access.scope, name.parse()?).await?;
-    Ok(Answer::ok(json!(held)))
+pub(super) async fn show(Reader(access): Reader, PathParam(name): PathParam) -> ApiResult<Value> {
+    let held = access.engine().quarantined_draft(&access.scope, name.parse()?).await?;
+    Ok(JsonResponse::ok(json!(held)))
 }
 
 /// Remember it all the same
 #[utoipa::path(post, path = "/v1/quarantine/{id}/restore", tag = "capture", params(("id" = String, Path, description = "The draft, by its whole id")), responses((status = 200, description = "The memory", body = schema::Memory)))]
-pub(super) async fn restore(Writer(access): Writer, Named(name): Named) -> Answered<Memory> {
-    Ok(Answer::ok(access.engine().restore_held(&access.scope, name.parse()?).await?))
+pub(super) async fn restore(
+    Writer(access): Writer,
+    PathParam(name): PathParam,
+) -> ApiResult<Memory> {
+    Ok(JsonResponse::ok(access.engine().restore_quarantined(&access.scope, name.parse()?).await?))
 }
 
 /// Remove it for good
 #[utoipa::path(delete, path = "/v1/quarantine/{id}", tag = "capture", params(("id" = String, Path, description = "The draft, by its whole id")), responses((status = 200, description = "Its id", body = Object)))]
-pub(super) async fn drop_held(Admin(access): Admin, Named(name): Named) -> Answered<Value> {
+pub(super) async fn drop_held(
+    Admin(access): Admin,
+    PathParam(name): PathParam,
+) -> ApiResult<Value> {
     let (engine, id): (_, MemoryId) = (access.engine(), name.parse()?);
-    let held = engine.held(&access.scope, id).await?;
-    engine.drop_held(&access.scope, &[held.id()]).await?;
-    Ok(Answer::ok(json!({ "id": id })))
+    let held = engine.quarantined_draft(&access.scope, id).await?;
+    engine.drop_quarantined(&access.scope, &[held.id()]).await?;
+    Ok(JsonResponse::ok(json!({ "id": id })))
 }
 
 /// What background work spent, by day and job, and what it may spend
 #[utoipa::path(get, path = "/v1/ledger", tag = "capture", params(("days" = Option<u32>, Query, description = "How many days, today included; 30 if left out")), responses((status = 200, description = "Tokens, time and cost", body = Object)))]
-pub(super) async fn ledger(Reader(access): Reader, mut params: Params) -> Answered<LedgerReport> {
-    let days = params.within("days", 1..=MAX_DAYS)?.unwrap_or(DAYS);
-    params.end()?;
-    Ok(Answer::ok(access.engine().ledger(&access.scope, days).await?))
+pub(super) async fn ledger(
+    Reader(access): Reader,
+    mut params: QueryParams,
+) -> ApiResult<LedgerReport> {
+    let days = params.in_range("days", 1..=MAX_DAYS)?.unwrap_or(DEFAULT_DAYS);
+    params.finish()?;
+    Ok(JsonResponse::ok(access.engine().ledger(&access.scope, days).await?))
 }

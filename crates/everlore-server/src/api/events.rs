@@ -9,23 +9,23 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use everlore::{store::JournalQuery, types::Entry};
+use everlore::{store::JournalQuery, types::JournalEntry};
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::transfer::Chunks;
+use super::transfer::ChannelBody;
 use crate::{
     app::App,
     auth::{Access, Reader},
-    params::Params,
+    params::QueryParams,
     problem::Problem,
 };
 
 /// How often the journal is looked at: other processes write to it too, and nobody tells.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A comment after so many looks without a change keeps the connection open: every 15 seconds.
-const QUIET_LOOKS: u32 = 60;
+const KEEPALIVE_POLLS: u32 = 60;
 
 /// Lines of the journal that are told at a look; who is further behind hears the rest at the next ones.
 const MAX_LINES: usize = 500;
@@ -41,38 +41,38 @@ pub(super) fn routes() -> Router<App> {
 #[utoipa::path(get, path = "/v1/events", tag = "events", params(("Last-Event-ID" = Option<u64>, Header, description = "Go on after this change")), responses((status = 200, description = "Events without an end", body = String, content_type = "text/event-stream")))]
 pub(super) async fn events(
     Reader(access): Reader,
-    params: Params,
+    params: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    params.end()?;
+    params.finish()?;
     let after = match headers.get("last-event-id") {
         Some(given) => {
             given.to_str().ok().and_then(|given| given.parse().ok()).ok_or_else(|| {
                 Problem::invalid("the Last-Event-ID is no number", "send the id of the last event")
             })?
         }
-        None => newest(&access).await?,
+        None => newest_seq(&access).await?,
     };
     let (sender, receiver) = mpsc::channel(1);
-    tokio::spawn(follow(access, after, sender));
+    tokio::spawn(stream_events(access, after, sender));
     let kind = (header::CONTENT_TYPE, "text/event-stream; charset=utf-8");
-    Ok(([kind], Body::new(Chunks(receiver))).into_response())
+    Ok(([kind], Body::new(ChannelBody(receiver))).into_response())
 }
 
-async fn newest(access: &Access) -> Result<u64, Problem> {
+async fn newest_seq(access: &Access) -> Result<u64, Problem> {
     let last = JournalQuery { limit: Some(1), ..JournalQuery::default() };
     let last = access.engine().history(&access.scope, &last).await?;
     Ok(last.first().map_or(0, |line| line.seq))
 }
 
 /// Sends what is new until the listener goes away or the server ends.
-async fn follow(access: Access, mut after: u64, sender: mpsc::Sender<io::Result<Bytes>>) {
-    let (mut closing, mut quiet) = (access.app.closing.subscribe(), QUIET_LOOKS);
+async fn stream_events(access: Access, mut after: u64, sender: mpsc::Sender<io::Result<Bytes>>) {
+    let (mut closing, mut quiet) = (access.app.shutting_down.subscribe(), KEEPALIVE_POLLS);
     loop {
-        let text = match since(&access, after).await {
+        let text = match entries_after(&access, after).await {
             Ok(lines) => {
                 after = lines.last().map_or(after, |line| line.seq);
-                lines.iter().map(event).collect::<String>()
+                lines.iter().map(sse_event).collect::<String>()
             }
             Err(problem) => {
                 tracing::warn!(problem.code, "events broke off");
@@ -80,13 +80,13 @@ async fn follow(access: Access, mut after: u64, sender: mpsc::Sender<io::Result<
             }
         };
         quiet = if text.is_empty() { quiet + 1 } else { 0 };
-        let text = if quiet > QUIET_LOOKS { ":\n\n".to_owned() } else { text };
-        quiet = if quiet > QUIET_LOOKS { 0 } else { quiet };
+        let text = if quiet > KEEPALIVE_POLLS { ":\n\n".to_owned() } else { text };
+        quiet = if quiet > KEEPALIVE_POLLS { 0 } else { quiet };
         if !text.is_empty() && sender.send(Ok(text.into())).await.is_err() {
             return;
         }
         tokio::select! {
-            () = tokio::time::sleep(LOOK_EVERY) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
             _ = closing.wait_for(|closing| *closing) => return,
             () = sender.closed() => return,
         }
@@ -94,8 +94,8 @@ async fn follow(access: Access, mut after: u64, sender: mpsc::Sender<io::Result<
 }
 
 /// The lines after one, oldest first.
-async fn since(access: &Access, after: u64) -> Result<Vec<Entry>, Problem> {
-    let newest = newest(access).await?;
+async fn entries_after(access: &Access, after: u64) -> Result<Vec<JournalEntry>, Problem> {
+    let newest = newest_seq(access).await?;
     let end = newest.min(after + MAX_LINES as u64);
     if end <= after {
         return Ok(Vec::new());
@@ -107,7 +107,7 @@ async fn since(access: &Access, after: u64) -> Result<Vec<Entry>, Problem> {
     Ok(lines)
 }
 
-fn event(Entry { seq, at, actor, cause, run, op, id, .. }: &Entry) -> String {
+fn sse_event(JournalEntry { seq, at, actor, cause, run, op, id, .. }: &JournalEntry) -> String {
     let data = json!({ "seq": seq, "at": at, "actor": actor, "cause": cause, "run": run, "op": op, "id": id });
     format!("id: {seq}\nevent: change\ndata: {data}\n\n")
 }

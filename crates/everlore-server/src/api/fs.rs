@@ -5,11 +5,11 @@ use axum::{
     routing::{get, post},
 };
 use everlore::{
-    Block,
+    MemoryBlock,
     engine::fs::{
-        AddRequest, Added, FindRequest, Finding, GrepRequest, Grepped, InjectRequest, Level,
-        ListRequest, Listing, MAX_PAGE, PAGE, RemoveRequest, Removed, Stat, Text, TreeRequest,
-        TreeStatus, Walked,
+        DEFAULT_PAGE_SIZE, FsAddReport, FsAddRequest, FsFindReport, FsFindRequest, FsGrepReport,
+        FsGrepRequest, FsInjectRequest, FsListRequest, FsListing, FsRemoveReport, FsRemoveRequest,
+        FsStat, FsStatus, FsText, FsTier, FsTree, FsTreeRequest, MAX_PAGE_SIZE,
     },
 };
 use serde::Deserialize;
@@ -18,19 +18,19 @@ use utoipa::ToSchema;
 
 use super::schema;
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::{Reader, Writer},
-    body::Json,
-    params::Params,
+    body::JsonBody,
+    params::QueryParams,
     problem::Problem,
+    response::{ApiResult, JsonResponse},
 };
 
 /// Levels of folders that a tree shows, unless more are asked for.
-const DEPTH: usize = 3;
+const DEFAULT_DEPTH: usize = 3;
 
 /// Hits of a search, unless more are asked for.
-const HITS: usize = 10;
+const DEFAULT_HITS: usize = 10;
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
@@ -46,18 +46,19 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Where; the root if left out.
-fn uri(params: &mut Params) -> Result<String, Problem> {
-    Ok(params.one("uri")?.unwrap_or_default())
+fn uri(params: &mut QueryParams) -> Result<String, Problem> {
+    Ok(params.optional("uri")?.unwrap_or_default())
 }
 
-fn limit(params: &mut Params, otherwise: usize) -> Result<usize, Problem> {
-    Ok(params.within("limit", 1..=MAX_PAGE)?.unwrap_or(otherwise))
+fn limit(params: &mut QueryParams, otherwise: usize) -> Result<usize, Problem> {
+    Ok(params.in_range("limit", 1..=MAX_PAGE_SIZE)?.unwrap_or(otherwise))
 }
 
 /// A level by its name; the words that people type for it are for the command line.
-fn level(params: &mut Params) -> Result<Level, Problem> {
-    let Some(name) = params.one::<String>("level")? else { return Ok(Level::default()) };
-    let found = [Level::L0, Level::L1, Level::L2].into_iter().find(|level| level.as_str() == name);
+fn level(params: &mut QueryParams) -> Result<FsTier, Problem> {
+    let Some(name) = params.optional::<String>("level")? else { return Ok(FsTier::default()) };
+    let found =
+        [FsTier::L0, FsTier::L1, FsTier::L2].into_iter().find(|level| level.as_str() == name);
     found.ok_or_else(|| Problem::invalid("there is no such `level`", "use l0, l1 or l2"))
 }
 
@@ -68,15 +69,15 @@ fn level(params: &mut Params) -> Result<Level, Problem> {
     ("limit" = Option<usize>, Query, description = "The most entries, 100 if left out, 1000 at most"),
     ("all" = Option<bool>, Query, description = "Also what is archived or superseded"),
 ), responses((status = 200, description = "A page", body = schema::FsListing)))]
-pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered<Listing> {
-    let request = ListRequest {
+pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsListing> {
+    let request = FsListRequest {
         uri: uri(&mut params)?,
-        after: params.one("after")?,
-        limit: limit(&mut params, PAGE)?,
-        all: params.is("all")?,
+        after: params.optional("after")?,
+        limit: limit(&mut params, DEFAULT_PAGE_SIZE)?,
+        all: params.flag("all")?,
     };
-    params.end()?;
-    Ok(Answer::ok(access.engine().fs_list(&access.scope, &request).await?))
+    params.finish()?;
+    Ok(JsonResponse::ok(access.engine().fs_list(&access.scope, &request).await?))
 }
 
 /// List a folder and the folders in it
@@ -86,16 +87,16 @@ pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered
     ("limit" = Option<usize>, Query, description = "The most entries, 100 if left out, 1000 at most"),
     ("all" = Option<bool>, Query, description = "Also what is archived or superseded"),
 ), responses((status = 200, description = "Each entry before those in it", body = schema::FsTree)))]
-pub(super) async fn tree(Reader(access): Reader, mut params: Params) -> Answered<Walked> {
-    let request = TreeRequest {
+pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsTree> {
+    let request = FsTreeRequest {
         uri: uri(&mut params)?,
         // No page has more levels than entries.
-        depth: params.within("depth", 1..=MAX_PAGE)?.unwrap_or(DEPTH),
-        limit: limit(&mut params, PAGE)?,
-        all: params.is("all")?,
+        depth: params.in_range("depth", 1..=MAX_PAGE_SIZE)?.unwrap_or(DEFAULT_DEPTH),
+        limit: limit(&mut params, DEFAULT_PAGE_SIZE)?,
+        all: params.flag("all")?,
     };
-    params.end()?;
-    Ok(Answer::ok(access.engine().fs_tree(&access.scope, &request).await?))
+    params.finish()?;
+    Ok(JsonResponse::ok(access.engine().fs_tree(&access.scope, &request).await?))
 }
 
 /// Read something at a level
@@ -103,20 +104,20 @@ pub(super) async fn tree(Reader(access): Reader, mut params: Params) -> Answered
     ("uri" = String, Query, description = "What to read"),
     ("level" = Option<String>, Query, description = "l0 (one line), l1 (overview) or l2 (all of it), which it is if left out"),
 ), responses((status = 200, description = "The text", body = schema::FsText)))]
-pub(super) async fn read(Reader(access): Reader, mut params: Params) -> Answered<Text> {
+pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsText> {
     let (uri, level) = (params.required::<String>("uri")?, level(&mut params)?);
-    params.end()?;
-    Ok(Answer::ok(access.engine().fs_read(&access.scope, &uri, level).await?))
+    params.finish()?;
+    Ok(JsonResponse::ok(access.engine().fs_read(&access.scope, &uri, level).await?))
 }
 
 /// Say what something is, without reading it
 #[utoipa::path(get, path = "/v1/fs/stat", tag = "fs", params(
     ("uri" = Option<String>, Query, description = "What to look at; the root if left out"),
 ), responses((status = 200, description = "What is known of it", body = schema::FsItem)))]
-pub(super) async fn stat(Reader(access): Reader, mut params: Params) -> Answered<Stat> {
+pub(super) async fn stat(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsStat> {
     let uri = uri(&mut params)?;
-    params.end()?;
-    Ok(Answer::ok(access.engine().fs_stat(&access.scope, &uri).await?))
+    params.finish()?;
+    Ok(JsonResponse::ok(access.engine().fs_stat(&access.scope, &uri).await?))
 }
 
 /// Find in a folder by meaning
@@ -127,16 +128,19 @@ pub(super) async fn stat(Reader(access): Reader, mut params: Params) -> Answered
     ("min_score" = Option<f64>, Query, description = "Hits with a lower score, from 0 to 1, are left out"),
     ("explain" = Option<bool>, Query, description = "Also say every number that made the scores"),
 ), responses((status = 200, description = "Best first", body = schema::FsFinding)))]
-pub(super) async fn find(Reader(access): Reader, mut params: Params) -> Answered<Finding> {
-    let request = FindRequest {
+pub(super) async fn find(
+    Reader(access): Reader,
+    mut params: QueryParams,
+) -> ApiResult<FsFindReport> {
+    let request = FsFindRequest {
         query: params.required("query")?,
         uri: uri(&mut params)?,
-        limit: limit(&mut params, HITS)?,
-        min_score: params.within("min_score", 0.0..=1.0)?.unwrap_or(0.0),
-        explain: params.is("explain")?,
+        limit: limit(&mut params, DEFAULT_HITS)?,
+        min_score: params.in_range("min_score", 0.0..=1.0)?.unwrap_or(0.0),
+        explain: params.flag("explain")?,
     };
-    params.end()?;
-    Ok(Answer::ok(access.engine().fs_find(&access.scope, &request).await?))
+    params.finish()?;
+    Ok(JsonResponse::ok(access.engine().fs_find(&access.scope, &request).await?))
 }
 
 /// Find lines in a folder by text
@@ -147,16 +151,19 @@ pub(super) async fn find(Reader(access): Reader, mut params: Params) -> Answered
     ("ignore_case" = Option<bool>, Query, description = "Whether capitals matter not"),
     ("limit" = Option<usize>, Query, description = "The most lines, 100 if left out, 1000 at most"),
 ), responses((status = 200, description = "Lines with their uris and numbers", body = schema::FsGrepped)))]
-pub(super) async fn grep(Reader(access): Reader, mut params: Params) -> Answered<Grepped> {
-    let request = GrepRequest {
+pub(super) async fn grep(
+    Reader(access): Reader,
+    mut params: QueryParams,
+) -> ApiResult<FsGrepReport> {
+    let request = FsGrepRequest {
         pattern: params.required("pattern")?,
         uri: uri(&mut params)?,
-        regex: params.is("regex")?,
-        ignore_case: params.is("ignore_case")?,
-        limit: limit(&mut params, PAGE)?,
+        regex: params.flag("regex")?,
+        ignore_case: params.flag("ignore_case")?,
+        limit: limit(&mut params, DEFAULT_PAGE_SIZE)?,
     };
-    params.end()?;
-    Ok(Answer::ok(access.engine().fs_grep(&access.scope, &request).await?))
+    params.finish()?;
+    Ok(JsonResponse::ok(access.engine().fs_grep(&access.scope, &request).await?))
 }
 
 /// Make the block to append to a system prompt, of what a folder holds; its text is empty if nothing is worth telling
@@ -166,22 +173,25 @@ pub(super) async fn grep(Reader(access): Reader, mut params: Params) -> Answered
     ("limit" = Option<usize>, Query, description = "The most memories, by the settings if left out, 1000 at most"),
     ("budget" = Option<usize>, Query, description = "The most tokens, by the settings if left out"),
 ), responses((status = 200, description = "The block, with what is in it and why", body = schema::Block)))]
-pub(super) async fn inject(Reader(access): Reader, mut params: Params) -> Answered<Block> {
-    let request = InjectRequest {
+pub(super) async fn inject(
+    Reader(access): Reader,
+    mut params: QueryParams,
+) -> ApiResult<MemoryBlock> {
+    let request = FsInjectRequest {
         query: params.required("query")?,
         uri: uri(&mut params)?,
-        limit: params.within("limit", 1..=MAX_PAGE)?,
-        budget: params.one("budget")?,
+        limit: params.in_range("limit", 1..=MAX_PAGE_SIZE)?,
+        budget: params.optional("budget")?,
     };
-    params.end()?;
-    Ok(Answer::ok(access.engine().fs_inject(&access.scope, &request).await?))
+    params.finish()?;
+    Ok(JsonResponse::ok(access.engine().fs_inject(&access.scope, &request).await?))
 }
 
 /// Say how much is held of the agent and the user
 #[utoipa::path(get, path = "/v1/fs/status", tag = "fs", responses((status = 200, description = "Counts", body = schema::FsStatus)))]
-pub(super) async fn status(Reader(access): Reader, params: Params) -> Answered<TreeStatus> {
-    params.end()?;
-    Ok(Answer::ok(access.engine().fs_status(&access.scope).await?))
+pub(super) async fn status(Reader(access): Reader, params: QueryParams) -> ApiResult<FsStatus> {
+    params.finish()?;
+    Ok(JsonResponse::ok(access.engine().fs_status(&access.scope).await?))
 }
 
 /// Something to add.
@@ -205,10 +215,13 @@ pub(super) struct AddBody {
 
 /// Save a text as a memory or a document
 #[utoipa::path(post, path = "/v1/fs", tag = "fs", request_body = AddBody, responses((status = 200, description = "Where it stands", body = schema::FsAdded)))]
-pub(super) async fn add(Writer(access): Writer, Json(body, _): Json<AddBody>) -> Answered<Added> {
+pub(super) async fn add(
+    Writer(access): Writer,
+    JsonBody(body, _): JsonBody<AddBody>,
+) -> ApiResult<FsAddReport> {
     let AddBody { uri, content, name, tags, metadata } = body;
-    let request = AddRequest { uri, bytes: content.into_bytes(), name, tags, metadata };
-    Ok(Answer::ok(access.engine().fs_add(&access.scope, request).await?))
+    let request = FsAddRequest { uri, bytes: content.into_bytes(), name, tags, metadata };
+    Ok(JsonResponse::ok(access.engine().fs_add(&access.scope, request).await?))
 }
 
 /// Remove a memory, a document, a conversation, or a folder of such; the journal keeps it, so that this can be undone
@@ -217,12 +230,15 @@ pub(super) async fn add(Writer(access): Writer, Json(body, _): Json<AddBody>) ->
     ("recursive" = Option<bool>, Query, description = "Also a folder with all that is in it"),
     ("dry_run" = Option<bool>, Query, description = "Only say what would be removed"),
 ), responses((status = 200, description = "How many memories that were, and the runs to undo", body = schema::FsRemoved)))]
-pub(super) async fn remove(Writer(access): Writer, mut params: Params) -> Answered<Removed> {
-    let request = RemoveRequest {
+pub(super) async fn remove(
+    Writer(access): Writer,
+    mut params: QueryParams,
+) -> ApiResult<FsRemoveReport> {
+    let request = FsRemoveRequest {
         uri: params.required("uri")?,
-        recursive: params.is("recursive")?,
-        dry_run: params.is("dry_run")?,
+        recursive: params.flag("recursive")?,
+        dry_run: params.flag("dry_run")?,
     };
-    params.end()?;
-    Ok(Answer::ok(access.engine().fs_remove(&access.scope, &request).await?))
+    params.finish()?;
+    Ok(JsonResponse::ok(access.engine().fs_remove(&access.scope, &request).await?))
 }

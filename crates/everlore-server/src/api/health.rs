@@ -12,10 +12,10 @@ use axum::{
 use serde_json::{Value, json};
 
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::Reader,
     problem::{Problem, ProblemBody},
+    response::{ApiResult, JsonResponse},
 };
 
 /// The longest that the store may take to answer before the server counts as not ready.
@@ -27,14 +27,14 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// The figures, behind the token.
-pub(super) fn figures() -> Router<App> {
+pub(super) fn metrics_routes() -> Router<App> {
     Router::new().route("/metrics", get(metrics))
 }
 
 /// Whether the server lives
 #[utoipa::path(get, path = "/health", tag = "server", security(()), responses((status = 200, description = "It does", body = Object)))]
-pub(super) async fn health() -> Answer<Value> {
-    Answer::ok(json!({ "status": "ok" }))
+pub(super) async fn health() -> JsonResponse<Value> {
+    JsonResponse::ok(json!({ "status": "ok" }))
 }
 
 /// Whether the server can answer: its store reads, and it is not about to end
@@ -42,10 +42,10 @@ pub(super) async fn health() -> Answer<Value> {
     (status = 200, description = "It can", body = Object),
     (status = 503, description = "It cannot", body = ProblemBody, content_type = "application/problem+json"),
 ))]
-pub(super) async fn ready(State(app): State<App>) -> Answered<Value> {
-    let read = tokio::time::timeout(MAX_WAIT, app.engine.store().model()).await;
-    match (read, *app.closing.borrow()) {
-        (Ok(Ok(_)), false) => Ok(Answer::ok(json!({ "status": "ready" }))),
+pub(super) async fn ready(State(app): State<App>) -> ApiResult<Value> {
+    let read = tokio::time::timeout(MAX_WAIT, app.engine.store().embedding_model()).await;
+    match (read, *app.shutting_down.borrow()) {
+        (Ok(Ok(_)), false) => Ok(JsonResponse::ok(json!({ "status": "ready" }))),
         (_, closing) => {
             let title =
                 if closing { "the server is about to end" } else { "the store does not answer" };
@@ -65,9 +65,9 @@ pub(super) async fn metrics(
     State(app): State<App>,
     Reader(access): Reader,
 ) -> Result<Response, Problem> {
-    access.check_owner()?;
-    let paused = u8::from(app.engine.questions_paused().is_some());
-    let text = app.metrics.text(app.started.elapsed())
+    access.require_owner()?;
+    let paused = u8::from(app.engine.embedder_outage().is_some());
+    let text = app.metrics.render(app.started.elapsed())
         + "# HELP everlore_embedding_paused Whether recall goes by words because the embedding server failed.\n"
         + &format!("# TYPE everlore_embedding_paused gauge\neverlore_embedding_paused {paused}\n");
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())

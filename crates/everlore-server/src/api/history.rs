@@ -4,25 +4,25 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use everlore::{Error, ingest::Undo, store::JournalQuery, types::Entry};
+use everlore::{Error, ingest::UndoTarget, store::JournalQuery, types::JournalEntry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::schema;
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::{Access, Reader, Writer},
-    body::{Json, Named, whole_number},
-    params::Params,
+    body::{JsonBody, PathParam, whole_number},
+    params::QueryParams,
+    response::{ApiResult, JsonResponse},
 };
 
 /// The most lines of a page.
 const MAX_PAGE: usize = 1_000;
 
 /// Lines of a page, unless more are asked for.
-const PAGE: usize = 50;
+const DEFAULT_PAGE: usize = 50;
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
@@ -35,7 +35,7 @@ pub(super) fn routes() -> Router<App> {
 #[derive(Serialize, ToSchema)]
 pub(super) struct History {
     #[schema(value_type = Vec<schema::Entry>)]
-    changes: Vec<Entry>,
+    changes: Vec<JournalEntry>,
     /// What to give as `before` for the next page; nothing if this is the last one.
     next: Option<u64>,
 }
@@ -48,11 +48,11 @@ pub(super) struct History {
 ), responses((status = 200, description = "A page", body = History)))]
 pub(super) async fn of_memory(
     Reader(access): Reader,
-    Named(name): Named,
-    params: Params,
-) -> Answered<History> {
+    PathParam(name): PathParam,
+    params: QueryParams,
+) -> ApiResult<History> {
     let query = JournalQuery { id: Some(name.parse()?), ..JournalQuery::default() };
-    page(&access, query, params).await
+    history_page(&access, query, params).await
 }
 
 /// What was changed, the newest first
@@ -61,22 +61,26 @@ pub(super) async fn of_memory(
     ("limit" = Option<usize>, Query, description = "The most lines, 50 if left out, 1000 at most"),
     ("before" = Option<u64>, Query, description = "Go on before this line, the `next` of the page before"),
 ), responses((status = 200, description = "A page", body = History)))]
-pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered<History> {
-    let query = JournalQuery { run: params.one("run")?, ..JournalQuery::default() };
-    page(&access, query, params).await
+pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<History> {
+    let query = JournalQuery { run: params.optional("run")?, ..JournalQuery::default() };
+    history_page(&access, query, params).await
 }
 
-async fn page(access: &Access, query: JournalQuery, mut params: Params) -> Answered<History> {
-    let limit = params.within("limit", 1..=MAX_PAGE)?.unwrap_or(PAGE);
+async fn history_page(
+    access: &Access,
+    query: JournalQuery,
+    mut params: QueryParams,
+) -> ApiResult<History> {
+    let limit = params.in_range("limit", 1..=MAX_PAGE)?.unwrap_or(DEFAULT_PAGE);
     // Numbers of the journal are those that a database can hold.
-    let before = params.within("before", 0..=i64::MAX as u64)?;
-    params.end()?;
+    let before = params.in_range("before", 0..=i64::MAX as u64)?;
+    params.finish()?;
     let query = JournalQuery { before, limit: Some(limit + 1), ..query };
     let mut changes = access.engine().history(&access.scope, &query).await?;
     let more = changes.len() > limit;
     changes.truncate(limit);
     let next = changes.last().filter(|_| more).map(|line| line.seq);
-    Ok(Answer::ok(History { changes, next }))
+    Ok(JsonResponse::ok(History { changes, next }))
 }
 
 /// What to take back: one of both.
@@ -92,15 +96,18 @@ pub(super) struct UndoBody {
 
 /// Take a change back, or all changes of a run; this can be undone too
 #[utoipa::path(post, path = "/v1/undo", tag = "history", request_body = UndoBody, responses((status = 200, description = "The numbers of the changes that were taken back", body = Object)))]
-pub(super) async fn undo(Writer(access): Writer, Json(what, _): Json<UndoBody>) -> Answered<Value> {
+pub(super) async fn undo(
+    Writer(access): Writer,
+    JsonBody(what, _): JsonBody<UndoBody>,
+) -> ApiResult<Value> {
     let what = match what {
-        UndoBody { seq: Some(seq), run: None } => Undo::Change(seq),
-        UndoBody { seq: None, run: Some(run) } => Undo::Run(run),
+        UndoBody { seq: Some(seq), run: None } => UndoTarget::Change(seq),
+        UndoBody { seq: None, run: Some(run) } => UndoTarget::Run(run),
         _ => {
             let detail = "give either seq or run";
             return Err(Error::invalid("it is not clear what to undo", detail).into());
         }
     };
     let undone = access.engine().undo(&access.scope, &what).await?;
-    Ok(Answer::ok(json!({ "undone": undone })))
+    Ok(JsonResponse::ok(json!({ "undone": undone })))
 }

@@ -1,17 +1,17 @@
 //! The layered files: who the agent is, who the user is, notes, and the day.
 
 use axum::{Router, response::Response, routing::get};
-use everlore::files::layers::{Layer, LayerEdit, LayerText, SectionSize, Usage};
+use everlore::files::layers::{Layer, LayerEdit, LayerSize, LayerText, SectionSize};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::{Reader, Writer},
-    body::{Json, Named},
-    matching::{IfMatch, tag_of_text, tagged},
+    body::{JsonBody, PathParam},
+    etag::{IfMatch, text_etag, with_etag},
     problem::Problem,
+    response::{ApiResult, JsonResponse},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -28,7 +28,7 @@ pub(super) struct LayerView {
     text: String,
     /// How much of its budget that takes.
     #[schema(value_type = Object)]
-    usage: Usage,
+    usage: LayerSize,
     /// Its sections, each with its title and characters.
     #[schema(value_type = Vec<Object>)]
     sections: Vec<SectionSize>,
@@ -40,7 +40,7 @@ pub(super) struct LayerView {
     note: Option<String>,
 }
 
-fn view(LayerText { layer, text, usage, sections, .. }: LayerText) -> LayerView {
+fn layer_view(LayerText { layer, text, usage, sections, .. }: LayerText) -> LayerView {
     LayerView { layer, text, usage, sections, change: None, note: None }
 }
 
@@ -52,23 +52,26 @@ pub(super) struct AllLayers {
 
 /// Read all layers
 #[utoipa::path(get, path = "/v1/layers", tag = "layers", responses((status = 200, description = "The layers, in the order of the prompt", body = AllLayers)))]
-pub(super) async fn list(Reader(access): Reader) -> Answered<AllLayers> {
+pub(super) async fn list(Reader(access): Reader) -> ApiResult<AllLayers> {
     let mut layers = Vec::new();
     for layer in Layer::ALL {
-        layers.push(view(access.engine().read_layer(&access.scope, layer).await?));
+        layers.push(layer_view(access.engine().read_layer(&access.scope, layer).await?));
     }
-    Ok(Answer::ok(AllLayers { layers }))
+    Ok(JsonResponse::ok(AllLayers { layers }))
 }
 
 /// Read one layer; of the daily log, today's file
 #[utoipa::path(get, path = "/v1/layers/{layer}", tag = "layers", params(("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer", body = LayerView)))]
-pub(super) async fn show(Reader(access): Reader, Named(name): Named) -> Result<Response, Problem> {
+pub(super) async fn show(
+    Reader(access): Reader,
+    PathParam(name): PathParam,
+) -> Result<Response, Problem> {
     let layer = name.parse()?;
-    Ok(with_tag(view(access.engine().read_layer(&access.scope, layer).await?)))
+    Ok(layer_response(layer_view(access.engine().read_layer(&access.scope, layer).await?)))
 }
 
-fn with_tag(layer: LayerView) -> Response {
-    tagged(&tag_of_text(&layer.text), Ok(Answer::ok(layer)))
+fn layer_response(layer: LayerView) -> Response {
+    with_etag(&text_etag(&layer.text), Ok(JsonResponse::ok(layer)))
 }
 
 /// What to do with a layer: `action` is add, replace, remove or write.
@@ -109,9 +112,9 @@ pub(super) enum LayerBody {
 #[utoipa::path(patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerBody, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer as it is now", body = LayerView)))]
 pub(super) async fn edit(
     Writer(access): Writer,
-    Named(name): Named,
+    PathParam(name): PathParam,
     matching: IfMatch,
-    Json(body, _): Json<LayerBody>,
+    JsonBody(body, _): JsonBody<LayerBody>,
 ) -> Result<Response, Problem> {
     let edit = match body {
         LayerBody::Add { section, content } => LayerEdit::Add { section, content },
@@ -120,11 +123,11 @@ pub(super) async fn edit(
         LayerBody::Write { before, text } => LayerEdit::Write { before, text },
     };
     let (actor, meant) = (access.author().actor, matching.clone());
-    let is_expected = move |text: &str| meant.lets(&tag_of_text(text));
+    let is_expected = move |text: &str| meant.allows(&text_etag(text));
     let done = access
         .engine()
         .edit_layer_if(&access.scope, name.parse()?, edit, actor, is_expected)
         .await
-        .map_err(|error| matching.told(error))?;
-    Ok(with_tag(LayerView { change: done.change, note: done.note, ..view(done.layer) }))
+        .map_err(|error| matching.to_problem(error))?;
+    Ok(layer_response(LayerView { change: done.change, note: done.note, ..layer_view(done.layer) }))
 }

@@ -7,35 +7,35 @@ use axum::{
     routing::{get, post, put},
 };
 use everlore::{
-    Edit, Memory, MemoryId, Remember,
-    engine::Forgotten,
-    ingest::Saved,
-    store::{Filter, Order, Page},
+    Memory, MemoryEdit, MemoryId, RememberRequest,
+    engine::ForgetReport,
+    ingest::SavedMemory,
+    store::{ListOrder, ListQuery, MemoryFilter},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::{
-    checks::{Checked, checked, may_set},
+    checks::{Checked, require_check_permission, verify_memories},
     schema,
 };
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::{Access, Admin, Reader, Writer},
-    body::{Json, Named},
-    matching::{IfMatch, changed, tag_of, tagged},
-    params::Params,
+    body::{JsonBody, PathParam},
+    etag::{IfMatch, memory_etag, precondition_failed, with_etag},
+    idempotency::{IdempotencyKey, IdempotentWrite},
+    params::QueryParams,
     problem::Problem,
-    repeat::{IdempotencyKey, Once},
+    response::{ApiResult, JsonResponse},
 };
 
 /// The most memories of a page: each may be large.
 const MAX_PAGE: usize = 1_000;
 
 /// Memories of a page, unless more are asked for.
-const PAGE: usize = 50;
+const DEFAULT_PAGE: usize = 50;
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
@@ -69,47 +69,47 @@ pub(super) struct Listed {
     ("order" = Option<String>, Query, description = "newest (first) or oldest (first)"),
     ("verify" = Option<bool>, Query, description = "Also say what the checks of memories tell now"),
 ), responses((status = 200, description = "A page", body = Listed)))]
-pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered<Listed> {
-    let after: Option<String> = params.one("after")?;
-    let limit = params.within("limit", 1..=MAX_PAGE)?.unwrap_or(PAGE);
-    let order = order(params.one::<String>("order")?.as_deref())?;
-    let verify = params.one("verify")?.unwrap_or(false);
+pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<Listed> {
+    let after: Option<String> = params.optional("after")?;
+    let limit = params.in_range("limit", 1..=MAX_PAGE)?.unwrap_or(DEFAULT_PAGE);
+    let order = order(params.optional::<String>("order")?.as_deref())?;
+    let verify = params.optional("verify")?.unwrap_or(false);
     let filter = filter(&mut params)?;
-    params.end()?;
+    params.finish()?;
     let engine = access.engine();
     let after = match after {
         Some(name) => Some(engine.resolve(&access.scope, &name).await?),
         None => None,
     };
     // One more than asked for tells whether there is more.
-    let page = Page { filter, after, order, limit: limit + 1 };
+    let page = ListQuery { filter, after, order, limit: limit + 1 };
     let mut memories = engine.list(&access.scope, &page).await?;
     let more = memories.len() > limit;
     memories.truncate(limit);
     let next = memories.last().filter(|_| more).map(|memory| memory.id);
     let memories = match verify {
-        true => checked(&engine, memories).await,
-        false => memories.into_iter().map(Checked::unseen).collect(),
+        true => verify_memories(&engine, memories).await,
+        false => memories.into_iter().map(Checked::unverified).collect(),
     };
-    Ok(Answer::ok(Listed { memories, next }))
+    Ok(JsonResponse::ok(Listed { memories, next }))
 }
 
-fn filter(params: &mut Params) -> Result<Filter, Problem> {
-    Ok(Filter {
-        kinds: params.many("kind")?,
-        statuses: params.many("status")?,
-        tags: params.many("tag")?,
-        since: params.one("since")?,
-        until: params.one("until")?,
-        session: params.one("session")?,
+fn filter(params: &mut QueryParams) -> Result<MemoryFilter, Problem> {
+    Ok(MemoryFilter {
+        kinds: params.repeated("kind")?,
+        statuses: params.repeated("status")?,
+        tags: params.repeated("tag")?,
+        since: params.optional("since")?,
+        until: params.optional("until")?,
+        session: params.optional("session")?,
         turns_until: None,
     })
 }
 
-fn order(name: Option<&str>) -> Result<Order, Problem> {
+fn order(name: Option<&str>) -> Result<ListOrder, Problem> {
     match name {
-        None | Some("newest") => Ok(Order::NewestFirst),
-        Some("oldest") => Ok(Order::OldestFirst),
+        None | Some("newest") => Ok(ListOrder::NewestFirst),
+        Some("oldest") => Ok(ListOrder::OldestFirst),
         Some(_) => Err(Problem::invalid("there is no such order", "use newest or oldest")),
     }
 }
@@ -124,41 +124,41 @@ fn order(name: Option<&str>) -> Result<Order, Problem> {
 pub(super) async fn save(
     Writer(access): Writer,
     key: IdempotencyKey,
-    Json(request, bytes): Json<Remember>,
-) -> Answered<Saved> {
-    may_set(&access, request.check.as_ref())?;
-    let Some(once) = Once::begin(&access, key, "remember", &bytes)? else {
-        return Ok(told(access.engine().remember(&access.scope, request).await?));
+    JsonBody(request, bytes): JsonBody<RememberRequest>,
+) -> ApiResult<SavedMemory> {
+    require_check_permission(&access, request.check.as_ref())?;
+    let Some(once) = IdempotentWrite::begin(&access, key, "remember", &bytes)? else {
+        return Ok(saved_response(access.engine().remember(&access.scope, request).await?));
     };
-    match once.done().await?.and_then(|mut saved| saved.pop()) {
-        Some(saved) => Ok(told(saved)),
-        None => Ok(told(once.engine().remember(&access.scope, request).await?)),
+    match once.earlier_result().await?.and_then(|mut saved| saved.pop()) {
+        Some(saved) => Ok(saved_response(saved)),
+        None => Ok(saved_response(once.engine().remember(&access.scope, request).await?)),
     }
 }
 
-fn told(saved: Saved) -> Answer<Saved> {
+fn saved_response(saved: SavedMemory) -> JsonResponse<SavedMemory> {
     let status = if saved.receipt.known { StatusCode::OK } else { StatusCode::CREATED };
-    Answer(status, saved)
+    JsonResponse(status, saved)
 }
 
 /// Look at one memory
 #[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "An id, or a beginning that only one memory has")), responses((status = 200, description = "The memory, and what its check tells now", body = Checked)))]
 pub(super) async fn show(
     Reader(access): Reader,
-    Named(name): Named,
-    params: Params,
+    PathParam(name): PathParam,
+    params: QueryParams,
 ) -> Result<Response, Problem> {
-    params.end()?;
-    let (engine, id) = found(&access, &name).await?;
-    Ok(with_tag(&engine, engine.get(&access.scope, id).await?).await)
+    params.finish()?;
+    let (engine, id) = resolve(&access, &name).await?;
+    Ok(memory_response(&engine, engine.get(&access.scope, id).await?).await)
 }
 
-async fn with_tag(engine: &everlore::Engine, memory: Memory) -> Response {
-    let tag = tag_of(&memory);
-    tagged(&tag, Ok(Answer::ok(Checked::of(engine, memory).await)))
+async fn memory_response(engine: &everlore::Engine, memory: Memory) -> Response {
+    let tag = memory_etag(&memory);
+    with_etag(&tag, Ok(JsonResponse::ok(Checked::verified(engine, memory).await)))
 }
 
-async fn found(access: &Access, name: &str) -> Result<(everlore::Engine, MemoryId), Problem> {
+async fn resolve(access: &Access, name: &str) -> Result<(everlore::Engine, MemoryId), Problem> {
     let engine = access.engine();
     let id = engine.resolve(&access.scope, name).await?;
     Ok((engine, id))
@@ -168,37 +168,43 @@ async fn found(access: &Access, name: &str) -> Result<(everlore::Engine, MemoryI
 #[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories", request_body = schema::Edit, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Checked)))]
 pub(super) async fn edit(
     Writer(access): Writer,
-    Named(name): Named,
+    PathParam(name): PathParam,
     matching: IfMatch,
-    Json(edit, _): Json<Edit>,
+    JsonBody(edit, _): JsonBody<MemoryEdit>,
 ) -> Result<Response, Problem> {
-    may_set(&access, edit.check.as_ref())?;
-    let (engine, id) = found(&access, &name).await?;
-    let edit = Edit { versions: matching.versions(), ..edit };
+    require_check_permission(&access, edit.check.as_ref())?;
+    let (engine, id) = resolve(&access, &name).await?;
+    let edit = MemoryEdit { expected_versions: matching.versions(), ..edit };
     let edited = engine.edit(&access.scope, id, &edit).await;
-    Ok(with_tag(&engine, edited.map_err(|error| matching.told(error))?).await)
+    Ok(memory_response(&engine, edited.map_err(|error| matching.to_problem(error))?).await)
 }
 
 /// Remove a memory; the journal keeps it, so that this can be undone
 #[utoipa::path(delete, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "Its id, and the number to undo", body = Object)))]
-pub(super) async fn delete(Writer(access): Writer, Named(name): Named) -> Answered<Value> {
-    let (engine, id) = found(&access, &name).await?;
+pub(super) async fn delete(Writer(access): Writer, PathParam(name): PathParam) -> ApiResult<Value> {
+    let (engine, id) = resolve(&access, &name).await?;
     let seq = engine.delete(&access.scope, id).await?;
-    Ok(Answer::ok(json!({ "id": id, "seq": seq })))
+    Ok(JsonResponse::ok(json!({ "id": id, "seq": seq })))
 }
 
 /// Put a memory away: it is kept, but left out of recall
 #[utoipa::path(post, path = "/v1/memories/{id}/archive", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
-pub(super) async fn archive(Writer(access): Writer, Named(name): Named) -> Answered<Memory> {
-    let (engine, id) = found(&access, &name).await?;
-    Ok(Answer::ok(engine.archive(&access.scope, id).await?))
+pub(super) async fn archive(
+    Writer(access): Writer,
+    PathParam(name): PathParam,
+) -> ApiResult<Memory> {
+    let (engine, id) = resolve(&access, &name).await?;
+    Ok(JsonResponse::ok(engine.archive(&access.scope, id).await?))
 }
 
 /// Bring back a memory that was archived or superseded
 #[utoipa::path(post, path = "/v1/memories/{id}/restore", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
-pub(super) async fn restore(Writer(access): Writer, Named(name): Named) -> Answered<Memory> {
-    let (engine, id) = found(&access, &name).await?;
-    Ok(Answer::ok(engine.restore(&access.scope, id).await?))
+pub(super) async fn restore(
+    Writer(access): Writer,
+    PathParam(name): PathParam,
+) -> ApiResult<Memory> {
+    let (engine, id) = resolve(&access, &name).await?;
+    Ok(JsonResponse::ok(engine.restore(&access.scope, id).await?))
 }
 
 /// What a memory is to be worth.
@@ -213,24 +219,27 @@ pub(super) struct Weight {
 #[utoipa::path(put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = Weight, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Checked)))]
 pub(super) async fn weigh(
     Writer(access): Writer,
-    Named(name): Named,
+    PathParam(name): PathParam,
     matching: IfMatch,
-    Json(to, _): Json<Weight>,
+    JsonBody(to, _): JsonBody<Weight>,
 ) -> Result<Response, Problem> {
-    let (engine, id) = found(&access, &name).await?;
+    let (engine, id) = resolve(&access, &name).await?;
     // A weight is set without touching anything else, so that a change in between loses nothing.
-    if !matching.lets(&tag_of(&engine.get(&access.scope, id).await?)) {
-        return Err(changed(&format!("memory `{id}`")));
+    if !matching.allows(&memory_etag(&engine.get(&access.scope, id).await?)) {
+        return Err(precondition_failed(&format!("memory `{id}`")));
     }
     let weighed = engine.set_weight(&access.scope, id, to.weight).await?;
-    Ok(with_tag(&engine, weighed).await)
+    Ok(memory_response(&engine, weighed).await)
 }
 
 /// Remove a memory and every trace of what it said, for good
 ///
 /// Takes the whole id, also of a memory that was deleted before.
 #[utoipa::path(post, path = "/v1/memories/{id}/forget", tag = "memories", params(("id" = String, Path, description = "The memory, by its whole id")), responses((status = 200, description = "What was removed from where", body = Object)))]
-pub(super) async fn forget(Admin(access): Admin, Named(name): Named) -> Answered<Forgotten> {
+pub(super) async fn forget(
+    Admin(access): Admin,
+    PathParam(name): PathParam,
+) -> ApiResult<ForgetReport> {
     let id: MemoryId = name.parse()?;
-    Ok(Answer::ok(access.engine().forget(&access.scope, id).await?))
+    Ok(JsonResponse::ok(access.engine().forget(&access.scope, id).await?))
 }

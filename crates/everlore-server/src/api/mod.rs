@@ -1,11 +1,11 @@
 //! The routes, one file a noun, and the description that is made of them.
 //!
-//! A route is a handler with `#[utoipa::path]`, named in its file's `routes` and in [`Description`]; a test compares both.
+//! A route is a handler with `#[utoipa::path]`, named in its file's `routes` and in [`ApiDoc`]; a test compares both.
 //! What speaks other protocols (MCP, other systems' routes, the proxy) is merged into [`router`] beside these.
 
 mod schema;
 mod check_schema;
-mod precise;
+mod openapi_constraints;
 mod health;
 mod memories;
 mod checks;
@@ -43,38 +43,40 @@ use utoipa::{
 };
 
 use crate::{
-    answer::Answer,
     app::App,
-    auth::authorized,
-    dialect::told,
-    guard::guarded,
+    auth::authenticate,
+    docs_page,
+    error_format::format_errors,
+    host_guard::check_host_and_origin,
     mcp, mem0,
-    openviking::{self, dressed},
-    page,
+    openviking::{self, translate_headers},
     problem::{Problem, ProblemBody},
-    trace::traced,
+    response::JsonResponse,
+    trace::trace_request,
 };
 
 /// Everything that is answered.
 pub(crate) fn router(app: App) -> Router {
-    let authorized = from_fn_with_state(app.clone(), authorized);
-    let closed = closed().route_layer(authorized.clone());
-    let viking = openviking::routes().route_layer(authorized).route_layer(from_fn(dressed));
-    let open = health::routes().merge(page::routes()).route("/v1/openapi.json", get(description));
+    let authorized = from_fn_with_state(app.clone(), authenticate);
+    let closed = authenticated_routes().route_layer(authorized.clone());
+    let viking =
+        openviking::routes().route_layer(authorized).route_layer(from_fn(translate_headers));
+    let open =
+        health::routes().merge(docs_page::routes()).route("/v1/openapi.json", get(serve_openapi));
     let routes = closed.merge(mem0::router(app.clone())).merge(open).merge(viking);
     #[cfg(feature = "remote")]
     let routes = routes.merge(crate::proxy::routes(&app));
     routes
-        .fallback(async || no_route())
-        .method_not_allowed_fallback(async || no_method())
-        .layer(from_fn_with_state(app.clone(), guarded))
-        .layer(from_fn(told))
-        .layer(from_fn_with_state(app.clone(), traced))
+        .fallback(async || unknown_route())
+        .method_not_allowed_fallback(async || method_not_allowed())
+        .layer(from_fn_with_state(app.clone(), check_host_and_origin))
+        .layer(from_fn(format_errors))
+        .layer(from_fn_with_state(app.clone(), trace_request))
         .with_state(app)
 }
 
 /// What wants a token or a key.
-fn closed() -> Router<App> {
+fn authenticated_routes() -> Router<App> {
     Router::new()
         .merge(memories::routes())
         .merge(checks::routes())
@@ -94,7 +96,7 @@ fn closed() -> Router<App> {
         .merge(capture::routes())
         .merge(agents::routes())
         .merge(settings::routes())
-        .merge(health::figures())
+        .merge(health::metrics_routes())
         .merge(mcp::routes())
 }
 
@@ -123,15 +125,15 @@ fn closed() -> Router<App> {
         health::health, health::ready, health::metrics,
     ),
     components(schemas(ProblemBody)),
-    modifiers(&Common),
+    modifiers(&ApiModifier),
     security(("bearer" = [])),
 )]
-struct Description;
+struct ApiDoc;
 
 /// What all routes have in common: names for programs, the token or a key, whose memory is meant, and problems.
-struct Common;
+struct ApiModifier;
 
-impl Modify for Common {
+impl Modify for ApiModifier {
     fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
         let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
         api.components.get_or_insert_default().add_security_scheme("bearer", scheme);
@@ -139,13 +141,13 @@ impl Modify for Common {
             let operations =
                 [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
             for operation in operations.into_iter().flatten() {
-                complete(path, operation);
+                complete_operation(path, operation);
             }
         }
     }
 }
 
-fn complete(path: &str, operation: &mut Operation) {
+fn complete_operation(path: &str, operation: &mut Operation) {
     let tag = operation.tags.iter().flatten().next().cloned().unwrap_or_default();
     operation.operation_id = operation.operation_id.take().map(|name| format!("{tag}_{name}"));
     let problem = Content::new(Some(Ref::from_schema_name("Problem")));
@@ -173,22 +175,22 @@ fn complete(path: &str, operation: &mut Operation) {
 
 /// The description of the API as OpenAPI 3.1.
 pub fn openapi() -> Value {
-    let mut api = Description::openapi();
+    let mut api = ApiDoc::openapi();
     api.merge(mem0::openapi());
     #[cfg(feature = "remote")]
-    api.merge(crate::proxy::description());
+    api.merge(crate::proxy::api_doc());
     let mut api = json!(api);
     #[cfg(feature = "remote")]
-    crate::proxy::complete(&mut api);
-    precise::precise(&mut api);
+    crate::proxy::complete_openapi(&mut api);
+    openapi_constraints::add_constraints(&mut api);
     api
 }
 
-async fn description() -> Answer<Value> {
-    Answer::ok(openapi())
+async fn serve_openapi() -> JsonResponse<Value> {
+    JsonResponse::ok(openapi())
 }
 
-fn no_route() -> Problem {
+fn unknown_route() -> Problem {
     Problem::new(
         StatusCode::NOT_FOUND,
         "no_route",
@@ -197,7 +199,7 @@ fn no_route() -> Problem {
     )
 }
 
-fn no_method() -> Problem {
+fn method_not_allowed() -> Problem {
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "no_method",
@@ -246,8 +248,8 @@ mod tests {
             .flat_map(|source| source.split(".route(").skip(1))
             .map(|rest| rest.split('"').nth(1).unwrap().replace("{*", "{"))
             .collect();
-        let mut api = Description::openapi();
-        api.merge(crate::proxy::description());
+        let mut api = ApiDoc::openapi();
+        api.merge(crate::proxy::api_doc());
         let described: BTreeSet<String> = api.paths.paths.keys().cloned().collect();
         assert_eq!(routed, described);
     }

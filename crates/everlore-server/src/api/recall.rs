@@ -4,24 +4,24 @@ use std::sync::Arc;
 
 use axum::{Router, routing::post};
 use everlore::{
-    Block, Error, Hit, Memory, MemoryId, Recall, RecallRequest,
+    Error, Hit, Memory, MemoryBlock, MemoryId, Recall, RecallRequest,
     engine::PromptRequest,
-    prompt::{Mark, Prompt},
-    recall::{Factors, Intent, Judgement, Seen, Signals, WhyNot},
-    store::Filter,
-    text::language::language_of,
-    types::{Timestamp, Verified},
+    prompt::{PrefixDigest, Prompt},
+    recall::{ConfidenceEstimate, HitSignals, Intent, ScoreFactors, VisibleContext, WhyNot},
+    store::MemoryFilter,
+    text::language::detect_language,
+    types::{CheckResult, Timestamp},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{check_schema, schema};
 use crate::{
-    answer::{Answer, Answered},
     app::App,
-    auth::{Access, Reader, Role},
-    body::{Json, whole_number},
+    auth::{Access, KeyRole, Reader},
+    body::{JsonBody, whole_number},
     problem::Problem,
+    response::{ApiResult, JsonResponse},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -36,7 +36,7 @@ pub(super) struct RecallBody {
     query: String,
     /// Which memories may be returned.
     #[schema(value_type = Option<schema::Filter>)]
-    filter: Option<Filter>,
+    filter: Option<MemoryFilter>,
     /// The most hits; from the settings if left out.
     #[serde(default, deserialize_with = "whole_number")]
     limit: Option<usize>,
@@ -76,23 +76,23 @@ pub(super) struct Found {
     /// Why it is so sure, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    judgement: Option<Judgement>,
+    judgement: Option<ConfidenceEstimate>,
     /// What kept a memory out, if asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    why_not: Option<KeptOut>,
+    why_not: Option<WhyNotReport>,
 }
 
 /// What kept a memory out of an answer, in words and figures.
 #[derive(Serialize)]
-pub(super) struct KeptOut {
+pub(super) struct WhyNotReport {
     id: MemoryId,
     message: String,
     #[serde(flatten)]
     reason: WhyNot,
 }
 
-impl KeptOut {
+impl WhyNotReport {
     fn new(id: MemoryId, reason: WhyNot) -> Self {
         let message = reason.sentence(|option| format!("`{}`", option.replace('-', "_")));
         Self { id, message, reason }
@@ -114,23 +114,23 @@ pub(super) struct HitView {
     /// What its check tells now, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<check_schema::Verified>)]
-    check: Option<Verified>,
+    check: Option<CheckResult>,
     /// What spoke for it, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    signals: Option<Signals>,
+    signals: Option<HitSignals>,
     /// What its score was multiplied with, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    factors: Option<Factors>,
+    factors: Option<ScoreFactors>,
 }
 
 /// Find what is worth knowing, best first
 #[utoipa::path(post, path = "/v1/recall", tag = "recall", request_body = RecallBody, responses((status = 200, description = "What was found", body = Found)))]
 pub(super) async fn recall(
     Reader(access): Reader,
-    Json(body, _): Json<RecallBody>,
-) -> Answered<Found> {
+    JsonBody(body, _): JsonBody<RecallBody>,
+) -> ApiResult<Found> {
     let (engine, explained) = (access.engine(), body.explain);
     for (name, share) in [("min_score", body.min_score), ("min_confidence", body.min_confidence)] {
         if !(0.0..=1.0).contains(&share) {
@@ -146,23 +146,23 @@ pub(super) async fn recall(
         ..request
     };
     let found = match body.as_of {
-        Some(_) if body.why_not.is_some() => return Err(now_only()),
+        Some(_) if body.why_not.is_some() => return Err(why_not_with_as_of()),
         Some(at) => engine.recall_as_of(&request, at).await?,
         None => engine.recall(&request).await?,
     };
-    let mut found = told(found, explained);
+    let mut found = recall_response(found, explained);
     if let Some(name) = &body.why_not {
         let id = engine.resolve(&access.scope, name).await?;
-        found.why_not = Some(KeptOut::new(id, engine.why_not(&request, id).await?));
+        found.why_not = Some(WhyNotReport::new(id, engine.why_not(&request, id).await?));
     }
-    Ok(Answer::ok(found))
+    Ok(JsonResponse::ok(found))
 }
 
-fn now_only() -> Problem {
+fn why_not_with_as_of() -> Problem {
     Error::invalid("`why_not` is told of now", "leave out `as_of`, or `why_not`").into()
 }
 
-fn told(found: Recall, explained: bool) -> Found {
+fn recall_response(found: Recall, explained: bool) -> Found {
     let hit = |Hit { memory, score, newer, check, signals, factors, .. }| HitView {
         memory,
         score,
@@ -212,7 +212,7 @@ pub(super) struct ContextBody {
 pub(super) struct Context {
     #[serde(flatten)]
     #[schema(value_type = schema::Block)]
-    block: Block,
+    block: MemoryBlock,
     /// What to begin the system prompt with: the same to the byte for as long as the conversation goes on, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     stable: Option<String>,
@@ -222,7 +222,7 @@ pub(super) struct Context {
     /// What kept a memory out, if asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    why_not: Option<KeptOut>,
+    why_not: Option<WhyNotReport>,
 }
 
 /// What a provider's cache of a prompt can use (A8).
@@ -243,20 +243,20 @@ pub(super) struct PromptBytes {
 #[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody, responses((status = 200, description = "The block", body = Context)))]
 pub(super) async fn context(
     Reader(access): Reader,
-    Json(body, _): Json<ContextBody>,
-) -> Answered<Context> {
+    JsonBody(body, _): JsonBody<ContextBody>,
+) -> ApiResult<Context> {
     let engine = access.engine();
     let request = engine.context_request(&access.scope, body.query);
-    let seen = body.session.clone().zip(body.seen_since);
-    let seen = seen.map(|(session, since)| Seen { session, since, texts: None });
-    let request = RecallRequest { limit: body.limit.unwrap_or(request.limit), seen, ..request };
+    let visible = body.session.clone().zip(body.seen_since);
+    let visible = visible.map(|(session, since)| VisibleContext { session, since, texts: None });
+    let request = RecallRequest { limit: body.limit.unwrap_or(request.limit), visible, ..request };
     let usual = engine.settings(access.scope.agent()).memory.inject.token_budget;
     let budget = body.budget.unwrap_or(usual);
     let why_not = match &body.why_not {
         None => None,
         Some(name) => {
             let id = engine.resolve(&access.scope, name).await?;
-            Some(KeptOut::new(id, engine.why_not_told(&request, budget, id).await?))
+            Some(WhyNotReport::new(id, engine.why_not_in_block(&request, budget, id).await?))
         }
     };
     if body.stable && body.session.is_none() {
@@ -266,12 +266,12 @@ pub(super) async fn context(
     let block = match &body.session {
         None => engine.context(&request, budget).await?,
         Some(session) => {
-            access.check(Role::Write)?;
+            access.require_role(KeyRole::Write)?;
             engine.inject(&request, budget, session).await?
         }
     };
     let context = Context { block, stable: None, bytes: None, why_not };
-    Ok(Answer::ok(match body.session.filter(|_| body.stable) {
+    Ok(JsonResponse::ok(match body.session.filter(|_| body.stable) {
         Some(session) => context.with_stable(&access, &session, &request.query).await?,
         None => context,
     }))
@@ -285,9 +285,9 @@ impl Context {
         session: &str,
         message: &str,
     ) -> Result<Self, Problem> {
-        let (began, is_first) = began_with(access, session, message).await?;
+        let (began, is_first) = session_prompt(access, session, message).await?;
         let (prompt, mark) = &*began;
-        let turn = prompt.turn(&self.block);
+        let turn = prompt.for_turn(&self.block);
         let stable = Some(turn.stable().to_owned());
         let bytes = Some(PromptBytes {
             stable_bytes: turn.stable_bytes,
@@ -300,19 +300,19 @@ impl Context {
 }
 
 /// What a conversation began with, made when it is first asked for and kept from then on, and whether that is now.
-async fn began_with(
+async fn session_prompt(
     access: &Access,
     session: &str,
     message: &str,
-) -> Result<(Arc<(Prompt, Mark)>, bool), Problem> {
+) -> Result<(Arc<(Prompt, PrefixDigest)>, bool), Problem> {
     let key = format!("{}\n{session}", access.scope);
-    if let Some(began) = access.app.prompts.get(&key) {
+    if let Some(began) = access.app.session_prompts.get(&key) {
         return Ok((began, false));
     }
-    let request = PromptRequest { language: Some(language_of(message)), ..Default::default() };
+    let request = PromptRequest { language: Some(detect_language(message)), ..Default::default() };
     let prompt = access.engine().preview_prompt(&access.scope, &request).await?;
-    let mark = Mark::of(prompt.text().as_bytes());
+    let mark = PrefixDigest::of(prompt.text().as_bytes());
     let began = Arc::new((prompt, mark));
-    access.app.prompts.put(key, Arc::clone(&began));
+    access.app.session_prompts.put(key, Arc::clone(&began));
     Ok((began, true))
 }

@@ -410,9 +410,9 @@ mod tests {
 
     fn memory() -> types::Memory {
         let (at, scope) = (Timestamp::UNIX_EPOCH, types::Scope::default());
-        let source = types::Source::of(types::Via::Remember);
+        let source = types::MemorySource::new(types::Origin::Remember);
         let mut memory =
-            types::Memory::blank(&scope, types::Kind::User, "茶".into(), source, at, at);
+            types::Memory::with_content(&scope, types::Kind::User, "茶".into(), source, at, at);
         memory.metadata.insert("a".into(), 1.into());
         memory.last_used_at = Some(at);
         memory.superseded_by = Some(memory.id);
@@ -422,7 +422,7 @@ mod tests {
     /// An entry of a tree that is also counted.
     fn entry() -> Value {
         let (at, id) = (Timestamp::UNIX_EPOCH, memory().id);
-        let item = fs::Item {
+        let item = fs::FsEntry {
             uri: String::new(),
             name: String::new(),
             folder: true,
@@ -436,8 +436,8 @@ mod tests {
             modified_at: Some(at),
             read_only: false,
         };
-        let counted = fs::Stat { item: item.clone(), entries: Some(1) };
-        let mut entry = serde_json::to_value(fs::Deep { depth: 1, item }).unwrap();
+        let counted = fs::FsStat { item: item.clone(), entries: Some(1) };
+        let mut entry = serde_json::to_value(fs::FsTreeEntry { depth: 1, item }).unwrap();
         let counted = serde_json::to_value(counted).unwrap();
         entry.as_object_mut().unwrap().extend(counted.as_object().unwrap().clone());
         entry
@@ -457,26 +457,31 @@ mod tests {
         };
         let (described, real) = fields::<NewCheck>(&check);
         assert_eq!(described, real);
-        let remember = ingest::Remember { check: Some(check), ..ingest::Remember::default() };
+        let remember =
+            ingest::RememberRequest { check: Some(check), ..ingest::RememberRequest::default() };
         let (described, real) = fields::<Remember>(remember);
         assert_eq!(described, real);
-        let (described, real) = fields::<Edit>(ingest::Edit::default());
+        let (described, real) = fields::<Edit>(ingest::MemoryEdit::default());
         assert_eq!(described, real);
-        let (described, real) = fields::<Filter>(store::Filter::default());
+        let (described, real) = fields::<Filter>(store::MemoryFilter::default());
         assert_eq!(described, real);
-        let (described, real) = fields::<Block>(recall::Block::default());
+        let (described, real) = fields::<Block>(recall::MemoryBlock::default());
         assert_eq!(described, real);
-        let (described, real) = fields::<ToolAnswer>(everlore::ToolAnswer::error(""));
+        let (described, real) = fields::<ToolAnswer>(everlore::ToolResult::error(""));
         assert_eq!(described, real);
         let (described, real) = fields::<Memory>(memory());
         assert_eq!(described, real);
         let (described, real) = fields::<FsItem>(entry());
         assert_eq!(described, real);
-        let text =
-            fs::Text { uri: String::new(), level: fs::Level::L1, text: String::new(), cut: false };
+        let text = fs::FsText {
+            uri: String::new(),
+            level: fs::FsTier::L1,
+            text: String::new(),
+            cut: false,
+        };
         let (described, real) = fields::<FsText>(text);
         assert_eq!(described, real);
-        let removed = fs::Removed { uri: String::new(), memories: 0, runs: Vec::new() };
+        let removed = fs::FsRemoveReport { uri: String::new(), memories: 0, runs: Vec::new() };
         let (described, real) = fields::<FsRemoved>(removed);
         assert_eq!(described, real);
     }
@@ -489,7 +494,7 @@ mod tests {
         let kinds = names(serde_json::to_value(Kind::schema()).unwrap());
         assert_eq!(kinds, types::Kind::ALL.map(types::Kind::as_str));
         let verdicts = names(serde_json::to_value(Verdict::schema()).unwrap());
-        assert_eq!(verdicts, types::Verdict::ALL.map(types::Verdict::as_str));
+        assert_eq!(verdicts, types::CheckStatus::ALL.map(types::CheckStatus::as_str));
         let statuses = names(serde_json::to_value(Status::schema()).unwrap());
         assert_eq!(statuses, types::Status::ALL.map(types::Status::as_str));
     }

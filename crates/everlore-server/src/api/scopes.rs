@@ -4,9 +4,9 @@ use axum::{Router, routing::get};
 use serde_json::{Value, json};
 
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::Reader,
+    response::{ApiResult, JsonResponse},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -15,9 +15,9 @@ pub(super) fn routes() -> Router<App> {
 
 /// List the agents and users: all of them for the owner, its own for a key
 #[utoipa::path(get, path = "/v1/scopes", tag = "scopes", responses((status = 200, description = "Agent, user and number of memories of each", body = Object)))]
-pub(super) async fn list(Reader(access): Reader) -> Answered<Value> {
+pub(super) async fn list(Reader(access): Reader) -> ApiResult<Value> {
     let engine = access.engine();
-    let open = match &access.caller.only {
+    let open = match &access.caller.bound_scope {
         Some(only) => vec![only.clone()],
         None => engine.store().scopes().await?,
     };
@@ -27,5 +27,5 @@ pub(super) async fn list(Reader(access): Reader) -> Answered<Value> {
         let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
         listed.push(json!({ "agent": scope.agent(), "user": scope.user(), "memories": memories }));
     }
-    Ok(Answer::ok(json!({ "scopes": listed })))
+    Ok(JsonResponse::ok(json!({ "scopes": listed })))
 }

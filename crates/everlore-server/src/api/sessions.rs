@@ -1,16 +1,16 @@
 //! Conversations: what was answered in them, and their end.
 
 use axum::{Router, routing::post};
-use everlore::engine::Answered as Used;
+use everlore::engine::AnswerUsage as Used;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::Writer,
-    body::{Json, Named},
+    body::{JsonBody, PathParam},
+    response::{ApiResult, JsonResponse},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -21,7 +21,7 @@ pub(super) fn routes() -> Router<App> {
 
 /// Write what a conversation was about into the daily log; doing so again changes nothing
 #[utoipa::path(post, path = "/v1/sessions/{session}/end", tag = "sessions", params(("session" = String, Path, description = "The conversation, as its turns name it")), responses((status = 200, description = "The day, the turns, and what upkeep did if it was due", body = Object)))]
-pub(super) async fn end(Writer(access): Writer, Named(session): Named) -> Answered<Value> {
+pub(super) async fn end(Writer(access): Writer, PathParam(session): PathParam) -> ApiResult<Value> {
     let (engine, scope) = (access.engine(), &access.scope);
     let ended = engine.end_session(scope, &session).await?;
     let archived = engine.archive_days(scope).await?;
@@ -31,7 +31,7 @@ pub(super) async fn end(Writer(access): Writer, Named(session): Named) -> Answer
         None
     });
     let logged = ended.log.as_ref().is_some_and(|log| log.change.is_some());
-    Ok(Answer::ok(json!({
+    Ok(JsonResponse::ok(json!({
         "day": ended.day,
         "turns": ended.turns,
         "logged": logged,
@@ -52,8 +52,10 @@ pub(super) struct AnswerBody {
 #[utoipa::path(post, path = "/v1/sessions/{session}/answered", tag = "sessions", request_body = AnswerBody, params(("session" = String, Path, description = "The conversation, as given to /v1/context")), responses((status = 200, description = "How many memories were told, and which were used", body = Object)))]
 pub(super) async fn answered(
     Writer(access): Writer,
-    Named(session): Named,
-    Json(body, _): Json<AnswerBody>,
-) -> Answered<Used> {
-    Ok(Answer::ok(access.engine().answered(&access.scope, &session, &body.answer).await?))
+    PathParam(session): PathParam,
+    JsonBody(body, _): JsonBody<AnswerBody>,
+) -> ApiResult<Used> {
+    Ok(JsonResponse::ok(
+        access.engine().record_answer(&access.scope, &session, &body.answer).await?,
+    ))
 }

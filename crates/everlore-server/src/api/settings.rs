@@ -5,19 +5,19 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use everlore::{config::OwnChange, engine::AgentSettings};
+use everlore::{config::AgentConfigPatch, engine::AgentSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::{
-    answer::Answer,
     app::App,
     auth::{Access, Admin},
-    body::{Json, Named},
-    matching::{IfMatch, tag_of_text, tagged},
-    params::Params,
+    body::{JsonBody, PathParam},
+    etag::{IfMatch, text_etag, with_etag},
+    params::QueryParams,
     problem::Problem,
+    response::JsonResponse,
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -63,86 +63,102 @@ pub(super) struct SettingsPatch(Map<String, Value>);
 #[utoipa::path(get, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "show_settings", params(("agent" = String, Path, description = "The agent")), responses((status = 200, description = "The settings", body = SettingsView)))]
 pub(super) async fn show(
     Admin(access): Admin,
-    Named(agent): Named,
-    params: Params,
+    PathParam(agent): PathParam,
+    params: QueryParams,
 ) -> Result<Response, Problem> {
-    let access = about(&access, &agent, params)?;
+    let access = access_for_agent(&access, &agent, params)?;
     let found = access.engine().agent_settings(&agent).await;
-    Ok(told(access, found.map_err(Problem::from)))
+    Ok(settings_response(access, found.map_err(Problem::from)))
 }
 
 /// Replace all of an agent's own settings
 #[utoipa::path(put, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "replace_settings", request_body = SettingsBody, params(("agent" = String, Path, description = "The agent"), ("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)")), responses((status = 200, description = "The settings as they are now", body = SettingsView)))]
 pub(super) async fn replace(
     Admin(access): Admin,
-    Named(agent): Named,
-    params: Params,
+    PathParam(agent): PathParam,
+    params: QueryParams,
     matching: IfMatch,
-    Json(SettingsBody(body), _): Json<SettingsBody>,
+    JsonBody(SettingsBody(body), _): JsonBody<SettingsBody>,
 ) -> Result<Response, Problem> {
-    changed(about(&access, &agent, params)?, &agent, &matching, OwnChange::Replace(body)).await
+    change_settings(
+        access_for_agent(&access, &agent, params)?,
+        &agent,
+        &matching,
+        AgentConfigPatch::Replace(body),
+    )
+    .await
 }
 
 /// Change some of an agent's own settings, by a JSON merge patch
 #[utoipa::path(patch, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "merge_settings", request_body = SettingsPatch, params(("agent" = String, Path, description = "The agent"), ("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)")), responses((status = 200, description = "The settings as they are now", body = SettingsView)))]
 pub(super) async fn merge(
     Admin(access): Admin,
-    Named(agent): Named,
-    params: Params,
+    PathParam(agent): PathParam,
+    params: QueryParams,
     matching: IfMatch,
-    Json(SettingsPatch(body), _): Json<SettingsPatch>,
+    JsonBody(SettingsPatch(body), _): JsonBody<SettingsPatch>,
 ) -> Result<Response, Problem> {
-    changed(about(&access, &agent, params)?, &agent, &matching, OwnChange::Merge(body)).await
+    change_settings(
+        access_for_agent(&access, &agent, params)?,
+        &agent,
+        &matching,
+        AgentConfigPatch::Merge(body),
+    )
+    .await
 }
 
 /// Remove all of an agent's own settings, so that those of the home hold
 #[utoipa::path(delete, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "reset_settings", params(("agent" = String, Path, description = "The agent"), ("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)")), responses((status = 200, description = "The settings as they are now", body = SettingsView)))]
 pub(super) async fn reset(
     Admin(access): Admin,
-    Named(agent): Named,
-    params: Params,
+    PathParam(agent): PathParam,
+    params: QueryParams,
     matching: IfMatch,
 ) -> Result<Response, Problem> {
-    let (access, meant) = (about(&access, &agent, params)?, matching.clone());
-    let is_expected = move |seen: &AgentSettings| meant.lets(&tag_of(seen));
+    let (access, meant) = (access_for_agent(&access, &agent, params)?, matching.clone());
+    let is_expected = move |seen: &AgentSettings| meant.allows(&settings_etag(seen));
     let done = access.engine().reset_agent_settings(&agent, is_expected).await;
-    Ok(told(access, done.map_err(|error| matching.told(error))))
+    Ok(settings_response(access, done.map_err(|error| matching.to_problem(error))))
 }
 
-async fn changed(
+async fn change_settings(
     access: Access,
     agent: &str,
     matching: &IfMatch,
-    change: OwnChange,
+    change: AgentConfigPatch,
 ) -> Result<Response, Problem> {
     let meant = matching.clone();
-    let is_expected = move |seen: &AgentSettings| meant.lets(&tag_of(seen));
+    let is_expected = move |seen: &AgentSettings| meant.allows(&settings_etag(seen));
     let done = access.engine().change_agent_settings(agent, change, is_expected).await;
-    Ok(told(access, done.map_err(|error| matching.told(error))))
+    Ok(settings_response(access, done.map_err(|error| matching.to_problem(error))))
 }
 
 /// Access to the agent that the path names, if it is open to the caller.
-fn about(access: &Access, agent: &str, mut params: Params) -> Result<Access, Problem> {
-    let also: Option<String> = params.one("agent")?;
-    params.end()?;
+fn access_for_agent(
+    access: &Access,
+    agent: &str,
+    mut params: QueryParams,
+) -> Result<Access, Problem> {
+    let also: Option<String> = params.optional("agent")?;
+    params.finish()?;
     if also.is_some_and(|also| also != agent) {
         return Err(Problem::invalid("the agent is given twice", "name it in the path only"));
     }
-    access.of(Some(agent), None)
+    access.with_scope(Some(agent), None)
 }
 
 /// The tag of what holds and of what the file says.
-fn tag_of(seen: &AgentSettings) -> String {
+fn settings_etag(seen: &AgentSettings) -> String {
     let told = serde_json::to_string(seen).unwrap_or_default();
-    tag_of_text(&format!("{told}\n{}", seen.text))
+    text_etag(&format!("{told}\n{}", seen.text))
 }
 
 /// The answer, written down as one about this agent.
-fn told(access: Access, found: Result<AgentSettings, Problem>) -> Response {
+fn settings_response(access: Access, found: Result<AgentSettings, Problem>) -> Response {
     let mut response = match found {
         Ok(found) => {
-            let tag = tag_of(&found);
-            tagged(&tag, Ok(Answer::ok(SettingsView::from(found))))
+            let tag = settings_etag(&found);
+            with_etag(&tag, Ok(JsonResponse::ok(SettingsView::from(found))))
         }
         Err(problem) => problem.into_response(),
     };

@@ -4,9 +4,9 @@ use axum::{Router, routing::get};
 use serde_json::{Value, json};
 
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::Reader,
+    response::{ApiResult, JsonResponse},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -15,7 +15,7 @@ pub(super) fn routes() -> Router<App> {
 
 /// Count memories by kind and status, changes, and what was of use
 #[utoipa::path(get, path = "/v1/stats", tag = "stats", responses((status = 200, description = "The counts of this agent and user", body = Object)))]
-pub(super) async fn stats(Reader(access): Reader) -> Answered<Value> {
+pub(super) async fn stats(Reader(access): Reader) -> ApiResult<Value> {
     let (engine, scope) = (access.engine(), &access.scope);
     let counts = engine.count(scope).await?;
     let usage = engine.usage_stats(scope).await?;
@@ -23,7 +23,7 @@ pub(super) async fn stats(Reader(access): Reader) -> Answered<Value> {
     let total: usize = counted.clone().map(|(_, _, count)| count).sum();
     let counted = counted
         .map(|(kind, status, count)| json!({ "kind": kind, "status": status, "count": count }));
-    Ok(Answer::ok(json!({
+    Ok(JsonResponse::ok(json!({
         "agent": scope.agent(),
         "user": scope.user(),
         "memories": counted.collect::<Vec<_>>(),

@@ -6,10 +6,10 @@ use axum::{
     routing::{get, post},
 };
 use everlore::{
-    ToolAnswer, ToolContext, Tools,
+    ToolContext, ToolRegistry, ToolResult,
     files::{
         home::vault_folder,
-        memory_folder::{Limits, MemoryFolder},
+        memory_folder::{MemoryFolder, MemoryFolderLimits},
     },
     tools::ToolSet,
 };
@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 
 use super::schema;
 use crate::{
-    answer::{Answer, Answered},
     app::App,
-    auth::{Reader, Role},
-    body::{Json, Named},
-    params::Params,
+    auth::{KeyRole, Reader},
+    body::{JsonBody, PathParam},
+    params::QueryParams,
     problem::Problem,
+    response::{ApiResult, JsonResponse},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -31,12 +31,12 @@ pub(super) fn routes() -> Router<App> {
 
 /// List the tools, with their schemas
 #[utoipa::path(get, path = "/v1/tools", tag = "tools", params(("set" = Option<Vec<String>>, Query, description = "Only those of this set: core, layers, anthropic, fs, graph or search; may be repeated")), responses((status = 200, description = "The tools, always in the same order", body = Object)))]
-pub(super) async fn list(Reader(_): Reader, mut params: Params) -> Answered<Value> {
-    let sets: Vec<ToolSet> = params.many("set")?;
-    params.end()?;
-    let tools = if sets.is_empty() { Tools::all() } else { Tools::of(&sets) };
+pub(super) async fn list(Reader(_): Reader, mut params: QueryParams) -> ApiResult<Value> {
+    let sets: Vec<ToolSet> = params.repeated("set")?;
+    params.finish()?;
+    let tools = if sets.is_empty() { ToolRegistry::all() } else { ToolRegistry::for_sets(&sets) };
     let specs: Vec<_> = tools.specs().collect();
-    Ok(Answer::ok(json!({ "tools": specs })))
+    Ok(JsonResponse::ok(json!({ "tools": specs })))
 }
 
 /// Call a tool as an agent would
@@ -49,25 +49,25 @@ pub(super) async fn list(Reader(_): Reader, mut params: Params) -> Answered<Valu
 ), responses((status = 200, description = "What the tool answers", body = schema::ToolAnswer)))]
 pub(super) async fn call(
     Reader(access): Reader,
-    Named(name): Named,
-    mut params: Params,
-    Json(input, _): Json<Value>,
-) -> Answered<ToolAnswer> {
-    let session: Option<String> = params.one("session")?;
-    params.end()?;
+    PathParam(name): PathParam,
+    mut params: QueryParams,
+    JsonBody(input, _): JsonBody<Value>,
+) -> ApiResult<ToolResult> {
+    let session: Option<String> = params.optional("session")?;
+    params.finish()?;
     let spec = access.app.tools.spec(&name).map_err(|error| {
         Problem::new(StatusCode::NOT_FOUND, "not_found", error.to_string(), error.hint())
     })?;
     if !spec.annotations.read_only_hint || session.is_some() {
-        access.check(Role::Write)?;
+        access.require_role(KeyRole::Write)?;
     }
     let vault = vault_folder(&access.app.options.home, &access.scope);
-    let folder = MemoryFolder::new(vault, Limits::default());
+    let folder = MemoryFolder::new(vault, MemoryFolderLimits::default());
     let context = ToolContext {
         session: session.as_deref(),
         folder: Some(&folder),
-        reach: &access.reach(),
+        check_permission: &access.allowed_checks(),
         ..ToolContext::new(&access.app.engine, &access.scope)
     };
-    Ok(Answer::ok(access.app.tools.call(&name, input, &context).await))
+    Ok(JsonResponse::ok(access.app.tools.call(&name, input, &context).await))
 }

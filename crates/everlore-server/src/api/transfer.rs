@@ -22,25 +22,25 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::{Access, Admin, Reader},
-    body::{MAX_BODY_TIME, broken, check_type, too_slow},
-    params::Params,
+    body::{MAX_BODY_TIME, body_error, body_too_slow, check_content_type},
+    params::QueryParams,
     problem::Problem,
+    response::{ApiResult, JsonResponse},
 };
 
 /// Lines of JSON.
-const LINES: &str = "application/x-ndjson";
+const NDJSON: &str = "application/x-ndjson";
 
 /// The most bytes of an import: it is kept on the disk until it is checked.
 const MAX_IMPORT_BYTES: usize = 4 * 1024 * 1024 * 1024;
 
 /// Bytes of an export that are sent at once.
-const CHUNK: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Chunks that wait for a slow reader.
-const WAITING: usize = 8;
+const MAX_QUEUED_CHUNKS: usize = 8;
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/export", get(export)).route("/v1/import", post(import))
@@ -52,18 +52,18 @@ pub(super) fn routes() -> Router<App> {
 #[utoipa::path(get, path = "/v1/export", tag = "transfer", params(("journal" = Option<bool>, Query, description = "Every change instead, from which the memories follow")), responses((status = 200, description = "A header, then a line each", body = String, content_type = "application/x-ndjson")))]
 pub(super) async fn export(
     Reader(access): Reader,
-    mut params: Params,
+    mut params: QueryParams,
 ) -> Result<Response, Problem> {
-    let journal = params.is("journal")?;
-    params.end()?;
-    let (sender, receiver) = mpsc::channel(WAITING);
+    let journal = params.flag("journal")?;
+    params.finish()?;
+    let (sender, receiver) = mpsc::channel(MAX_QUEUED_CHUNKS);
     tokio::spawn(write_export(access, journal, sender));
-    let body = Body::new(Chunks(receiver));
-    Ok(([(header::CONTENT_TYPE, LINES)], body).into_response())
+    let body = Body::new(ChannelBody(receiver));
+    Ok(([(header::CONTENT_TYPE, NDJSON)], body).into_response())
 }
 
 async fn write_export(access: Access, journal: bool, sender: mpsc::Sender<io::Result<Bytes>>) {
-    let mut to = BufWriter::with_capacity(CHUNK, Sending(sender.clone()));
+    let mut to = BufWriter::with_capacity(CHUNK_BYTES, ChannelWriter(sender.clone()));
     let exported = access.engine().export(&access.scope, journal, &mut to, &mut |_| {}).await;
     if let Err(error) = exported {
         tracing::warn!(%error, "an export broke off");
@@ -73,9 +73,9 @@ async fn write_export(access: Access, journal: bool, sender: mpsc::Sender<io::Re
 }
 
 /// Sends what is written, and waits while the reader is slow.
-struct Sending(mpsc::Sender<io::Result<Bytes>>);
+struct ChannelWriter(mpsc::Sender<io::Result<Bytes>>);
 
-impl Write for Sending {
+impl Write for ChannelWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let chunk = Bytes::copy_from_slice(bytes);
         let sent = tokio::task::block_in_place(|| self.0.blocking_send(Ok(chunk)));
@@ -88,9 +88,9 @@ impl Write for Sending {
 }
 
 /// What was sent, as a body.
-pub(super) struct Chunks(pub(super) mpsc::Receiver<io::Result<Bytes>>);
+pub(super) struct ChannelBody(pub(super) mpsc::Receiver<io::Result<Bytes>>);
 
-impl HttpBody for Chunks {
+impl HttpBody for ChannelBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -112,35 +112,35 @@ impl HttpBody for Chunks {
 ), responses((status = 200, description = "How many were added, updated, unchanged and rejected", body = Object)))]
 pub(super) async fn import(
     Admin(access): Admin,
-    mut params: Params,
+    mut params: QueryParams,
     request: Request,
-) -> Answered<ImportReport> {
-    let (dry_run, keep_going) = (params.is("dry_run")?, params.is("keep_going")?);
-    params.end()?;
-    check_type(request.headers(), LINES)?;
-    let mut file = spooled(request.into_body(), &access).await?;
+) -> ApiResult<ImportReport> {
+    let (dry_run, keep_going) = (params.flag("dry_run")?, params.flag("keep_going")?);
+    params.finish()?;
+    check_content_type(request.headers(), NDJSON)?;
+    let mut file = spool_body(request.into_body(), &access).await?;
     let checking = ImportOptions { keep_going: true, dry_run: true, keep_secrets: false };
-    let checked = read_in(&mut file, checking, &access).await?;
+    let checked = import_file(&mut file, checking, &access).await?;
     if checked.rejected > 0 && !keep_going {
-        return Err(damaged(&checked));
+        return Err(rejected_lines(&checked));
     }
     if dry_run {
-        return Ok(Answer::ok(checked));
+        return Ok(JsonResponse::ok(checked));
     }
     let options = ImportOptions { keep_going, dry_run: false, keep_secrets: false };
-    Ok(Answer::ok(read_in(&mut file, options, &access).await?))
+    Ok(JsonResponse::ok(import_file(&mut file, options, &access).await?))
 }
 
 /// The body as a file without a name, which goes away by itself.
-async fn spooled(body: Body, access: &Access) -> Result<File, Problem> {
+async fn spool_body(body: Body, access: &Access) -> Result<File, Problem> {
     let failed = |error: io::Error| Problem::internal(&error);
     let mut file = tempfile::tempfile_in(&access.app.options.home).map_err(failed)?;
     let mut body = Limited::new(body, MAX_IMPORT_BYTES);
     loop {
         match tokio::time::timeout(MAX_BODY_TIME, body.frame()).await {
-            Err(_) => return Err(too_slow()),
+            Err(_) => return Err(body_too_slow()),
             Ok(None) => return Ok(file),
-            Ok(Some(Err(error))) => return Err(broken(&*error, MAX_IMPORT_BYTES)),
+            Ok(Some(Err(error))) => return Err(body_error(&*error, MAX_IMPORT_BYTES)),
             Ok(Some(Ok(frame))) => {
                 let data = frame.into_data().unwrap_or_default();
                 tokio::task::block_in_place(|| file.write_all(&data)).map_err(failed)?;
@@ -149,7 +149,7 @@ async fn spooled(body: Body, access: &Access) -> Result<File, Problem> {
     }
 }
 
-async fn read_in(
+async fn import_file(
     file: &mut File,
     options: ImportOptions,
     access: &Access,
@@ -159,7 +159,7 @@ async fn read_in(
     Ok(access.engine().import(&access.scope, lines, options, &mut |_| {}).await?)
 }
 
-fn damaged(report: &ImportReport) -> Problem {
+fn rejected_lines(report: &ImportReport) -> Problem {
     let title = format!("{} lines cannot be imported, so nothing was", report.rejected);
     Problem {
         more: Some(Box::new(json!({ "rejections": report.rejections }))),

@@ -3,7 +3,7 @@
 use axum::{Router, http::StatusCode, routing::post};
 use everlore::{
     Turn,
-    ingest::Saved,
+    ingest::SavedMemory,
     types::{Role, Timestamp},
 };
 use serde::{Deserialize, Serialize};
@@ -11,12 +11,12 @@ use utoipa::ToSchema;
 
 use super::schema;
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::{Access, Writer},
-    body::Json,
+    body::JsonBody,
+    idempotency::{IdempotencyKey, IdempotentWrite},
     problem::Problem,
-    repeat::{IdempotencyKey, Once},
+    response::{ApiResult, JsonResponse},
 };
 
 /// The most turns of a batch: a long conversation, and no more than one write should hold.
@@ -62,7 +62,7 @@ pub(super) struct Turns {
 #[derive(Serialize, ToSchema)]
 pub(super) struct SavedTurns {
     #[schema(value_type = Vec<schema::Saved>)]
-    saved: Vec<Saved>,
+    saved: Vec<SavedMemory>,
 }
 
 /// Store what was said, word for word
@@ -72,12 +72,12 @@ pub(super) struct SavedTurns {
 pub(super) async fn observe(
     Writer(access): Writer,
     key: IdempotencyKey,
-    Json(turn, bytes): Json<TurnBody>,
-) -> Answered<Saved> {
-    let mut saved = stored(&access, key, vec![turn.into()], &bytes).await?;
+    JsonBody(turn, bytes): JsonBody<TurnBody>,
+) -> ApiResult<SavedMemory> {
+    let mut saved = observe_once(&access, key, vec![turn.into()], &bytes).await?;
     let saved =
         saved.pop().ok_or_else(|| Problem::internal(&"a turn was stored without a receipt"))?;
-    Ok(Answer(StatusCode::CREATED, saved))
+    Ok(JsonResponse(StatusCode::CREATED, saved))
 }
 
 /// Store several turns, all or none
@@ -87,27 +87,27 @@ pub(super) async fn observe(
 pub(super) async fn observe_batch(
     Writer(access): Writer,
     key: IdempotencyKey,
-    Json(Turns { turns }, bytes): Json<Turns>,
-) -> Answered<SavedTurns> {
+    JsonBody(Turns { turns }, bytes): JsonBody<Turns>,
+) -> ApiResult<SavedTurns> {
     if turns.len() > MAX_TURNS {
         let title = format!("a batch holds {MAX_TURNS} turns at most");
         return Err(Problem::invalid(title, "send them in parts"));
     }
     let turns = turns.into_iter().map(Turn::from).collect();
-    let saved = stored(&access, key, turns, &bytes).await?;
-    Ok(Answer(StatusCode::CREATED, SavedTurns { saved }))
+    let saved = observe_once(&access, key, turns, &bytes).await?;
+    Ok(JsonResponse(StatusCode::CREATED, SavedTurns { saved }))
 }
 
-async fn stored(
+async fn observe_once(
     access: &Access,
     key: IdempotencyKey,
     turns: Vec<Turn>,
     bytes: &[u8],
-) -> Result<Vec<Saved>, Problem> {
-    let Some(once) = Once::begin(access, key, "observe", bytes)? else {
+) -> Result<Vec<SavedMemory>, Problem> {
+    let Some(once) = IdempotentWrite::begin(access, key, "observe", bytes)? else {
         return Ok(access.engine().observe(&access.scope, turns).await?);
     };
-    match once.done().await? {
+    match once.earlier_result().await? {
         Some(saved) => Ok(saved),
         None => Ok(once.engine().observe(&access.scope, turns).await?),
     }

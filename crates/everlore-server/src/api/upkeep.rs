@@ -6,10 +6,10 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::Admin,
-    body::Json,
+    body::JsonBody,
+    response::{ApiResult, JsonResponse},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -31,8 +31,8 @@ pub(super) struct UpkeepBody {
 #[utoipa::path(post, path = "/v1/upkeep", tag = "upkeep", request_body = UpkeepBody, responses((status = 200, description = "What each job did; those that wait for a yes say why", body = Object)))]
 pub(super) async fn upkeep(
     Admin(access): Admin,
-    Json(body, _): Json<UpkeepBody>,
-) -> Answered<UpkeepReport> {
+    JsonBody(body, _): JsonBody<UpkeepBody>,
+) -> ApiResult<UpkeepReport> {
     let request = UpkeepRequest { dry_run: body.dry_run, yes: body.yes };
-    Ok(Answer::ok(access.engine().upkeep(&access.scope, &request, &mut |_| {}).await?))
+    Ok(JsonResponse::ok(access.engine().upkeep(&access.scope, &request, &mut |_| {}).await?))
 }

@@ -10,9 +10,9 @@ use axum::{
 use everlore::{
     Error, Kind,
     files::{
-        disk::make_private_folder,
+        atomic_file::create_private_folder,
         home::vault_folder,
-        vault::{INDEX, Listing, Note, list as listed, safe_name, save},
+        vault::{INDEX_FILE, VaultListing, VaultNote, list as listed, sanitize_file_name, save},
     },
     store::directory::{SyncReport, SyncRequest},
     text::secrets,
@@ -22,13 +22,13 @@ use utoipa::ToSchema;
 
 use super::schema;
 use crate::{
-    answer::{Answer, Answered},
     app::App,
     auth::{Access, Reader, Writer},
-    body::{Json, Named},
-    matching::{tag_of_text, tagged},
-    params::Params,
+    body::{JsonBody, PathParam},
+    etag::{text_etag, with_etag},
+    params::QueryParams,
     problem::Problem,
+    response::{ApiResult, JsonResponse},
 };
 
 /// The most files of a list.
@@ -43,15 +43,18 @@ pub(super) fn routes() -> Router<App> {
 
 /// List the files of the vault, the newest first, and those that are no memories
 #[utoipa::path(get, path = "/v1/vault", tag = "vault", params(("limit" = Option<usize>, Query, description = "The most files, 1000 if left out")), responses((status = 200, description = "File, kind, name, description and time of each", body = Object)))]
-pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Answered<Listing> {
-    let limit = params.within("limit", 1..=MAX_FILES)?.unwrap_or(MAX_FILES);
-    params.end()?;
+pub(super) async fn list(
+    Reader(access): Reader,
+    mut params: QueryParams,
+) -> ApiResult<VaultListing> {
+    let limit = params.in_range("limit", 1..=MAX_FILES)?.unwrap_or(MAX_FILES);
+    params.finish()?;
     let folder = vault_folder(&access.app.options.home, &access.scope);
-    let files = aside(move || match folder.is_dir() {
+    let files = run_blocking(move || match folder.is_dir() {
         true => listed(&folder, Some(limit)),
-        false => Ok(Listing { entries: Vec::new(), skipped: Vec::new(), left_out: 0 }),
+        false => Ok(VaultListing { entries: Vec::new(), skipped: Vec::new(), left_out: 0 }),
     });
-    Ok(Answer::ok(files.await?))
+    Ok(JsonResponse::ok(files.await?))
 }
 
 /// One file of the vault.
@@ -67,19 +70,19 @@ pub(super) struct File {
 #[utoipa::path(get, path = "/v1/vault/{file}", tag = "vault", params(("file" = String, Path, description = "The name of a file, or MEMORY.md")), responses((status = 200, description = "The file", body = File)))]
 pub(super) async fn show(
     Reader(access): Reader,
-    Named(name): Named,
-    params: Params,
+    PathParam(name): PathParam,
+    params: QueryParams,
 ) -> Result<Response, Problem> {
-    params.end()?;
+    params.finish()?;
     let folder = vault_folder(&access.app.options.home, &access.scope);
-    let file = aside(move || read(&folder, &name)).await?;
-    Ok(tagged(&tag_of_text(&file.text), Ok(Answer::ok(file))))
+    let file = run_blocking(move || read_vault_file(&folder, &name)).await?;
+    Ok(with_etag(&text_etag(&file.text), Ok(JsonResponse::ok(file))))
 }
 
 /// A plain file of the folder itself; links lead nowhere.
-fn read(folder: &Path, name: &str) -> everlore::Result<File> {
+fn read_vault_file(folder: &Path, name: &str) -> everlore::Result<File> {
     let none = || Error::not_found("file", name);
-    let is_own = name == INDEX || safe_name(name).is_ok_and(|file| file == name);
+    let is_own = name == INDEX_FILE || sanitize_file_name(name).is_ok_and(|file| file == name);
     let file = is_own.then(|| name.to_owned()).ok_or_else(none)?;
     let path = folder.join(&file);
     match path.symlink_metadata() {
@@ -113,9 +116,9 @@ pub(super) struct FileBody {
 #[utoipa::path(put, path = "/v1/vault/{file}", tag = "vault", request_body = FileBody, params(("file" = String, Path, description = "The name of the file, ending in .md")), responses((status = 200, description = "What the sync did", body = Object)))]
 pub(super) async fn write(
     Writer(access): Writer,
-    Named(file): Named,
-    Json(body, _): Json<FileBody>,
-) -> Answered<SyncReport> {
+    PathParam(file): PathParam,
+    JsonBody(body, _): JsonBody<FileBody>,
+) -> ApiResult<SyncReport> {
     if !file.ends_with(".md") || body.kind == Kind::Turn {
         let detail = "choose another kind than turn, and a name that ends in .md";
         return Err(Error::invalid("this cannot be a file of the vault", detail).into());
@@ -125,14 +128,14 @@ pub(super) async fn write(
     if engine.settings(access.scope.agent()).memory.mask_secrets {
         secrets::mask_all([&mut name, &mut description, &mut content]);
     }
-    let note = Note { file: Some(file), kind, name, description, content };
-    let folder = made(&access)?;
+    let note = VaultNote { file: Some(file), kind, name, description, content };
+    let folder = create_vault_folder(&access)?;
     let now = engine.now().timestamp();
     let saved = folder.clone();
-    aside(move || save(&saved, &note, now)).await?;
+    run_blocking(move || save(&saved, &note, now)).await?;
     let request =
         SyncRequest { author: Some(access.author()), ..SyncRequest::new(folder, &access.scope) };
-    Ok(Answer::ok(engine.sync_vault(&request).await?))
+    Ok(JsonResponse::ok(engine.sync_vault(&request).await?))
 }
 
 /// How a sync is done.
@@ -150,25 +153,29 @@ pub(super) struct SyncBody {
 #[utoipa::path(post, path = "/v1/vault/sync", tag = "vault", request_body = SyncBody, responses((status = 200, description = "What was done to each file", body = Object)))]
 pub(super) async fn sync(
     Writer(access): Writer,
-    Json(SyncBody { kinds, dry_run }, _): Json<SyncBody>,
-) -> Answered<SyncReport> {
+    JsonBody(SyncBody { kinds, dry_run }, _): JsonBody<SyncBody>,
+) -> ApiResult<SyncReport> {
     if kinds.contains(&Kind::Turn) {
         let detail = "take them out with GET /v1/export";
         return Err(Error::invalid("turns of a conversation are not kept in files", detail).into());
     }
-    let request = SyncRequest { kinds, dry_run, ..SyncRequest::new(made(&access)?, &access.scope) };
-    Ok(Answer::ok(access.engine().sync_vault(&request).await?))
+    let request = SyncRequest {
+        kinds,
+        dry_run,
+        ..SyncRequest::new(create_vault_folder(&access)?, &access.scope)
+    };
+    Ok(JsonResponse::ok(access.engine().sync_vault(&request).await?))
 }
 
 /// The folder, which only the owner of the home may read.
-fn made(access: &Access) -> Result<std::path::PathBuf, Problem> {
+fn create_vault_folder(access: &Access) -> Result<std::path::PathBuf, Problem> {
     let folder = vault_folder(&access.app.options.home, &access.scope);
-    make_private_folder(&folder).map_err(|error| Problem::internal(&error))?;
+    create_private_folder(&folder).map_err(|error| Problem::internal(&error))?;
     Ok(folder)
 }
 
 /// Does what waits for the disk where it holds up nobody.
-async fn aside<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> everlore::Result<T> + Send + 'static,
 ) -> Result<T, Problem> {
     let done = tokio::task::spawn_blocking(work).await;

@@ -15,32 +15,32 @@ use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
 
-use super::{Desk, Mcp};
+use super::{McpContext, McpServer};
 use crate::{
     app::App,
-    auth::{Access, Reader, Role},
-    body::whole,
-    params::Params,
+    auth::{Access, KeyRole, Reader},
+    body::read_body,
+    params::QueryParams,
     problem::Problem,
 };
 
 /// Where it is.
 pub(crate) fn routes() -> Router<App> {
-    Router::new().route("/mcp", any(answer))
+    Router::new().route("/mcp", any(handle_message))
 }
 
 /// Answers one message, for the scope and with the rights of whoever sent it.
-async fn answer(
+async fn handle_message(
     Reader(access): Reader,
-    mut params: Params,
+    mut params: QueryParams,
     request: Request,
 ) -> Result<Response, Problem> {
-    let sets = sets(&mut params, &access)?;
-    params.end()?;
+    let sets = requested_sets(&mut params, &access)?;
+    params.finish()?;
     let max_bytes = access.app.options.max_body_bytes;
     let (parts, body) = request.into_parts();
-    let body: Full<Bytes> = Full::new(whole(body, max_bytes).await?);
-    let mcp = Mcp::new(desk(&access, sets));
+    let body: Full<Bytes> = Full::new(read_body(body, max_bytes).await?);
+    let mcp = McpServer::new(mcp_context(&access, sets));
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -56,8 +56,8 @@ async fn answer(
 }
 
 /// The sets that the address asks for; those of the server if it asks for none.
-fn sets(params: &mut Params, access: &Access) -> Result<Vec<ToolSet>, Problem> {
-    let asked: Vec<String> = params.many("tools")?;
+fn requested_sets(params: &mut QueryParams, access: &Access) -> Result<Vec<ToolSet>, Problem> {
+    let asked: Vec<String> = params.repeated("tools")?;
     let names = asked.iter().flat_map(|names| names.split(',')).map(str::trim);
     let sets: Result<Vec<ToolSet>, _> = names.map(str::parse).collect();
     let sets = sets.map_err(|error: everlore::Error| {
@@ -66,14 +66,14 @@ fn sets(params: &mut Params, access: &Access) -> Result<Vec<ToolSet>, Problem> {
     Ok(if sets.is_empty() { access.app.options.mcp_tools.clone() } else { sets })
 }
 
-fn desk(access: &Access, sets: Vec<ToolSet>) -> Desk {
-    Desk {
+fn mcp_context(access: &Access, sets: Vec<ToolSet>) -> McpContext {
+    McpContext {
         engine: access.app.engine.clone(),
         scope: access.scope.clone(),
         home: access.app.options.home.clone(),
         tools: Arc::clone(&access.app.tools),
-        sets,
-        may_write: access.check(Role::Write).is_ok(),
-        reach: access.reach(),
+        tool_sets: sets,
+        may_write: access.require_role(KeyRole::Write).is_ok(),
+        reach: access.allowed_checks(),
     }
 }

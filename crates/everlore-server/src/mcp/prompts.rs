@@ -1,13 +1,13 @@
 //! Prompts that a person picks, such as a slash command: recall, remember, reflect. English or Chinese, as they ask.
 
-use everlore::text::language::{Language, language_of};
+use everlore::text::language::{Language, detect_language};
 use rmcp::{
     ErrorData,
     model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
 };
 use serde_json::{Map, Value, json};
 
-use super::Desk;
+use super::McpContext;
 
 /// Always in the same order.
 pub(super) fn list() -> Vec<Prompt> {
@@ -36,13 +36,13 @@ fn argument(name: &str, about: &str, required: bool) -> PromptArgument {
 
 /// A prompt with its arguments filled in.
 pub(super) async fn get(
-    desk: &Desk,
+    desk: &McpContext,
     name: &str,
     arguments: &Map<String, Value>,
 ) -> Result<GetPromptResult, ErrorData> {
     let text = match name {
-        "recall" => recall(desk, given(arguments, "query")?).await,
-        "remember" => remember(given(arguments, "text")?),
+        "recall" => recall(desk, required_argument(arguments, "query")?).await,
+        "remember" => remember(required_argument(arguments, "text")?),
         "reflect" => reflect(arguments)?.to_owned(),
         _ => {
             let told: String = name.chars().take(100).collect();
@@ -54,7 +54,10 @@ pub(super) async fn get(
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))
 }
 
-fn given<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, ErrorData> {
+fn required_argument<'a>(
+    arguments: &'a Map<String, Value>,
+    name: &str,
+) -> Result<&'a str, ErrorData> {
     let text = arguments.get(name).and_then(Value::as_str).map(str::trim);
     text.filter(|text| !text.is_empty()).ok_or_else(|| {
         ErrorData::invalid_params(format!("the argument `{name}` is missing: give it a text"), None)
@@ -62,9 +65,9 @@ fn given<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, E
 }
 
 /// The question with what is known about it, so that the model need not ask again.
-async fn recall(desk: &Desk, query: &str) -> String {
-    let known = desk.call("memory_recall", json!({ "query": query })).await.text;
-    match language_of(query) {
+async fn recall(desk: &McpContext, query: &str) -> String {
+    let known = desk.call_tool("memory_recall", json!({ "query": query })).await.text;
+    match detect_language(query) {
         Language::Chinese => format!(
             "{query}\n\n根据长期记忆回答上面的问题。下面是找到的内容；不够时用 memory_timeline 和 memory_get 查看更多。说明每一点来自哪一天；记忆里没有的就直说。\n\n{known}"
         ),
@@ -75,7 +78,7 @@ async fn recall(desk: &Desk, query: &str) -> String {
 }
 
 fn remember(text: &str) -> String {
-    match language_of(text) {
+    match detect_language(text) {
         Language::Chinese => format!(
             "请记住：{text}\n\n先用 memory_recall 看是否已有相关记忆：有就用 memory_update 改正，没有就用 memory_save 保存。一条记忆只说一件事，用完整的句子和具体日期。完成后告诉我保存了什么。"
         ),

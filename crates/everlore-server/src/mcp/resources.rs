@@ -2,7 +2,7 @@
 
 use everlore::{
     files::layers::Layer,
-    store::{Filter, Order, Page},
+    store::{ListOrder, ListQuery, MemoryFilter},
     tools::ToolSet,
     types::Status,
 };
@@ -12,13 +12,13 @@ use rmcp::{
 };
 use serde_json::json;
 
-use super::Desk;
+use super::McpContext;
 
-const CONTEXT: &str = "memory://context";
-const RECENT: &str = "memory://recent";
-const LAYERS: &str = "memory://layers/";
-const MEMORIES: &str = "memory://memories/";
-const GRAPH: &str = "memory://knowledge-graph";
+const CONTEXT_URI: &str = "memory://context";
+const RECENT_URI: &str = "memory://recent";
+const LAYERS_PREFIX: &str = "memory://layers/";
+const MEMORIES_PREFIX: &str = "memory://memories/";
+const GRAPH_URI: &str = "memory://knowledge-graph";
 
 const MARKDOWN: &str = "text/markdown";
 const JSON: &str = "application/json";
@@ -27,16 +27,16 @@ const JSON: &str = "application/json";
 const RECENT_COUNT: usize = 20;
 
 /// What can be read by name, always in the same order.
-pub(super) fn list(desk: &Desk) -> Vec<Resource> {
+pub(super) fn list(desk: &McpContext) -> Vec<Resource> {
     let own = [
         (
-            CONTEXT,
+            CONTEXT_URI,
             "context",
             "Context",
             "What a conversation begins with: who you are, who the user is, notes, the latest days",
         ),
         (
-            RECENT,
+            RECENT_URI,
             "recent",
             "Recent memories",
             "The memories that were stored last, a line each, with their ids",
@@ -54,8 +54,8 @@ pub(super) fn list(desk: &Desk) -> Vec<Resource> {
     let resource = |(uri, name, title, about): (&str, &str, &str, &str)| {
         Resource::new(uri, name).with_title(title).with_description(about).with_mime_type(MARKDOWN)
     };
-    let graph = desk.sets.contains(&ToolSet::Graph).then(|| {
-        Resource::new(GRAPH, "knowledge-graph")
+    let graph = desk.tool_sets.contains(&ToolSet::Graph).then(|| {
+        Resource::new(GRAPH_URI, "knowledge-graph")
             .with_title("Knowledge graph")
             .with_description(
                 "All entities with their observations, and the relations between them",
@@ -80,17 +80,17 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// What a resource says now.
-pub(super) async fn read(desk: &Desk, uri: &str) -> Result<ResourceContents, ErrorData> {
-    let is_graph = uri == GRAPH && desk.sets.contains(&ToolSet::Graph);
-    let text = if uri == CONTEXT {
-        Some(desk.call("memory_context", json!({})).await.text)
-    } else if uri == RECENT {
+pub(super) async fn read(desk: &McpContext, uri: &str) -> Result<ResourceContents, ErrorData> {
+    let is_graph = uri == GRAPH_URI && desk.tool_sets.contains(&ToolSet::Graph);
+    let text = if uri == CONTEXT_URI {
+        Some(desk.call_tool("memory_context", json!({})).await.text)
+    } else if uri == RECENT_URI {
         Some(recent(desk).await?)
     } else if is_graph {
-        Some(desk.call("read_graph", json!({})).await.text)
-    } else if let Some(name) = uri.strip_prefix(LAYERS) {
+        Some(desk.call_tool("read_graph", json!({})).await.text)
+    } else if let Some(name) = uri.strip_prefix(LAYERS_PREFIX) {
         layer(desk, name).await?
-    } else if let Some(id) = uri.strip_prefix(MEMORIES) {
+    } else if let Some(id) = uri.strip_prefix(MEMORIES_PREFIX) {
         memory(desk, id).await
     } else {
         None
@@ -100,27 +100,31 @@ pub(super) async fn read(desk: &Desk, uri: &str) -> Result<ResourceContents, Err
     Ok(ResourceContents::text(text, uri).with_mime_type(kind))
 }
 
-async fn layer(desk: &Desk, name: &str) -> Result<Option<String>, ErrorData> {
+async fn layer(desk: &McpContext, name: &str) -> Result<Option<String>, ErrorData> {
     let Some(layer) = Layer::ALL.into_iter().find(|layer| layer.as_str() == name) else {
         return Ok(None);
     };
     let read = desk.engine.read_layer(&desk.scope, layer).await;
-    read.map(|read| Some(read.text)).map_err(|error| failed(&error))
+    read.map(|read| Some(read.text)).map_err(|error| internal_error(&error))
 }
 
-async fn memory(desk: &Desk, id: &str) -> Option<String> {
-    let got = desk.call("memory_get", json!({ "ids": [id] })).await;
+async fn memory(desk: &McpContext, id: &str) -> Option<String> {
+    let got = desk.call_tool("memory_get", json!({ "ids": [id] })).await;
     let found = got.structured["memories"].as_array().is_some_and(|found| !found.is_empty());
     found.then_some(got.text)
 }
 
-async fn recent(desk: &Desk) -> Result<String, ErrorData> {
-    let filter = Filter { statuses: vec![Status::Active], ..Filter::default() };
-    let page = Page { filter, after: None, order: Order::NewestFirst, limit: RECENT_COUNT };
-    let newest = desk.engine.list(&desk.scope, &page).await.map_err(|error| failed(&error))?;
+async fn recent(desk: &McpContext) -> Result<String, ErrorData> {
+    let filter = MemoryFilter { statuses: vec![Status::Active], ..MemoryFilter::default() };
+    let page =
+        ListQuery { filter, after: None, order: ListOrder::NewestFirst, limit: RECENT_COUNT };
+    let newest =
+        desk.engine.list(&desk.scope, &page).await.map_err(|error| internal_error(&error))?;
     let now = desk.engine.now();
-    let lines: Vec<String> =
-        newest.iter().map(|memory| format!("- {}", everlore::tools::line(memory, &now))).collect();
+    let lines: Vec<String> = newest
+        .iter()
+        .map(|memory| format!("- {}", everlore::tools::memory_line(memory, &now)))
+        .collect();
     Ok(match lines.is_empty() {
         true => "Nothing is stored yet.".to_owned(),
         false => lines.join("\n"),
@@ -136,7 +140,7 @@ fn not_found(uri: &str) -> ErrorData {
 }
 
 /// What broke is for the log; it may name files.
-fn failed(error: &everlore::Error) -> ErrorData {
+fn internal_error(error: &everlore::Error) -> ErrorData {
     tracing::error!(%error, "a resource could not be read");
     ErrorData::internal_error("memory could not be read; try again", None)
 }

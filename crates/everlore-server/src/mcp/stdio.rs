@@ -7,13 +7,13 @@ use rmcp::{
     transport::{async_rw::AsyncRwTransport, io::stdio_pipes},
 };
 
-use super::Mcp;
+use super::McpServer;
 
 /// The longest message. Who sends one is the one who started this process, and what is longer is dropped without an answer:
 /// far more than any tool takes, so that they are told by the tool.
 const MAX_LINE_BYTES: usize = 256 * 1024 * 1024;
 
-impl Mcp {
+impl McpServer {
     /// Answers until the input ends. What was asked before is answered; nothing else is written to standard output.
     pub async fn serve_stdio(self) -> Result<()> {
         let failed = |error: std::io::Error| Error::io("answering over standard output", error);

@@ -2,59 +2,59 @@
 
 use axum::extract::RawQuery;
 use everlore::{
-    Edit, Memory, MemoryId, Scope,
-    types::{Change, Write},
+    Memory, MemoryEdit, MemoryId, Scope,
+    types::{Change, WriteBatch},
 };
 use serde_json::{Map, Value, json};
 
 use super::{
-    asked::{Asked, Event},
-    fields::Fields,
-    filter::{Dialect, Field, Filter},
-    item::{Marks, item, renewed},
-    look,
+    access::{Mem0Access, Mem0Event},
+    fields::RequestFields,
+    filter::{FilterDialect, FilterField, Mem0Filter},
+    memories,
+    memory_json::{Mem0Metadata, merge_metadata, to_json},
 };
 use crate::{
-    answer::{Answer, Answered},
-    auth::Role,
-    body::{Json, Named},
+    auth::KeyRole,
+    body::{JsonBody, PathParam},
     problem::Problem,
+    response::{ApiResult, JsonResponse},
 };
 
 /// The most memories of a batch.
 const MAX_BATCH: usize = 1_000;
 
 /// Changes of one write: more would hold others up.
-const AT_ONCE: usize = 1_000;
+const MAX_CHANGES_PER_WRITE: usize = 1_000;
 
 /// Change a memory, for mem0's clients
 #[utoipa::path(put, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "update", request_body(content = Object, example = json!({"text": "Lives in Porto now 住在波尔图", "metadata": {"team": "blue"}})), params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Object)))]
 pub(super) async fn update(
-    asked: Asked,
-    Named(name): Named,
-    Json(body, _): Json<Map<String, Value>>,
-) -> Answered<Value> {
-    asked.check(Role::Write)?;
-    let memory = asked.memory(&name).await?;
-    let edit = edit(&memory, Fields::of(body))?;
-    let changed = asked.event("update").engine.edit(&memory.scope, memory.id, &edit).await?;
-    let mut item = item(&changed, asked.home());
+    asked: Mem0Access,
+    PathParam(name): PathParam,
+    JsonBody(body, _): JsonBody<Map<String, Value>>,
+) -> ApiResult<Value> {
+    asked.require_role(KeyRole::Write)?;
+    let memory = asked.find_memory(&name).await?;
+    let edit = parse_edit(&memory, RequestFields::from_body(body))?;
+    let changed = asked.begin_event("update").engine.edit(&memory.scope, memory.id, &edit).await?;
+    let mut item = to_json(&changed, asked.default_scope());
     item["message"] = "Memory updated successfully!".into();
-    Ok(Answer::ok(item))
+    Ok(JsonResponse::ok(item))
 }
 
 /// The same, by the path of the open-source server
 #[utoipa::path(put, path = "/memories/{id}", tag = "mem0", operation_id = "update_open", request_body(content = Object, example = json!({"text": "Lives in Porto now 住在波尔图", "metadata": {"team": "blue"}})), params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Object)))]
 pub(super) async fn update_open(
-    asked: Asked,
-    name: Named,
-    body: Json<Map<String, Value>>,
-) -> Answered<Value> {
+    asked: Mem0Access,
+    name: PathParam,
+    body: JsonBody<Map<String, Value>>,
+) -> ApiResult<Value> {
     update(asked, name, body).await
 }
 
 /// What a body changes of a memory.
-fn edit(memory: &Memory, mut fields: Fields) -> Result<Edit, Problem> {
+fn parse_edit(memory: &Memory, mut fields: RequestFields) -> Result<MemoryEdit, Problem> {
     if fields.take("timestamp").is_some() {
         return Err(Problem::invalid(
             "the time of a memory cannot be changed",
@@ -64,21 +64,21 @@ fn edit(memory: &Memory, mut fields: Fields) -> Result<Edit, Problem> {
     let text = fields.text("text")?;
     let text = text.or(fields.text("data")?).or(fields.text("memory")?);
     let given = fields.object("metadata")?;
-    let (expires, day) = (fields.has("expiration_date"), fields.day("expiration_date")?);
-    fields.end()?;
+    let (expires, day) = (fields.has("expiration_date"), fields.date("expiration_date")?);
+    fields.finish()?;
     if text.is_none() && given.is_none() && !expires {
         let detail = "give text, metadata or expiration_date";
         return Err(Problem::invalid("nothing is to be changed", detail));
     }
     let metadata = (given.is_some() || expires).then(|| {
         let mut metadata =
-            given.map_or_else(|| memory.metadata.clone(), |given| renewed(memory, &given));
-        let marks = Marks::of(memory);
+            given.map_or_else(|| memory.metadata.clone(), |given| merge_metadata(memory, &given));
+        let marks = Mem0Metadata::from_memory(memory);
         let until = if expires { day } else { marks.expiration_date };
-        Marks { expiration_date: until, ..marks }.put(&mut metadata);
+        Mem0Metadata { expiration_date: until, ..marks }.write_to(&mut metadata);
         metadata
     });
-    Ok(Edit { content: text, metadata, ..Edit::default() })
+    Ok(MemoryEdit { content: text, metadata, ..MemoryEdit::default() })
 }
 
 /// Remove a memory, and the turns that only it was drawn from; both can be undone by the run of the journal
@@ -87,35 +87,42 @@ fn edit(memory: &Memory, mut fields: Fields) -> Result<Edit, Problem> {
     ("delete_linked" = Option<bool>, Query, description = "Also those that it replaced"),
 ), responses((status = 200, description = "A message, and the event", body = Object)))]
 pub(super) async fn delete(
-    asked: Asked,
-    Named(name): Named,
+    asked: Mem0Access,
+    PathParam(name): PathParam,
     RawQuery(query): RawQuery,
-) -> Answered<Value> {
-    asked.check(Role::Write)?;
-    let mut fields = Fields::of_query(query.as_deref())?;
+) -> ApiResult<Value> {
+    asked.require_role(KeyRole::Write)?;
+    let mut fields = RequestFields::from_query(query.as_deref())?;
     let linked = fields.flag("delete_linked")?.unwrap_or(false);
-    fields.end()?;
-    let memory = asked.memory(&name).await?;
+    fields.finish()?;
+    let memory = asked.find_memory(&name).await?;
     let mut gone = vec![memory.id];
     if linked {
-        gone.extend(replaced_by(&asked, &memory).await?);
+        gone.extend(superseded_memories(&asked, &memory).await?);
     }
-    let event = asked.event("delete");
-    remove(&event, &memory.scope, gone).await?;
+    let event = asked.begin_event("delete");
+    remove_memories(&event, &memory.scope, gone).await?;
     let told = json!({ "message": "Memory deleted successfully!", "event_id": event.id });
-    Ok(Answer::ok(told))
+    Ok(JsonResponse::ok(told))
 }
 
 /// The same, by the path of the open-source server
 #[utoipa::path(delete, path = "/memories/{id}", tag = "mem0", operation_id = "delete_open", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "A message, and the event", body = Object)))]
-pub(super) async fn delete_open(asked: Asked, name: Named, query: RawQuery) -> Answered<Value> {
+pub(super) async fn delete_open(
+    asked: Mem0Access,
+    name: PathParam,
+    query: RawQuery,
+) -> ApiResult<Value> {
     delete(asked, name, query).await
 }
 
 /// Memories that this one replaced, and those that they replaced.
-async fn replaced_by(asked: &Asked, memory: &Memory) -> Result<Vec<MemoryId>, Problem> {
+async fn superseded_memories(
+    asked: &Mem0Access,
+    memory: &Memory,
+) -> Result<Vec<MemoryId>, Problem> {
     let mut replaced = Vec::new();
-    look::every(&asked.engine(), &memory.scope, |older| {
+    memories::for_each_memory(&asked.engine(), &memory.scope, |older| {
         replaced.extend(older.superseded_by.map(|by| (by, older.id)));
     })
     .await?;
@@ -130,12 +137,16 @@ async fn replaced_by(asked: &Asked, memory: &Memory) -> Result<Vec<MemoryId>, Pr
 }
 
 /// Removes memories of a scope, and turns from which nothing else was drawn: else they would be found in their place.
-async fn remove(event: &Event, scope: &Scope, gone: Vec<MemoryId>) -> Result<(), Problem> {
+async fn remove_memories(
+    event: &Mem0Event,
+    scope: &Scope,
+    gone: Vec<MemoryId>,
+) -> Result<(), Problem> {
     let store = event.engine.store();
     let memories: Vec<Memory> = store.get(scope, &gone).await?.into_iter().flatten().collect();
     let mut all: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
     for turn in memories.iter().flat_map(|memory| memory.source.turns.iter().copied()) {
-        let drawn = event.engine.drawn_from(scope, turn).await?;
+        let drawn = event.engine.derived_memories(scope, turn).await?;
         if drawn.iter().all(|id| gone.contains(id)) {
             all.push(turn);
         }
@@ -144,16 +155,16 @@ async fn remove(event: &Event, scope: &Scope, gone: Vec<MemoryId>) -> Result<(),
     all.dedup();
     let is_there: Vec<MemoryId> =
         store.get(scope, &all).await?.into_iter().flatten().map(|memory| memory.id).collect();
-    apply(event, scope, &is_there).await?;
+    apply_deletes(event, scope, &is_there).await?;
     Ok(())
 }
 
-async fn apply(event: &Event, scope: &Scope, ids: &[MemoryId]) -> Result<(), Problem> {
-    for part in ids.chunks(AT_ONCE) {
+async fn apply_deletes(event: &Mem0Event, scope: &Scope, ids: &[MemoryId]) -> Result<(), Problem> {
+    for part in ids.chunks(MAX_CHANGES_PER_WRITE) {
         let changes = part.iter().copied().map(Change::Delete).collect();
         let (author, at) = (&event.author, event.engine.now().timestamp());
-        let write = Write::new(scope, author.actor, author.cause_of("delete"), at, changes);
-        event.engine.store().apply(Write { run: author.run.clone(), ..write }).await?;
+        let write = WriteBatch::new(scope, author.actor, author.reason_for("delete"), at, changes);
+        event.engine.store().apply(WriteBatch { run: author.run.clone(), ..write }).await?;
     }
     Ok(())
 }
@@ -165,18 +176,18 @@ async fn apply(event: &Event, scope: &Scope, ids: &[MemoryId]) -> Result<(), Pro
     ("app_id" = Option<String>, Query, description = "Of this application"),
     ("run_id" = Option<String>, Query, description = "Of this conversation"),
 ), responses((status = 200, description = "A message, and the event", body = Object)))]
-pub(super) async fn delete_all(asked: Asked, RawQuery(query): RawQuery) -> Answered<Value> {
-    asked.check(Role::Admin)?;
-    let mut fields = Fields::of_query(query.as_deref())?;
+pub(super) async fn delete_all(asked: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
+    asked.require_role(KeyRole::Admin)?;
+    let mut fields = RequestFields::from_query(query.as_deref())?;
     if fields.has("filters") || fields.has("metadata") {
         let detail = "give user_id, agent_id, app_id and run_id beside each other";
         return Err(Problem::invalid("this cannot be filtered so", detail));
     }
-    let filter = fields.filter(Dialect::Hosted)?;
-    fields.end()?;
+    let filter = fields.filter(FilterDialect::Hosted)?;
+    fields.finish()?;
     let (event, count) = remove_all(&asked, &filter).await?;
     let message = format!("Memories deleted successfully! ({count})");
-    Ok(Answer::ok(json!({ "message": message, "event_id": event.id })))
+    Ok(JsonResponse::ok(json!({ "message": message, "event_id": event.id })))
 }
 
 /// The same, by the path of the open-source server
@@ -185,33 +196,36 @@ pub(super) async fn delete_all(asked: Asked, RawQuery(query): RawQuery) -> Answe
     ("agent_id" = Option<String>, Query, description = "Of this agent"),
     ("run_id" = Option<String>, Query, description = "Of this conversation"),
 ), responses((status = 200, description = "A message, and the event", body = Object)))]
-pub(super) async fn delete_all_open(asked: Asked, query: RawQuery) -> Answered<Value> {
+pub(super) async fn delete_all_open(asked: Mem0Access, query: RawQuery) -> ApiResult<Value> {
     delete_all(asked, query).await
 }
 
 /// Removes whatever fits, in whichever status.
-async fn remove_all(asked: &Asked, filter: &Filter) -> Result<(Event, usize), Problem> {
-    let (event, mut count) = (asked.event("delete_all"), 0);
-    for scope in asked.meant(filter).await? {
+async fn remove_all(
+    asked: &Mem0Access,
+    filter: &Mem0Filter,
+) -> Result<(Mem0Event, usize), Problem> {
+    let (event, mut count) = (asked.begin_event("delete_all"), 0);
+    for scope in asked.scopes_for(filter).await? {
         let mut ids = Vec::new();
-        look::every(&event.engine, &scope, |memory| {
-            if filter.matches(memory, asked.home()) {
+        memories::for_each_memory(&event.engine, &scope, |memory| {
+            if filter.matches(memory, asked.default_scope()) {
                 ids.push(memory.id);
             }
         })
         .await?;
         count += ids.len();
-        apply(&event, &scope, &ids).await?;
+        apply_deletes(&event, &scope, &ids).await?;
     }
     Ok((event, count))
 }
 
 /// Remove every memory that the caller may open; this can be undone by the run of the journal
 #[utoipa::path(post, path = "/reset", tag = "mem0", operation_id = "reset", responses((status = 200, description = "A message, and the event", body = Object)))]
-pub(super) async fn reset(asked: Asked) -> Answered<Value> {
-    asked.check(Role::Admin)?;
-    let (event, _) = remove_all(&asked, &Filter::All(Vec::new())).await?;
-    Ok(Answer::ok(json!({ "message": "All memories reset", "event_id": event.id })))
+pub(super) async fn reset(asked: Mem0Access) -> ApiResult<Value> {
+    asked.require_role(KeyRole::Admin)?;
+    let (event, _) = remove_all(&asked, &Mem0Filter::All(Vec::new())).await?;
+    Ok(JsonResponse::ok(json!({ "message": "All memories reset", "event_id": event.id })))
 }
 
 /// Remove all that belongs to a user, an agent, an application or a conversation
@@ -219,82 +233,85 @@ pub(super) async fn reset(asked: Asked) -> Answered<Value> {
     ("kind" = String, Path, description = "user, agent, app or run"),
     ("id" = String, Path, description = "Its name"),
 ), responses((status = 200, description = "A message, and the event", body = Object)))]
-pub(super) async fn delete_entity(asked: Asked, path: super::Pair) -> Answered<Value> {
-    asked.check(Role::Admin)?;
+pub(super) async fn delete_entity(asked: Mem0Access, path: super::PathPair) -> ApiResult<Value> {
+    asked.require_role(KeyRole::Admin)?;
     let field = match path.0.as_str() {
-        "user" => Field::User,
-        "agent" => Field::Agent,
-        "app" => Field::App,
-        "run" => Field::Run,
+        "user" => FilterField::User,
+        "agent" => FilterField::Agent,
+        "app" => FilterField::App,
+        "run" => FilterField::Run,
         _ => {
             let detail = "use user, agent, app or run";
             return Err(Problem::invalid("there is no such kind of entity", detail));
         }
     };
-    let (event, _) = remove_all(&asked, &Filter::equals(field, &path.1)).await?;
-    Ok(Answer::ok(json!({ "message": "Entity deleted successfully!", "event_id": event.id })))
+    let (event, _) = remove_all(&asked, &Mem0Filter::equals(field, &path.1)).await?;
+    Ok(JsonResponse::ok(json!({ "message": "Entity deleted successfully!", "event_id": event.id })))
 }
 
 /// Change several memories, after all of them were found
 #[utoipa::path(put, path = "/v1/batch/", tag = "mem0", operation_id = "update_batch", request_body(content = Object, example = json!({"memories": [{"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04", "text": "Lives in Porto"}]})), responses((status = 200, description = "A message, and the event", body = Object)))]
 pub(super) async fn update_batch(
-    asked: Asked,
-    Json(body, _): Json<Map<String, Value>>,
-) -> Answered<Value> {
-    asked.check(Role::Write)?;
+    asked: Mem0Access,
+    JsonBody(body, _): JsonBody<Map<String, Value>>,
+) -> ApiResult<Value> {
+    asked.require_role(KeyRole::Write)?;
     let mut edits = Vec::new();
-    for (memory, fields) in batch(&asked, body).await? {
-        let edit = edit(&memory, fields)?;
+    for (memory, fields) in parse_batch(&asked, body).await? {
+        let edit = parse_edit(&memory, fields)?;
         edits.push((memory, edit));
     }
-    let event = asked.event("batch update");
+    let event = asked.begin_event("batch update");
     for (memory, edit) in &edits {
         event.engine.edit(&memory.scope, memory.id, edit).await?;
     }
     let message = format!("Successfully updated {} memories", edits.len());
-    Ok(Answer::ok(json!({ "message": message, "event_id": event.id })))
+    Ok(JsonResponse::ok(json!({ "message": message, "event_id": event.id })))
 }
 
 /// Remove several memories, after all of them were found
 #[utoipa::path(delete, path = "/v1/batch/", tag = "mem0", operation_id = "delete_batch", request_body(content = Object, example = json!({"memories": [{"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04"}]})), responses((status = 200, description = "A message, and the event", body = Object)))]
 pub(super) async fn delete_batch(
-    asked: Asked,
-    Json(body, _): Json<Map<String, Value>>,
-) -> Answered<Value> {
-    asked.check(Role::Write)?;
+    asked: Mem0Access,
+    JsonBody(body, _): JsonBody<Map<String, Value>>,
+) -> ApiResult<Value> {
+    asked.require_role(KeyRole::Write)?;
     let mut found = Vec::new();
-    for (memory, fields) in batch(&asked, body).await? {
-        fields.end()?;
+    for (memory, fields) in parse_batch(&asked, body).await? {
+        fields.finish()?;
         found.push(memory);
     }
-    let event = asked.event("batch delete");
+    let event = asked.begin_event("batch delete");
     for memory in &found {
-        remove(&event, &memory.scope, vec![memory.id]).await?;
+        remove_memories(&event, &memory.scope, vec![memory.id]).await?;
     }
     let message = format!("Successfully deleted {} memories", found.len());
-    Ok(Answer::ok(json!({ "message": message, "event_id": event.id })))
+    Ok(JsonResponse::ok(json!({ "message": message, "event_id": event.id })))
 }
 
 /// The memories of a batch, each with the other fields of its line.
-async fn batch(asked: &Asked, body: Map<String, Value>) -> Result<Vec<(Memory, Fields)>, Problem> {
+async fn parse_batch(
+    asked: &Mem0Access,
+    body: Map<String, Value>,
+) -> Result<Vec<(Memory, RequestFields)>, Problem> {
     let bad = || {
         Problem::invalid(
             "`memories` cannot be read",
             "send [{\"memory_id\": \"…\"}, …], up to 1000 of them",
         )
     };
-    let mut fields = Fields::of(body);
+    let mut fields = RequestFields::from_body(body);
     let Some(Value::Array(lines)) = fields.take("memories") else { return Err(bad()) };
-    fields.end()?;
+    fields.finish()?;
     if lines.is_empty() || lines.len() > MAX_BATCH {
         return Err(bad());
     }
     let mut found = Vec::new();
     for line in lines {
         let Value::Object(line) = line else { return Err(bad()) };
-        let mut fields = Fields::of(line);
+        let mut fields = RequestFields::from_body(line);
         let name = fields.text("memory_id")?.ok_or_else(bad)?;
-        found.push((asked.memory(&name).await?, fields));
+        found.push((asked.find_memory(&name).await?, fields));
     }
     Ok(found)
 }
@@ -302,28 +319,29 @@ async fn batch(asked: &Asked, body: Map<String, Value>) -> Result<Vec<(Memory, F
 /// Keep what a user thinks of a memory, with the memory
 #[utoipa::path(post, path = "/v1/feedback/", tag = "mem0", operation_id = "feedback", request_body(content = Object, example = json!({"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04", "feedback": "POSITIVE", "feedback_reason": "still true"})), responses((status = 200, description = "What is kept now", body = Object)))]
 pub(super) async fn feedback(
-    asked: Asked,
-    Json(body, _): Json<Map<String, Value>>,
-) -> Answered<Value> {
-    asked.check(Role::Write)?;
-    let mut fields = Fields::of(body);
+    asked: Mem0Access,
+    JsonBody(body, _): JsonBody<Map<String, Value>>,
+) -> ApiResult<Value> {
+    asked.require_role(KeyRole::Write)?;
+    let mut fields = RequestFields::from_body(body);
     let name = fields
         .text("memory_id")?
         .ok_or_else(|| Problem::invalid("`memory_id` is missing", "say which memory is meant"))?;
     let (feedback, reason) = (fields.text("feedback")?, fields.text("feedback_reason")?);
-    fields.end()?;
+    fields.finish()?;
     let known = ["POSITIVE", "NEGATIVE", "VERY_NEGATIVE"];
     if feedback.as_ref().is_some_and(|feedback| !known.contains(&feedback.as_str())) {
         let detail = "use POSITIVE, NEGATIVE or VERY_NEGATIVE, or nothing to take it back";
         return Err(Problem::invalid("there is no such feedback", detail));
     }
-    let memory = asked.memory(&name).await?;
+    let memory = asked.find_memory(&name).await?;
     let mut metadata = memory.metadata.clone();
-    let marks = Marks { feedback, feedback_reason: reason, ..Marks::of(&memory) };
-    marks.put(&mut metadata);
-    let edit = Edit { metadata: Some(metadata), ..Edit::default() };
-    asked.event("feedback").engine.edit(&memory.scope, memory.id, &edit).await?;
-    Ok(Answer::ok(json!({
+    let marks =
+        Mem0Metadata { feedback, feedback_reason: reason, ..Mem0Metadata::from_memory(&memory) };
+    marks.write_to(&mut metadata);
+    let edit = MemoryEdit { metadata: Some(metadata), ..MemoryEdit::default() };
+    asked.begin_event("feedback").engine.edit(&memory.scope, memory.id, &edit).await?;
+    Ok(JsonResponse::ok(json!({
         "id": memory.id,
         "feedback": marks.feedback,
         "feedback_reason": marks.feedback_reason,

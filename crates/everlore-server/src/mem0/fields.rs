@@ -7,14 +7,14 @@ use jiff::civil::Date;
 use serde_json::{Map, Value};
 
 use super::{
-    filter::{Dialect, Filter},
-    reading::{self, short},
+    filter::{FilterDialect, Mem0Filter},
+    filter_parser::{self, truncate_name},
 };
 use crate::problem::Problem;
 
 /// What clients send that means nothing here: one home is one project, answers are whole, and recall always uses words,
 /// meaning and, where there is one, a reranker.
-const MEANINGLESS: [&str; 9] = [
+const IGNORED_FIELDS: [&str; 9] = [
     "org_id",
     "project_id",
     "version",
@@ -27,7 +27,7 @@ const MEANINGLESS: [&str; 9] = [
 ];
 
 /// What changes how the hosted service works and is not done here; the answer names it.
-const NOT_DONE: [&str; 11] = [
+const UNSUPPORTED_FIELDS: [&str; 11] = [
     "custom_instructions",
     "agent_custom_instructions",
     "custom_categories",
@@ -42,20 +42,20 @@ const NOT_DONE: [&str; 11] = [
 ];
 
 /// The fields that are not read yet.
-pub(super) struct Fields(Map<String, Value>);
+pub(super) struct RequestFields(Map<String, Value>);
 
-impl Fields {
+impl RequestFields {
     /// Those of a body.
-    pub(super) fn of(body: Map<String, Value>) -> Self {
+    pub(super) fn from_body(body: Map<String, Value>) -> Self {
         Self(body)
     }
 
     /// Those of a query; each at most once.
-    pub(super) fn of_query(query: Option<&str>) -> Result<Self, Problem> {
+    pub(super) fn from_query(query: Option<&str>) -> Result<Self, Problem> {
         let mut fields = Map::new();
         for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             if fields.insert(name.clone().into_owned(), value.into_owned().into()).is_some() {
-                let title = format!("`{}` is given more than once", short(&name));
+                let title = format!("`{}` is given more than once", truncate_name(&name));
                 return Err(Problem::invalid(title, "give it once"));
             }
         }
@@ -77,12 +77,12 @@ impl Fields {
         match self.take(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(wrong(name, "a text")),
+            Some(_) => Err(invalid_field(name, "a text")),
         }
     }
 
     /// A name: a text, or a number that stands for one.
-    pub(super) fn name(&mut self, name: &str) -> Result<Option<String>, Problem> {
+    pub(super) fn id(&mut self, name: &str) -> Result<Option<String>, Problem> {
         match self.take(name) {
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
             Some(other) => {
@@ -94,7 +94,7 @@ impl Fields {
     }
 
     /// A number or a flag, as JSON or as a query writes it.
-    fn plain<T: FromStr<Err: Display>>(
+    fn scalar<T: FromStr<Err: Display>>(
         &mut self,
         name: &str,
         what: &str,
@@ -103,14 +103,14 @@ impl Fields {
         let text = match &value {
             Value::String(text) => text.to_lowercase(),
             Value::Bool(_) | Value::Number(_) => value.to_string(),
-            _ => return Err(wrong(name, what)),
+            _ => return Err(invalid_field(name, what)),
         };
-        text.parse().map(Some).map_err(|_| wrong(name, what))
+        text.parse().map(Some).map_err(|_| invalid_field(name, what))
     }
 
     /// A flag.
     pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, Problem> {
-        self.plain(name, "true or false")
+        self.scalar(name, "true or false")
     }
 
     /// A count within limits, or the default.
@@ -120,19 +120,19 @@ impl Fields {
         default: usize,
         most: usize,
     ) -> Result<usize, Problem> {
-        let count = self.plain(name, "a whole number")?.unwrap_or(default);
+        let count = self.scalar(name, "a whole number")?.unwrap_or(default);
         match (1..=most).contains(&count) {
             true => Ok(count),
-            false => Err(wrong(name, &format!("a whole number from 1 to {most}"))),
+            false => Err(invalid_field(name, &format!("a whole number from 1 to {most}"))),
         }
     }
 
     /// A share from 0 to 1.
-    pub(super) fn share(&mut self, name: &str) -> Result<Option<f64>, Problem> {
-        let share: Option<f64> = self.plain(name, "a number from 0 to 1")?;
+    pub(super) fn fraction(&mut self, name: &str) -> Result<Option<f64>, Problem> {
+        let share: Option<f64> = self.scalar(name, "a number from 0 to 1")?;
         match share.is_none_or(|share| (0.0..=1.0).contains(&share)) {
             true => Ok(share),
-            false => Err(wrong(name, "a number from 0 to 1")),
+            false => Err(invalid_field(name, "a number from 0 to 1")),
         }
     }
 
@@ -141,53 +141,58 @@ impl Fields {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Object(object)) => Ok(Some(object)),
-            Some(_) => Err(wrong(name, "an object")),
+            Some(_) => Err(invalid_field(name, "an object")),
         }
     }
 
     /// A list of texts.
-    pub(super) fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, Problem> {
+    pub(super) fn strings(&mut self, name: &str) -> Result<Option<Vec<String>>, Problem> {
         let Some(value) = self.take(name) else { return Ok(None) };
-        serde_json::from_value(value).map(Some).map_err(|_| wrong(name, "a list of texts"))
+        serde_json::from_value(value).map(Some).map_err(|_| invalid_field(name, "a list of texts"))
     }
 
     /// A moment; of a date its beginning.
-    pub(super) fn moment(&mut self, name: &str) -> Result<Option<(Timestamp, Timestamp)>, Problem> {
-        self.take(name).map(|value| reading::moment(name, &value)).transpose()
+    pub(super) fn time_range(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<(Timestamp, Timestamp)>, Problem> {
+        self.take(name).map(|value| filter_parser::parse_time_range(name, &value)).transpose()
     }
 
     /// A day.
-    pub(super) fn day(&mut self, name: &str) -> Result<Option<Date>, Problem> {
+    pub(super) fn date(&mut self, name: &str) -> Result<Option<Date>, Problem> {
         let text = self.text(name)?;
-        let day = |text: String| text.parse().map_err(|_| wrong(name, "a date such as 2026-12-31"));
+        let day = |text: String| {
+            text.parse().map_err(|_| invalid_field(name, "a date such as 2026-12-31"))
+        };
         text.map(day).transpose()
     }
 
     /// What is meant by `filters`, by ids beside them, by `metadata` and by `categories`.
-    pub(super) fn filter(&mut self, dialect: Dialect) -> Result<Filter, Problem> {
+    pub(super) fn filter(&mut self, dialect: FilterDialect) -> Result<Mem0Filter, Problem> {
         let mut parts = Vec::new();
         if let Some(filters) = self.take("filters") {
-            parts.push(Filter::read(&filters, dialect)?);
+            parts.push(Mem0Filter::parse(&filters, dialect)?);
         }
-        parts.extend(reading::of_ids(&self.0)?);
+        parts.extend(filter_parser::filter_from_ids(&self.0)?);
         for id in ["user_id", "agent_id", "app_id", "run_id"] {
             self.0.remove(id);
         }
         if let Some(metadata) = self.take("metadata") {
-            parts.push(Filter::read(&serde_json::json!({ "metadata": metadata }), dialect)?);
+            parts.push(Mem0Filter::parse(&serde_json::json!({ "metadata": metadata }), dialect)?);
         }
-        if let Some(categories) = self.texts("categories")? {
+        if let Some(categories) = self.strings("categories")? {
             let any = serde_json::json!({ "OR": categories.iter().map(|category| serde_json::json!({ "categories": { "contains": category } })).collect::<Vec<_>>() });
-            parts.push(Filter::read(&any, dialect)?);
+            parts.push(Mem0Filter::parse(&any, dialect)?);
         }
         for (name, operator) in [("start_date", "gte"), ("end_date", "lte")] {
             if let Some(date) = self.take(name) {
                 let bound = serde_json::json!({ "created_at": { operator: date } });
-                parts.push(Filter::read(&bound, dialect)?);
+                parts.push(Mem0Filter::parse(&bound, dialect)?);
             }
         }
-        let filter = Filter::All(parts);
-        match filter.names_someone() {
+        let filter = Mem0Filter::All(parts);
+        match filter.names_owner() {
             true => Ok(filter),
             false => Err(Problem::invalid(
                 "it is not said whose memories are meant",
@@ -197,18 +202,18 @@ impl Fields {
     }
 
     /// Nothing that is not known may be left; returns the names of what is known and not done here.
-    pub(super) fn end(mut self) -> Result<Vec<String>, Problem> {
-        self.0.retain(|name, value| !MEANINGLESS.contains(&name.as_str()) && !value.is_null());
-        match self.0.keys().find(|name| !NOT_DONE.contains(&name.as_str())) {
+    pub(super) fn finish(mut self) -> Result<Vec<String>, Problem> {
+        self.0.retain(|name, value| !IGNORED_FIELDS.contains(&name.as_str()) && !value.is_null());
+        match self.0.keys().find(|name| !UNSUPPORTED_FIELDS.contains(&name.as_str())) {
             None => Ok(self.0.keys().cloned().collect()),
             Some(name) => Err(Problem::invalid(
-                format!("there is no field `{}` here", short(name)),
+                format!("there is no field `{}` here", truncate_name(name)),
                 "docs/mem0.md says what this route takes",
             )),
         }
     }
 }
 
-fn wrong(name: &str, what: &str) -> Problem {
+fn invalid_field(name: &str, what: &str) -> Problem {
     Problem::invalid(format!("`{name}` is not {what}"), format!("give {what}, or leave it out"))
 }

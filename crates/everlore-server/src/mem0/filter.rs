@@ -6,8 +6,8 @@ use everlore::{Memory, Scope, types::Timestamp};
 use serde_json::Value;
 
 use super::{
-    item::{Marks, own_session},
-    reading::group,
+    filter_parser::parse_group,
+    memory_json::{Mem0Metadata, named_session},
 };
 use crate::problem::Problem;
 
@@ -16,25 +16,25 @@ const MAX_CONDITIONS: usize = 200;
 
 /// How unknown fields are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum FilterDialect {
     /// They are mistakes, as on the hosted service.
     Hosted,
     /// They are fields of the metadata, as on the open-source server.
-    Open,
+    OpenSource,
 }
 
 /// What memories must be like.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Filter {
+pub(super) enum Mem0Filter {
     All(Vec<Self>),
     Any(Vec<Self>),
     Not(Box<Self>),
-    Is(Field, Test),
+    Condition(FilterField, FilterOp),
 }
 
 /// What is compared.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Field {
+pub(super) enum FilterField {
     User,
     Agent,
     App,
@@ -50,31 +50,31 @@ pub(super) enum Field {
 
 /// How it is compared.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Test {
+pub(super) enum FilterOp {
     Present,
     Equals(Value),
-    Differs(Value),
+    NotEquals(Value),
     OneOf(Vec<Value>),
-    Contains { what: String, fold: bool },
-    Order(Bound, Value),
-    Moment(Bound, Timestamp, Timestamp),
+    Contains { needle: String, ignore_case: bool },
+    Ordered(FilterComparison, Value),
+    Time(FilterComparison, Timestamp, Timestamp),
 }
 
 /// The side of a value on which another must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bound {
-    Above,
-    From,
-    UpTo,
-    Below,
-    At,
+pub(super) enum FilterComparison {
+    GreaterThan,
+    AtLeast,
+    AtMost,
+    LessThan,
+    Equal,
 }
 
-impl Filter {
+impl Mem0Filter {
     /// Reads a filter.
-    pub(super) fn read(filters: &Value, dialect: Dialect) -> Result<Self, Problem> {
-        let read = group(filters, dialect)?;
-        match read.conditions() <= MAX_CONDITIONS {
+    pub(super) fn parse(filters: &Value, dialect: FilterDialect) -> Result<Self, Problem> {
+        let read = parse_group(filters, dialect)?;
+        match read.condition_count() <= MAX_CONDITIONS {
             true => Ok(read),
             false => Err(Problem::invalid(
                 format!("a filter has {MAX_CONDITIONS} conditions at most"),
@@ -84,28 +84,31 @@ impl Filter {
     }
 
     /// One condition: a field is this.
-    pub(super) fn equals(field: Field, value: &str) -> Self {
+    pub(super) fn equals(field: FilterField, value: &str) -> Self {
         match value {
-            "*" => Self::Is(field, Test::Present),
-            _ => Self::Is(field, Test::Equals(value.into())),
+            "*" => Self::Condition(field, FilterOp::Present),
+            _ => Self::Condition(field, FilterOp::Equals(value.into())),
         }
     }
 
-    fn conditions(&self) -> usize {
+    fn condition_count(&self) -> usize {
         match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().map(Self::conditions).sum(),
-            Self::Not(part) => part.conditions(),
-            Self::Is(..) => 1,
+            Self::All(parts) | Self::Any(parts) => parts.iter().map(Self::condition_count).sum(),
+            Self::Not(part) => part.condition_count(),
+            Self::Condition(..) => 1,
         }
     }
 
     /// Whether it says whose memories are meant at all.
-    pub(super) fn names_someone(&self) -> bool {
+    pub(super) fn names_owner(&self) -> bool {
         match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::names_someone),
-            Self::Not(part) => part.names_someone(),
-            Self::Is(field, _) => {
-                matches!(field, Field::User | Field::Agent | Field::App | Field::Run)
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::names_owner),
+            Self::Not(part) => part.names_owner(),
+            Self::Condition(field, _) => {
+                matches!(
+                    field,
+                    FilterField::User | FilterField::Agent | FilterField::App | FilterField::Run
+                )
             }
         }
     }
@@ -115,7 +118,7 @@ impl Filter {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::is_finer_than_scopes),
             Self::Not(part) => part.is_finer_than_scopes(),
-            Self::Is(field, _) => !matches!(field, Field::User | Field::Agent),
+            Self::Condition(field, _) => !matches!(field, FilterField::User | FilterField::Agent),
         }
     }
 
@@ -123,23 +126,29 @@ impl Filter {
     pub(super) fn session(&self) -> Option<&str> {
         match self {
             Self::All(parts) => parts.iter().find_map(Self::session),
-            Self::Is(Field::Run, Test::Equals(Value::String(session))) => Some(session),
+            Self::Condition(FilterField::Run, FilterOp::Equals(Value::String(session))) => {
+                Some(session)
+            }
             _ => None,
         }
     }
 
     /// What is known by the scope alone: yes, no, or that it depends on the memory.
-    pub(super) fn of_scope(&self, scope: &Scope, home: &Scope) -> Option<bool> {
+    pub(super) fn matches_scope(&self, scope: &Scope, home: &Scope) -> Option<bool> {
         match self {
-            Self::All(parts) => all(parts.iter().map(|part| part.of_scope(scope, home))),
+            Self::All(parts) => and_all(parts.iter().map(|part| part.matches_scope(scope, home))),
             Self::Any(parts) => {
-                all(parts.iter().map(|part| part.of_scope(scope, home).map(|is| !is)))
+                and_all(parts.iter().map(|part| part.matches_scope(scope, home).map(|is| !is)))
                     .map(|none| !none)
             }
-            Self::Not(part) => part.of_scope(scope, home).map(|is| !is),
-            Self::Is(Field::User, test) => Some(test.of_name(scope.user(), home.user())),
-            Self::Is(Field::Agent, test) => Some(test.of_name(scope.agent(), home.agent())),
-            Self::Is(..) => None,
+            Self::Not(part) => part.matches_scope(scope, home).map(|is| !is),
+            Self::Condition(FilterField::User, test) => {
+                Some(test.matches_name(scope.user(), home.user()))
+            }
+            Self::Condition(FilterField::Agent, test) => {
+                Some(test.matches_name(scope.agent(), home.agent()))
+            }
+            Self::Condition(..) => None,
         }
     }
 
@@ -149,17 +158,21 @@ impl Filter {
             Self::All(parts) => parts.iter().all(|part| part.matches(memory, home)),
             Self::Any(parts) => parts.iter().any(|part| part.matches(memory, home)),
             Self::Not(part) => !part.matches(memory, home),
-            Self::Is(Field::User, test) => test.of_name(memory.scope.user(), home.user()),
-            Self::Is(Field::Agent, test) => test.of_name(memory.scope.agent(), home.agent()),
-            Self::Is(Field::Created, test) => test.of_moment(memory.at),
-            Self::Is(Field::Updated, test) => test.of_moment(memory.updated_at),
-            Self::Is(field, test) => test.of(&value(field, memory)),
+            Self::Condition(FilterField::User, test) => {
+                test.matches_name(memory.scope.user(), home.user())
+            }
+            Self::Condition(FilterField::Agent, test) => {
+                test.matches_name(memory.scope.agent(), home.agent())
+            }
+            Self::Condition(FilterField::Created, test) => test.matches_time(memory.at),
+            Self::Condition(FilterField::Updated, test) => test.matches_time(memory.updated_at),
+            Self::Condition(field, test) => test.matches_value(&field_value(field, memory)),
         }
     }
 }
 
 /// Yes if all are, no if one is not, else unknown.
-fn all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+fn and_all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut known = Some(true);
     for part in parts {
         match part {
@@ -171,59 +184,61 @@ fn all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     known
 }
 
-fn value(field: &Field, memory: &Memory) -> Value {
+fn field_value(field: &FilterField, memory: &Memory) -> Value {
     match field {
-        Field::Id => memory.id.to_string().into(),
-        Field::Text => memory.content.clone().into(),
-        Field::Categories => memory.tags.clone().into(),
-        Field::Run => own_session(memory).into(),
-        Field::App => Marks::of(memory).app_id.into(),
-        Field::Feedback => Marks::of(memory).feedback.into(),
-        Field::Metadata(name) => memory.metadata.get(name).cloned().unwrap_or_default(),
-        Field::User | Field::Agent | Field::Created | Field::Updated => Value::Null,
+        FilterField::Id => memory.id.to_string().into(),
+        FilterField::Text => memory.content.clone().into(),
+        FilterField::Categories => memory.tags.clone().into(),
+        FilterField::Run => named_session(memory).into(),
+        FilterField::App => Mem0Metadata::from_memory(memory).app_id.into(),
+        FilterField::Feedback => Mem0Metadata::from_memory(memory).feedback.into(),
+        FilterField::Metadata(name) => memory.metadata.get(name).cloned().unwrap_or_default(),
+        FilterField::User | FilterField::Agent | FilterField::Created | FilterField::Updated => {
+            Value::Null
+        }
     }
 }
 
-impl Test {
+impl FilterOp {
     /// A name that nobody gave stands for itself, and is not there where any name is asked for.
-    fn of_name(&self, name: &str, default: &str) -> bool {
+    fn matches_name(&self, name: &str, default: &str) -> bool {
         match self {
             Self::Present => name != default,
             Self::Equals(Value::Null) => name == default,
-            Self::Differs(Value::Null) => name != default,
-            _ => self.of(&name.into()),
+            Self::NotEquals(Value::Null) => name != default,
+            _ => self.matches_value(&name.into()),
         }
     }
 
-    fn of_moment(&self, at: Timestamp) -> bool {
+    fn matches_time(&self, at: Timestamp) -> bool {
         match self {
             Self::Present => true,
-            Self::Moment(bound, first, last) => match bound {
-                Bound::Above => at > *last,
-                Bound::From => at >= *first,
-                Bound::UpTo => at <= *last,
-                Bound::Below => at < *first,
-                Bound::At => (*first..=*last).contains(&at),
+            Self::Time(bound, first, last) => match bound {
+                FilterComparison::GreaterThan => at > *last,
+                FilterComparison::AtLeast => at >= *first,
+                FilterComparison::AtMost => at <= *last,
+                FilterComparison::LessThan => at < *first,
+                FilterComparison::Equal => (*first..=*last).contains(&at),
             },
             _ => false,
         }
     }
 
-    fn of(&self, value: &Value) -> bool {
+    fn matches_value(&self, value: &Value) -> bool {
         match self {
             Self::Present => !value.is_null(),
-            Self::Equals(wanted) => is(value, wanted),
-            Self::Differs(wanted) => !is(value, wanted),
-            Self::OneOf(wanted) => wanted.iter().any(|wanted| is(value, wanted)),
-            Self::Contains { what, fold } => contains(value, what, *fold),
-            Self::Order(bound, than) => ordered(value, *bound, than),
-            Self::Moment(..) => false,
+            Self::Equals(wanted) => equals_or_contains(value, wanted),
+            Self::NotEquals(wanted) => !equals_or_contains(value, wanted),
+            Self::OneOf(wanted) => wanted.iter().any(|wanted| equals_or_contains(value, wanted)),
+            Self::Contains { needle: what, ignore_case: fold } => contains(value, what, *fold),
+            Self::Ordered(bound, than) => compare(value, *bound, than),
+            Self::Time(..) => false,
         }
     }
 }
 
 /// Equal, or one of a list.
-fn is(value: &Value, wanted: &Value) -> bool {
+fn equals_or_contains(value: &Value, wanted: &Value) -> bool {
     match (value, wanted) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
         (Value::Array(all), wanted) if !wanted.is_array() => all.contains(wanted),
@@ -242,7 +257,7 @@ fn contains(value: &Value, what: &str, fold: bool) -> bool {
     }
 }
 
-fn ordered(value: &Value, bound: Bound, than: &Value) -> bool {
+fn compare(value: &Value, bound: FilterComparison, than: &Value) -> bool {
     let order = match (value, than) {
         (Value::Number(a), Value::Number(b)) => {
             a.as_f64().and_then(|a| a.partial_cmp(&b.as_f64()?))
@@ -251,10 +266,10 @@ fn ordered(value: &Value, bound: Bound, than: &Value) -> bool {
         _ => None,
     };
     order.is_some_and(|order| match bound {
-        Bound::Above => order.is_gt(),
-        Bound::From => order.is_ge(),
-        Bound::UpTo => order.is_le(),
-        Bound::Below => order.is_lt(),
-        Bound::At => order.is_eq(),
+        FilterComparison::GreaterThan => order.is_gt(),
+        FilterComparison::AtLeast => order.is_ge(),
+        FilterComparison::AtMost => order.is_le(),
+        FilterComparison::LessThan => order.is_lt(),
+        FilterComparison::Equal => order.is_eq(),
     })
 }

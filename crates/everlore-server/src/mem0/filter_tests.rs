@@ -2,18 +2,19 @@
 
 use everlore::{
     Kind, Memory, Scope,
-    types::{Source, Timestamp, Via},
+    types::{MemorySource, Origin, Timestamp},
 };
 use serde_json::{Value, json};
 
-use super::filter::{Dialect, Filter};
+use super::filter::{FilterDialect, Mem0Filter};
 
 fn memory() -> Memory {
     let at: Timestamp = "2026-03-01T09:00:00Z".parse().unwrap();
     let scope = Scope::new("helper", "王芳").unwrap();
-    let source = Source { session: Some("trip".into()), ..Source::of(Via::Remember) };
+    let source =
+        MemorySource { session: Some("trip".into()), ..MemorySource::new(Origin::Remember) };
     let mut memory =
-        Memory::blank(&scope, Kind::User, "喜欢喝龙井茶 and Oolong".into(), source, at, at);
+        Memory::with_content(&scope, Kind::User, "喜欢喝龙井茶 and Oolong".into(), source, at, at);
     memory.tags = vec!["茶".into(), "drinks".into()];
     memory.metadata = serde_json::from_value(
         json!({ "priority": 3, "team": "红队", "done": false, "mem0": { "app_id": "shop" } }),
@@ -23,8 +24,8 @@ fn memory() -> Memory {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "tests write filters in place")]
-fn read(filters: Value) -> Result<Filter, String> {
-    Filter::read(&filters, Dialect::Hosted).map_err(|problem| problem.title)
+fn read(filters: Value) -> Result<Mem0Filter, String> {
+    Mem0Filter::parse(&filters, FilterDialect::Hosted).map_err(|problem| problem.title)
 }
 
 fn fits(filters: Value) -> bool {
@@ -112,14 +113,14 @@ fn what_is_not_understood_is_refused_by_name() {
 
 #[test]
 fn unknown_fields_are_metadata_on_the_open_source_server() {
-    let filter = Filter::read(&json!({ "team": "红队" }), Dialect::Open).unwrap();
+    let filter = Mem0Filter::parse(&json!({ "team": "红队" }), FilterDialect::OpenSource).unwrap();
     assert!(filter.matches(&memory(), &Scope::default()));
 }
 
 #[test]
 fn a_scope_alone_answers_what_it_can() {
     let (home, li) = (Scope::default(), Scope::new("default", "li").unwrap());
-    let of = |filters| read(filters).unwrap().of_scope(&li, &home);
+    let of = |filters| read(filters).unwrap().matches_scope(&li, &home);
     assert_eq!(of(json!({ "user_id": "li" })), Some(true));
     assert_eq!(of(json!({ "user_id": "li", "run_id": "a" })), None);
     assert_eq!(of(json!({ "user_id": "王", "run_id": "a" })), Some(false));

@@ -3,20 +3,20 @@
 //! A `user_id` is our user, an `agent_id` our agent, a `run_id` a conversation; docs/mem0.md tells all of it. Requests pass
 //! the same guards as ours; problems are told as `{"detail": …}`.
 
-mod asked;
+mod access;
 mod filter;
-mod reading;
+mod filter_parser;
 mod fields;
-mod item;
+mod memory_json;
 mod add;
 mod search;
-mod look;
+mod memories;
 mod change;
-mod about;
+mod status;
 #[cfg(test)]
 mod filter_tests;
 
-pub(crate) use self::look::{LISTS, Listed};
+pub(crate) use self::memories::{CachedList, MAX_CACHED_LISTS};
 
 use axum::{
     Router,
@@ -33,44 +33,44 @@ use utoipa::{
     openapi::{Content, Ref, ResponseBuilder},
 };
 
-use crate::{app::App, problem::Problem, trace::Written};
+use crate::{app::App, problem::Problem, trace::BodyWritten};
 
 /// The routes, for those who are known.
 pub(crate) fn router(app: App) -> Router<App> {
-    routes().route_layer(from_fn_with_state(app, asked::known))
+    routes().route_layer(from_fn_with_state(app, access::authenticate))
 }
 
 fn routes() -> Router<App> {
     Router::new()
-        .route("/v1/ping/", get(about::ping))
+        .route("/v1/ping/", get(status::ping))
         .route("/v3/memories/add/", post(add::add))
         .route("/v3/memories/search/", post(search::search))
-        .route("/v3/memories/", post(look::list))
+        .route("/v3/memories/", post(memories::list))
         .route("/v2/memories/search/", post(search::search_v2))
-        .route("/v2/memories/", post(look::list_v2))
+        .route("/v2/memories/", post(memories::list_v2))
         .route("/v1/memories/search/", post(search::search_v1))
-        .route("/v1/memories/", get(look::list_v1).post(add::add_v1).delete(change::delete_all))
-        .route("/v1/memories/{id}/", get(look::show).put(change::update).delete(change::delete))
-        .route("/v1/memories/{id}/history/", get(look::history))
+        .route("/v1/memories/", get(memories::list_v1).post(add::add_v1).delete(change::delete_all))
+        .route("/v1/memories/{id}/", get(memories::show).put(change::update).delete(change::delete))
+        .route("/v1/memories/{id}/history/", get(memories::history))
         .route("/v1/batch/", put(change::update_batch).delete(change::delete_batch))
         .route("/v1/feedback/", post(change::feedback))
-        .route("/v1/entities/", get(about::entities))
+        .route("/v1/entities/", get(status::entities))
         .route("/v2/entities/{kind}/{id}/", delete(change::delete_entity))
-        .route("/v2/entities/user/{id}/profile/", get(about::profile))
-        .route("/v1/event/{id}/", get(about::event))
-        .route("/v1/events/", get(about::events))
-        .route("/v1/exports/", post(about::make_export))
-        .route("/v1/exports/get/", post(about::get_export))
-        .route("/v1/summary/", post(about::summarize))
+        .route("/v2/entities/user/{id}/profile/", get(status::profile))
+        .route("/v1/event/{id}/", get(status::event))
+        .route("/v1/events/", get(status::events))
+        .route("/v1/exports/", post(status::make_export))
+        .route("/v1/exports/get/", post(status::get_export))
+        .route("/v1/summary/", post(status::summarize))
         .route(
             "/memories",
-            get(look::list_open).post(add::add_open).delete(change::delete_all_open),
+            get(memories::list_open).post(add::add_open).delete(change::delete_all_open),
         )
         .route(
             "/memories/{id}",
-            get(look::show_open).put(change::update_open).delete(change::delete_open),
+            get(memories::show_open).put(change::update_open).delete(change::delete_open),
         )
-        .route("/memories/{id}/history", get(look::history_open))
+        .route("/memories/{id}/history", get(memories::history_open))
         .route("/search", post(search::search_open))
         .route("/reset", post(change::reset))
 }
@@ -78,7 +78,7 @@ fn routes() -> Router<App> {
 /// What went wrong, as mem0's clients read it.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Mem0Detail)]
-pub(crate) struct Detail {
+pub(crate) struct Mem0Detail {
     /// What went wrong, and what to do about it.
     detail: String,
 }
@@ -86,26 +86,26 @@ pub(crate) struct Detail {
 #[derive(OpenApi)]
 #[openapi(
     paths(
-        about::ping, about::entities, about::event, about::events,
-        about::make_export, about::get_export, about::summarize, about::profile,
+        status::ping, status::entities, status::event, status::events,
+        status::make_export, status::get_export, status::summarize, status::profile,
         add::add, add::add_v1, add::add_open,
         search::search, search::search_v1, search::search_v2, search::search_open,
-        look::list, look::list_v1, look::list_v2, look::list_open,
-        look::show, look::show_open, look::history, look::history_open,
+        memories::list, memories::list_v1, memories::list_v2, memories::list_open,
+        memories::show, memories::show_open, memories::history, memories::history_open,
         change::update, change::update_open, change::delete, change::delete_open,
         change::delete_all, change::delete_all_open, change::reset, change::delete_entity,
         change::update_batch, change::delete_batch, change::feedback,
     ),
-    components(schemas(Detail)),
-    modifiers(&Shared),
+    components(schemas(Mem0Detail)),
+    modifiers(&Mem0Modifier),
     security(("bearer" = [])),
 )]
-struct Description;
+struct Mem0ApiDoc;
 
 /// What these routes have in common: their names for programs, and the shape of problems.
-struct Shared;
+struct Mem0Modifier;
 
-impl Modify for Shared {
+impl Modify for Mem0Modifier {
     fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
         for item in api.paths.paths.values_mut() {
             let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete];
@@ -124,17 +124,17 @@ impl Modify for Shared {
 
 /// The description of these routes.
 pub(crate) fn openapi() -> utoipa::openapi::OpenApi {
-    Description::openapi()
+    Mem0ApiDoc::openapi()
 }
 
 /// Whether a route is one of mem0: those of its hosted service end with a slash, those of its server are these.
-pub(crate) fn has(route: &str) -> bool {
+pub(crate) fn is_mem0_route(route: &str) -> bool {
     let first = route.split('/').nth(1).unwrap_or_default();
     route.len() > 1 && route.ends_with('/') || ["memories", "search", "reset"].contains(&first)
 }
 
 /// A problem in the shape that clients of mem0 read.
-pub(crate) fn as_detail(mut response: Response) -> Response {
+pub(crate) fn to_detail_response(mut response: Response) -> Response {
     let Some(problem) = response.extensions().get::<Problem>() else { return response };
     let detail = format!("{}: {}", problem.title, problem.detail);
     *response.body_mut() = json!({ "detail": detail }).to_string().into();
@@ -144,14 +144,14 @@ pub(crate) fn as_detail(mut response: Response) -> Response {
         // What does not fit is 422 on the open-source server; clients of both treat it as the same mistake.
         *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
     }
-    response.extensions_mut().insert(Written);
+    response.extensions_mut().insert(BodyWritten);
     response
 }
 
 /// The two names of a path, decoded.
-pub(crate) struct Pair(String, String);
+pub(crate) struct PathPair(String, String);
 
-impl FromRequestParts<App> for Pair {
+impl FromRequestParts<App> for PathPair {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
@@ -180,6 +180,6 @@ mod tests {
         let api = super::openapi();
         let described: BTreeSet<&str> = api.paths.paths.keys().map(String::as_str).collect();
         assert_eq!(routed, described);
-        assert!(routed.into_iter().all(super::has));
+        assert!(routed.into_iter().all(super::is_mem0_route));
     }
 }

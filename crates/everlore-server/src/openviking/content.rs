@@ -7,35 +7,36 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use everlore::{
-    Edit, Error,
-    engine::fs::{AddRequest, Level, to_viking},
+    Error, MemoryEdit,
+    engine::fs::{FsAddRequest, FsTier, to_viking},
 };
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    envelope::{Replied, Reply},
-    tree::{asked, outer},
+    envelope::{VikingResponse, VikingResult},
+    tree::{required_uri, virtual_folder},
 };
 use crate::{
     auth::{Access, Reader, Writer},
-    body::Json,
-    params::Params,
+    body::JsonBody,
+    params::QueryParams,
     problem::Problem,
 };
 
 /// The files of that system that hold the short forms of a folder.
-const SIDECARS: [(&str, Level); 2] = [("/.abstract.md", Level::L0), ("/.overview.md", Level::L1)];
+const SIDECARS: [(&str, FsTier); 2] =
+    [("/.abstract.md", FsTier::L0), ("/.overview.md", FsTier::L1)];
 
-async fn text(access: &Access, uri: &str, level: Level) -> Result<String, Problem> {
+async fn read_tier(access: &Access, uri: &str, level: FsTier) -> Result<String, Problem> {
     let sidecar = SIDECARS.iter().find_map(|(end, level)| Some((uri.strip_suffix(end)?, *level)));
     let (uri, level) = sidecar.unwrap_or((uri, level));
-    match outer(uri, &access.scope) {
-        Some(inside) if level == Level::L0 => {
+    match virtual_folder(uri, &access.scope) {
+        Some(inside) if level == FsTier::L0 => {
             let names: Vec<&str> = inside.iter().map(|entry| entry.name.as_str()).collect();
             Ok(format!("{} entries: {}", names.len(), names.join(", ")))
         }
-        Some(inside) if level == Level::L1 => {
+        Some(inside) if level == FsTier::L1 => {
             let lines = inside.iter().map(|it| format!("- {}/: {}", it.name, it.summary));
             Ok(lines.collect::<Vec<_>>().join("\n"))
         }
@@ -44,44 +45,44 @@ async fn text(access: &Access, uri: &str, level: Level) -> Result<String, Proble
 }
 
 /// Lines from `offset` on; all of them if `limit` is negative.
-pub(super) async fn read(Reader(access): Reader, mut params: Params) -> Replied {
+pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
     let began = Instant::now();
-    let uri = asked(&mut params)?;
-    let offset: usize = params.one("offset")?.unwrap_or(0);
-    let limit: i64 = params.one("limit")?.unwrap_or(-1);
-    let text = text(&access, &uri, Level::L2).await?;
+    let uri = required_uri(&mut params)?;
+    let offset: usize = params.optional("offset")?.unwrap_or(0);
+    let limit: i64 = params.optional("limit")?.unwrap_or(-1);
+    let text = read_tier(&access, &uri, FsTier::L2).await?;
     if offset == 0 && limit < 0 {
-        return Reply::ok(began, text.into());
+        return VikingResponse::ok(began, text.into());
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let lines: Vec<&str> = text.lines().skip(offset).take(limit).collect();
-    Reply::ok(began, lines.join("\n").into())
+    VikingResponse::ok(began, lines.join("\n").into())
 }
 
-pub(super) async fn summary(Reader(access): Reader, mut params: Params) -> Replied {
+pub(super) async fn summary(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
     let began = Instant::now();
-    let uri = asked(&mut params)?;
-    Reply::ok(began, text(&access, &uri, Level::L0).await?.into())
+    let uri = required_uri(&mut params)?;
+    VikingResponse::ok(began, read_tier(&access, &uri, FsTier::L0).await?.into())
 }
 
-pub(super) async fn overview(Reader(access): Reader, mut params: Params) -> Replied {
+pub(super) async fn overview(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
     let began = Instant::now();
-    let uri = asked(&mut params)?;
-    Reply::ok(began, text(&access, &uri, Level::L1).await?.into())
+    let uri = required_uri(&mut params)?;
+    VikingResponse::ok(began, read_tier(&access, &uri, FsTier::L1).await?.into())
 }
 
 pub(super) async fn download(
     Reader(access): Reader,
-    mut params: Params,
+    mut params: QueryParams,
 ) -> Result<Response, Problem> {
-    let uri = asked(&mut params)?;
-    let text = text(&access, &uri, Level::L2).await?;
+    let uri = required_uri(&mut params)?;
+    let text = read_tier(&access, &uri, FsTier::L2).await?;
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], text).into_response())
 }
 
 /// Something to write.
 #[derive(Deserialize)]
-pub(super) struct Written {
+pub(super) struct WriteBody {
     uri: String,
     content: String,
     #[serde(default)]
@@ -91,10 +92,13 @@ pub(super) struct Written {
 }
 
 /// Changes a memory, or adds a memory or a document.
-pub(super) async fn write(Writer(access): Writer, Json(written, _): Json<Written>) -> Replied {
+pub(super) async fn write(
+    Writer(access): Writer,
+    JsonBody(written, _): JsonBody<WriteBody>,
+) -> VikingResult {
     let began = Instant::now();
     let (engine, scope) = (access.engine(), &access.scope);
-    let Written { uri, content, mode, tags } = written;
+    let WriteBody { uri, content, mode, tags } = written;
     let known = match engine.fs_stat(scope, &uri).await {
         Ok(stat) => Some(stat.item),
         Err(Error::NoSuchUri { .. }) => None,
@@ -112,21 +116,24 @@ pub(super) async fn write(Writer(access): Writer, Json(written, _): Json<Written
                 "append" => format!("{}\n{content}", engine.get(scope, id).await?.content),
                 _ => content,
             };
-            let edit = Edit { content: Some(content), ..Edit::default() };
+            let edit = MemoryEdit { content: Some(content), ..MemoryEdit::default() };
             engine.edit(scope, id, &edit).await?.uri
         }
-        (Some(_), "append") => return Err(super::unimplemented()),
+        (Some(_), "append") => return Err(super::not_implemented()),
         (Some(item), _) if item.read_only && !is_document => return Err(read_only()),
         (_, "replace" | "append" | "create") => {
             let request =
-                AddRequest { uri, bytes: content.into_bytes(), tags, ..AddRequest::default() };
+                FsAddRequest { uri, bytes: content.into_bytes(), tags, ..FsAddRequest::default() };
             engine.fs_add(scope, request).await?.uri
         }
         _ => {
             return Err(Problem::invalid("there is no such mode", "use replace, append or create"));
         }
     };
-    Reply::ok(began, json!({ "uri": to_viking(&uri, scope), "mode": mode, "written": true }))
+    VikingResponse::ok(
+        began,
+        json!({ "uri": to_viking(&uri, scope), "mode": mode, "written": true }),
+    )
 }
 
 fn read_only() -> Problem {

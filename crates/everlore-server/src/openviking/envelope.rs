@@ -9,46 +9,46 @@ use axum::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::{answer::Answer, problem::Problem, trace::Written};
+use crate::{problem::Problem, response::JsonResponse, trace::BodyWritten};
 
 /// The result of every handler.
-pub(super) type Replied = Result<Reply, Problem>;
+pub(super) type VikingResult = Result<VikingResponse, Problem>;
 
 /// What a request gets back when all went well.
-pub(super) struct Reply {
+pub(super) struct VikingResponse {
     result: Value,
     /// What stands beside the result.
-    beside: Map<String, Value>,
-    began: Instant,
+    extra_fields: Map<String, Value>,
+    started: Instant,
 }
 
-impl Reply {
+impl VikingResponse {
     /// Done.
-    pub(super) fn ok(began: Instant, result: Value) -> Replied {
-        Ok(Self { result, beside: Map::new(), began })
+    pub(super) fn ok(began: Instant, result: Value) -> VikingResult {
+        Ok(Self { result, extra_fields: Map::new(), started: began })
     }
 
     /// The same, and whether there is more.
-    pub(super) fn page(began: Instant, result: Value, has_more: bool) -> Replied {
+    pub(super) fn page(began: Instant, result: Value, has_more: bool) -> VikingResult {
         let beside = Map::from_iter([("has_more".to_owned(), has_more.into())]);
-        Ok(Self { result, beside, began })
+        Ok(Self { result, extra_fields: beside, started: began })
     }
 }
 
-impl IntoResponse for Reply {
+impl IntoResponse for VikingResponse {
     fn into_response(self) -> Response {
-        let mut body = self.beside;
+        let mut body = self.extra_fields;
         body.insert("status".to_owned(), "ok".into());
         body.insert("result".to_owned(), self.result);
-        body.insert("time".to_owned(), self.began.elapsed().as_secs_f64().into());
-        Answer::ok(body).into_response()
+        body.insert("time".to_owned(), self.started.elapsed().as_secs_f64().into());
+        JsonResponse::ok(body).into_response()
     }
 }
 
 /// The same response; a problem in the words of OpenViking.
-pub(crate) fn wrapped(mut response: Response) -> Response {
+pub(crate) fn to_error_envelope(mut response: Response) -> Response {
     let Some(problem) = response.extensions().get::<Problem>() else { return response };
-    let (status, code) = code(problem.status);
+    let (status, code) = error_code(problem.status);
     let message = format!("{}: {}", problem.title, problem.detail);
     // The client builds what it says of a missing thing from these.
     let details = json!({ "resource": problem.title, "type": "uri", "reason": problem.detail });
@@ -60,11 +60,11 @@ pub(crate) fn wrapped(mut response: Response) -> Response {
     *response.body_mut() = Body::from(body.to_string());
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
-    response.extensions_mut().insert(Written);
+    response.extensions_mut().insert(BodyWritten);
     response
 }
 
-fn code(status: StatusCode) -> (StatusCode, &'static str) {
+fn error_code(status: StatusCode) -> (StatusCode, &'static str) {
     let code = match status {
         StatusCode::NOT_FOUND => "NOT_FOUND",
         StatusCode::UNAUTHORIZED => "UNAUTHENTICATED",

@@ -19,13 +19,13 @@ use axum::{
     routing::{any, delete, get, post},
 };
 
-pub(crate) use envelope::wrapped;
-pub(crate) use resources::Desk;
+pub(crate) use envelope::to_error_envelope;
+pub(crate) use resources::VikingState;
 
 use crate::{app::App, problem::Problem};
 
 /// The headers of that system, and ours for the same.
-const HEADERS: [(&str, &str); 2] =
+const HEADER_ALIASES: [(&str, &str); 2] =
     [("x-openviking-user", "x-everlore-user"), ("x-openviking-actor-peer", "x-everlore-agent")];
 
 pub(crate) fn routes() -> Router<App> {
@@ -54,23 +54,23 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v1/sessions/{session}/context", get(sessions::context))
         .route("/api/v1/tasks/{task}", get(sessions::task))
         .route("/api/v1/system/wait", post(sessions::wait))
-        .route("/api/v1/{*rest}", any(async || unimplemented()))
+        .route("/api/v1/{*rest}", any(async || not_implemented()))
 }
 
 /// Whether a path is one of that system.
-pub(crate) fn has(path: &str) -> bool {
+pub(crate) fn is_viking_route(path: &str) -> bool {
     path.starts_with("/api/v1/")
 }
 
 /// Reads the headers of that system.
-pub(crate) async fn dressed(mut request: Request, next: Next) -> Response {
+pub(crate) async fn translate_headers(mut request: Request, next: Next) -> Response {
     let headers = request.headers_mut();
     if !headers.contains_key(header::AUTHORIZATION)
-        && let Some(value) = key(headers)
+        && let Some(value) = api_key_as_bearer(headers)
     {
         headers.insert(header::AUTHORIZATION, value);
     }
-    for (theirs, ours) in HEADERS {
+    for (theirs, ours) in HEADER_ALIASES {
         if let Some(value) = headers.get(theirs).cloned() {
             headers.insert(HeaderName::from_static(ours), value);
         }
@@ -79,13 +79,13 @@ pub(crate) async fn dressed(mut request: Request, next: Next) -> Response {
 }
 
 /// The key, as we send one.
-fn key(headers: &HeaderMap) -> Option<HeaderValue> {
+fn api_key_as_bearer(headers: &HeaderMap) -> Option<HeaderValue> {
     let mut all = headers.get_all("x-api-key").iter();
     let (one, None) = (all.next()?.to_str().ok()?, all.next()) else { return None };
     HeaderValue::from_str(&format!("Bearer {one}")).ok()
 }
 
-fn unimplemented() -> Problem {
+fn not_implemented() -> Problem {
     Problem::new(
         StatusCode::NOT_IMPLEMENTED,
         "unimplemented",

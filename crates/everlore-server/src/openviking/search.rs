@@ -2,17 +2,17 @@
 
 use std::{collections::HashSet, time::Instant};
 
-use everlore::engine::fs::{FindRequest, Found, GrepRequest, Level, MAX_PAGE, to_viking};
+use everlore::engine::fs::{FsFindRequest, FsGrepRequest, FsHit, FsTier, MAX_PAGE_SIZE, to_viking};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    envelope::{Replied, Reply},
-    tree::{outer, walk},
+    envelope::{VikingResponse, VikingResult},
+    tree::{virtual_folder, walk},
 };
 use crate::{
     auth::{Access, Reader},
-    body::Json,
+    body::JsonBody,
     problem::Problem,
 };
 
@@ -20,85 +20,88 @@ use crate::{
 const MEMORIES: &str = "memories";
 
 /// Tokens of a context block, unless more are asked for.
-const TOKENS: usize = 2_000;
+const DEFAULT_TOKENS: usize = 2_000;
 
 /// Entries that a search by name looks at.
-const WALKED: usize = MAX_PAGE;
+const MAX_WALKED: usize = MAX_PAGE_SIZE;
 
 /// One uri or several.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Targets {
+enum OneOrMany {
     One(String),
     Many(Vec<String>),
 }
 
 /// What to find by meaning. A search of a conversation is the same: the query says what matters.
 #[derive(Deserialize)]
-pub(super) struct Query {
+pub(super) struct FindBody {
     #[serde(default)]
     query: String,
-    target_uri: Option<Targets>,
+    target_uri: Option<OneOrMany>,
     limit: Option<usize>,
     node_limit: Option<usize>,
     score_threshold: Option<f64>,
-    context_type: Option<Targets>,
+    context_type: Option<OneOrMany>,
     mode: Option<String>,
     max_tokens: Option<usize>,
 }
 
-impl Query {
+impl FindBody {
     fn targets(&self) -> Vec<String> {
         let named = match &self.target_uri {
-            Some(Targets::One(uri)) => vec![uri.clone()],
-            Some(Targets::Many(uris)) => uris.clone(),
+            Some(OneOrMany::One(uri)) => vec![uri.clone()],
+            Some(OneOrMany::Many(uris)) => uris.clone(),
             None => Vec::new(),
         };
         let named: Vec<String> = named.into_iter().filter(|uri| !uri.is_empty()).collect();
         if named.is_empty() { vec!["viking://".to_owned()] } else { named }
     }
 
-    fn wants(&self, sort: &str) -> bool {
+    fn wants_type(&self, sort: &str) -> bool {
         match &self.context_type {
             None => true,
-            Some(Targets::One(one)) => one == sort,
-            Some(Targets::Many(many)) => many.iter().any(|one| one == sort),
+            Some(OneOrMany::One(one)) => one == sort,
+            Some(OneOrMany::Many(many)) => many.iter().any(|one| one == sort),
         }
     }
 }
 
-pub(super) async fn find(Reader(access): Reader, Json(query, _): Json<Query>) -> Replied {
+pub(super) async fn find(
+    Reader(access): Reader,
+    JsonBody(query, _): JsonBody<FindBody>,
+) -> VikingResult {
     let began = Instant::now();
     if query.query.trim().is_empty() {
         return Err(Problem::invalid("there is no query", "say what to look for"));
     }
     let limit = query.node_limit.or(query.limit).unwrap_or(10);
-    let found = found(&access, &query, limit).await?;
+    let found = find_hits(&access, &query, limit).await?;
     if query.mode.as_deref() == Some("context") {
         return context(&access, &query, found, began).await;
     }
     let (mut memories, mut resources) = (Vec::new(), Vec::new());
     for one in found {
-        let told = told(&access, &one).await?;
+        let told = hit_json(&access, &one).await?;
         if one.document.is_some() { resources.push(told) } else { memories.push(told) }
     }
     let total = memories.len() + resources.len();
-    Reply::ok(
+    VikingResponse::ok(
         began,
         json!({ "memories": memories, "resources": resources, "skills": [], "total": total }),
     )
 }
 
 /// The best of all targets; of a document, the best piece only.
-async fn found(access: &Access, query: &Query, limit: usize) -> Result<Vec<Found>, Problem> {
-    let (engine, mut all) = (access.engine(), Vec::<Found>::new());
+async fn find_hits(access: &Access, query: &FindBody, limit: usize) -> Result<Vec<FsHit>, Problem> {
+    let (engine, mut all) = (access.engine(), Vec::<FsHit>::new());
     for target in query.targets() {
         let of_user = target.starts_with("viking://user") || target.starts_with("viking://~");
-        let uri = match outer(&target, &access.scope) {
+        let uri = match virtual_folder(&target, &access.scope) {
             Some(_) => MEMORIES.to_owned(),
             None => target,
         };
-        let request = FindRequest {
+        let request = FsFindRequest {
             query: query.query.clone(),
             uri,
             limit,
@@ -111,13 +114,13 @@ async fn found(access: &Access, query: &Query, limit: usize) -> Result<Vec<Found
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut seen = HashSet::new();
     all.retain(|one| seen.insert(one.document.clone().unwrap_or_else(|| one.uri.clone())));
-    all.retain(|one| query.wants(if one.document.is_some() { "resource" } else { "memory" }));
+    all.retain(|one| query.wants_type(if one.document.is_some() { "resource" } else { "memory" }));
     all.truncate(limit);
     Ok(all)
 }
 
-async fn told(access: &Access, one: &Found) -> Result<Value, Problem> {
-    let overview = access.engine().fs_read(&access.scope, &one.uri, Level::L1).await?.text;
+async fn hit_json(access: &Access, one: &FsHit) -> Result<Value, Problem> {
+    let overview = access.engine().fs_read(&access.scope, &one.uri, FsTier::L1).await?.text;
     let is_piece = one.document.is_some();
     let uri = one.document.as_ref().unwrap_or(&one.uri);
     Ok(json!({
@@ -134,10 +137,15 @@ async fn told(access: &Access, one: &Found) -> Result<Value, Problem> {
 }
 
 /// The block for a prompt, and what it was made of.
-async fn context(access: &Access, query: &Query, found: Vec<Found>, began: Instant) -> Replied {
+async fn context(
+    access: &Access,
+    query: &FindBody,
+    found: Vec<FsHit>,
+    began: Instant,
+) -> VikingResult {
     let engine = access.engine();
     let request = engine.context_request(&access.scope, query.query.as_str());
-    let budget = query.max_tokens.unwrap_or(TOKENS);
+    let budget = query.max_tokens.unwrap_or(DEFAULT_TOKENS);
     let block = engine.context(&request, budget).await?;
     let entries: Vec<Value> = found
         .iter()
@@ -147,12 +155,12 @@ async fn context(access: &Access, query: &Query, found: Vec<Found>, began: Insta
         })
         .collect();
     let stats = json!({ "tokens": block.tokens });
-    Reply::ok(began, json!({ "entries": entries, "rendered": block.text, "stats": stats }))
+    VikingResponse::ok(began, json!({ "entries": entries, "rendered": block.text, "stats": stats }))
 }
 
 /// What to find by text.
 #[derive(Deserialize)]
-pub(super) struct Pattern {
+pub(super) struct GrepBody {
     uri: String,
     pattern: String,
     #[serde(default)]
@@ -161,10 +169,14 @@ pub(super) struct Pattern {
 }
 
 /// Patterns of that system are regular expressions.
-pub(super) async fn grep(Reader(access): Reader, Json(body, _): Json<Pattern>) -> Replied {
+pub(super) async fn grep(
+    Reader(access): Reader,
+    JsonBody(body, _): JsonBody<GrepBody>,
+) -> VikingResult {
     let began = Instant::now();
-    let uri = if outer(&body.uri, &access.scope).is_some() { String::new() } else { body.uri };
-    let request = GrepRequest {
+    let uri =
+        if virtual_folder(&body.uri, &access.scope).is_some() { String::new() } else { body.uri };
+    let request = FsGrepRequest {
         pattern: body.pattern,
         uri,
         regex: true,
@@ -181,7 +193,7 @@ pub(super) async fn grep(Reader(access): Reader, Json(body, _): Json<Pattern>) -
         })
         .collect();
     let count = matches.len();
-    Reply::ok(
+    VikingResponse::ok(
         began,
         json!({ "matches": matches, "count": count, "match_count": count, "files_scanned": grepped.read }),
     )
@@ -189,7 +201,7 @@ pub(super) async fn grep(Reader(access): Reader, Json(body, _): Json<Pattern>) -
 
 /// What to find by name.
 #[derive(Deserialize)]
-pub(super) struct Names {
+pub(super) struct GlobBody {
     pattern: String,
     #[serde(default = "everywhere")]
     uri: String,
@@ -200,20 +212,23 @@ fn everywhere() -> String {
     "viking://".to_owned()
 }
 
-pub(super) async fn glob(Reader(access): Reader, Json(body, _): Json<Names>) -> Replied {
+pub(super) async fn glob(
+    Reader(access): Reader,
+    JsonBody(body, _): JsonBody<GlobBody>,
+) -> VikingResult {
     let began = Instant::now();
-    let (walked, _) = walk(&access, &body.uri, usize::MAX, WALKED).await?;
+    let (walked, _) = walk(&access, &body.uri, usize::MAX, MAX_WALKED).await?;
     let pattern: Vec<&str> = body.pattern.trim_start_matches('/').split('/').collect();
-    let fits = |path: &String| fits(&pattern, &path.split('/').collect::<Vec<_>>());
+    let fits = |path: &String| matches_path(&pattern, &path.split('/').collect::<Vec<_>>());
     let found = walked.into_iter().filter(|(path, _)| fits(path)).map(|(_, entry)| entry.uri);
     let found: Vec<String> = found.take(body.node_limit.unwrap_or(256)).collect();
     let count = found.len();
-    Reply::ok(began, json!({ "matches": found, "count": count }))
+    VikingResponse::ok(began, json!({ "matches": found, "count": count }))
 }
 
 /// Whether the parts of a path fit those of a pattern; `**` stands for any number of them. The places in the path that the
 /// pattern so far can lead to are all followed at once, so that no pattern takes long.
-fn fits(pattern: &[&str], path: &[&str]) -> bool {
+fn matches_path(pattern: &[&str], path: &[&str]) -> bool {
     let mut reached = vec![false; path.len() + 1];
     reached[0] = true;
     for part in pattern {
@@ -222,7 +237,7 @@ fn fits(pattern: &[&str], path: &[&str]) -> bool {
             if *part == "**" {
                 next[at] = reached[at] || (at > 0 && next[at - 1]);
             } else if at > 0 {
-                next[at] = reached[at - 1] && fits_name(part, path[at - 1]);
+                next[at] = reached[at - 1] && matches_segment(part, path[at - 1]);
             }
         }
         reached = next;
@@ -231,7 +246,7 @@ fn fits(pattern: &[&str], path: &[&str]) -> bool {
 }
 
 /// Whether a name fits: `*` stands for any characters and `?` for one.
-fn fits_name(pattern: &str, name: &str) -> bool {
+fn matches_segment(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut from) = (0, 0);
@@ -259,7 +274,10 @@ mod tests {
     #[test]
     fn names_fit_their_patterns_in_any_language() {
         let fits = |pattern: &str, path: &str| {
-            fits(&pattern.split('/').collect::<Vec<_>>(), &path.split('/').collect::<Vec<_>>())
+            matches_path(
+                &pattern.split('/').collect::<Vec<_>>(),
+                &path.split('/').collect::<Vec<_>>(),
+            )
         };
         for (pattern, path) in [
             ("**/*.md", "a/b/部署.md"),

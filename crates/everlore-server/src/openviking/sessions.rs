@@ -6,20 +6,20 @@ use everlore::{
     Turn,
     engine::{
         ExtractRequest,
-        fs::{Level, ListRequest, MAX_PAGE, RemoveRequest, to_viking},
+        fs::{FsListRequest, FsRemoveRequest, FsTier, MAX_PAGE_SIZE, to_viking},
     },
-    text::tokens::estimate,
+    text::tokens::estimate_tokens,
     types::{Memory, Role, Timestamp},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::envelope::{Replied, Reply};
+use super::envelope::{VikingResponse, VikingResult};
 use crate::{
     auth::{Access, Reader, Writer},
-    body::{Json, Named},
-    params::Params,
+    body::{JsonBody, PathParam},
+    params::QueryParams,
     problem::Problem,
 };
 
@@ -27,46 +27,49 @@ use crate::{
 const MAX_TURNS: usize = 1_000;
 
 /// What the ids of tasks begin with; the rest names the conversation that is read.
-const TASK: &str = "commit-";
+const TASK_PREFIX: &str = "commit-";
 
 /// The uri of a conversation in our tree.
-fn uri(session: &str) -> String {
+fn session_uri(session: &str) -> String {
     let special = [("%", "%25"), ("/", "%2F"), ("\\", "%5C")];
     let part = special.iter().fold(session.to_owned(), |part, (from, to)| part.replace(from, to));
     format!("sessions/{part}")
 }
 
-fn named(access: &Access, session: &str) -> Value {
-    let uri = to_viking(&uri(session), &access.scope);
+fn session_json(access: &Access, session: &str) -> Value {
+    let uri = to_viking(&session_uri(session), &access.scope);
     json!({ "session_id": session, "uri": uri, "user": { "user_id": access.scope.user() } })
 }
 
 /// A conversation to begin.
 #[derive(Deserialize)]
-pub(super) struct Begin {
+pub(super) struct CreateSessionBody {
     session_id: Option<String>,
 }
 
 /// A conversation begins with its first turn; until then its name is kept while the server runs.
-pub(super) async fn create(Writer(access): Writer, Json(begin, _): Json<Begin>) -> Replied {
+pub(super) async fn create(
+    Writer(access): Writer,
+    JsonBody(begin, _): JsonBody<CreateSessionBody>,
+) -> VikingResult {
     let began = Instant::now();
     let session = begin.session_id.filter(|name| !name.trim().is_empty());
     let session = session.unwrap_or_else(|| Uuid::now_v7().to_string());
-    everlore::engine::fs::check_uri(&uri(&session), &access.scope)?;
-    access.app.desk.open(&access.scope, &session);
-    Reply::ok(began, named(&access, &session))
+    everlore::engine::fs::check_uri(&session_uri(&session), &access.scope)?;
+    access.app.viking.open_session(&access.scope, &session);
+    VikingResponse::ok(began, session_json(&access, &session))
 }
 
-pub(super) async fn list(Reader(access): Reader) -> Replied {
+pub(super) async fn list(Reader(access): Reader) -> VikingResult {
     let began = Instant::now();
-    let page = ListRequest { limit: MAX_PAGE, ..ListRequest::new("sessions") };
+    let page = FsListRequest { limit: MAX_PAGE_SIZE, ..FsListRequest::new("sessions") };
     let listing = access.engine().fs_list(&access.scope, &page).await?;
-    let told = |item: &everlore::engine::fs::Item| {
+    let told = |item: &everlore::engine::fs::FsEntry| {
         let uri = to_viking(&item.uri, &access.scope);
         let uri = uri.trim_end_matches('/');
         json!({ "session_id": item.name, "uri": uri, "is_dir": true, "updated_at": item.modified_at })
     };
-    Reply::page(
+    VikingResponse::page(
         began,
         listing.items.iter().map(told).collect::<Vec<_>>().into(),
         listing.next.is_some(),
@@ -75,55 +78,55 @@ pub(super) async fn list(Reader(access): Reader) -> Replied {
 
 pub(super) async fn show(
     Reader(access): Reader,
-    Named(session): Named,
-    mut params: Params,
-) -> Replied {
+    PathParam(session): PathParam,
+    mut params: QueryParams,
+) -> VikingResult {
     let began = Instant::now();
-    let may_begin = params.is("auto_create")?;
+    let may_begin = params.flag("auto_create")?;
     let engine = access.engine();
-    let stat = engine.fs_stat(&access.scope, &uri(&session)).await;
-    let mut told = named(&access, &session);
+    let stat = engine.fs_stat(&access.scope, &session_uri(&session)).await;
+    let mut told = session_json(&access, &session);
     match stat {
         Ok(stat) => {
             told["message_count"] = stat.entries.into();
             told["created_at"] = json!(stat.item.created_at);
             told["updated_at"] = json!(stat.item.modified_at);
             told["abstract"] = stat.item.summary.into();
-            told["pending_messages"] = waiting(&access, &session).await?.into();
+            told["pending_messages"] = pending_turns(&access, &session).await?.into();
         }
-        Err(_) if may_begin || access.app.desk.is_open(&access.scope, &session) => {
+        Err(_) if may_begin || access.app.viking.is_session_open(&access.scope, &session) => {
             told["message_count"] = 0.into();
         }
         Err(error) => return Err(error.into()),
     }
-    Reply::ok(began, told)
+    VikingResponse::ok(began, told)
 }
 
-pub(super) async fn remove(Writer(access): Writer, Named(session): Named) -> Replied {
+pub(super) async fn remove(Writer(access): Writer, PathParam(session): PathParam) -> VikingResult {
     let began = Instant::now();
-    let request = RemoveRequest { uri: uri(&session), recursive: true, dry_run: false };
-    let was_open = access.app.desk.close(&access.scope, &session);
+    let request = FsRemoveRequest { uri: session_uri(&session), recursive: true, dry_run: false };
+    let was_open = access.app.viking.close_session(&access.scope, &session);
     match access.engine().fs_remove(&access.scope, &request).await {
         Err(_) if was_open => {}
         removed => drop(removed?),
     }
-    Reply::ok(began, json!({ "session_id": session }))
+    VikingResponse::ok(began, json!({ "session_id": session }))
 }
 
 /// A message; newer clients send more than is read here.
 #[derive(Deserialize)]
-pub(super) struct Message {
+pub(super) struct VikingMessage {
     role: Role,
     content: Option<String>,
     #[serde(default)]
-    parts: Vec<Part>,
+    parts: Vec<MessagePart>,
     created_at: Option<String>,
     peer_id: Option<String>,
 }
 
 /// A part of a message. What has no text is left out.
 #[derive(Deserialize)]
-struct Part {
+struct MessagePart {
     #[serde(default)]
     text: String,
     #[serde(default)]
@@ -134,7 +137,7 @@ struct Part {
     summary: String,
 }
 
-impl Part {
+impl MessagePart {
     fn text(&self) -> String {
         match self.tool_name.is_empty() {
             false => format!("[{}] {}", self.tool_name, self.tool_output).trim().to_owned(),
@@ -144,9 +147,9 @@ impl Part {
     }
 }
 
-impl Message {
-    fn turn(self, session: &str) -> Result<Turn, Problem> {
-        let parts: Vec<String> = self.parts.iter().map(Part::text).collect();
+impl VikingMessage {
+    fn into_turn(self, session: &str) -> Result<Turn, Problem> {
+        let parts: Vec<String> = self.parts.iter().map(MessagePart::text).collect();
         let parts = parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
         let text = self.content.unwrap_or_else(|| parts.join("\n"));
         let time: Option<Timestamp> =
@@ -168,36 +171,36 @@ impl Message {
 
 pub(super) async fn add(
     Writer(access): Writer,
-    Named(session): Named,
-    Json(message, _): Json<Message>,
-) -> Replied {
+    PathParam(session): PathParam,
+    JsonBody(message, _): JsonBody<VikingMessage>,
+) -> VikingResult {
     observe(access, session, vec![message]).await
 }
 
 /// Several messages.
 #[derive(Deserialize)]
-pub(super) struct Messages {
-    messages: Vec<Message>,
+pub(super) struct MessageBatch {
+    messages: Vec<VikingMessage>,
 }
 
 pub(super) async fn add_batch(
     Writer(access): Writer,
-    Named(session): Named,
-    Json(body, _): Json<Messages>,
-) -> Replied {
+    PathParam(session): PathParam,
+    JsonBody(body, _): JsonBody<MessageBatch>,
+) -> VikingResult {
     observe(access, session, body.messages).await
 }
 
-async fn observe(access: Access, session: String, messages: Vec<Message>) -> Replied {
+async fn observe(access: Access, session: String, messages: Vec<VikingMessage>) -> VikingResult {
     let began = Instant::now();
-    let turns = messages.into_iter().map(|message| message.turn(&session));
+    let turns = messages.into_iter().map(|message| message.into_turn(&session));
     let turns = turns.collect::<Result<Vec<_>, _>>()?;
     let saved = access.engine().observe(&access.scope, turns).await?;
     // They are stored; a name that is none in the tree does not change that.
-    let stat = access.engine().fs_stat(&access.scope, &uri(&session)).await;
+    let stat = access.engine().fs_stat(&access.scope, &session_uri(&session)).await;
     let count = stat.ok().and_then(|stat| stat.entries);
     let ids: Vec<_> = saved.iter().map(|saved| saved.id).collect();
-    Reply::ok(
+    VikingResponse::ok(
         began,
         json!({ "session_id": session, "message_count": count, "added": ids.len(), "message_ids": ids }),
     )
@@ -205,82 +208,82 @@ async fn observe(access: Access, session: String, messages: Vec<Message>) -> Rep
 
 /// Options of a commit; this server keeps every turn, so none of them matters.
 #[derive(Deserialize)]
-pub(super) struct Commit {}
+pub(super) struct CommitBody {}
 
 /// Sums the conversation up and draws memories from it: at once by rules, in the background by a model.
 pub(super) async fn commit(
     Writer(access): Writer,
-    Named(session): Named,
-    Json(Commit {}, _): Json<Commit>,
-) -> Replied {
+    PathParam(session): PathParam,
+    JsonBody(CommitBody {}, _): JsonBody<CommitBody>,
+) -> VikingResult {
     let began = Instant::now();
     let engine = access.engine();
-    if engine.reads_by_rules(&access.scope) {
+    if engine.captures_without_model(&access.scope) {
         // Before the end is announced: then the worker wants to read it too.
         let request = ExtractRequest { session: Some(session.clone()), dry_run: false };
         engine.extract(&access.scope, &request).await?;
     }
     engine.end_session(&access.scope, &session).await?;
-    let archive = to_viking(&uri(&session), &access.scope);
-    Reply::ok(
+    let archive = to_viking(&session_uri(&session), &access.scope);
+    VikingResponse::ok(
         began,
         json!({
             "session_id": session, "status": "accepted", "archived": true,
-            "archive_uri": archive, "task_id": format!("{TASK}{session}"),
+            "archive_uri": archive, "task_id": format!("{TASK_PREFIX}{session}"),
         }),
     )
 }
 
 /// How many turns of a conversation were not read yet.
-async fn waiting(access: &Access, session: &str) -> Result<usize, Problem> {
+async fn pending_turns(access: &Access, session: &str) -> Result<usize, Problem> {
     let status = access.engine().capture_status(&access.scope).await?;
     let of = status.waiting.iter().filter(|one| one.session.as_deref() == Some(session));
     Ok(of.map(|one| one.turns).sum())
 }
 
-pub(super) async fn task(Reader(access): Reader, Named(task): Named) -> Replied {
+pub(super) async fn task(Reader(access): Reader, PathParam(task): PathParam) -> VikingResult {
     let began = Instant::now();
-    let Some(session) = task.strip_prefix(TASK) else {
+    let Some(session) = task.strip_prefix(TASK_PREFIX) else {
         return Err(Problem::from(everlore::Error::not_found("task", &task)));
     };
-    let waiting = waiting(&access, session).await?;
+    let waiting = pending_turns(&access, session).await?;
     let status = if waiting == 0 { "completed" } else { "running" };
     let result = json!({ "session_id": session, "pending_messages": waiting });
-    Reply::ok(
+    VikingResponse::ok(
         began,
         json!({ "task_id": task, "task_type": "session_commit", "status": status, "resource_id": session, "result": result }),
     )
 }
 
 /// Everything that was accepted is stored already; only conversations may still be read.
-pub(super) async fn wait(Reader(access): Reader) -> Replied {
+pub(super) async fn wait(Reader(access): Reader) -> VikingResult {
     let began = Instant::now();
     let status = access.engine().capture_status(&access.scope).await?;
-    Reply::ok(began, json!({ "pending_messages": status.turns }))
+    VikingResponse::ok(began, json!({ "pending_messages": status.turns }))
 }
 
 /// What a conversation was about, and its last turns that fit the budget.
 pub(super) async fn context(
     Reader(access): Reader,
-    Named(session): Named,
-    mut params: Params,
-) -> Replied {
+    PathParam(session): PathParam,
+    mut params: QueryParams,
+) -> VikingResult {
     let began = Instant::now();
-    let budget: usize = params.one("token_budget")?.unwrap_or(128_000);
+    let budget: usize = params.optional("token_budget")?.unwrap_or(128_000);
     let (engine, scope) = (access.engine(), &access.scope);
-    let overview = engine.fs_read(scope, &uri(&session), Level::L1).await?.text;
+    let overview = engine.fs_read(scope, &session_uri(&session), FsTier::L1).await?.text;
     let turns = last_turns(&access, &session).await?;
-    let mut tokens = estimate(&overview);
+    let mut tokens = estimate_tokens(&overview);
     let mut messages: Vec<Value> = Vec::new();
     for turn in turns.iter().rev() {
-        tokens += estimate(&turn.content);
+        tokens += estimate_tokens(&turn.content);
         if tokens > budget {
             break;
         }
-        messages.push(told(turn));
+        messages.push(turn_json(turn));
     }
     messages.reverse();
-    Reply::ok(
+    VikingResponse::ok(
         began,
         json!({
             "latest_archive_overview": overview, "pre_archive_abstracts": [],
@@ -301,7 +304,7 @@ async fn last_turns(access: &Access, session: &str) -> Result<Vec<Memory>, Probl
     }
 }
 
-fn told(turn: &Memory) -> Value {
+fn turn_json(turn: &Memory) -> Value {
     json!({
         "id": turn.id,
         "role": turn.source.role.unwrap_or(Role::User),

@@ -4,16 +4,16 @@ use std::time::Instant;
 
 use everlore::{
     Engine, Scope,
-    engine::fs::{Item, ListRequest, MAX_PAGE, RemoveRequest, to_viking},
+    engine::fs::{FsEntry, FsListRequest, FsRemoveRequest, MAX_PAGE_SIZE, to_viking},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::envelope::{Replied, Reply};
+use super::envelope::{VikingResponse, VikingResult};
 use crate::{
     auth::{Access, Reader, Writer},
-    body::Json,
-    params::Params,
+    body::JsonBody,
+    params::QueryParams,
     problem::Problem,
 };
 
@@ -25,16 +25,16 @@ const MAX_DEPTH: usize = 20;
 
 /// An entry of the tree.
 #[derive(Clone)]
-pub(super) struct Entry {
+pub(super) struct VikingEntry {
     pub(super) uri: String,
     pub(super) name: String,
     pub(super) is_folder: bool,
     pub(super) summary: String,
-    item: Option<Item>,
+    item: Option<FsEntry>,
 }
 
-impl Entry {
-    fn of(item: Item, scope: &Scope) -> Self {
+impl VikingEntry {
+    fn from_item(item: FsEntry, scope: &Scope) -> Self {
         let uri = to_viking(&item.uri, scope).trim_end_matches('/').to_owned();
         Self {
             uri,
@@ -50,7 +50,7 @@ impl Entry {
         Self { uri, name, is_folder: true, summary, item: None }
     }
 
-    fn json(&self) -> Value {
+    fn to_json(&self) -> Value {
         let item = self.item.as_ref();
         json!({
             "name": self.name,
@@ -68,20 +68,20 @@ impl Entry {
 }
 
 /// The uri that was asked for.
-pub(super) fn asked(params: &mut Params) -> Result<String, Problem> {
-    let uri: Option<String> = params.one("uri")?;
+pub(super) fn required_uri(params: &mut QueryParams) -> Result<String, Problem> {
+    let uri: Option<String> = params.optional("uri")?;
     uri.filter(|uri| !uri.is_empty())
         .ok_or_else(|| Problem::invalid("there is no uri", "give one, such as viking://resources"))
 }
 
 /// The folders that only that system has; above everything that is held.
-pub(super) fn outer(uri: &str, scope: &Scope) -> Option<Vec<Entry>> {
+pub(super) fn virtual_folder(uri: &str, scope: &Scope) -> Option<Vec<VikingEntry>> {
     let user = scope.user();
     let path = uri.strip_prefix("viking://")?.trim_end_matches('/');
     let own = path == "~" || path.strip_prefix("user/").is_some_and(|name| name == user);
     let at = |path: &str, what: &str| {
         let name = path.rsplit('/').next().unwrap_or_default();
-        Entry::folder(format!("viking://{path}"), name, what)
+        VikingEntry::folder(format!("viking://{path}"), name, what)
     };
     Some(match path {
         "" => vec![
@@ -103,22 +103,22 @@ pub(super) fn outer(uri: &str, scope: &Scope) -> Option<Vec<Entry>> {
 }
 
 /// Some entries of a folder: `limit` of them after `offset`, and whether there are more.
-async fn entries(
+async fn list_entries(
     engine: &Engine,
     scope: &Scope,
     uri: &str,
     (offset, limit): (usize, usize),
-) -> Result<(Vec<Entry>, bool), Problem> {
-    if let Some(outer) = outer(uri, scope) {
+) -> Result<(Vec<VikingEntry>, bool), Problem> {
+    if let Some(outer) = virtual_folder(uri, scope) {
         let more = outer.len() > offset + limit;
         return Ok((outer.into_iter().skip(offset).take(limit).collect(), more));
     }
     let (mut found, mut after) = (Vec::new(), None);
     loop {
-        let left = (offset + limit).saturating_sub(found.len()).clamp(1, MAX_PAGE);
-        let page = ListRequest { after, limit: left, ..ListRequest::new(uri) };
+        let left = (offset + limit).saturating_sub(found.len()).clamp(1, MAX_PAGE_SIZE);
+        let page = FsListRequest { after, limit: left, ..FsListRequest::new(uri) };
         let listing = engine.fs_list(scope, &page).await?;
-        found.extend(listing.items.into_iter().map(|item| Entry::of(item, scope)));
+        found.extend(listing.items.into_iter().map(|item| VikingEntry::from_item(item, scope)));
         after = listing.next;
         if after.is_none() || found.len() >= offset + limit {
             let more = after.is_some() || found.len() > offset + limit;
@@ -133,10 +133,10 @@ pub(super) async fn walk(
     uri: &str,
     depth: usize,
     limit: usize,
-) -> Result<(Vec<(String, Entry)>, bool), Problem> {
+) -> Result<(Vec<(String, VikingEntry)>, bool), Problem> {
     let (engine, mut walked) = (access.engine(), Vec::new());
-    let (first, mut more) = entries(&engine, &access.scope, uri, (0, limit)).await?;
-    let mut open: Vec<(usize, String, Entry)> =
+    let (first, mut more) = list_entries(&engine, &access.scope, uri, (0, limit)).await?;
+    let mut open: Vec<(usize, String, VikingEntry)> =
         first.into_iter().rev().map(|entry| (1, entry.name.clone(), entry)).collect();
     while let Some((level, path, entry)) = open.pop() {
         if walked.len() == limit {
@@ -145,7 +145,7 @@ pub(super) async fn walk(
         }
         if entry.is_folder && level < depth.min(MAX_DEPTH) {
             // A name that another system brought may be none here: it is shown, and not opened.
-            let inside = entries(&engine, &access.scope, &entry.uri, (0, limit)).await;
+            let inside = list_entries(&engine, &access.scope, &entry.uri, (0, limit)).await;
             let (inside, cut) = inside.unwrap_or_default();
             more |= cut;
             let below = inside.into_iter().rev();
@@ -156,98 +156,102 @@ pub(super) async fn walk(
     Ok((walked, more))
 }
 
-fn page(params: &mut Params) -> Result<(usize, usize), Problem> {
-    let limit: Option<usize> = params.one("limit")?;
-    let most: Option<usize> = params.one("node_limit")?;
-    let offset: usize = params.one("offset")?.unwrap_or(0);
-    let limit = limit.or(most).unwrap_or(MAX_PAGE);
-    if !(1..=MAX_PAGE).contains(&limit) || offset > MAX_OFFSET {
-        let title = format!("a page has 1 to {MAX_PAGE} entries, and begins before {MAX_OFFSET}");
+fn page_range(params: &mut QueryParams) -> Result<(usize, usize), Problem> {
+    let limit: Option<usize> = params.optional("limit")?;
+    let most: Option<usize> = params.optional("node_limit")?;
+    let offset: usize = params.optional("offset")?.unwrap_or(0);
+    let limit = limit.or(most).unwrap_or(MAX_PAGE_SIZE);
+    if !(1..=MAX_PAGE_SIZE).contains(&limit) || offset > MAX_OFFSET {
+        let title =
+            format!("a page has 1 to {MAX_PAGE_SIZE} entries, and begins before {MAX_OFFSET}");
         return Err(Problem::invalid(title, "ask for less at a time"));
     }
     Ok((offset, limit))
 }
 
-pub(super) async fn list(Reader(access): Reader, mut params: Params) -> Replied {
+pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
     let began = Instant::now();
-    let uri = asked(&mut params)?;
-    let (offset, limit) = page(&mut params)?;
-    let (found, more) = match params.is("recursive")? {
+    let uri = required_uri(&mut params)?;
+    let (offset, limit) = page_range(&mut params)?;
+    let (found, more) = match params.flag("recursive")? {
         true => {
             let (walked, more) = walk(&access, &uri, MAX_DEPTH, limit).await?;
             (walked.into_iter().map(|(_, entry)| entry).collect(), more)
         }
-        false => entries(&access.engine(), &access.scope, &uri, (offset, limit)).await?,
+        false => list_entries(&access.engine(), &access.scope, &uri, (offset, limit)).await?,
     };
-    let found: Vec<Value> = match params.is("simple")? {
+    let found: Vec<Value> = match params.flag("simple")? {
         true => found.into_iter().map(|entry| entry.uri.into()).collect(),
-        false => found.iter().map(Entry::json).collect(),
+        false => found.iter().map(VikingEntry::to_json).collect(),
     };
-    Reply::page(began, found.into(), more)
+    VikingResponse::page(began, found.into(), more)
 }
 
-pub(super) async fn tree(Reader(access): Reader, mut params: Params) -> Replied {
+pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
     let began = Instant::now();
-    let uri = asked(&mut params)?;
-    let (_, limit) = page(&mut params)?;
-    let depth = params.one("level_limit")?.unwrap_or(3);
-    let folders_only = params.is("directories_only")?;
+    let uri = required_uri(&mut params)?;
+    let (_, limit) = page_range(&mut params)?;
+    let depth = params.optional("level_limit")?.unwrap_or(3);
+    let folders_only = params.flag("directories_only")?;
     let (walked, more) = walk(&access, &uri, depth, limit).await?;
     let shown = walked.iter().filter(|(_, entry)| entry.is_folder || !folders_only);
     let shown: Vec<Value> = shown
         .map(|(path, entry)| {
-            let mut entry = entry.json();
+            let mut entry = entry.to_json();
             entry["rel_path"] = path.as_str().into();
             entry
         })
         .collect();
-    Reply::page(began, shown.into(), more)
+    VikingResponse::page(began, shown.into(), more)
 }
 
-pub(super) async fn stat(Reader(access): Reader, mut params: Params) -> Replied {
+pub(super) async fn stat(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
     let began = Instant::now();
-    let uri = asked(&mut params)?;
-    if let Some(outer) = outer(&uri, &access.scope) {
+    let uri = required_uri(&mut params)?;
+    if let Some(outer) = virtual_folder(&uri, &access.scope) {
         let name = uri.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-        let entry = Entry::folder(uri, &name, "");
-        let mut told = entry.json();
+        let entry = VikingEntry::folder(uri, &name, "");
+        let mut told = entry.to_json();
         told["count"] = outer.len().into();
-        return Reply::ok(began, told);
+        return VikingResponse::ok(began, told);
     }
     let stat = access.engine().fs_stat(&access.scope, &uri).await?;
-    let mut told = Entry::of(stat.item, &access.scope).json();
+    let mut told = VikingEntry::from_item(stat.item, &access.scope).to_json();
     told["count"] = stat.entries.into();
-    Reply::ok(began, told)
+    VikingResponse::ok(began, told)
 }
 
 /// A folder to make.
 #[derive(Deserialize)]
-pub(super) struct Folder {
+pub(super) struct MakeFolderBody {
     uri: String,
 }
 
 /// A folder is there as soon as something is in it; until then its name is only checked.
-pub(super) async fn make_folder(Writer(access): Writer, Json(folder, _): Json<Folder>) -> Replied {
+pub(super) async fn make_folder(
+    Writer(access): Writer,
+    JsonBody(folder, _): JsonBody<MakeFolderBody>,
+) -> VikingResult {
     let began = Instant::now();
     let made = access.engine().fs_stat(&access.scope, &folder.uri).await;
     match made {
         Ok(_) | Err(everlore::Error::NoSuchUri { .. }) => {
-            Reply::ok(began, json!({ "uri": folder.uri }))
+            VikingResponse::ok(began, json!({ "uri": folder.uri }))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-pub(super) async fn remove(Writer(access): Writer, mut params: Params) -> Replied {
+pub(super) async fn remove(Writer(access): Writer, mut params: QueryParams) -> VikingResult {
     let began = Instant::now();
-    let uri = asked(&mut params)?;
-    if outer(&uri, &access.scope).is_some() {
+    let uri = required_uri(&mut params)?;
+    if virtual_folder(&uri, &access.scope).is_some() {
         return Err(Problem::invalid("this folder is always there", "remove what is in it"));
     }
-    let request = RemoveRequest { uri, recursive: params.is("recursive")?, dry_run: false };
+    let request = FsRemoveRequest { uri, recursive: params.flag("recursive")?, dry_run: false };
     let removed = access.engine().fs_remove(&access.scope, &request).await?;
     let uri = to_viking(&removed.uri, &access.scope);
-    Reply::ok(
+    VikingResponse::ok(
         began,
         json!({ "uri": uri, "estimated_deleted_count": removed.memories, "undo": removed.runs }),
     )

@@ -6,58 +6,58 @@
 use everlore::{
     Scope, Turn,
     store::JournalQuery,
-    text::blocks::without_blocks,
-    types::{Author, Role, Timestamp},
+    text::injected_blocks::strip_injected_blocks,
+    types::{ChangeAuthor, Role, Timestamp},
 };
 
 use super::{
-    asked::Asked,
-    heard::Heard,
-    identity::{Identity, Mode, digest},
+    request::ProxiedRequest,
+    response::ProxiedReply,
+    session::{MemoryMode, ProxySession, short_digest},
 };
 
 /// An exchange that is under way.
 pub(super) struct Exchange {
-    pub(super) identity: Identity,
-    pub(super) asked: Asked,
+    pub(super) session: ProxySession,
+    pub(super) request: ProxiedRequest,
     /// When it was asked.
     pub(super) at: Timestamp,
 }
 
 impl Exchange {
     /// Keeps what was said, and writes down what the answer used. Nobody waits for it, so what fails is told to the log.
-    pub(super) async fn keep(self, heard: Heard) {
-        let Identity { access, session, mode } = &self.identity;
+    pub(super) async fn store(self, heard: ProxiedReply) {
+        let ProxySession { access, session, mode } = &self.session;
         if let Some(id) = &heard.id {
-            access.app.proxy.answers.put(key(&access.scope, id), session.clone());
+            access.app.proxy.reply_sessions.put(reply_key(&access.scope, id), session.clone());
         }
-        if *mode < Mode::Full {
+        if *mode < MemoryMode::Full {
             return;
         }
         let ended = access.app.engine.now().timestamp();
-        let answer = without_blocks(&heard.text).into_owned();
-        let place: Vec<&str> = self.asked.before.iter().map(String::as_str).collect();
-        let question = [&place[..], &[&self.asked.question]].concat();
+        let answer = strip_injected_blocks(&heard.text).into_owned();
+        let place: Vec<&str> = self.request.preceding.iter().map(String::as_str).collect();
+        let question = [&place[..], &[&self.request.question]].concat();
         let said = [&question[..], &[&answer]].concat();
-        self.keep_turn(Role::User, &self.asked.question, self.at, &question).await;
-        self.keep_turn(Role::Assistant, &answer, ended.max(self.at), &said).await;
+        self.store_turn(Role::User, &self.request.question, self.at, &question).await;
+        self.store_turn(Role::Assistant, &answer, ended.max(self.at), &said).await;
         if heard.is_done {
-            let used = access.engine().answered(&access.scope, session, &answer).await;
+            let used = access.engine().record_answer(&access.scope, session, &answer).await;
             if let Err(error) = used {
                 tracing::warn!(%error, "what an answer used is not written down");
             }
         }
     }
 
-    async fn keep_turn(&self, role: Role, text: &str, at: Timestamp, place: &[&str]) {
-        let Identity { access, session, .. } = &self.identity;
+    async fn store_turn(&self, role: Role, text: &str, at: Timestamp, place: &[&str]) {
+        let ProxySession { access, session, .. } = &self.session;
         if text.is_empty() {
             return;
         }
         let who = if role == Role::User { "user" } else { "assistant" };
         let names = [access.scope.agent(), access.scope.user(), session, who];
-        let run = format!("proxy-{}", digest(&[&names[..], place].concat()));
-        let _begun = access.app.proxy.begin(&run).await;
+        let run = format!("proxy-{}", short_digest(&[&names[..], place].concat()));
+        let _begun = access.app.proxy.begin_capture(&run).await;
         let stored = async {
             let query =
                 JournalQuery { run: Some(run.clone()), limit: Some(1), ..JournalQuery::default() };
@@ -65,7 +65,7 @@ impl Exchange {
                 return Ok(());
             }
             let cause = Some("observe by the proxy".to_owned());
-            let author = Author { cause, run: Some(run.clone()), ..access.author() };
+            let author = ChangeAuthor { reason: cause, run: Some(run.clone()), ..access.author() };
             let turn = Turn {
                 text: text.to_owned(),
                 session: Some(session.clone()),
@@ -88,6 +88,6 @@ impl Exchange {
 }
 
 /// By what an answer of a scope is found again.
-pub(super) fn key(scope: &Scope, answer: &str) -> String {
+pub(super) fn reply_key(scope: &Scope, answer: &str) -> String {
     format!("{scope}\n{answer}")
 }

@@ -1,13 +1,13 @@
 //! Vectors of the built-in model, as OpenAI's clients ask for them.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use everlore::llm::{Builtin, Embedder};
+use everlore::llm::{BuiltinEmbedder, Embedder};
 use serde_json::{Value, json};
 
 use crate::problem::Problem;
 
 /// The name of the built-in model for clients.
-pub(super) const BUILTIN: &str = "everlore-builtin";
+pub(super) const BUILTIN_MODEL: &str = "everlore-builtin";
 
 /// The most texts at once, as OpenAI has it.
 const MAX_TEXTS: usize = 2_048;
@@ -17,17 +17,19 @@ pub(super) async fn embed(body: &[u8]) -> Result<Value, Problem> {
     let body: Value = serde_json::from_slice(body).map_err(|error| {
         Problem::invalid(format!("the body is not JSON: {error}"), "send {\"input\": \"…\"}")
     })?;
-    let (model, texts) = (Builtin::new(), texts(&body["input"])?);
+    let (model, texts) = (BuiltinEmbedder::new(), input_texts(&body["input"])?);
     let size = model.model().dimensions;
     if body["dimensions"].as_u64().is_some_and(|asked| asked != size as u64) {
         return Err(Problem::invalid(
-            format!("{BUILTIN} makes {size} numbers"),
+            format!("{BUILTIN_MODEL} makes {size} numbers"),
             "leave `dimensions` out",
         ));
     }
     if let Some(place) = texts.iter().position(|text| !model.understands(text)) {
         return Err(Problem::invalid(
-            format!("{BUILTIN} understands English only, and input {place} is something else"),
+            format!(
+                "{BUILTIN_MODEL} understands English only, and input {place} is something else"
+            ),
             "set a provider in the section [embedding] of the settings; recall itself needs none",
         ));
     }
@@ -43,17 +45,18 @@ pub(super) async fn embed(body: &[u8]) -> Result<Value, Problem> {
     };
     let vectors = model.embed(&texts).await?;
     let item = |(index, numbers): (usize, &Vec<f32>)| {
-        let embedding = if base64 { json!(encoded(numbers)) } else { json!(numbers) };
+        let embedding = if base64 { json!(base64_floats(numbers)) } else { json!(numbers) };
         json!({ "object": "embedding", "index": index, "embedding": embedding })
     };
     let data: Vec<Value> = vectors.iter().enumerate().map(item).collect();
-    let tokens: usize = texts.iter().map(|text| everlore::text::tokens::estimate(text)).sum();
+    let tokens: usize =
+        texts.iter().map(|text| everlore::text::tokens::estimate_tokens(text)).sum();
     let usage = json!({ "prompt_tokens": tokens, "total_tokens": tokens });
-    Ok(json!({ "object": "list", "data": data, "model": BUILTIN, "usage": usage }))
+    Ok(json!({ "object": "list", "data": data, "model": BUILTIN_MODEL, "usage": usage }))
 }
 
 /// The texts of a request: one, or a list.
-fn texts(input: &Value) -> Result<Vec<&str>, Problem> {
+fn input_texts(input: &Value) -> Result<Vec<&str>, Problem> {
     let wrong = |title: &str| Problem::invalid(title, "give `input` as a text or a list of texts");
     let texts: Vec<&str> = match input {
         Value::String(text) => vec![text],
@@ -74,6 +77,6 @@ fn texts(input: &Value) -> Result<Vec<&str>, Problem> {
     }
 }
 
-fn encoded(numbers: &[f32]) -> String {
+fn base64_floats(numbers: &[f32]) -> String {
     STANDARD.encode(numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>())
 }

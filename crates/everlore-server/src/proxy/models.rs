@@ -5,44 +5,49 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use everlore::llm::remote::{Relay, Relayed, Tongue};
+use everlore::llm::remote::{ClientProtocol, Upstream, UpstreamResponse};
 use http_body_util::{BodyExt, Full, Limited};
 use serde_json::{Value, json};
 
-use super::{embeddings::BUILTIN, pass::to_client};
-use crate::{answer::Answer, problem::Problem};
+use super::{embeddings::BUILTIN_MODEL, stream::client_response};
+use crate::{problem::Problem, response::JsonResponse};
 
 /// The name by which clients ask for the model of the settings.
-pub(super) const CHOSEN: &str = "everlore";
+pub(super) const CONFIGURED_MODEL: &str = "everlore";
 
 /// A list of models is far shorter.
-const MAX_LIST: usize = 8 << 20;
+const MAX_LIST_BYTES: usize = 8 << 20;
 
 /// Our models in the words of a protocol; the one of the settings only where there is one.
-pub(super) fn ours(tongue: Tongue, relay: Option<&Relay>) -> Vec<Value> {
+pub(super) fn own_models(tongue: ClientProtocol, relay: Option<&Upstream>) -> Vec<Value> {
     let openai =
         |id: &str| json!({ "id": id, "object": "model", "created": 0, "owned_by": "everlore" });
     let chosen = relay.filter(|relay| !relay.model().is_empty());
     match tongue {
-        Tongue::Openai => {
-            chosen.map(|_| openai(CHOSEN)).into_iter().chain([openai(BUILTIN)]).collect()
-        }
-        Tongue::Anthropic => {
+        ClientProtocol::Openai => chosen
+            .map(|_| openai(CONFIGURED_MODEL))
+            .into_iter()
+            .chain([openai(BUILTIN_MODEL)])
+            .collect(),
+        ClientProtocol::Anthropic => {
             let name =
-                |relay: &Relay| format!("{} (the model of everlore's settings)", relay.model());
+                |relay: &Upstream| format!("{} (the model of everlore's settings)", relay.model());
             let made = "1970-01-01T00:00:00Z";
-            let model = |relay| json!({ "type": "model", "id": CHOSEN, "display_name": name(relay), "created_at": made });
+            let model = |relay| json!({ "type": "model", "id": CONFIGURED_MODEL, "display_name": name(relay), "created_at": made });
             chosen.map(model).into_iter().collect()
         }
     }
 }
 
 /// The list of a provider with ours at its end; what is no list is passed on as it is.
-pub(super) async fn with_ours(reply: Relayed, ours: Vec<Value>) -> Result<Response, Problem> {
+pub(super) async fn append_own_models(
+    reply: UpstreamResponse,
+    ours: Vec<Value>,
+) -> Result<Response, Problem> {
     if !reply.status.is_success() {
-        return Ok(to_client(reply, None));
+        return Ok(client_response(reply, None));
     }
-    let read = Limited::new(reply.body, MAX_LIST).collect().await;
+    let read = Limited::new(reply.body, MAX_LIST_BYTES).collect().await;
     let bytes = read.map_err(|error| Problem::internal(&error))?.to_bytes();
     let mut list: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let Some(models) = list["data"].as_array_mut() else {
@@ -53,22 +58,26 @@ pub(super) async fn with_ours(reply: Relayed, ours: Vec<Value>) -> Result<Respon
         return Ok(response);
     };
     models.extend(ours);
-    Ok(Answer::ok(list).into_response())
+    Ok(JsonResponse::ok(list).into_response())
 }
 
 /// The list where there is no provider.
-pub(super) fn alone(tongue: Tongue) -> Value {
-    let models = ours(tongue, None);
+pub(super) fn own_model_list(tongue: ClientProtocol) -> Value {
+    let models = own_models(tongue, None);
     match tongue {
-        Tongue::Openai => json!({ "object": "list", "data": models }),
-        Tongue::Anthropic => {
+        ClientProtocol::Openai => json!({ "object": "list", "data": models }),
+        ClientProtocol::Anthropic => {
             json!({ "data": models, "has_more": false, "first_id": null, "last_id": null })
         }
     }
 }
 
 /// The model that a path names, if it is ours.
-pub(super) fn named(path: &str, tongue: Tongue, relay: Option<&Relay>) -> Option<Value> {
+pub(super) fn find_own_model(
+    path: &str,
+    tongue: ClientProtocol,
+    relay: Option<&Upstream>,
+) -> Option<Value> {
     let name = path.rsplit('/').next()?;
-    ours(tongue, relay).into_iter().find(|model| model["id"] == name)
+    own_models(tongue, relay).into_iter().find(|model| model["id"] == name)
 }

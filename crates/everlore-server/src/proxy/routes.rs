@@ -8,23 +8,24 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use everlore::llm::remote::Tongue;
+use everlore::llm::remote::ClientProtocol;
 use serde_json::Value;
 use utoipa::OpenApi;
 
 use super::{
-    asked::Asked, check_spending, converse, edited, embeddings, memory::Added, models,
-    pass::to_client, passed, provider, received, wire::Wire,
+    chat_api::ChatApi, check_spending, edit_body, embeddings, inject::InjectionOutcome, models,
+    read_request, relay_chat, relay_for, relay_request, request::ProxiedRequest,
+    stream::client_response,
 };
 use crate::{
-    answer::Answer,
     app::App,
-    auth::{Reader, client_authorized},
-    problem::{Dialect, Problem},
+    auth::{Reader, authenticate_client},
+    problem::{ErrorFormat, Problem},
+    response::JsonResponse,
 };
 
 /// The path below which Anthropic's clients ask.
-pub(super) const ANTHROPIC: &str = "/anthropic";
+pub(super) const ANTHROPIC_PREFIX: &str = "/anthropic";
 
 /// Everything that is passed on. Whoever asks needs a token or a key.
 pub(crate) fn routes(app: &App) -> Router<App> {
@@ -39,7 +40,7 @@ pub(crate) fn routes(app: &App) -> Router<App> {
         .route("/anthropic/v1/messages/count_tokens", post(count))
         .route("/anthropic/v1/models", get(list_anthropic))
         .route("/anthropic/v1/models/{*model}", get(show_anthropic));
-    openai.merge(anthropic).route_layer(from_fn_with_state(app.clone(), client_authorized))
+    openai.merge(anthropic).route_layer(from_fn_with_state(app.clone(), authenticate_client))
 }
 
 /// Whether a path is one of OpenAI's.
@@ -52,18 +53,18 @@ pub(crate) fn is_openai(path: &str) -> bool {
 
 /// An answer, whose problem is told as OpenAI does.
 pub(crate) fn as_openai(response: Response) -> Response {
-    told_in(Dialect::Openai, response)
+    set_error_format(ErrorFormat::Openai, response)
 }
 
 /// An answer, whose problem is told as Anthropic does.
 pub(crate) fn as_anthropic(response: Response) -> Response {
-    told_in(Dialect::Anthropic, response)
+    set_error_format(ErrorFormat::Anthropic, response)
 }
 
 /// An answer, whose problem is told in a dialect.
-fn told_in(dialect: Dialect, mut response: Response) -> Response {
+fn set_error_format(dialect: ErrorFormat, mut response: Response) -> Response {
     let Some(problem) = response.extensions_mut().get_mut::<Problem>() else { return response };
-    problem.dialect = dialect;
+    problem.error_format = dialect;
     let is_settings = problem.code == "no_provider";
     let kind = HeaderValue::from_static(dialect.content_type());
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
@@ -75,8 +76,8 @@ fn told_in(dialect: Dialect, mut response: Response) -> Response {
 }
 
 /// The description of these routes.
-pub(crate) fn description() -> utoipa::openapi::OpenApi {
-    Description::openapi()
+pub(crate) fn api_doc() -> utoipa::openapi::OpenApi {
+    ProxyApiDoc::openapi()
 }
 
 #[derive(OpenApi)]
@@ -91,52 +92,58 @@ pub(crate) fn description() -> utoipa::openapi::OpenApi {
     list_anthropic,
     show_anthropic
 ))]
-struct Description;
+struct ProxyApiDoc;
 
 /// A conversation as OpenAI's chat completions, with memory
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "proxy", operation_id = "proxy_chat", request_body = Object, responses((status = 200, description = "The provider's answer, byte for byte", body = Object)))]
 async fn chat(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
-    converse(Wire::Chat, access, request).await
+    relay_chat(ChatApi::Chat, access, request).await
 }
 
 /// A conversation as OpenAI's responses, with memory
 #[utoipa::path(post, path = "/v1/responses", tag = "proxy", operation_id = "proxy_responses", request_body = Object, responses((status = 200, description = "The provider's answer, byte for byte", body = Object)))]
 async fn responses(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
-    converse(Wire::Responses, access, request).await
+    relay_chat(ChatApi::Responses, access, request).await
 }
 
 /// A conversation as Anthropic's messages, with memory
 #[utoipa::path(post, path = "/anthropic/v1/messages", tag = "proxy", operation_id = "proxy_messages", request_body = Object, responses((status = 200, description = "The provider's answer, byte for byte", body = Object)))]
 async fn messages(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
-    converse(Wire::Messages, access, request).await
+    relay_chat(ChatApi::Messages, access, request).await
 }
 
 /// Vectors as OpenAI makes them: of the provider, or of the built-in model
 #[utoipa::path(post, path = "/v1/embeddings", tag = "proxy", operation_id = "proxy_embeddings", request_body = Object, responses((status = 200, description = "The vectors", body = Object)))]
 async fn embed(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
-    let (parts, body) = received(&access, request).await?;
+    let (parts, body) = read_request(&access, request).await?;
     let providers = &access.app.options.providers;
     let relay = providers.embedding.as_ref().or(providers.openai.as_ref());
     let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
-    match relay.filter(|_| asked["model"] != embeddings::BUILTIN) {
+    match relay.filter(|_| asked["model"] != embeddings::BUILTIN_MODEL) {
         Some(relay) => {
             check_spending(&access, &parts)?;
-            Ok(to_client(passed(relay, "/embeddings", &parts, body).await?, None))
+            Ok(client_response(relay_request(relay, "/embeddings", &parts, body).await?, None))
         }
-        None => Ok(Answer::ok(embeddings::embed(&body).await?).into_response()),
+        None => Ok(JsonResponse::ok(embeddings::embed(&body).await?).into_response()),
     }
 }
 
 /// How many tokens messages have, as Anthropic counts them
 #[utoipa::path(post, path = "/anthropic/v1/messages/count_tokens", tag = "proxy", operation_id = "proxy_count", request_body = Object, responses((status = 200, description = "The count", body = Object)))]
 async fn count(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
-    let relay = provider(&access.app, Tongue::Anthropic)?;
-    let (parts, body) = received(&access, request).await?;
+    let relay = relay_for(&access.app, ClientProtocol::Anthropic)?;
+    let (parts, body) = read_request(&access, request).await?;
     check_spending(&access, &parts)?;
-    let asked = std::str::from_utf8(&body).ok().and_then(|text| Asked::read(Wire::Messages, text));
-    let sent = asked.map(|asked| edited(Wire::Messages, &asked, &Added::Off, &relay, &body));
+    let asked = std::str::from_utf8(&body)
+        .ok()
+        .and_then(|text| ProxiedRequest::parse(ChatApi::Messages, text));
+    let sent = asked
+        .map(|asked| edit_body(ChatApi::Messages, &asked, &InjectionOutcome::Off, &relay, &body));
     let sent = sent.unwrap_or(body);
-    Ok(to_client(passed(&relay, "/v1/messages/count_tokens", &parts, sent).await?, None))
+    Ok(client_response(
+        relay_request(&relay, "/v1/messages/count_tokens", &parts, sent).await?,
+        None,
+    ))
 }
 
 /// The models of the provider and ours, as OpenAI lists them
@@ -146,7 +153,7 @@ async fn list(
     reader: Reader,
     request: Request,
 ) -> Result<Response, Problem> {
-    listed(&app, reader, Tongue::Openai, request).await
+    list_models(&app, reader, ClientProtocol::Openai, request).await
 }
 
 /// One model, as OpenAI shows it
@@ -156,7 +163,7 @@ async fn show(
     reader: Reader,
     request: Request,
 ) -> Result<Response, Problem> {
-    shown(&app, reader, Tongue::Openai, request).await
+    show_model(&app, reader, ClientProtocol::Openai, request).await
 }
 
 /// The models of the provider and ours, as Anthropic lists them
@@ -166,7 +173,7 @@ async fn list_anthropic(
     reader: Reader,
     request: Request,
 ) -> Result<Response, Problem> {
-    listed(&app, reader, Tongue::Anthropic, request).await
+    list_models(&app, reader, ClientProtocol::Anthropic, request).await
 }
 
 /// One model, as Anthropic shows it
@@ -176,41 +183,44 @@ async fn show_anthropic(
     reader: Reader,
     request: Request,
 ) -> Result<Response, Problem> {
-    shown(&app, reader, Tongue::Anthropic, request).await
+    show_model(&app, reader, ClientProtocol::Anthropic, request).await
 }
 
-async fn listed(
+async fn list_models(
     app: &App,
     Reader(access): Reader,
-    tongue: Tongue,
+    tongue: ClientProtocol,
     request: Request,
 ) -> Result<Response, Problem> {
-    let Ok(relay) = provider(app, tongue) else {
-        return Ok(Answer::ok(models::alone(tongue)).into_response());
+    let Ok(relay) = relay_for(app, tongue) else {
+        return Ok(JsonResponse::ok(models::own_model_list(tongue)).into_response());
     };
-    let (parts, body) = received(&access, request).await?;
-    let reply = passed(&relay, path_at_provider(&parts.uri, tongue), &parts, body).await?;
-    models::with_ours(reply, models::ours(tongue, Some(&relay))).await
+    let (parts, body) = read_request(&access, request).await?;
+    let reply = relay_request(&relay, provider_path(&parts.uri, tongue), &parts, body).await?;
+    models::append_own_models(reply, models::own_models(tongue, Some(&relay))).await
 }
 
-async fn shown(
+async fn show_model(
     app: &App,
     Reader(access): Reader,
-    tongue: Tongue,
+    tongue: ClientProtocol,
     request: Request,
 ) -> Result<Response, Problem> {
-    let relay = provider(app, tongue);
-    let known = models::named(request.uri().path(), tongue, relay.as_deref().ok());
+    let relay = relay_for(app, tongue);
+    let known = models::find_own_model(request.uri().path(), tongue, relay.as_deref().ok());
     if let Some(model) = known {
-        return Ok(Answer::ok(model).into_response());
+        return Ok(JsonResponse::ok(model).into_response());
     }
-    check_name(request.uri().path())?;
-    let (parts, body) = received(&access, request).await?;
-    Ok(to_client(passed(&*relay?, path_at_provider(&parts.uri, tongue), &parts, body).await?, None))
+    check_model_name(request.uri().path())?;
+    let (parts, body) = read_request(&access, request).await?;
+    Ok(client_response(
+        relay_request(&*relay?, provider_path(&parts.uri, tongue), &parts, body).await?,
+        None,
+    ))
 }
 
 /// A name goes on as it came, so that it must not lead to something else at the provider, with the owner's key.
-fn check_name(path: &str) -> Result<(), Problem> {
+fn check_model_name(path: &str) -> Result<(), Problem> {
     let plain = path.to_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
     match plain.split(['/', '\\']).any(|part| matches!(part, "." | "..")) {
         false => Ok(()),
@@ -219,7 +229,7 @@ fn check_name(path: &str) -> Result<(), Problem> {
 }
 
 /// A path below our address as it is below the provider's.
-fn path_at_provider(uri: &axum::http::Uri, tongue: Tongue) -> &str {
-    let own = if tongue == Tongue::Openai { "/v1" } else { ANTHROPIC };
+fn provider_path(uri: &axum::http::Uri, tongue: ClientProtocol) -> &str {
+    let own = if tongue == ClientProtocol::Openai { "/v1" } else { ANTHROPIC_PREFIX };
     uri.path().strip_prefix(own).unwrap_or(uri.path())
 }

@@ -2,13 +2,13 @@
 //! that a tool's answer never stands without its call.
 
 use crate::{
-    llm::Message,
-    text::tokens::estimate,
+    llm::ChatMessage,
+    text::tokens::estimate_tokens,
     types::{Memory, Role, Timestamp},
 };
 
 /// What a provider wraps around a message.
-const TOKENS_AROUND: usize = 4;
+const MESSAGE_OVERHEAD_TOKENS: usize = 4;
 
 /// A question and what answered it.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,17 +16,17 @@ pub(super) struct Exchange {
     /// Its number in the conversation.
     pub(super) number: usize,
     /// When the question was asked.
-    pub(super) at: Timestamp,
+    pub(super) asked_at: Timestamp,
     /// The question first.
-    pub(super) messages: Vec<Message>,
+    pub(super) messages: Vec<ChatMessage>,
 }
 
 /// The exchanges that a model still sees.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub(super) struct ChatHistory {
     exchanges: Vec<Exchange>,
     /// The number of the next exchange.
-    next: usize,
+    next_number: usize,
 }
 
 impl Exchange {
@@ -36,22 +36,22 @@ impl Exchange {
 
     /// What the user said.
     pub(super) fn question(&self) -> &str {
-        self.messages.iter().find_map(Message::said_by_user).unwrap_or_default()
+        self.messages.iter().find_map(ChatMessage::user_text).unwrap_or_default()
     }
 
     /// What the model said, its parts between tool calls joined.
     pub(super) fn answer(&self) -> String {
-        let said = self.messages.iter().filter_map(Message::said_by_model);
+        let said = self.messages.iter().filter_map(ChatMessage::assistant_text);
         said.collect::<Vec<_>>().join("\n\n")
     }
 }
 
-impl Message {
-    fn said_by_user(&self) -> Option<&str> {
+impl ChatMessage {
+    fn user_text(&self) -> Option<&str> {
         if let Self::User { text } = self { Some(text) } else { None }
     }
 
-    fn said_by_model(&self) -> Option<&str> {
+    fn assistant_text(&self) -> Option<&str> {
         match self {
             Self::Assistant { text, .. } if !text.trim().is_empty() => Some(text),
             _ => None,
@@ -59,16 +59,16 @@ impl Message {
     }
 }
 
-impl History {
+impl ChatHistory {
     /// The exchanges of a conversation that is taken up again.
-    pub(super) fn of(turns: &[Memory]) -> Self {
+    pub(super) fn from_turns(turns: &[Memory]) -> Self {
         let mut history = Self::default();
         for turn in turns {
             let text = turn.content.clone();
             match turn.source.role {
-                Some(Role::User) => history.ask(turn.at, text),
+                Some(Role::User) => history.begin_exchange(turn.at, text),
                 Some(Role::Assistant) if !history.exchanges.is_empty() => {
-                    history.push(Message::Assistant { text, calls: Vec::new() });
+                    history.push(ChatMessage::Assistant { text, calls: Vec::new() });
                 }
                 _ => {}
             }
@@ -79,21 +79,21 @@ impl History {
     }
 
     /// Begins an exchange.
-    pub(super) fn ask(&mut self, at: Timestamp, text: String) {
-        let messages = vec![Message::User { text }];
-        self.exchanges.push(Exchange { number: self.next, at, messages });
-        self.next += 1;
+    pub(super) fn begin_exchange(&mut self, at: Timestamp, text: String) {
+        let messages = vec![ChatMessage::User { text }];
+        self.exchanges.push(Exchange { number: self.next_number, asked_at: at, messages });
+        self.next_number += 1;
     }
 
     /// Adds to the exchange that goes on.
-    pub(super) fn push(&mut self, message: Message) {
+    pub(super) fn push(&mut self, message: ChatMessage) {
         if let Some(exchange) = self.exchanges.last_mut() {
             exchange.messages.push(message);
         }
     }
 
     /// Takes the exchange back that goes on.
-    pub(super) fn take_back(&mut self) {
+    pub(super) fn discard_last(&mut self) {
         self.exchanges.pop();
     }
 
@@ -103,12 +103,12 @@ impl History {
     }
 
     /// All of them, the oldest first.
-    pub(super) fn all(&self) -> &[Exchange] {
+    pub(super) fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 
     /// How many messages there are.
-    pub(super) fn len(&self) -> usize {
+    pub(super) fn message_count(&self) -> usize {
         self.exchanges.iter().map(|exchange| exchange.messages.len()).sum()
     }
 
@@ -118,7 +118,7 @@ impl History {
     }
 
     /// Leaves out the oldest exchanges until at most so many messages are left before the one that goes on.
-    pub(super) fn keep(&mut self, max_messages: usize) {
+    pub(super) fn limit_messages(&mut self, max_messages: usize) {
         self.drop_oldest(|exchange| exchange.messages.len(), max_messages);
     }
 
@@ -145,16 +145,18 @@ impl History {
     }
 }
 
-fn tokens(message: &Message) -> usize {
+fn tokens(message: &ChatMessage) -> usize {
     let inside = match message {
-        Message::User { text } => estimate(text),
-        Message::Assistant { text, calls } => {
+        ChatMessage::User { text } => estimate_tokens(text),
+        ChatMessage::Assistant { text, calls } => {
             let call = |call: &crate::llm::ToolCall| {
-                estimate(&call.name) + estimate(&call.arguments.to_string()) + TOKENS_AROUND
+                estimate_tokens(&call.name)
+                    + estimate_tokens(&call.arguments.to_string())
+                    + MESSAGE_OVERHEAD_TOKENS
             };
-            estimate(text) + calls.iter().map(call).sum::<usize>()
+            estimate_tokens(text) + calls.iter().map(call).sum::<usize>()
         }
-        Message::Tool { name, text, .. } => estimate(name) + estimate(text),
+        ChatMessage::Tool { name, text, .. } => estimate_tokens(name) + estimate_tokens(text),
     };
-    inside + TOKENS_AROUND
+    inside + MESSAGE_OVERHEAD_TOKENS
 }

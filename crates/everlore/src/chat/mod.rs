@@ -8,7 +8,7 @@ mod history;
 mod short_term;
 mod summary;
 mod inject;
-mod answer;
+mod reply;
 mod compact;
 mod offline;
 #[cfg(test)]
@@ -20,74 +20,74 @@ use jiff::{SignedDuration, Zoned};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use answer::{Ended, Reply};
-pub use compact::Compacted;
-pub use inject::Injected;
-pub use offline::{Offline, Quote, Quoted};
+pub use compact::CompactionReport;
+pub use inject::InjectedContext;
+pub use offline::{MemoryQuote, OfflineAnswer, OfflineSession};
+pub use reply::{ChatReply, ReplyOutcome};
 
 use self::{
-    answer::{Hear, Interrupt, sum},
-    compact::KEPT_SHARE,
-    history::History,
-    short_term::ShortTerm,
+    compact::KEEP_DIVISOR,
+    history::ChatHistory,
+    reply::{EventSink, Interrupt, add_usage},
+    short_term::ShortTermMemory,
 };
 use crate::{
     engine::{Engine, PromptRequest, SessionEnd},
     error::{Error, Result},
     files::memory_folder::MemoryFolder,
     ingest::Turn,
-    llm::{ChatModel, Tokens},
-    recall::Block,
+    llm::{ChatModel, TokenUsage},
+    recall::MemoryBlock,
     text::language::Language,
-    tools::Tools,
+    tools::ToolRegistry,
     types::{Role, Scope, Timestamp},
 };
 
 /// What a conversation begins with.
-pub struct Opening {
+pub struct ChatSessionOptions {
     /// Whose memory it is.
     pub scope: Scope,
     /// Its name; one that was used before is taken up again.
     pub session: String,
     /// The caller's own prompt, which comes last.
-    pub base: String,
+    pub caller_prompt: String,
     /// Its language, if it is known.
     pub language: Option<Language>,
     /// What the model may call.
-    pub tools: Tools,
+    pub tools: ToolRegistry,
     /// The folder that the agent keeps for itself, if it has one.
     pub folder: Option<MemoryFolder>,
 }
 
 /// A conversation of a user with a model.
-pub struct Conversation {
+pub struct ChatSession {
     engine: Engine,
     scope: Scope,
     session: String,
     model: Arc<dyn ChatModel>,
-    tools: Tools,
+    tools: ToolRegistry,
     folder: Option<MemoryFolder>,
     prompt: String,
-    history: History,
+    history: ChatHistory,
     /// How many messages of the user there were.
-    rounds: usize,
-    short_term: ShortTerm,
+    user_message_count: usize,
+    short_term: ShortTermMemory,
     /// What was said before the history begins.
-    summary: String,
-    injected: Injected,
-    cost: Cost,
-    moments: Moments,
+    earlier_summary: String,
+    injected: InjectedContext,
+    cost: ChatSessionCost,
+    clock: MonotonicClock,
 }
 
 /// The moments at which something was said, each later than the one before: what was said before a question is told by time.
 #[derive(Default)]
-struct Moments {
+struct MonotonicClock {
     last: Option<Zoned>,
 }
 
-impl Moments {
+impl MonotonicClock {
     /// Now, or a millisecond after the last one.
-    fn next(&mut self, engine: &Engine) -> Zoned {
+    fn next_instant(&mut self, engine: &Engine) -> Zoned {
         let millisecond = SignedDuration::from_millis(1);
         let after = self.last.as_ref().map(|last| last.saturating_add(millisecond));
         let now = after.map_or_else(|| engine.now(), |after| after.max(engine.now()));
@@ -99,22 +99,22 @@ impl Moments {
 /// What happens while a model answers.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Event<'a> {
+pub enum ChatEvent<'a> {
     /// The older part of the conversation was summed up.
-    Compacted(&'a Compacted),
+    Compacted(&'a CompactionReport),
     /// What was added to the prompt for this message.
-    Injected(&'a Injected),
+    Injected(&'a InjectedContext),
     /// More of the answer.
     Text(&'a str),
     /// A tool begins.
-    Calling {
+    ToolStarted {
         /// Its name.
         name: &'a str,
         /// What it is given.
         arguments: &'a Value,
     },
     /// A tool is done.
-    Called {
+    ToolFinished {
         /// Its name.
         name: &'a str,
         /// What it says.
@@ -126,37 +126,39 @@ pub enum Event<'a> {
 
 /// What a conversation cost so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Cost {
+pub struct ChatSessionCost {
     /// How many answers there were.
     pub answers: usize,
     /// What they took.
-    pub answered: Tokens,
+    pub answered: TokenUsage,
     /// What summaries took.
-    pub summaries: Tokens,
+    pub summaries: TokenUsage,
     /// The tokens that were recalled for all messages together, as estimated here.
     pub injected: usize,
 }
 
-impl std::ops::AddAssign for Tokens {
+impl std::ops::AddAssign for TokenUsage {
     fn add_assign(&mut self, other: Self) {
-        *self = sum(*self, other);
+        *self = add_usage(*self, other);
     }
 }
 
-impl Conversation {
+impl ChatSession {
     /// Begins a conversation, or takes up one that was had before.
     pub async fn open(
         engine: &Engine,
         model: Arc<dyn ChatModel>,
-        opening: Opening,
+        opening: ChatSessionOptions,
     ) -> Result<Self> {
-        let Opening { scope, session, base, language, tools, folder } = opening;
+        let ChatSessionOptions { scope, session, caller_prompt: base, language, tools, folder } =
+            opening;
         let prompt = engine.begin_prompt(&scope, &PromptRequest { base, language }).await?;
         let turns = engine.session_turns(&scope, &session).await?;
-        let history = History::of(&turns);
-        let mut short_term = ShortTerm::new(&engine.settings(scope.agent()).memory.short_term);
-        for exchange in history.all() {
-            short_term.keep(exchange);
+        let history = ChatHistory::from_turns(&turns);
+        let mut short_term =
+            ShortTermMemory::new(&engine.settings(scope.agent()).memory.short_term);
+        for exchange in history.exchanges() {
+            short_term.push(exchange);
         }
         let mut taken_up = Self {
             engine: engine.clone(),
@@ -166,90 +168,91 @@ impl Conversation {
             model,
             tools,
             folder,
-            rounds: history.all().len(),
+            user_message_count: history.exchanges().len(),
             history,
             short_term,
-            summary: String::new(),
-            injected: Injected::default(),
-            cost: Cost::default(),
-            moments: Moments::default(),
+            earlier_summary: String::new(),
+            injected: InjectedContext::default(),
+            cost: ChatSessionCost::default(),
+            clock: MonotonicClock::default(),
         };
         // What does not fit is told as short-term items; a model is not asked before anything was said.
-        taken_up.history.take_older(taken_up.trigger() / KEPT_SHARE);
+        taken_up.history.take_older(taken_up.compaction_trigger() / KEEP_DIVISOR);
         Ok(taken_up)
     }
 
     /// Says something and hears the answer. The message is on disk before the model is asked; `interrupt` ends the answer,
     /// of which is stored what came.
-    pub async fn say(
+    pub async fn send(
         &mut self,
         text: &str,
-        hear: &mut (dyn FnMut(Event<'_>) + Send),
+        hear: &mut (dyn FnMut(ChatEvent<'_>) + Send),
         interrupt: impl Future<Output = ()> + Send,
-    ) -> Result<Reply> {
+    ) -> Result<ChatReply> {
         let mut interrupt = pin!(interrupt);
-        let asked_at = self.moments.next(&self.engine).timestamp();
+        let asked_at = self.clock.next_instant(&self.engine).timestamp();
         let recalled = self.recall(text).await;
-        self.store(Role::User, text, asked_at).await?;
+        self.store_turn(Role::User, text, asked_at).await?;
         let recalled = recalled?;
-        self.make_room(hear, interrupt.as_mut()).await;
-        self.history.ask(asked_at, text.to_owned());
-        self.rounds += 1;
-        self.history.keep(self.engine.settings(self.scope.agent()).memory.max_history);
-        let mut answered = self.ask(text, recalled.clone(), hear, interrupt.as_mut()).await;
-        if matches!(answered, Err(Error::TooLong { .. }))
-            && self.make_all_room(hear, interrupt.as_mut()).await
+        self.compact_if_needed(hear, interrupt.as_mut()).await;
+        self.history.begin_exchange(asked_at, text.to_owned());
+        self.user_message_count += 1;
+        self.history.limit_messages(self.engine.settings(self.scope.agent()).memory.max_history);
+        let mut answered =
+            self.inject_and_reply(text, recalled.clone(), hear, interrupt.as_mut()).await;
+        if matches!(answered, Err(Error::ContextTooLong { .. }))
+            && self.compact_all(hear, interrupt.as_mut()).await
         {
-            answered = self.ask(text, recalled, hear, interrupt).await;
+            answered = self.inject_and_reply(text, recalled, hear, interrupt).await;
         }
         let mut reply = match answered {
             Ok(reply) => reply,
             Err(error) => {
-                self.history.take_back();
+                self.history.discard_last();
                 return Err(error);
             }
         };
-        self.cost.add(&reply, &self.injected);
-        self.complete(&mut reply).await;
+        self.cost.add_reply(&reply, &self.injected);
+        self.finish_reply(&mut reply).await;
         Ok(reply)
     }
 
     /// Asks the model, with what is recalled and what it no longer sees.
-    async fn ask(
+    async fn inject_and_reply(
         &mut self,
         question: &str,
-        recalled: Option<Block>,
-        hear: Hear<'_>,
+        recalled: Option<MemoryBlock>,
+        hear: EventSink<'_>,
         interrupt: Interrupt<'_>,
-    ) -> Result<Reply> {
+    ) -> Result<ChatReply> {
         self.injected = self.inject(question, recalled).await;
-        hear(Event::Injected(&self.injected));
+        hear(ChatEvent::Injected(&self.injected));
         let context = self.injected.text.clone();
-        self.answer(&context, hear, interrupt).await
+        self.run_tool_loop(&context, hear, interrupt).await
     }
 
     /// Stores the answer and keeps the exchange.
-    async fn complete(&mut self, reply: &mut Reply) {
-        let said_at = self.moments.next(&self.engine).timestamp();
+    async fn finish_reply(&mut self, reply: &mut ChatReply) {
+        let said_at = self.clock.next_instant(&self.engine).timestamp();
         let stored = match reply.text.trim() {
             "" => Ok(()),
-            text => self.store(Role::Assistant, text, said_at).await,
+            text => self.store_turn(Role::Assistant, text, said_at).await,
         };
-        reply.not_stored = stored.err();
+        reply.store_error = stored.err();
         match self.history.last() {
             // Nothing was said and nothing done: the question is not sent again unanswered.
-            Some(exchange) if exchange.messages.len() == 1 => self.history.take_back(),
-            Some(exchange) => self.short_term.keep(exchange),
+            Some(exchange) if exchange.messages.len() == 1 => self.history.discard_last(),
+            Some(exchange) => self.short_term.push(exchange),
             None => {}
         }
-        if matches!(reply.ended, Ended::Done) {
-            self.engine.follow_use(&self.scope, &self.session, &reply.text);
+        if matches!(reply.outcome, ReplyOutcome::Done) {
+            self.engine.spawn_usage_check(&self.scope, &self.session, &reply.text);
         }
-        self.improve_items();
+        self.rewrite_items();
     }
 
     /// Stores a turn, word for word; nothing if memory is switched off.
-    async fn store(&self, role: Role, text: &str, at: Timestamp) -> Result<()> {
+    async fn store_turn(&self, role: Role, text: &str, at: Timestamp) -> Result<()> {
         if !self.engine.settings(self.scope.agent()).memory.enabled {
             return Ok(());
         }
@@ -269,51 +272,52 @@ impl Conversation {
         &mut self,
         interrupt: impl Future<Output = ()> + Send,
     ) -> Result<Option<SessionEnd>> {
-        let said = !self.history.all().is_empty() || !self.summary.is_empty();
+        let said = !self.history.exchanges().is_empty() || !self.earlier_summary.is_empty();
         if !said || !self.engine.settings(self.scope.agent()).memory.enabled {
-            return self.end_quietly().await;
+            return self.end_without_model().await;
         }
-        let text = summary::transcript(&self.summary, self.history.all());
-        let account = self.account();
+        let text = summary::transcript(&self.earlier_summary, self.history.exchanges());
+        let account = self.metered_model();
         let told = tokio::select! {
             biased;
             () = interrupt => None,
-            (lines, told) = account.sum_up(&text, Engine::MAX_SUMMARY_CHARS) => {
+            (lines, told) = account.summarize(&text, Engine::MAX_SUMMARY_CHARS) => {
                 self.cost.summaries += told.tokens;
                 lines
             }
         };
-        let ended = self.engine.end_session_saying(&self.scope, &self.session, told.as_deref());
+        let ended =
+            self.engine.end_session_with_summary(&self.scope, &self.session, told.as_deref());
         ended.await.map(Some)
     }
 
     /// The same without asking the model.
-    pub async fn end_quietly(&self) -> Result<Option<SessionEnd>> {
-        end_of(&self.engine, &self.scope, &self.session).await
+    pub async fn end_without_model(&self) -> Result<Option<SessionEnd>> {
+        end_session(&self.engine, &self.scope, &self.session).await
     }
 
     /// Forgets what was said in this conversation; what is stored stays.
     pub fn clear(&mut self) {
         self.history.clear();
-        self.rounds = 0;
+        self.user_message_count = 0;
         self.short_term.clear();
-        self.summary.clear();
-        self.injected = Injected::default();
+        self.earlier_summary.clear();
+        self.injected = InjectedContext::default();
     }
 
     /// What was added to the prompt for the last message.
-    pub fn injected(&self) -> &Injected {
+    pub fn injected(&self) -> &InjectedContext {
         &self.injected
     }
 
     /// What it cost so far.
-    pub fn cost(&self) -> Cost {
+    pub fn cost(&self) -> ChatSessionCost {
         self.cost
     }
 
     /// The tokens and the messages that are sent again with the next message.
-    pub fn size(&self) -> (usize, usize) {
-        (self.history.tokens(), self.history.len())
+    pub fn history_size(&self) -> (usize, usize) {
+        (self.history.tokens(), self.history.message_count())
     }
 
     /// The part of the prompt that stays the same.
@@ -332,23 +336,23 @@ impl Conversation {
     }
 
     /// Lets another model answer from now on.
-    pub fn use_model(&mut self, model: Arc<dyn ChatModel>) {
+    pub fn set_model(&mut self, model: Arc<dyn ChatModel>) {
         self.model = model;
     }
 
     /// Who sums up, on whose account.
-    fn account(&self) -> summary::Account {
+    fn metered_model(&self) -> summary::MeteredModel {
         let (scope, model) = (self.scope.clone(), Arc::clone(&self.model));
-        summary::Account { engine: self.engine.clone(), scope, model }
+        summary::MeteredModel { engine: self.engine.clone(), scope, model }
     }
 
-    fn trigger(&self) -> usize {
+    fn compaction_trigger(&self) -> usize {
         self.engine.settings(self.scope.agent()).memory_agent.summarize.trigger_tokens
     }
 }
 
-impl Cost {
-    fn add(&mut self, reply: &Reply, injected: &Injected) {
+impl ChatSessionCost {
+    fn add_reply(&mut self, reply: &ChatReply, injected: &InjectedContext) {
         self.answers += 1;
         self.answered += reply.tokens;
         self.injected += injected.tokens;
@@ -356,7 +360,7 @@ impl Cost {
 }
 
 /// Logs a conversation, if anything of it is stored.
-async fn end_of(engine: &Engine, scope: &Scope, session: &str) -> Result<Option<SessionEnd>> {
+async fn end_session(engine: &Engine, scope: &Scope, session: &str) -> Result<Option<SessionEnd>> {
     if !engine.settings(scope.agent()).memory.enabled {
         return Ok(None);
     }

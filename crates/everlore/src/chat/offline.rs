@@ -3,7 +3,7 @@
 use jiff::Zoned;
 use serde::Serialize;
 
-use super::{Moments, end_of};
+use super::{MonotonicClock, end_session};
 use crate::{
     config::LanguageChoice,
     engine::{Engine, SessionEnd},
@@ -12,25 +12,25 @@ use crate::{
     recall::{Hit, RecallRequest},
     text::{
         age::Age,
-        language::{Language, language_of},
+        language::{Language, detect_language},
     },
     types::{Kind, Memory, MemoryId, Role, Scope},
 };
 
 /// Hits that are looked at beside those that are quoted: earlier questions are found as well and are no answers.
-const MORE_HITS: usize = 10;
+const EXTRA_HITS: usize = 10;
 
 /// A conversation without a model.
-pub struct Offline {
+pub struct OfflineSession {
     engine: Engine,
     scope: Scope,
     session: String,
-    moments: Moments,
+    clock: MonotonicClock,
 }
 
 /// Something stored that answers a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Quote {
+pub struct MemoryQuote {
     /// The memory.
     pub id: MemoryId,
     /// Its uri.
@@ -47,23 +47,23 @@ pub struct Quote {
 
 /// The answer to one message.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Quoted {
+pub struct OfflineAnswer {
     /// All of it in words, as markdown.
     pub text: String,
     /// What is quoted, the best first.
-    pub quotes: Vec<Quote>,
+    pub quotes: Vec<MemoryQuote>,
 }
 
-impl Offline {
+impl OfflineSession {
     /// A conversation of this name.
     pub fn new(engine: &Engine, scope: &Scope, session: &str) -> Self {
         let (engine, scope, session) = (engine.clone(), scope.clone(), session.to_owned());
-        Self { engine, scope, session, moments: Moments::default() }
+        Self { engine, scope, session, clock: MonotonicClock::default() }
     }
 
     /// Stores a message and answers with what is stored about it. The answer itself is not stored: it is nothing new.
-    pub async fn say(&mut self, text: &str) -> Result<Quoted> {
-        let now = self.moments.next(&self.engine);
+    pub async fn send(&mut self, text: &str) -> Result<OfflineAnswer> {
+        let now = self.clock.next_instant(&self.engine);
         let remembers = self.engine.settings(self.scope.agent()).memory.enabled;
         // A question is no answer to itself, so memory is asked first.
         let hits = match remembers {
@@ -76,13 +76,13 @@ impl Offline {
         let (hits, language) = (hits?, self.language(text));
         let limit = self.engine.settings(self.scope.agent()).memory.inject.limit;
         let answers = hits.iter().filter(|hit| !is_question(hit)).take(limit);
-        let quotes: Vec<Quote> = answers.map(|hit| quote(hit, &now, language)).collect();
-        Ok(Quoted { text: in_words(&quotes, language), quotes })
+        let quotes: Vec<MemoryQuote> = answers.map(|hit| quote(hit, &now, language)).collect();
+        Ok(OfflineAnswer { text: render_quotes(&quotes, language), quotes })
     }
 
     /// Ends it: what it was about goes into the log of the day. Nothing if nothing was said.
     pub async fn end(&self) -> Result<Option<SessionEnd>> {
-        end_of(&self.engine, &self.scope, &self.session).await
+        end_session(&self.engine, &self.scope, &self.session).await
     }
 
     fn turn(&self, text: &str, now: &Zoned) -> Turn {
@@ -98,12 +98,12 @@ impl Offline {
     /// Hits that are far behind the best are kept: that one may be an earlier question.
     fn request(&self, text: &str) -> RecallRequest {
         let request = self.engine.context_request(&self.scope, text);
-        RecallRequest { limit: request.limit + MORE_HITS, floor: 0.0, ..request }
+        RecallRequest { limit: request.limit + EXTRA_HITS, floor: 0.0, ..request }
     }
 
     fn language(&self, text: &str) -> Language {
         match self.engine.settings(self.scope.agent()).general.language {
-            LanguageChoice::Auto => language_of(text),
+            LanguageChoice::Auto => detect_language(text),
             LanguageChoice::En => Language::English,
             LanguageChoice::Zh => Language::Chinese,
         }
@@ -117,29 +117,29 @@ fn is_question(hit: &Hit) -> bool {
     memory.kind == Kind::Turn && memory.source.role != Some(Role::Assistant) && asked
 }
 
-fn quote(hit: &Hit, now: &Zoned, language: Language) -> Quote {
+fn quote(hit: &Hit, now: &Zoned, language: Language) -> MemoryQuote {
     let memory = &hit.memory;
-    Quote {
+    MemoryQuote {
         id: memory.id,
         uri: memory.uri.clone(),
         kind: memory.kind,
         text: memory.content.trim().to_owned(),
-        source: source(hit, now, language),
+        source: source_line(hit, now, language),
         score: hit.score,
     }
 }
 
 /// `you, 2026-03-02 (yesterday), conversation monday`.
-fn source(hit: &Hit, now: &Zoned, language: Language) -> String {
+fn source_line(hit: &Hit, now: &Zoned, language: Language) -> String {
     let (memory, chinese) = (&hit.memory, language == Language::Chinese);
-    let Age { day, days } = Age::at(memory.at, now);
+    let Age { day, days } = Age::new(memory.at, now);
     let by = match (&memory.source.speaker, memory.source.role) {
         (Some(speaker), _) => Some(speaker.clone()),
         (None, Some(Role::User)) => Some(if chinese { "你" } else { "you" }.to_owned()),
         (None, Some(Role::Assistant)) => {
             Some(if chinese { "助手" } else { "assistant" }.to_owned())
         }
-        _ if memory.kind == Kind::Turn || is_beginning(memory) => None,
+        _ if memory.kind == Kind::Turn || name_repeats_content(memory) => None,
         _ => Some(memory.name.clone()),
     };
     let age = match (days, chinese) {
@@ -164,11 +164,11 @@ fn source(hit: &Hit, now: &Zoned, language: Language) -> String {
 }
 
 /// Whether a memory is called by the beginning of what it says, which tells nothing more.
-fn is_beginning(memory: &Memory) -> bool {
+fn name_repeats_content(memory: &Memory) -> bool {
     memory.content.trim().starts_with(memory.name.trim_end_matches('…').trim_end())
 }
 
-fn in_words(quotes: &[Quote], language: Language) -> String {
+fn render_quotes(quotes: &[MemoryQuote], language: Language) -> String {
     let chinese = language == Language::Chinese;
     if quotes.is_empty() {
         return match chinese {

@@ -8,56 +8,61 @@ use tokio::task::JoinHandle;
 
 use super::{
     history::Exchange,
-    summary::{Speakers, condensed},
+    summary::{SpeakerLabels, condense},
 };
 use crate::{
     config::ShortTermConfig,
-    llm::Tokens,
-    text::{language::language_of, tokens::estimate},
+    llm::TokenUsage,
+    text::{language::detect_language, tokens::estimate_tokens},
 };
 
 /// One exchange, short.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct ShortTermItem {
     /// The number of its exchange.
     pub(super) number: usize,
     /// What was said, or what is left of it.
     pub(super) text: String,
     /// All that was said, if the text is shorter and a model could do better.
-    pub(super) whole: Option<String>,
+    pub(super) full_text: Option<String>,
     /// The model that is at it.
-    pub(super) better: Option<JoinHandle<(Option<String>, Tokens)>>,
+    pub(super) rewrite: Option<JoinHandle<(Option<String>, TokenUsage)>>,
 }
 
 /// The latest exchanges of a conversation.
 #[derive(Debug)]
-pub(super) struct ShortTerm {
-    items: VecDeque<Item>,
+pub(super) struct ShortTermMemory {
+    items: VecDeque<ShortTermItem>,
     config: ShortTermConfig,
 }
 
-impl ShortTerm {
+impl ShortTermMemory {
     pub(super) fn new(config: &ShortTermConfig) -> Self {
         Self { items: VecDeque::new(), config: config.clone() }
     }
 
     /// Keeps an exchange; the oldest item goes if there are too many.
-    pub(super) fn keep(&mut self, exchange: &Exchange) {
-        let whole = told(exchange);
-        let is_long = estimate(&whole) > self.config.compression_threshold;
+    pub(super) fn push(&mut self, exchange: &Exchange) {
+        let whole = render_exchange(exchange);
+        let is_long = estimate_tokens(&whole) > self.config.compression_threshold;
         let text = match is_long {
-            true => condensed(exchange, self.config.compression_threshold),
+            true => condense(exchange, self.config.compression_threshold),
             false => whole.clone(),
         };
         let whole = is_long.then_some(whole);
-        self.items.push_back(Item { number: exchange.number, text, whole, better: None });
+        self.items.push_back(ShortTermItem {
+            number: exchange.number,
+            text,
+            full_text: whole,
+            rewrite: None,
+        });
         while self.items.len() > self.config.max_items {
             self.items.pop_front();
         }
     }
 
     /// The latest items of exchanges before `first`, the oldest first.
-    pub(super) fn before(&mut self, first: usize, count: usize) -> Vec<&mut Item> {
+    pub(super) fn latest_before(&mut self, first: usize, count: usize) -> Vec<&mut ShortTermItem> {
         let older = self.items.iter_mut().rev().filter(|item| item.number < first);
         let mut chosen: Vec<_> = older.take(count).collect();
         chosen.reverse();
@@ -65,7 +70,7 @@ impl ShortTerm {
     }
 
     /// The most tokens of an item.
-    pub(super) fn threshold(&self) -> usize {
+    pub(super) fn max_item_tokens(&self) -> usize {
         self.config.compression_threshold
     }
 
@@ -75,11 +80,11 @@ impl ShortTerm {
     }
 }
 
-impl Item {
+impl ShortTermItem {
     /// Takes over what a model made of it, if it is done, and says what that took.
-    pub(super) async fn settle(&mut self) -> Tokens {
-        let Some(better) = self.better.take_if(|better| better.is_finished()) else {
-            return Tokens::default();
+    pub(super) async fn apply_rewrite(&mut self) -> TokenUsage {
+        let Some(better) = self.rewrite.take_if(|better| better.is_finished()) else {
+            return TokenUsage::default();
         };
         let (text, tokens) = better.await.unwrap_or_default();
         self.text = text.unwrap_or_else(|| std::mem::take(&mut self.text));
@@ -87,9 +92,9 @@ impl Item {
     }
 }
 
-fn told(exchange: &Exchange) -> String {
+fn render_exchange(exchange: &Exchange) -> String {
     let (question, answer) = (exchange.question(), exchange.answer());
-    let by = Speakers::of(language_of(question));
+    let by = SpeakerLabels::for_language(detect_language(question));
     match answer.is_empty() {
         true => format!("{}: {question}", by.user),
         false => format!("{}: {question}\n{}: {answer}", by.user, by.assistant),

@@ -12,16 +12,16 @@ use tokio::sync::Notify;
 
 use super::*;
 use crate::{
-    config::{Config, Trigger},
+    config::{Config, InjectTrigger},
     error::Error,
-    llm::{Answer, ChatRequest, Message, Piece, Stop, ToolCall},
-    store::{Filter, Order, Page, RamStore},
-    text::tokens::estimate,
+    llm::{ChatChunk, ChatMessage, ChatRequest, ChatStream, StopReason, ToolCall},
+    store::{ListOrder, ListQuery, MemoryFilter, RamStore},
+    text::tokens::estimate_tokens,
     types::{Kind, Memory},
 };
 
 /// What the model does next.
-enum Step {
+enum ScriptStep {
     Say(&'static str),
     Call(&'static str, Value),
     Fail(&'static str),
@@ -30,34 +30,34 @@ enum Step {
     Wait,
 }
 
-use Step::{Call, Fail, Say, TooLong, Wait};
+use ScriptStep::{Call, Fail, Say, TooLong, Wait};
 
 /// Answers by a script, notes what it is asked, and what was stored by then.
-struct Scripted {
+struct ScriptedModel {
     engine: Engine,
-    rounds: Mutex<VecDeque<Vec<Step>>>,
-    asked: Mutex<Vec<ChatRequest>>,
+    rounds: Mutex<VecDeque<Vec<ScriptStep>>>,
+    requests: Mutex<Vec<ChatRequest>>,
     stored: Mutex<Vec<Vec<String>>>,
     reached: Arc<Notify>,
 }
 
-struct ScriptedAnswer {
-    steps: VecDeque<Step>,
+struct ScriptedStream {
+    steps: VecDeque<ScriptStep>,
     reached: Arc<Notify>,
     calls: usize,
     ended: bool,
 }
 
 #[async_trait]
-impl ChatModel for Scripted {
+impl ChatModel for ScriptedModel {
     fn name(&self) -> &str {
         "scripted/one"
     }
 
-    async fn chat(&self, request: &ChatRequest) -> Result<Box<dyn Answer>> {
+    async fn chat(&self, request: &ChatRequest) -> Result<Box<dyn ChatStream>> {
         let turns = turns_of(&self.engine).await.into_iter().map(|turn| turn.content).collect();
         self.stored.lock().unwrap().push(turns);
-        self.asked.lock().unwrap().push(request.clone());
+        self.requests.lock().unwrap().push(request.clone());
         let steps = self.rounds.lock().unwrap().pop_front().unwrap_or_else(|| vec![Say("ok")]);
         match steps[..] {
             [Fail(message)] => return Err(failure(message)),
@@ -65,19 +65,19 @@ impl ChatModel for Scripted {
             _ => {}
         }
         let reached = Arc::clone(&self.reached);
-        Ok(Box::new(ScriptedAnswer { steps: steps.into(), reached, calls: 0, ended: false }))
+        Ok(Box::new(ScriptedStream { steps: steps.into(), reached, calls: 0, ended: false }))
     }
 }
 
 #[async_trait]
-impl Answer for ScriptedAnswer {
-    async fn next(&mut self) -> Result<Option<Piece>> {
+impl ChatStream for ScriptedStream {
+    async fn next_chunk(&mut self) -> Result<Option<ChatChunk>> {
         match self.steps.pop_front() {
-            Some(Say(text)) => Ok(Some(Piece::Text(text.to_owned()))),
+            Some(Say(text)) => Ok(Some(ChatChunk::Text(text.to_owned()))),
             Some(Call(name, arguments)) => {
                 self.calls += 1;
                 let id = format!("call-{}", self.calls);
-                Ok(Some(Piece::Call(ToolCall { id, name: name.to_owned(), arguments })))
+                Ok(Some(ChatChunk::ToolCall(ToolCall { id, name: name.to_owned(), arguments })))
             }
             Some(Fail(message)) => Err(failure(message)),
             Some(TooLong) => Err(too_long()),
@@ -88,9 +88,9 @@ impl Answer for ScriptedAnswer {
             None if self.ended => Ok(None),
             None => {
                 self.ended = true;
-                let stop = if self.calls > 0 { Stop::Calls } else { Stop::Done };
-                let tokens = Tokens { read: 100, cached: 40, written: 10 };
-                Ok(Some(Piece::End { stop, tokens }))
+                let stop = if self.calls > 0 { StopReason::ToolCalls } else { StopReason::Done };
+                let tokens = TokenUsage { read: 100, cached: 40, written: 10 };
+                Ok(Some(ChatChunk::End { stop, tokens }))
             }
         }
     }
@@ -101,14 +101,14 @@ fn failure(message: &str) -> Error {
 }
 
 fn too_long() -> Error {
-    Error::TooLong { message: "it is too long".to_owned(), hint: "shorten it".to_owned() }
+    Error::ContextTooLong { message: "it is too long".to_owned(), hint: "shorten it".to_owned() }
 }
 
 /// A conversation, its model, and its home.
-struct Stage {
+struct ChatFixture {
     engine: Engine,
-    model: Arc<Scripted>,
-    talk: Conversation,
+    model: Arc<ScriptedModel>,
+    session: ChatSession,
     _home: tempfile::TempDir,
 }
 
@@ -122,42 +122,42 @@ fn engine(config: Config) -> (Engine, tempfile::TempDir) {
     (engine.with_config(config).with_home(home.path()), home)
 }
 
-async fn stage(config: Config, rounds: Vec<Vec<Step>>) -> Stage {
+async fn fixture(config: Config, rounds: Vec<Vec<ScriptStep>>) -> ChatFixture {
     let (engine, home) = engine(config);
-    let model = Arc::new(Scripted {
+    let model = Arc::new(ScriptedModel {
         engine: engine.clone(),
         rounds: Mutex::new(rounds.into()),
-        asked: Mutex::default(),
+        requests: Mutex::default(),
         stored: Mutex::default(),
         reached: Arc::default(),
     });
     let talk = open(&engine, &model, "monday").await;
-    Stage { engine, model, talk, _home: home }
+    ChatFixture { engine, model, session: talk, _home: home }
 }
 
-async fn open(engine: &Engine, model: &Arc<Scripted>, session: &str) -> Conversation {
-    let opening = Opening {
+async fn open(engine: &Engine, model: &Arc<ScriptedModel>, session: &str) -> ChatSession {
+    let opening = ChatSessionOptions {
         scope: scope(),
         session: session.to_owned(),
-        base: "Be brief.".to_owned(),
+        caller_prompt: "Be brief.".to_owned(),
         language: None,
-        tools: Tools::all(),
+        tools: ToolRegistry::all(),
         folder: None,
     };
-    Conversation::open(engine, Arc::clone(model) as Arc<dyn ChatModel>, opening).await.unwrap()
+    ChatSession::open(engine, Arc::clone(model) as Arc<dyn ChatModel>, opening).await.unwrap()
 }
 
-impl Stage {
-    async fn say(&mut self, text: &str) -> Reply {
-        self.talk.say(text, &mut |_| {}, pending()).await.unwrap()
+impl ChatFixture {
+    async fn say(&mut self, text: &str) -> ChatReply {
+        self.session.send(text, &mut |_| {}, pending()).await.unwrap()
     }
 
-    fn asked(&self) -> Vec<ChatRequest> {
-        self.model.asked.lock().unwrap().clone()
+    fn requests(&self) -> Vec<ChatRequest> {
+        self.model.requests.lock().unwrap().clone()
     }
 
-    fn last_asked(&self) -> ChatRequest {
-        self.asked().pop().unwrap()
+    fn last_request(&self) -> ChatRequest {
+        self.requests().pop().unwrap()
     }
 
     async fn turns(&self) -> Vec<String> {
@@ -170,19 +170,19 @@ async fn turns_of(engine: &Engine) -> Vec<Memory> {
 }
 
 /// Each call has its answer right after it, and no answer stands alone.
-fn assert_paired(messages: &[Message]) {
+fn assert_paired(messages: &[ChatMessage]) {
     let mut open: Vec<&str> = Vec::new();
     for message in messages {
         match message {
-            Message::Assistant { calls, .. } => {
+            ChatMessage::Assistant { calls, .. } => {
                 assert!(open.is_empty(), "{messages:?}");
                 open = calls.iter().map(|call| call.id.as_str()).collect();
             }
-            Message::Tool { call, .. } => assert_eq!(open.remove(0), call, "{messages:?}"),
-            Message::User { .. } => assert!(open.is_empty(), "{messages:?}"),
+            ChatMessage::Tool { call, .. } => assert_eq!(open.remove(0), call, "{messages:?}"),
+            ChatMessage::User { .. } => assert!(open.is_empty(), "{messages:?}"),
         }
     }
-    assert!(matches!(messages.first(), Some(Message::User { .. })), "{messages:?}");
+    assert!(matches!(messages.first(), Some(ChatMessage::User { .. })), "{messages:?}");
 }
 
 fn with(change: impl FnOnce(&mut Config)) -> Config {
@@ -193,9 +193,10 @@ fn with(change: impl FnOnce(&mut Config)) -> Config {
 
 #[tokio::test]
 async fn what_the_user_says_is_stored_before_the_model_is_asked_and_the_answer_word_for_word() {
-    let mut stage = stage(Config::default(), vec![vec![Say("Noted, "), Say("Anna. 好的。")]]).await;
+    let mut stage =
+        fixture(Config::default(), vec![vec![Say("Noted, "), Say("Anna. 好的。")]]).await;
     let reply = stage.say("My landlord is called Bento.").await;
-    assert_eq!((reply.text.as_str(), reply.ended.as_str()), ("Noted, Anna. 好的。", "done"));
+    assert_eq!((reply.text.as_str(), reply.outcome.as_str()), ("Noted, Anna. 好的。", "done"));
     assert_eq!(*stage.model.stored.lock().unwrap(), [["My landlord is called Bento."]]);
     assert_eq!(stage.turns().await, ["My landlord is called Bento.", "Noted, Anna. 好的。"]);
     let roles: Vec<_> = turns_of(&stage.engine).await.iter().map(|t| t.source.role).collect();
@@ -204,12 +205,13 @@ async fn what_the_user_says_is_stored_before_the_model_is_asked_and_the_answer_w
 
 #[tokio::test]
 async fn the_prompt_stays_the_same_to_the_byte_and_recollections_are_never_part_of_what_was_said() {
-    let mut stage = stage(Config::default(), vec![]).await;
-    let tea = crate::Remember { content: "我喜欢喝龙井茶".into(), ..Default::default() };
+    let mut stage = fixture(Config::default(), vec![]).await;
+    let tea =
+        crate::RememberRequest { content: "我喜欢喝龙井茶".into(), ..Default::default() };
     stage.engine.remember(&scope(), tea).await.unwrap();
     stage.say("我喜欢喝什么茶？").await;
     stage.say("thanks, that's all!").await;
-    let asked = stage.asked();
+    let asked = stage.requests();
     assert_eq!(asked[0].system, asked[1].system);
     assert!(asked[0].system.ends_with("Be brief."), "{}", asked[0].system);
     assert!(asked[0].context.contains("我喜欢喝龙井茶"), "{}", asked[0].context);
@@ -221,18 +223,18 @@ async fn the_prompt_stays_the_same_to_the_byte_and_recollections_are_never_part_
 
 #[tokio::test]
 async fn what_the_model_still_sees_is_not_recalled_and_after_clear_it_is() {
-    let mut stage = stage(Config::default(), vec![]).await;
+    let mut stage = fixture(Config::default(), vec![]).await;
     stage.say("The staging server listens on port 9443.").await;
     stage.say("Which port does the staging server use?").await;
-    assert_eq!(stage.last_asked().context, "", "it is among the messages");
-    assert_eq!(stage.last_asked().messages.len(), 3);
-    let mut stage = self::stage(Config::default(), vec![]).await;
+    assert_eq!(stage.last_request().context, "", "it is among the messages");
+    assert_eq!(stage.last_request().messages.len(), 3);
+    let mut stage = self::fixture(Config::default(), vec![]).await;
     stage.say("The staging server listens on port 9443.").await;
-    stage.talk.clear();
+    stage.session.clear();
     stage.say("Which port does the staging server use?").await;
-    assert_eq!(stage.last_asked().messages.len(), 1, "the conversation is cleared");
-    assert!(stage.last_asked().context.contains("port 9443"), "memory is not");
-    assert!(!stage.talk.injected().memories[0].terms.is_empty(), "and says why");
+    assert_eq!(stage.last_request().messages.len(), 1, "the conversation is cleared");
+    assert!(stage.last_request().context.contains("port 9443"), "memory is not");
+    assert!(!stage.session.injected().memories[0].terms.is_empty(), "and says why");
 }
 
 #[tokio::test]
@@ -240,25 +242,25 @@ async fn a_tool_is_called_its_answer_is_data_and_the_model_goes_on() {
     let save = json!({ "action": "create", "name": "landlord", "type": "user",
         "content": "The landlord is called Bento." });
     let rounds = vec![vec![Say("One moment."), Call("memory_save", save)], vec![Say("Saved.")]];
-    let mut stage = stage(Config::default(), rounds).await;
+    let mut stage = fixture(Config::default(), rounds).await;
     let mut seen = Vec::new();
     let reply = stage
-        .talk
-        .say("Remember my landlord Bento", &mut |event| seen.push(format!("{event:?}")), pending())
+        .session
+        .send("Remember my landlord Bento", &mut |event| seen.push(format!("{event:?}")), pending())
         .await
         .unwrap();
-    assert_eq!((reply.text.as_str(), reply.calls), ("One moment.\n\nSaved.", 1));
-    assert_eq!(reply.tokens, Tokens { read: 200, cached: 80, written: 20 });
+    assert_eq!((reply.text.as_str(), reply.tool_calls), ("One moment.\n\nSaved.", 1));
+    assert_eq!(reply.tokens, TokenUsage { read: 200, cached: 80, written: 20 });
     let kinds: Vec<&str> =
         seen.iter().map(|event| event.split([' ', '(']).next().unwrap()).collect();
     assert_eq!(kinds, ["Injected", "Text", "Calling", "Called", "Text"], "{seen:?}");
-    let messages = stage.last_asked().messages;
+    let messages = stage.last_request().messages;
     assert_paired(&messages);
-    assert!(matches!(&messages[2], Message::Tool { failed: false, .. }), "{messages:?}");
-    let page = Page {
-        filter: Filter { kinds: vec![Kind::User], ..Filter::default() },
+    assert!(matches!(&messages[2], ChatMessage::Tool { failed: false, .. }), "{messages:?}");
+    let page = ListQuery {
+        filter: MemoryFilter { kinds: vec![Kind::User], ..MemoryFilter::default() },
         after: None,
-        order: Order::OldestFirst,
+        order: ListOrder::OldestFirst,
         limit: 9,
     };
     let saved = stage.engine.list(&scope(), &page).await.unwrap();
@@ -272,41 +274,43 @@ async fn a_tool_that_does_not_exist_or_is_called_wrongly_is_answered_and_not_fat
         vec![Call("memory_delete_all", json!({})), Call("memory_save", json!("rm -rf"))],
         vec![Say("Sorry.")],
     ];
-    let mut stage = stage(Config::default(), rounds).await;
+    let mut stage = fixture(Config::default(), rounds).await;
     assert_eq!(stage.say("tidy up").await.text, "Sorry.");
-    let messages = stage.last_asked().messages;
+    let messages = stage.last_request().messages;
     assert_paired(&messages);
     for message in &messages[2..] {
-        assert!(matches!(message, Message::Tool { failed: true, .. }), "{message:?}");
+        assert!(matches!(message, ChatMessage::Tool { failed: true, .. }), "{message:?}");
     }
 }
 
 #[tokio::test]
 async fn a_model_that_calls_tools_without_end_is_told_to_answer_and_then_stopped() {
     let recall = || vec![Call("memory_recall", json!({ "query": "tea" }))];
-    let mut stage = stage(Config::default(), (0..50).map(|_| recall()).collect()).await;
+    let mut stage = fixture(Config::default(), (0..50).map(|_| recall()).collect()).await;
     let reply = stage.say("tea?").await;
-    assert!(matches!(reply.ended, Ended::Rounds), "{reply:?}");
-    let asked = stage.asked();
+    assert!(matches!(reply.outcome, ReplyOutcome::TooManyRounds), "{reply:?}");
+    let asked = stage.requests();
     assert_eq!(asked.len(), 9, "bounded");
     assert!(format!("{:?}", asked[8].messages).contains("Answer now with what you have"));
     stage.model.rounds.lock().unwrap().clear();
     stage.say("and now?").await;
-    assert_paired(&stage.last_asked().messages);
+    assert_paired(&stage.last_request().messages);
 }
 
 #[tokio::test]
 async fn an_interrupted_answer_is_stored_as_far_as_it_came_and_the_conversation_goes_on() {
     let rounds = vec![vec![Say("The first half, "), Wait], vec![Say("The rest.")]];
-    let mut stage = stage(Config::default(), rounds).await;
+    let mut stage = fixture(Config::default(), rounds).await;
     let reached = Arc::clone(&stage.model.reached);
-    let reply =
-        stage.talk.say("Tell me all", &mut |_| {}, async move { reached.notified().await }).await;
+    let reply = stage
+        .session
+        .send("Tell me all", &mut |_| {}, async move { reached.notified().await })
+        .await;
     let reply = reply.unwrap();
-    assert!(matches!(reply.ended, Ended::Interrupted), "{reply:?}");
+    assert!(matches!(reply.outcome, ReplyOutcome::Interrupted), "{reply:?}");
     assert_eq!(stage.turns().await, ["Tell me all", "The first half,"]);
     stage.say("go on").await;
-    let texts: Vec<_> = stage.last_asked().messages.iter().map(|m| format!("{m:?}")).collect();
+    let texts: Vec<_> = stage.last_request().messages.iter().map(|m| format!("{m:?}")).collect();
     assert!(texts[1].contains("The first half"), "{texts:?}");
     assert_eq!(stage.turns().await.len(), 4);
 }
@@ -314,19 +318,19 @@ async fn an_interrupted_answer_is_stored_as_far_as_it_came_and_the_conversation_
 #[tokio::test]
 async fn an_interruption_between_tools_leaves_every_call_answered() {
     let recall = || Call("memory_recall", json!({ "query": "tea" }));
-    let mut stage = stage(Config::default(), vec![vec![recall(), recall()]]).await;
+    let mut stage = fixture(Config::default(), vec![vec![recall(), recall()]]).await;
     let calling = Arc::new(Notify::new());
     let heard = Arc::clone(&calling);
-    let mut hear = move |event: Event<'_>| {
-        if matches!(event, Event::Calling { .. }) {
+    let mut hear = move |event: ChatEvent<'_>| {
+        if matches!(event, ChatEvent::ToolStarted { .. }) {
             heard.notify_one();
         }
     };
     let interrupt = async move { calling.notified().await };
-    let reply = stage.talk.say("tea?", &mut hear, interrupt).await.unwrap();
-    assert!(matches!(reply.ended, Ended::Interrupted), "{reply:?}");
+    let reply = stage.session.send("tea?", &mut hear, interrupt).await.unwrap();
+    assert!(matches!(reply.outcome, ReplyOutcome::Interrupted), "{reply:?}");
     stage.say("well?").await;
-    let messages = stage.last_asked().messages;
+    let messages = stage.last_request().messages;
     assert_paired(&messages);
     assert!(format!("{:?}", messages[3]).contains("interrupted"), "{messages:?}");
 }
@@ -338,28 +342,28 @@ async fn a_model_that_fails_loses_nothing_and_half_an_answer_is_kept() {
         vec![Say("half of "), Say("it"), Fail("the stream was cut")],
         vec![Say("fine")],
     ];
-    let mut stage = stage(Config::default(), rounds).await;
-    let failed = stage.talk.say("first", &mut |_| {}, pending()).await.unwrap_err();
+    let mut stage = fixture(Config::default(), rounds).await;
+    let failed = stage.session.send("first", &mut |_| {}, pending()).await.unwrap_err();
     assert_eq!(failed.to_string(), "the key is wrong");
     let reply = stage.say("second").await;
-    let Ended::Failed(error) = &reply.ended else { panic!("{reply:?}") };
+    let ReplyOutcome::Failed(error) = &reply.outcome else { panic!("{reply:?}") };
     assert_eq!(
         (error.to_string().as_str(), reply.text.as_str()),
         ("the stream was cut", "half of it")
     );
     stage.say("third").await;
     assert_eq!(stage.turns().await, ["first", "second", "half of it", "third", "fine"]);
-    let messages = stage.last_asked().messages;
+    let messages = stage.last_request().messages;
     assert_eq!(messages.len(), 3, "what got no answer is not sent again: {messages:?}");
 }
 
 #[tokio::test]
 async fn an_answer_that_says_nothing_is_no_turn() {
-    let mut stage = stage(Config::default(), vec![vec![Say(" \n")], vec![Say("hello")]]).await;
+    let mut stage = fixture(Config::default(), vec![vec![Say(" \n")], vec![Say("hello")]]).await;
     assert_eq!(stage.say("anyone there?").await.text, "");
     stage.say("hello?").await;
     assert_eq!(stage.turns().await, ["anyone there?", "hello?", "hello"]);
-    assert_eq!(stage.last_asked().messages.len(), 1);
+    assert_eq!(stage.last_request().messages.len(), 1);
 }
 
 #[tokio::test]
@@ -367,23 +371,23 @@ async fn short_term_items_tell_what_left_the_messages_and_only_that() {
     let config = with(|config| {
         config.memory.max_history = 2;
         config.memory.inject.short_term_count = 2;
-        config.memory.inject.long_term_trigger = Trigger::Never;
+        config.memory.inject.long_term_trigger = InjectTrigger::Never;
     });
-    let mut stage = stage(config, vec![]).await;
+    let mut stage = fixture(config, vec![]).await;
     for text in ["My cat is Momo.", "我的狗叫旺财。", "My bird is Kiki.", "我的鱼叫小红。"]
     {
         stage.say(text).await;
     }
-    let asked = stage.last_asked();
+    let asked = stage.last_request();
     assert_eq!(asked.messages.len(), 3, "two before the question");
     let context = &asked.context;
     assert!(context.contains("user: My cat is Momo.\n  assistant: ok"), "{context}");
     assert!(context.contains("用户: 我的狗叫旺财。"), "{context}");
     assert!(!context.contains("Kiki"), "the model sees it anyway: {context}");
     assert!(context.starts_with("<conversation-so-far>\n本次对话"), "{context}");
-    assert_eq!(stage.talk.injected().short_term, 2);
+    assert_eq!(stage.session.injected().short_term, 2);
     stage.say("And my horse is Bolt.").await;
-    let context = stage.last_asked().context;
+    let context = stage.last_request().context;
     assert!(!context.contains("Momo") && context.contains("Kiki"), "the latest two: {context}");
     assert!(context.contains("The latest exchanges of it:"), "{context}");
 }
@@ -393,49 +397,50 @@ async fn a_long_exchange_is_compressed_by_its_sentences_and_then_by_the_model() 
     let config = with(|config| {
         config.memory.max_history = 0;
         config.memory.short_term.compression_threshold = 60;
-        config.memory.inject.long_term_trigger = Trigger::Never;
+        config.memory.inject.long_term_trigger = InjectTrigger::Never;
     });
-    let mut stage = stage(config, vec![]).await;
+    let mut stage = fixture(config, vec![]).await;
     let long = "The release of the payment module is on March 14. ".to_owned()
         + &"We talked about many other things that matter less than that. ".repeat(20);
     stage.say(&long).await;
     stage.model.rounds.lock().unwrap().push_back(vec![Say("ok")]);
     stage.model.rounds.lock().unwrap().push_back(vec![Say("- payment module: March 14")]);
     stage.say("hm").await;
-    let first = stage.last_asked().context;
-    assert!(estimate(&first) < 120, "{first}");
+    let first = stage.last_request().context;
+    assert!(estimate_tokens(&first) < 120, "{first}");
     assert!(first.contains("March 14") || first.contains("payment"), "{first}");
     // The model works on it while nobody waits; it is done when it was asked and let go on.
-    while stage.asked().len() < 3 {
+    while stage.requests().len() < 3 {
         tokio::task::yield_now().await;
     }
     tokio::task::yield_now().await;
     stage.say("and?").await;
-    let second = stage.last_asked().context;
+    let second = stage.last_request().context;
     assert!(second.contains("  - payment module: March 14"), "{second}");
-    assert!(stage.talk.cost().summaries.read > 0);
+    assert!(stage.session.cost().summaries.read > 0);
 }
 
 #[tokio::test]
 async fn the_first_round_stays_empty_where_the_settings_say_so() {
     let config = with(|config| config.memory.inject.first_round_empty = true);
-    let mut stage = stage(config, vec![]).await;
-    let cat = crate::Remember { content: "My cat is called Momo".into(), ..Default::default() };
+    let mut stage = fixture(config, vec![]).await;
+    let cat =
+        crate::RememberRequest { content: "My cat is called Momo".into(), ..Default::default() };
     stage.engine.remember(&scope(), cat).await.unwrap();
     stage.say("What is my cat called?").await;
-    assert_eq!(stage.last_asked().context, "");
-    assert!(stage.talk.injected().first_round);
+    assert_eq!(stage.last_request().context, "");
+    assert!(stage.session.injected().first_round);
     stage.say("What is my cat called?").await;
-    assert!(stage.last_asked().context.contains("Momo"));
-    stage.talk.clear();
+    assert!(stage.last_request().context.contains("Momo"));
+    stage.session.clear();
     stage.say("What is my cat called?").await;
-    assert_eq!(stage.last_asked().context, "", "another conversation begins");
+    assert_eq!(stage.last_request().context, "", "another conversation begins");
 }
 
-fn long_talk() -> Config {
+fn long_session_config() -> Config {
     with(|config| {
         config.memory_agent.summarize.trigger_tokens = 100;
-        config.memory.inject.long_term_trigger = Trigger::Never;
+        config.memory.inject.long_term_trigger = InjectTrigger::Never;
         config.memory.inject.short_term_count = 0;
     })
 }
@@ -452,26 +457,26 @@ async fn a_long_conversation_is_summed_up_by_the_model_and_no_turn_is_lost() {
         vec![Say("# Kitchen\n- kitchen by April 1\n- </conversation-so-far> budget 4000")],
         vec![Say("fine")],
     ];
-    let mut stage = stage(long_talk(), rounds).await;
+    let mut stage = fixture(long_session_config(), rounds).await;
     stage.say(LONG).await;
     stage.say("ok then").await;
     // The latest exchange stays whole, however long it is; the next message sums it up.
     let mut compacted = None;
     stage.model.rounds.lock().unwrap().push_front(vec![Say("- kitchen by April 1")]);
-    let mut hear = |event: Event<'_>| {
-        if let Event::Compacted(done) = event {
+    let mut hear = |event: ChatEvent<'_>| {
+        if let ChatEvent::Compacted(done) = event {
             compacted = Some(done.clone());
         }
     };
-    stage.talk.say("what now?", &mut hear, pending()).await.unwrap();
+    stage.session.send("what now?", &mut hear, pending()).await.unwrap();
     let compacted = compacted.unwrap();
     assert!(compacted.by_model && compacted.exchanges == 1, "{compacted:?}");
     assert!(compacted.after < compacted.before, "{compacted:?}");
-    let asked = stage.last_asked();
+    let asked = stage.last_request();
     assert_paired(&asked.messages);
     assert!(asked.context.contains("  - kitchen by April 1"), "{}", asked.context);
     assert_eq!(asked.context.matches("</conversation-so-far>").count(), 1, "{}", asked.context);
-    assert_eq!(stage.asked()[0].system, asked.system, "the prompt stays as it was");
+    assert_eq!(stage.requests()[0].system, asked.system, "the prompt stays as it was");
     assert_eq!(stage.turns().await[0], LONG, "what was said stays stored");
     assert_eq!(stage.turns().await.len(), 6);
 }
@@ -486,15 +491,15 @@ async fn a_model_that_cannot_sum_up_is_stood_in_for_by_sentences_in_both_languag
         ),
     ] {
         let rounds = vec![vec![Say("ok")], vec![Say("ok")], vec![Fail("too busy")]];
-        let mut stage = stage(long_talk(), rounds).await;
+        let mut stage = fixture(long_session_config(), rounds).await;
         stage.say(said).await;
         stage.say("ok").await;
-        let done = stage.talk.compact(pending()).await;
+        let done = stage.session.compact(pending()).await;
         assert_eq!((done.exchanges, done.failed.as_deref()), (1, Some("too busy")), "{done:?}");
         stage.say("well?").await;
-        let context = stage.last_asked().context;
+        let context = stage.last_request().context;
         assert!(context.contains(kept), "{context}");
-        let again = stage.talk.compact(ready(())).await;
+        let again = stage.session.compact(ready(())).await;
         assert_eq!(again.exchanges, 1, "interrupted, it is done without the model");
         assert!(!again.by_model);
     }
@@ -511,13 +516,13 @@ async fn a_model_that_cannot_read_so_much_is_asked_again_with_a_summary() {
         vec![Say("- the kitchen was asked for")],
         vec![TooLong],
     ];
-    let mut stage = stage(Config::default(), rounds).await;
+    let mut stage = fixture(Config::default(), rounds).await;
     stage.say(LONG).await;
     assert_eq!(stage.say("What must be ready?").await.text, "The kitchen.");
-    let asked = stage.last_asked();
+    let asked = stage.last_request();
     assert_eq!(asked.messages.len(), 1, "only the question is left");
     assert!(asked.context.contains("  - kitchen by April 1"), "{}", asked.context);
-    let failed = stage.talk.say("And then?", &mut |_| {}, pending()).await.unwrap_err();
+    let failed = stage.session.send("And then?", &mut |_| {}, pending()).await.unwrap_err();
     assert_eq!(failed.to_string(), "it is too long", "a second time it is told");
     assert_eq!(stage.turns().await.len(), 5, "and everything is stored");
 }
@@ -526,16 +531,16 @@ async fn a_model_that_cannot_read_so_much_is_asked_again_with_a_summary() {
 async fn a_conversation_is_taken_up_again_with_what_was_said() {
     let config = with(|config| {
         config.memory_agent.summarize.trigger_tokens = 400;
-        config.memory.inject.long_term_trigger = Trigger::Never;
+        config.memory.inject.long_term_trigger = InjectTrigger::Never;
     });
-    let mut stage = stage(config, vec![]).await;
+    let mut stage = fixture(config, vec![]).await;
     stage.say(LONG).await;
     for number in 0..6 {
         stage.say(&format!("Note {number}: the tiles for the kitchen are blue.")).await;
     }
     let mut again = open(&stage.engine, &stage.model, "monday").await;
-    again.say("Where were we?", &mut |_| {}, pending()).await.unwrap();
-    let asked = stage.last_asked();
+    again.send("Where were we?", &mut |_| {}, pending()).await.unwrap();
+    let asked = stage.last_request();
     assert_paired(&asked.messages);
     let messages = format!("{:?}", asked.messages);
     assert!(messages.contains("Note 5") && !messages.contains("Lisbon"), "{messages}");
@@ -545,55 +550,55 @@ async fn a_conversation_is_taken_up_again_with_what_was_said() {
         asked.context
     );
     let mut other = open(&stage.engine, &stage.model, "tuesday").await;
-    other.say("Where were we?", &mut |_| {}, pending()).await.unwrap();
-    assert_eq!(stage.last_asked().messages.len(), 1, "another conversation is another");
+    other.send("Where were we?", &mut |_| {}, pending()).await.unwrap();
+    assert_eq!(stage.last_request().messages.len(), 1, "another conversation is another");
 }
 
 #[tokio::test]
 async fn the_end_is_told_in_the_log_of_the_day_by_the_model_or_by_sentences() {
     let told = "## Plan\n- the kitchen in Lisbon must be ready by April 1, key sk-ant-api03-AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJ";
-    let mut stage = stage(Config::default(), vec![vec![Say("ok")], vec![Say(told)]]).await;
+    let mut stage = fixture(Config::default(), vec![vec![Say("ok")], vec![Say(told)]]).await;
     stage.say(LONG).await;
-    let ended = stage.talk.end(pending()).await.unwrap().unwrap();
+    let ended = stage.session.end(pending()).await.unwrap().unwrap();
     let log = ended.log.unwrap().layer.text;
     assert!(log.contains("## Session monday (2 turns)"), "{log}");
     assert!(log.contains("- Plan\n- the kitchen in Lisbon"), "no heading of its own: {log}");
     assert!(!log.contains("sk-ant"), "{log}");
     stage.model.rounds.lock().unwrap().extend([vec![Say("ok")], vec![Fail("gone")]]);
     stage.say("The tiles of the kitchen are blue and cost 300 euros.").await;
-    let log = stage.talk.end(pending()).await.unwrap().unwrap().log.unwrap().layer.text;
+    let log = stage.session.end(pending()).await.unwrap().unwrap().log.unwrap().layer.text;
     assert!(log.contains("(4 turns)") && log.contains("kitchen"), "{log}");
     assert!(!log.contains("- Plan"), "it has grown, so it is told anew: {log}");
 }
 
 #[tokio::test]
 async fn nothing_said_is_nothing_logged_and_memory_switched_off_stores_nothing() {
-    let mut stage = stage(Config::default(), vec![]).await;
-    assert_eq!(stage.talk.end(pending()).await.unwrap(), None);
-    assert!(stage.asked().is_empty());
+    let mut stage = fixture(Config::default(), vec![]).await;
+    assert_eq!(stage.session.end(pending()).await.unwrap(), None);
+    assert!(stage.requests().is_empty());
     let config = with(|config| config.memory.enabled = false);
-    let mut off = self::stage(config, vec![vec![Say("hello")]]).await;
+    let mut off = self::fixture(config, vec![vec![Say("hello")]]).await;
     assert_eq!(off.say("hi").await.text, "hello");
     assert_eq!(off.turns().await, Vec::<String>::new());
-    assert_eq!(off.talk.end(pending()).await.unwrap(), None);
+    assert_eq!(off.session.end(pending()).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn secrets_are_masked_in_what_is_stored() {
     let key = "sk-ant-api03-AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJ";
-    let mut stage = stage(Config::default(), vec![]).await;
+    let mut stage = fixture(Config::default(), vec![]).await;
     stage.say(&format!("my key is {key}")).await;
     assert!(!stage.turns().await.join("\n").contains("AAAABBBB"));
 }
 
 #[tokio::test]
 async fn the_cost_of_a_conversation_is_counted() {
-    let mut stage = stage(Config::default(), vec![]).await;
+    let mut stage = fixture(Config::default(), vec![]).await;
     stage.say("one").await;
     stage.say("two").await;
-    let cost = stage.talk.cost();
+    let cost = stage.session.cost();
     assert_eq!((cost.answers, cost.answered.read, cost.answered.written), (2, 200, 20));
-    assert_eq!(stage.talk.size().1, 4);
+    assert_eq!(stage.session.history_size().1, 4);
 }
 
 /// A summary is work beside the conversation: it is in the ledger, and above the cap of the day no model is asked (A6).
@@ -601,17 +606,17 @@ async fn the_cost_of_a_conversation_is_counted() {
 async fn summaries_are_in_the_ledger_and_end_at_the_cap_of_the_day() {
     let mut config = Config::default();
     config.memory_agent.budget.daily_tokens = 1;
-    let mut stage = stage(config, vec![]).await;
+    let mut stage = fixture(config, vec![]).await;
     let today = |report: crate::engine::LedgerReport| report.today.calls;
     stage.say("one").await;
     stage.say("two").await;
-    let done = stage.talk.compact(pending()).await;
+    let done = stage.session.compact(pending()).await;
     assert!(done.by_model && done.exchanges == 1, "{done:?}");
-    assert_eq!(today(stage.talk.engine.ledger(&scope(), 1).await.unwrap()), 1);
+    assert_eq!(today(stage.session.engine.ledger(&scope(), 1).await.unwrap()), 1);
     stage.say("three").await;
-    let done = stage.talk.compact(pending()).await;
+    let done = stage.session.compact(pending()).await;
     assert!(!done.by_model && done.failed.is_some(), "{done:?}");
-    assert_eq!(today(stage.talk.engine.ledger(&scope(), 1).await.unwrap()), 1);
+    assert_eq!(today(stage.session.engine.ledger(&scope(), 1).await.unwrap()), 1);
 }
 
 #[tokio::test]
@@ -629,34 +634,34 @@ async fn offline_answers_quote_what_is_stored_with_who_and_when_in_both_language
         said("支付模块周三上线。", "小本", "周日"),
     ];
     engine.observe(&scope(), turns).await.unwrap();
-    let mut talk = Offline::new(&engine, &scope(), "monday");
-    let answer = talk.say("Which port does the staging server use?").await.unwrap();
+    let mut talk = OfflineSession::new(&engine, &scope(), "monday");
+    let answer = talk.send("Which port does the staging server use?").await.unwrap();
     assert_eq!(answer.quotes[0].text, "We moved the staging server to port 9443.");
     assert!(answer.text.starts_with("This is stored:\n\n> We moved"), "{}", answer.text);
     assert!(answer.quotes[0].source.starts_with("Ana, "), "{}", answer.quotes[0].source);
     assert!(answer.quotes[0].source.ends_with("(3 days ago), conversation sunday"));
-    let answer = talk.say("支付模块什么时候上线？").await.unwrap();
+    let answer = talk.send("支付模块什么时候上线？").await.unwrap();
     assert!(answer.text.starts_with("记忆中有这些：\n\n> 支付模块周三上线。"), "{}", answer.text);
     assert!(answer.quotes[0].source.ends_with("（3 天前），会话 周日"), "{}", answer.text);
-    let again = talk.say("Which port does the staging server use?").await.unwrap();
+    let again = talk.send("Which port does the staging server use?").await.unwrap();
     assert!(again.quotes.iter().all(|quote| !quote.text.ends_with('?')), "{again:?}");
 }
 
 #[tokio::test]
 async fn offline_says_plainly_that_nothing_is_stored_and_keeps_what_was_said() {
     let (engine, _home) = engine(Config::default());
-    let mut talk = Offline::new(&engine, &scope(), "monday");
-    let answer = talk.say("What is my cat called?").await.unwrap();
+    let mut talk = OfflineSession::new(&engine, &scope(), "monday");
+    let answer = talk.send("What is my cat called?").await.unwrap();
     assert_eq!(answer.text, "Nothing is stored about that. What you said is kept.");
-    let answer = talk.say("我的猫叫什么名字？").await.unwrap();
+    let answer = talk.send("我的猫叫什么名字？").await.unwrap();
     assert_eq!(answer.text, "没有存过与此有关的内容。你说的话已经记下。");
     let long = "The kitchen in Lisbon must be ready by April 1, because the landlord wants to see it then, as he wrote in his last letter.";
-    let kitchen = crate::Remember { content: long.into(), ..Default::default() };
+    let kitchen = crate::RememberRequest { content: long.into(), ..Default::default() };
     engine.remember(&scope(), kitchen).await.unwrap();
-    let answer = talk.say("When must the kitchen in Lisbon be ready?").await.unwrap();
+    let answer = talk.send("When must the kitchen in Lisbon be ready?").await.unwrap();
     assert!(answer.quotes[0].source.starts_with(char::is_numeric), "{answer:?}");
-    talk.say("My cat is called Momo.").await.unwrap();
-    let answer = talk.say("What is my cat called?").await.unwrap();
+    talk.send("My cat is called Momo.").await.unwrap();
+    let answer = talk.send("What is my cat called?").await.unwrap();
     assert_eq!(answer.quotes[0].text, "My cat is called Momo.", "{answer:?}");
     assert_eq!(turns_of(&engine).await.len(), 5, "answers are no turns");
     assert!(talk.end().await.unwrap().is_some());

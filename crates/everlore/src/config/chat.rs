@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Config, MemoryAgentConfig,
-    check::{Problem, within},
-    memory_agent::Secret,
-    providers::{chat_provider, names},
+    memory_agent::SecretString,
+    providers::{chat_provider, provider_names},
+    validate::{InvalidSetting, check_range},
 };
 
 /// The language model that talks in `everlore chat`. What is not set here is taken from `[memory_agent]`.
@@ -23,7 +23,7 @@ pub struct ChatConfig {
     pub base_url: String,
     /// The key that the provider asks for. Better kept in the provider's variable, such as OPENAI_API_KEY. It is
     /// never shown.
-    pub api_key: Secret,
+    pub api_key: SecretString,
     /// A command that prints the key, such as "pass show openai". It is used where no key is set.
     pub key_command: String,
     /// How long the model may be silent, before its answer and within it. From 1 second to 1 hour.
@@ -45,9 +45,9 @@ pub struct ModelSettings {
     /// Where it is; empty for the provider's own address.
     pub base_url: String,
     /// The key; empty if the settings hold none.
-    pub api_key: Secret,
+    pub api_key: SecretString,
     /// Where the key is, or should be put, as the user is told.
-    pub key_place: String,
+    pub key_location: String,
     /// The command that prints the key; empty for none.
     pub key_command: String,
     /// How long it may be silent.
@@ -63,27 +63,27 @@ pub struct ModelSettings {
 impl Config {
     /// The model that reads conversations and writes memories; none unless `[memory_agent]` is enabled.
     pub fn memory_model(&self) -> Option<ModelSettings> {
-        self.memory_agent.enabled.then(|| self.memory_agent.settings())
+        self.memory_agent.enabled.then(|| self.memory_agent.model_settings())
     }
 
     /// The model that talks: that of `[chat]`, or that of `[memory_agent]` where `[chat]` names none.
     pub fn chat_model(&self) -> Option<ModelSettings> {
         let chat = &self.chat;
         if chat.provider.trim().is_empty() && chat.model.trim().is_empty() {
-            return self.memory_model().map(|settings| chat.tuned(settings));
+            return self.memory_model().map(|settings| chat.apply_generation_limits(settings));
         }
-        Some(chat.over(self.memory_agent.settings()))
+        Some(chat.apply_over(self.memory_agent.model_settings()))
     }
 }
 
 impl MemoryAgentConfig {
-    fn settings(&self) -> ModelSettings {
+    fn model_settings(&self) -> ModelSettings {
         ModelSettings {
             provider: self.provider.trim().to_owned(),
             model: self.model.trim().to_owned(),
             base_url: self.base_url.trim().to_owned(),
             api_key: self.api_key.clone(),
-            key_place: key_place(&self.provider, "memory_agent"),
+            key_location: key_location(&self.provider, "memory_agent"),
             key_command: self.key_command.clone(),
             timeout: self.timeout,
             temperature: None,
@@ -95,29 +95,29 @@ impl MemoryAgentConfig {
 
 impl ChatConfig {
     /// What is set here over another section's. Address and key belong to a provider, so another one starts without.
-    fn over(&self, mut base: ModelSettings) -> ModelSettings {
+    fn apply_over(&self, mut base: ModelSettings) -> ModelSettings {
         let provider = self.provider.trim();
         if !provider.is_empty() && provider != base.provider {
             base.provider = provider.to_owned();
             (base.base_url, base.key_command) = (String::new(), String::new());
-            base.api_key = Secret::default();
+            base.api_key = SecretString::default();
         }
         let given = |own: &str, other: String| match own.trim() {
             "" => other,
             own => own.to_owned(),
         };
         base.section = "chat";
-        base.key_place = key_place(&base.provider, "chat");
+        base.key_location = key_location(&base.provider, "chat");
         base.model = given(&self.model, base.model);
         base.base_url = given(&self.base_url, base.base_url);
         base.key_command = given(&self.key_command, base.key_command);
         if !self.api_key.reveal().is_empty() {
             base.api_key = self.api_key.clone();
         }
-        self.tuned(base)
+        self.apply_generation_limits(base)
     }
 
-    fn tuned(&self, base: ModelSettings) -> ModelSettings {
+    fn apply_generation_limits(&self, base: ModelSettings) -> ModelSettings {
         ModelSettings {
             timeout: self.timeout,
             temperature: (self.temperature >= 0.0).then_some(self.temperature as f32),
@@ -126,34 +126,36 @@ impl ChatConfig {
         }
     }
 
-    pub(super) fn check(&self) -> Vec<Problem> {
+    pub(super) fn validate(&self) -> Vec<InvalidSetting> {
         let checks = [
             (!self.provider.trim().is_empty())
-                .then(|| check_provider("chat.provider", &self.provider))
+                .then(|| validate_provider("chat.provider", &self.provider))
                 .flatten(),
-            self.check_model(),
-            self.api_key.check("chat.api_key"),
-            within("chat.timeout", self.timeout.as_secs_f64(), 1.0..=3_600.0),
-            within("chat.temperature", self.temperature, -1.0..=2.0),
-            within("chat.max_tokens", self.max_tokens, 0..=1_000_000),
+            self.validate_model(),
+            self.api_key.validate("chat.api_key"),
+            check_range("chat.timeout", self.timeout.as_secs_f64(), 1.0..=3_600.0),
+            check_range("chat.temperature", self.temperature, -1.0..=2.0),
+            check_range("chat.max_tokens", self.max_tokens, 0..=1_000_000),
         ];
         checks.into_iter().flatten().collect()
     }
 
-    fn check_model(&self) -> Option<Problem> {
+    fn validate_model(&self) -> Option<InvalidSetting> {
         let missing = !self.provider.trim().is_empty() && self.model.trim().is_empty();
-        missing.then(|| Problem::new("chat.model", "must be set when `provider` is"))
+        missing.then(|| InvalidSetting::new("chat.model", "must be set when `provider` is"))
     }
 }
 
 /// Complains about a provider that nobody knows.
-pub(super) fn check_provider(key: &'static str, name: &str) -> Option<Problem> {
+pub(super) fn validate_provider(key: &'static str, name: &str) -> Option<InvalidSetting> {
     let known = chat_provider(name).is_some();
-    (!known).then(|| Problem::new(key, format!("is \"{name}\", but must be one of {}", names())))
+    (!known).then(|| {
+        InvalidSetting::new(key, format!("is \"{name}\", but must be one of {}", provider_names()))
+    })
 }
 
 /// Where the key of a provider should be put.
-fn key_place(provider: &str, section: &str) -> String {
+fn key_location(provider: &str, section: &str) -> String {
     let variable = chat_provider(provider).and_then(|known| known.key_variables.first());
     match variable {
         Some(variable) => format!("the variable {variable}, or api_key of [{section}]"),
@@ -168,7 +170,7 @@ impl Default for ChatConfig {
             provider: String::new(),
             model: String::new(),
             base_url: String::new(),
-            api_key: Secret::default(),
+            api_key: SecretString::default(),
             key_command: String::new(),
             timeout: Duration::from_secs(120),
             temperature: -1.0,
@@ -183,7 +185,7 @@ mod tests {
 
     fn read(text: &str) -> Config {
         let (config, warnings) = Config::parse(text).unwrap();
-        assert_eq!((config.check(), warnings), (vec![], vec![]), "{text}");
+        assert_eq!((config.validate(), warnings), (vec![], vec![]), "{text}");
         config
     }
 
@@ -209,7 +211,7 @@ mod tests {
         let chat = "[chat]\nprovider = \"anthropic\"\nmodel = \"claude\"\n";
         let model = read(&format!("{AGENT}{chat}")).chat_model().unwrap();
         assert_eq!((model.base_url.as_str(), model.api_key.reveal()), ("", ""));
-        assert_eq!(model.key_place, "the variable ANTHROPIC_API_KEY, or api_key of [chat]");
+        assert_eq!(model.key_location, "the variable ANTHROPIC_API_KEY, or api_key of [chat]");
     }
 
     #[test]
@@ -227,7 +229,7 @@ mod tests {
     #[test]
     fn a_provider_that_nobody_knows_is_told_with_the_names_of_those_there_are() {
         let (config, _) = Config::parse("[chat]\nprovider = \"opnai\"\n").unwrap();
-        let told: Vec<String> = config.check().iter().map(ToString::to_string).collect();
+        let told: Vec<String> = config.validate().iter().map(ToString::to_string).collect();
         assert!(
             told[0].contains("`chat.provider` is \"opnai\", but must be one of openai, anthropic")
         );

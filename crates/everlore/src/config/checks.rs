@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Problem, check::within};
+use super::{InvalidSetting, validate::check_range};
 
 /// How memories that carry a check are verified when they are recalled (docs/checks.md).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,8 +15,8 @@ pub struct ChecksConfig {
 }
 
 impl ChecksConfig {
-    pub(super) fn check(&self) -> Vec<Problem> {
-        within("checks.time_limit_ms", self.time_limit_ms, 1..=60_000).into_iter().collect()
+    pub(super) fn validate(&self) -> Vec<InvalidSetting> {
+        check_range("checks.time_limit_ms", self.time_limit_ms, 1..=60_000).into_iter().collect()
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    check::{Problem, within},
-    memory_agent::Secret,
+    memory_agent::SecretString,
+    validate::{InvalidSetting, check_range},
 };
 
 /// The model by which memories are found by meaning. After a change, `everlore embed switch` makes all vectors anew.
@@ -15,7 +15,7 @@ use super::{
 pub struct EmbeddingConfig {
     /// Who makes the vectors: "builtin" (in the program, English, no network), "openai" (and everything that speaks
     /// its protocol) or "ollama".
-    pub provider: Provider,
+    pub provider: EmbeddingProvider,
     /// The model's name, as its provider spells it, such as "text-embedding-3-small" or "nomic-embed-text".
     pub model: String,
     /// The address of the provider; empty for https://api.openai.com/v1 or http://127.0.0.1:11434.
@@ -23,11 +23,11 @@ pub struct EmbeddingConfig {
     /// The environment variable that holds the key. One that is not set means no key.
     pub api_key_env: String,
     /// The key itself, if no variable holds it. It is never shown.
-    pub api_key: Secret,
+    pub api_key: SecretString,
     /// How many numbers a vector has. From 0 to 8192; 0 takes what the model gives. Some models can shorten theirs.
     pub dimensions: usize,
     /// How vectors travel: "float" (every server knows it) or "base64" (shorter; OpenAI and some others know it).
-    pub encoding: Encoding,
+    pub encoding: VectorEncoding,
     /// Put in front of every memory, for models that ask for it, such as "search_document: ".
     pub text_prefix: String,
     /// Put in front of every question, for models that ask for it, such as "search_query: ".
@@ -60,7 +60,7 @@ pub struct EmbeddingConfig {
 /// Who makes vectors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Provider {
+pub enum EmbeddingProvider {
     /// The model in the program.
     #[default]
     Builtin,
@@ -73,7 +73,7 @@ pub enum Provider {
 /// How vectors travel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Encoding {
+pub enum VectorEncoding {
     /// As numbers.
     #[default]
     Float,
@@ -81,7 +81,7 @@ pub enum Encoding {
     Base64,
 }
 
-impl Provider {
+impl EmbeddingProvider {
     /// The name as written in the settings.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -93,28 +93,28 @@ impl Provider {
 }
 
 impl EmbeddingConfig {
-    pub(super) fn check(&self) -> Vec<Problem> {
+    pub(super) fn validate(&self) -> Vec<InvalidSetting> {
         let seconds = |duration: Duration| duration.as_secs_f64();
         let checks = [
-            self.check_model(),
-            self.api_key.check("embedding.api_key"),
-            within("embedding.dimensions", self.dimensions, 0..=8_192),
-            within("embedding.least_similarity", self.least_similarity, 0.0..=1.0),
-            within("embedding.batch", self.batch, 1..=2_048),
-            within("embedding.batch_chars", self.batch_chars, 1_000..=10_000_000),
-            within("embedding.timeout", seconds(self.timeout), 1.0..=3_600.0),
-            within("embedding.retries", self.retries, 0..=20),
-            within("embedding.query_limit", seconds(self.query_limit), 0.0..=60.0),
-            within("embedding.linger", seconds(self.linger), 0.0..=60.0),
-            within("embedding.cache_entries", self.cache_entries, 0..=10_000_000),
+            self.validate_model(),
+            self.api_key.validate("embedding.api_key"),
+            check_range("embedding.dimensions", self.dimensions, 0..=8_192),
+            check_range("embedding.least_similarity", self.least_similarity, 0.0..=1.0),
+            check_range("embedding.batch", self.batch, 1..=2_048),
+            check_range("embedding.batch_chars", self.batch_chars, 1_000..=10_000_000),
+            check_range("embedding.timeout", seconds(self.timeout), 1.0..=3_600.0),
+            check_range("embedding.retries", self.retries, 0..=20),
+            check_range("embedding.query_limit", seconds(self.query_limit), 0.0..=60.0),
+            check_range("embedding.linger", seconds(self.linger), 0.0..=60.0),
+            check_range("embedding.cache_entries", self.cache_entries, 0..=10_000_000),
         ];
         checks.into_iter().flatten().collect()
     }
 
-    fn check_model(&self) -> Option<Problem> {
-        let missing = self.provider != Provider::Builtin && self.model.trim().is_empty();
+    fn validate_model(&self) -> Option<InvalidSetting> {
+        let missing = self.provider != EmbeddingProvider::Builtin && self.model.trim().is_empty();
         missing.then(|| {
-            Problem::new("embedding.model", "must be set when `provider` is not \"builtin\"")
+            InvalidSetting::new("embedding.model", "must be set when `provider` is not \"builtin\"")
         })
     }
 }
@@ -125,13 +125,13 @@ impl Default for EmbeddingConfig {
     /// in 300 milliseconds costs the conversation more than words alone do.
     fn default() -> Self {
         Self {
-            provider: Provider::Builtin,
+            provider: EmbeddingProvider::Builtin,
             model: String::new(),
             base_url: String::new(),
             api_key_env: "OPENAI_API_KEY".into(),
-            api_key: Secret::default(),
+            api_key: SecretString::default(),
             dimensions: 0,
-            encoding: Encoding::Float,
+            encoding: VectorEncoding::Float,
             text_prefix: String::new(),
             query_prefix: String::new(),
             least_similarity: 0.3,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::check::{Problem, within};
+use super::validate::{InvalidSetting, check_range};
 
 /// The layered files of an agent: SOUL.md, USER.md, MEMORY.md and the daily log. A budget is in characters; a change that
 /// would exceed it is refused, and a file that someone made longer by hand is cut at its end in the prompt only.
@@ -25,13 +25,13 @@ pub struct LayersConfig {
 }
 
 impl LayersConfig {
-    pub(super) fn check(&self) -> Vec<Problem> {
+    pub(super) fn validate(&self) -> Vec<InvalidSetting> {
         let checks = [
-            within("layers.soul_chars", self.soul_chars, 100..=100_000),
-            within("layers.user_chars", self.user_chars, 100..=100_000),
-            within("layers.memory_chars", self.memory_chars, 100..=100_000),
-            within("layers.daily_chars", self.daily_chars, 100..=100_000),
-            within("layers.daily_days", self.daily_days, 1..=31),
+            check_range("layers.soul_chars", self.soul_chars, 100..=100_000),
+            check_range("layers.user_chars", self.user_chars, 100..=100_000),
+            check_range("layers.memory_chars", self.memory_chars, 100..=100_000),
+            check_range("layers.daily_chars", self.daily_chars, 100..=100_000),
+            check_range("layers.daily_days", self.daily_days, 1..=31),
         ];
         checks.into_iter().flatten().collect()
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::check::{Problem, within};
+use super::validate::{InvalidSetting, check_range};
 
 /// What is remembered and how much of it reaches the prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub struct InjectConfig {
     pub short_term_count: usize,
     /// When long-term memories are injected: "always", "keywords" (only for messages that ask about the past or name
     /// something technical) or "never".
-    pub long_term_trigger: Trigger,
+    pub long_term_trigger: InjectTrigger,
     /// A message of fewer characters gets no memories. From 0 to 1000.
     pub min_query_length: usize,
     /// The most tokens that injected memories may take. From 50 to 1000000.
@@ -77,7 +77,7 @@ pub struct InjectConfig {
 /// When long-term memories are injected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Trigger {
+pub enum InjectTrigger {
     /// For every message.
     #[default]
     Always,
@@ -88,24 +88,28 @@ pub enum Trigger {
 }
 
 impl MemoryConfig {
-    pub(super) fn check(&self) -> Vec<Problem> {
+    pub(super) fn validate(&self) -> Vec<InvalidSetting> {
         let Self { short_term, long_term, inject, .. } = self;
         let checks = [
-            within("memory.max_history", self.max_history, 0..=10_000),
-            within("memory.short_term.max_items", short_term.max_items, 1..=10_000),
-            within(
+            check_range("memory.max_history", self.max_history, 0..=10_000),
+            check_range("memory.short_term.max_items", short_term.max_items, 1..=10_000),
+            check_range(
                 "memory.short_term.compression_threshold",
                 short_term.compression_threshold,
                 16..=1_000_000,
             ),
-            within("memory.long_term.max_return", long_term.max_return, 1..=1_000),
-            within("memory.long_term.archive_threshold", long_term.archive_threshold, 0.0..=1.0),
-            within("memory.inject.short_term_count", inject.short_term_count, 0..=1_000),
-            within("memory.inject.min_query_length", inject.min_query_length, 0..=1_000),
-            within("memory.inject.token_budget", inject.token_budget, 50..=1_000_000),
-            within("memory.inject.limit", inject.limit, 0..=1_000),
-            within("memory.inject.holdout", inject.holdout, 0.0..=0.5),
-            within("memory.long_term.core_threshold", long_term.core_threshold, 0.0..=10.0),
+            check_range("memory.long_term.max_return", long_term.max_return, 1..=1_000),
+            check_range(
+                "memory.long_term.archive_threshold",
+                long_term.archive_threshold,
+                0.0..=1.0,
+            ),
+            check_range("memory.inject.short_term_count", inject.short_term_count, 0..=1_000),
+            check_range("memory.inject.min_query_length", inject.min_query_length, 0..=1_000),
+            check_range("memory.inject.token_budget", inject.token_budget, 50..=1_000_000),
+            check_range("memory.inject.limit", inject.limit, 0..=1_000),
+            check_range("memory.inject.holdout", inject.holdout, 0.0..=0.5),
+            check_range("memory.long_term.core_threshold", long_term.core_threshold, 0.0..=10.0),
         ];
         checks.into_iter().flatten().collect()
     }
@@ -148,7 +152,7 @@ impl Default for InjectConfig {
         Self {
             first_round_empty: false,
             short_term_count: 5,
-            long_term_trigger: Trigger::Always,
+            long_term_trigger: InjectTrigger::Always,
             min_query_length: 1,
             token_budget: 2_000,
             limit: 5,

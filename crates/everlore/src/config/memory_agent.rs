@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
-    chat::check_provider,
-    check::{Problem, within},
+    chat::validate_provider,
+    validate::{InvalidSetting, check_range},
 };
 
 /// What stands in for a secret wherever settings are shown.
-const HIDDEN: &str = "[hidden]";
+const REDACTED: &str = "[hidden]";
 
 /// The language model that reads conversations and proposes memories. Without one, rules do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct MemoryAgentConfig {
     pub model: String,
     /// The key that the provider asks for. Better kept in the provider's variable, such as OPENAI_API_KEY, or in
     /// EVERLORE_MEMORY_AGENT__API_KEY than written here. It is never shown.
-    pub api_key: Secret,
+    pub api_key: SecretString,
     /// A command that prints the key, such as "pass show openai". It is used where no key is set.
     pub key_command: String,
     /// The address of the provider; empty for the provider's own.
@@ -94,11 +94,14 @@ impl BudgetConfig {
         (read as f64 * self.price_read + written as f64 * self.price_written) / 1e6
     }
 
-    fn check(&self) -> Vec<Problem> {
-        let amount = |key, value: f64| within(key, value, 0.0..=1e9);
+    fn validate(&self) -> Vec<InvalidSetting> {
+        let amount = |key, value: f64| check_range(key, value, 0.0..=1e9);
         let priced = self.daily_cost == 0.0 || self.price_read + self.price_written > 0.0;
         let prices = (!priced).then(|| {
-            Problem::new("memory_agent.budget.daily_cost", "needs `price_read` and `price_written`")
+            InvalidSetting::new(
+                "memory_agent.budget.daily_cost",
+                "needs `price_read` and `price_written`",
+            )
         });
         let checks = [
             amount("memory_agent.budget.daily_cost", self.daily_cost),
@@ -113,9 +116,9 @@ impl BudgetConfig {
 /// A text that is never shown: printing it or writing it out gives a stand-in.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
-pub struct Secret(String);
+pub struct SecretString(String);
 
-impl Secret {
+impl SecretString {
     /// Keeps `text` from being shown.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -127,71 +130,74 @@ impl Secret {
     }
 
     /// Shown settings that are read back carry the stand-in: no provider would accept it.
-    pub(super) fn check(&self, key: &'static str) -> Option<Problem> {
-        let stand_in = self.reveal() == HIDDEN;
-        stand_in.then(|| Problem::new(key, "is the stand-in for a hidden key, not a key"))
+    pub(super) fn validate(&self, key: &'static str) -> Option<InvalidSetting> {
+        let stand_in = self.reveal() == REDACTED;
+        stand_in.then(|| InvalidSetting::new(key, "is the stand-in for a hidden key, not a key"))
     }
 
-    fn shown(&self) -> &'static str {
-        if self.0.is_empty() { "" } else { HIDDEN }
+    fn redacted(&self) -> &'static str {
+        if self.0.is_empty() { "" } else { REDACTED }
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for SecretString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.shown())
+        write!(f, "{:?}", self.redacted())
     }
 }
 
-impl Serialize for Secret {
+impl Serialize for SecretString {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.shown())
+        serializer.serialize_str(self.redacted())
     }
 }
 
 impl MemoryAgentConfig {
-    pub(super) fn check(&self) -> Vec<Problem> {
+    pub(super) fn validate(&self) -> Vec<InvalidSetting> {
         let Self { extract, summarize, .. } = self;
         let checks = [
-            self.check_model(),
-            self.enabled.then(|| check_provider("memory_agent.provider", &self.provider)).flatten(),
-            self.api_key.check("memory_agent.api_key"),
-            self.check_timeout(),
-            within("memory_agent.extract.batch_size", extract.batch_size, 1..=100),
-            within("memory_agent.extract.max_facts", extract.max_facts, 1..=1_000),
-            within("memory_agent.extract.max_held", extract.max_held, 1..=100_000),
-            within("memory_agent.extract.held_days", extract.held_days, 1..=3_650),
-            self.check_quiet(),
-            within("memory_agent.extract.min_confidence", extract.min_confidence, 0.0..=1.0),
-            within(
+            self.validate_model(),
+            self.enabled
+                .then(|| validate_provider("memory_agent.provider", &self.provider))
+                .flatten(),
+            self.api_key.validate("memory_agent.api_key"),
+            self.validate_timeout(),
+            check_range("memory_agent.extract.batch_size", extract.batch_size, 1..=100),
+            check_range("memory_agent.extract.max_facts", extract.max_facts, 1..=1_000),
+            check_range("memory_agent.extract.max_held", extract.max_held, 1..=100_000),
+            check_range("memory_agent.extract.held_days", extract.held_days, 1..=3_650),
+            self.validate_quiet(),
+            check_range("memory_agent.extract.min_confidence", extract.min_confidence, 0.0..=1.0),
+            check_range(
                 "memory_agent.summarize.trigger_tokens",
                 summarize.trigger_tokens,
                 100..=10_000_000,
             ),
         ];
-        checks.into_iter().flatten().chain(self.budget.check()).collect()
+        checks.into_iter().flatten().chain(self.budget.validate()).collect()
     }
 
-    fn check_model(&self) -> Option<Problem> {
+    fn validate_model(&self) -> Option<InvalidSetting> {
         let missing = self.enabled && (self.provider.is_empty() || self.model.is_empty());
         missing.then(|| {
-            Problem::new(
+            InvalidSetting::new(
                 "memory_agent.model",
                 "must be set, and `provider` too, when `enabled` is true",
             )
         })
     }
 
-    fn check_quiet(&self) -> Option<Problem> {
+    fn validate_quiet(&self) -> Option<InvalidSetting> {
         let usable = (1..=604_800).contains(&self.extract.quiet.as_secs());
         let wrong =
-            || Problem::new("memory_agent.extract.quiet", "must be from 1 second to 1 week");
+            || InvalidSetting::new("memory_agent.extract.quiet", "must be from 1 second to 1 week");
         (!usable).then(wrong)
     }
 
-    fn check_timeout(&self) -> Option<Problem> {
+    fn validate_timeout(&self) -> Option<InvalidSetting> {
         let usable = (1..=3_600).contains(&self.timeout.as_secs());
-        (!usable).then(|| Problem::new("memory_agent.timeout", "must be from 1 second to 1 hour"))
+        (!usable)
+            .then(|| InvalidSetting::new("memory_agent.timeout", "must be from 1 second to 1 hour"))
     }
 }
 
@@ -201,7 +207,7 @@ impl Default for MemoryAgentConfig {
             enabled: false,
             provider: "openai".into(),
             model: String::new(),
-            api_key: Secret::default(),
+            api_key: SecretString::default(),
             key_command: String::new(),
             base_url: String::new(),
             timeout: Duration::from_secs(30),

@@ -15,39 +15,41 @@ mod prompt;
 mod upkeep;
 mod checks;
 mod server;
-mod check;
-mod read;
-mod own;
-mod own_change;
+mod validate;
+mod overlay;
+mod agent_overrides;
+mod agent_patch;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod own_tests;
+mod agent_overrides_tests;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::types::Scope;
 
+pub use agent_overrides::{AgentConfig, is_overridable};
+pub use agent_patch::AgentConfigPatch;
 pub use chat::{ChatConfig, ModelSettings};
-pub use check::Problem;
 pub use checks::ChecksConfig;
-pub use embedding::{EmbeddingConfig, Encoding, Provider};
+pub use embedding::{EmbeddingConfig, EmbeddingProvider, VectorEncoding};
 pub use layers::LayersConfig;
-pub use memory::{InjectConfig, LongTermConfig, MemoryConfig, ShortTermConfig, Trigger};
-pub use memory_agent::{BudgetConfig, ExtractConfig, MemoryAgentConfig, Secret, SummarizeConfig};
-pub use own::{Laid, is_own};
-pub use own_change::OwnChange;
+pub use memory::{InjectConfig, InjectTrigger, LongTermConfig, MemoryConfig, ShortTermConfig};
+pub use memory_agent::{
+    BudgetConfig, ExtractConfig, MemoryAgentConfig, SecretString, SummarizeConfig,
+};
+pub use overlay::{ConfigError, ConfigLocation, ConfigWarning};
 pub use prompt::PromptConfig;
-pub use providers::{CHAT_PROVIDERS, ChatProvider, Protocol, chat_provider};
-pub use read::{Fault, Place, Warning};
+pub use providers::{CHAT_PROVIDERS, ChatProtocol, ChatProvider, chat_provider};
 pub use recall::RecallConfig;
 pub use server::ServerConfig;
 pub use upkeep::UpkeepConfig;
+pub use validate::InvalidSetting;
 
-use read::Reader;
+use overlay::ConfigOverlay;
 
 /// All settings of Everlore.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -108,9 +110,9 @@ impl Config {
     ///
     /// A setting that does not exist is reported and ignored, so that a file written for another version still works.
     /// A value of the wrong type is an error that names the line.
-    pub fn parse(text: &str) -> Result<(Self, Vec<Warning>)> {
-        let mut reader = Reader::new(&Self::default())?;
-        reader.file(text)?;
+    pub fn parse(text: &str) -> Result<(Self, Vec<ConfigWarning>)> {
+        let mut reader = ConfigOverlay::new(&Self::default())?;
+        reader.apply_file(text)?;
         reader.finish()
     }
 
@@ -120,24 +122,24 @@ impl Config {
     pub fn with_env(
         &self,
         vars: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<(Self, Vec<Warning>)> {
-        let mut reader = Reader::new(self)?;
-        reader.variables(vars);
+    ) -> Result<(Self, Vec<ConfigWarning>)> {
+        let mut reader = ConfigOverlay::new(self)?;
+        reader.apply_env(vars);
         reader.finish()
     }
 
     /// Lists every value that is out of range or contradicts another one.
-    pub fn check(&self) -> Vec<Problem> {
-        let mut problems = self.general.check();
-        problems.extend(self.memory.check());
-        problems.extend(self.layers.check());
-        problems.extend(self.recall.check());
-        problems.extend(self.embedding.check());
-        problems.extend(self.memory_agent.check());
-        problems.extend(self.chat.check());
-        problems.extend(self.upkeep.check());
-        problems.extend(self.checks.check());
-        problems.extend(self.server.check());
+    pub fn validate(&self) -> Vec<InvalidSetting> {
+        let mut problems = self.general.validate();
+        problems.extend(self.memory.validate());
+        problems.extend(self.layers.validate());
+        problems.extend(self.recall.validate());
+        problems.extend(self.embedding.validate());
+        problems.extend(self.memory_agent.validate());
+        problems.extend(self.chat.validate());
+        problems.extend(self.upkeep.validate());
+        problems.extend(self.checks.validate());
+        problems.extend(self.server.validate());
         problems
     }
 
@@ -148,17 +150,19 @@ impl Config {
 }
 
 impl GeneralConfig {
-    fn check(&self) -> Vec<Problem> {
-        let agent =
-            Scope::new(&self.agent, "default").err().map(|cause| unusable("general.agent", &cause));
-        let user =
-            Scope::new("default", &self.user).err().map(|cause| unusable("general.user", &cause));
+    fn validate(&self) -> Vec<InvalidSetting> {
+        let agent = Scope::new(&self.agent, "default")
+            .err()
+            .map(|cause| invalid_name("general.agent", &cause));
+        let user = Scope::new("default", &self.user)
+            .err()
+            .map(|cause| invalid_name("general.user", &cause));
         agent.into_iter().chain(user).collect()
     }
 }
 
-fn unusable(key: &'static str, cause: &Error) -> Problem {
-    Problem::new(key, format!("cannot be used: {cause}"))
+fn invalid_name(key: &'static str, cause: &Error) -> InvalidSetting {
+    InvalidSetting::new(key, format!("cannot be used: {cause}"))
 }
 
 impl Default for GeneralConfig {

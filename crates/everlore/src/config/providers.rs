@@ -2,7 +2,7 @@
 
 /// How a server is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
+pub enum ChatProtocol {
     /// OpenAI's chat completions, which many servers speak.
     Openai,
     /// Anthropic's messages.
@@ -19,16 +19,16 @@ pub struct ChatProvider {
     /// The name in the settings.
     pub name: &'static str,
     /// How it is spoken to.
-    pub protocol: Protocol,
+    pub protocol: ChatProtocol,
     /// Where it is unless the settings say otherwise.
     pub base_url: &'static str,
     /// The variables that usually hold its key, the first one first; none for servers that ask for no key.
     pub key_variables: &'static [&'static str],
     /// How one that runs on this machine is started; empty for the others.
-    pub start: &'static str,
+    pub start_command: &'static str,
 }
 
-use Protocol::{Anthropic, Gemini, Ollama, Openai};
+use ChatProtocol::{Anthropic, Gemini, Ollama, Openai};
 
 /// All providers that have a name. Every other server that speaks OpenAI's protocol is `openai` with a `base_url`.
 pub const CHAT_PROVIDERS: [ChatProvider; 12] = [
@@ -62,24 +62,24 @@ pub fn chat_provider(name: &str) -> Option<&'static ChatProvider> {
 }
 
 /// All names with commas between, to say what can be chosen.
-pub(super) fn names() -> String {
+pub(super) fn provider_names() -> String {
     CHAT_PROVIDERS.map(|known| known.name).join(", ")
 }
 
 const fn hosted(
     name: &'static str,
-    protocol: Protocol,
+    protocol: ChatProtocol,
     base_url: &'static str,
     key_variables: &'static [&'static str],
 ) -> ChatProvider {
-    ChatProvider { name, protocol, base_url, key_variables, start: "" }
+    ChatProvider { name, protocol, base_url, key_variables, start_command: "" }
 }
 
 const fn local(
     name: &'static str,
-    protocol: Protocol,
+    protocol: ChatProtocol,
     base_url: &'static str,
     start: &'static str,
 ) -> ChatProvider {
-    ChatProvider { name, protocol, base_url, key_variables: &[], start }
+    ChatProvider { name, protocol, base_url, key_variables: &[], start_command: start }
 }

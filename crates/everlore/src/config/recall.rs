@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::check::{Problem, within};
+use super::validate::{InvalidSetting, check_range};
 
 /// How recall ranks. The defaults were chosen by measuring; change them only with a measurement at hand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,35 +75,39 @@ pub struct RecallConfig {
 
 impl RecallConfig {
     /// Lists every value that is out of range.
-    pub fn check(&self) -> Vec<Problem> {
+    pub fn validate(&self) -> Vec<InvalidSetting> {
         let checks = [
-            within("recall.limit", self.limit, 1..=1_000),
-            within("recall.k1", self.k1, 0.0..=10.0),
-            within("recall.b", self.b, 0.0..=1.0),
-            within("recall.name", self.name, 0.0..=100.0),
-            within("recall.description", self.description, 0.0..=100.0),
-            within("recall.content", self.content, 0.0..=100.0),
-            within("recall.tags", self.tags, 0.0..=100.0),
-            within("recall.speaker", self.speaker, 0.0..=100.0),
-            within("recall.neighbour", self.neighbour, 0.0..=1.0),
-            within("recall.later_neighbour", self.later_neighbour, 0.0..=1.0),
-            within("recall.neighbour_span", self.neighbour_span, 0..=10),
-            within("recall.single_character", self.single_character, 0.0..=1.0),
-            within("recall.synonym", self.synonym, 0.0..=1.0),
-            within("recall.semantic", self.semantic, 0.0..=10.0),
-            within("recall.rerank", self.rerank, 0.0..=10.0),
-            within("recall.rerank_depth", self.rerank_depth, 1..=300),
-            within("recall.speaker_boost", self.speaker_boost, 0.0..=100.0),
-            within("recall.when_boost", self.when_boost, 0.0..=100.0),
-            within("recall.date_boost", self.date_boost, 0.0..=100.0),
-            within("recall.bridge", self.bridge, 0.0..=100.0),
-            within("recall.session_prior", self.session_prior, 0.0..=1.0),
-            within("recall.recency_half_life_days", self.recency_half_life_days, 1.0..=36_500.0),
-            within("recall.recency_share", self.recency_share, 0.0..=1.0),
-            within("recall.weight_share", self.weight_share, 0.0..=1.0),
-            within("recall.importance_share", self.importance_share, 0.0..=1.0),
-            within("recall.min_confidence", self.min_confidence, 0.0..=1.0),
-            within("recall.floor", self.floor, 0.0..=1.0),
+            check_range("recall.limit", self.limit, 1..=1_000),
+            check_range("recall.k1", self.k1, 0.0..=10.0),
+            check_range("recall.b", self.b, 0.0..=1.0),
+            check_range("recall.name", self.name, 0.0..=100.0),
+            check_range("recall.description", self.description, 0.0..=100.0),
+            check_range("recall.content", self.content, 0.0..=100.0),
+            check_range("recall.tags", self.tags, 0.0..=100.0),
+            check_range("recall.speaker", self.speaker, 0.0..=100.0),
+            check_range("recall.neighbour", self.neighbour, 0.0..=1.0),
+            check_range("recall.later_neighbour", self.later_neighbour, 0.0..=1.0),
+            check_range("recall.neighbour_span", self.neighbour_span, 0..=10),
+            check_range("recall.single_character", self.single_character, 0.0..=1.0),
+            check_range("recall.synonym", self.synonym, 0.0..=1.0),
+            check_range("recall.semantic", self.semantic, 0.0..=10.0),
+            check_range("recall.rerank", self.rerank, 0.0..=10.0),
+            check_range("recall.rerank_depth", self.rerank_depth, 1..=300),
+            check_range("recall.speaker_boost", self.speaker_boost, 0.0..=100.0),
+            check_range("recall.when_boost", self.when_boost, 0.0..=100.0),
+            check_range("recall.date_boost", self.date_boost, 0.0..=100.0),
+            check_range("recall.bridge", self.bridge, 0.0..=100.0),
+            check_range("recall.session_prior", self.session_prior, 0.0..=1.0),
+            check_range(
+                "recall.recency_half_life_days",
+                self.recency_half_life_days,
+                1.0..=36_500.0,
+            ),
+            check_range("recall.recency_share", self.recency_share, 0.0..=1.0),
+            check_range("recall.weight_share", self.weight_share, 0.0..=1.0),
+            check_range("recall.importance_share", self.importance_share, 0.0..=1.0),
+            check_range("recall.min_confidence", self.min_confidence, 0.0..=1.0),
+            check_range("recall.floor", self.floor, 0.0..=1.0),
         ];
         checks.into_iter().flatten().collect()
     }

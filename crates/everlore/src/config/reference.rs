@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Value;
 
-use super::{Config, Secret};
+use super::{Config, SecretString};
 
 /// The files whose structs are settings.
 const SOURCES: [&str; 11] = [
@@ -50,13 +50,13 @@ An agent may have some of these settings for itself: [agents.md](agents.md).
 ";
 
 /// One `[section]` with the settings directly in it.
-struct Section {
+struct SectionDoc {
     path: String,
     about: String,
-    settings: Vec<Setting>,
+    settings: Vec<SettingDoc>,
 }
 
-struct Setting {
+struct SettingDoc {
     name: String,
     default: Value,
     about: String,
@@ -90,14 +90,14 @@ fn the_example_file_is_the_default_config_and_names_every_setting() {
 
 #[test]
 fn the_defaults_pass_their_own_checks() {
-    assert_eq!(Config::default().check(), []);
+    assert_eq!(Config::default().validate(), []);
 }
 
 #[test]
 fn no_secret_has_a_default() {
-    assert_eq!(Config::default().memory_agent.api_key, Secret::default());
-    assert_eq!(Config::default().embedding.api_key, Secret::default());
-    assert_eq!(Config::default().chat.api_key, Secret::default());
+    assert_eq!(Config::default().memory_agent.api_key, SecretString::default());
+    assert_eq!(Config::default().embedding.api_key, SecretString::default());
+    assert_eq!(Config::default().chat.api_key, SecretString::default());
 }
 
 fn assert_up_to_date(name: &str, expected: &str) {
@@ -115,14 +115,19 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn example_section(section: &Section) -> String {
+fn example_section(section: &SectionDoc) -> String {
     let settings = section.settings.iter().map(|setting| {
-        format!("\n{}{} = {}\n", commented(&setting.about), setting.name, setting.default)
+        format!("\n{}{} = {}\n", comment_lines(&setting.about), setting.name, setting.default)
     });
-    format!("\n{}[{}]\n{}", commented(&section.about), section.path, settings.collect::<String>())
+    format!(
+        "\n{}[{}]\n{}",
+        comment_lines(&section.about),
+        section.path,
+        settings.collect::<String>()
+    )
 }
 
-fn docs_section(section: &Section) -> String {
+fn docs_section(section: &SectionDoc) -> String {
     let rows = section.settings.iter().map(|setting| {
         format!("| `{}` | `{}` | {} |\n", setting.name, setting.default, setting.about)
     });
@@ -135,7 +140,7 @@ fn docs_section(section: &Section) -> String {
 }
 
 /// Breaks a text into comment lines of at most 110 characters.
-fn commented(text: &str) -> String {
+fn comment_lines(text: &str) -> String {
     let mut lines = vec![String::from("#")];
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -147,50 +152,50 @@ fn commented(text: &str) -> String {
 }
 
 /// All sections in the order of the structs.
-fn sections() -> Vec<Section> {
+fn sections() -> Vec<SectionDoc> {
     let defaults = Value::try_from(Config::default()).unwrap();
     let mut all = Vec::new();
-    collect("", "Config", &defaults, &mut all);
+    collect_sections("", "Config", &defaults, &mut all);
     all
 }
 
-fn collect(path: &str, type_name: &str, defaults: &Value, all: &mut Vec<Section>) {
-    let (about, fields) = documented(type_name);
-    let (inner, own): (Vec<Field>, Vec<Field>) =
+fn collect_sections(path: &str, type_name: &str, defaults: &Value, all: &mut Vec<SectionDoc>) {
+    let (about, fields) = struct_docs(type_name);
+    let (inner, own): (Vec<FieldDoc>, Vec<FieldDoc>) =
         fields.into_iter().partition(|field| defaults[&field.name].is_table());
-    let settings = own.into_iter().map(|field| Setting {
+    let settings = own.into_iter().map(|field| SettingDoc {
         default: defaults[&field.name].clone(),
         name: field.name,
         about: field.about,
     });
     if !path.is_empty() {
-        all.push(Section { path: path.to_owned(), about, settings: settings.collect() });
+        all.push(SectionDoc { path: path.to_owned(), about, settings: settings.collect() });
     }
     for field in inner {
         let path =
             if path.is_empty() { field.name.clone() } else { format!("{path}.{}", field.name) };
-        collect(&path, &field.type_name, &defaults[&field.name], all);
+        collect_sections(&path, &field.type_name, &defaults[&field.name], all);
     }
 }
 
-struct Field {
+struct FieldDoc {
     name: String,
     type_name: String,
     about: String,
 }
 
 /// The comment on a struct and its documented fields, read from our own source.
-fn documented(type_name: &str) -> (String, Vec<Field>) {
+fn struct_docs(type_name: &str) -> (String, Vec<FieldDoc>) {
     let opening = format!("pub struct {type_name} {{\n");
     let (above, body) = SOURCES.iter().find_map(|source| source.split_once(&opening)).unwrap();
     let body = &body[..body.find("\n}\n").unwrap()];
     let comments = above.lines().rev().skip_while(|line| line.starts_with("#["));
     let mut about: Vec<&str> = comments.map_while(|line| line.strip_prefix("/// ")).collect();
     about.reverse();
-    (about.join(" "), fields(body))
+    (about.join(" "), field_docs(body))
 }
 
-fn fields(body: &str) -> Vec<Field> {
+fn field_docs(body: &str) -> Vec<FieldDoc> {
     let mut fields = Vec::new();
     let mut about: Vec<&str> = Vec::new();
     for line in body.lines().map(str::trim) {
@@ -199,7 +204,7 @@ fn fields(body: &str) -> Vec<Field> {
         } else if let Some(field) = line.strip_prefix("pub ") {
             let (name, type_name) = field.trim_end_matches(',').split_once(": ").unwrap();
             let about = std::mem::take(&mut about).join(" ");
-            fields.push(Field { name: name.to_owned(), type_name: type_name.to_owned(), about });
+            fields.push(FieldDoc { name: name.to_owned(), type_name: type_name.to_owned(), about });
         }
     }
     fields

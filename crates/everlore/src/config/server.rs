@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-use super::check::{Problem, within};
+use super::validate::{InvalidSetting, check_range};
 
 /// `everlore serve`. Its options go before these settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,18 +44,24 @@ impl ServerConfig {
         }
     }
 
-    pub(super) fn check(&self) -> Vec<Problem> {
+    pub(super) fn validate(&self) -> Vec<InvalidSetting> {
         let host = self.host.trim().parse::<IpAddr>().is_err().then(|| {
-            Problem::new("server.host", "must be an IP address, such as \"127.0.0.1\" or \"::1\"")
+            InvalidSetting::new(
+                "server.host",
+                "must be an IP address, such as \"127.0.0.1\" or \"::1\"",
+            )
         });
         let half = (self.tls_cert.is_empty() != self.tls_key.is_empty()).then(|| {
-            Problem::new("server.tls_cert", "and server.tls_key go together: give both or neither")
+            InvalidSetting::new(
+                "server.tls_cert",
+                "and server.tls_key go together: give both or neither",
+            )
         });
         let checks = [
             host,
             half,
-            within("server.max_body_bytes", self.max_body_bytes, 1_024..=1_073_741_824),
-            within("server.requests_per_second", self.requests_per_second, 1..=1_000_000),
+            check_range("server.max_body_bytes", self.max_body_bytes, 1_024..=1_073_741_824),
+            check_range("server.requests_per_second", self.requests_per_second, 1..=1_000_000),
         ];
         checks.into_iter().flatten().collect()
     }

@@ -3,48 +3,50 @@
 use std::time::Duration;
 
 use super::{
-    Config, LanguageChoice, Place, Problem, RecallConfig, Secret, Trigger, UpkeepConfig, Warning,
+    Config, ConfigLocation, ConfigWarning, InjectTrigger, InvalidSetting, LanguageChoice,
+    RecallConfig, SecretString, UpkeepConfig,
 };
 
-fn read(text: &str) -> Config {
+fn parse_valid(text: &str) -> Config {
     let (config, warnings) = Config::parse(text).unwrap();
     assert_eq!(warnings, [], "{text}");
     config
 }
 
 fn warnings(text: &str) -> Vec<String> {
-    Config::parse(text).unwrap().1.iter().map(Warning::to_string).collect()
+    Config::parse(text).unwrap().1.iter().map(ConfigWarning::to_string).collect()
 }
 
-fn failure(text: &str) -> String {
+fn parse_error(text: &str) -> String {
     Config::parse(text).unwrap_err().to_string()
 }
 
-fn with_env(vars: &[(&str, &str)]) -> crate::Result<(Config, Vec<Warning>)> {
+fn with_env(vars: &[(&str, &str)]) -> crate::Result<(Config, Vec<ConfigWarning>)> {
     Config::default().with_env(vars.iter().map(|(name, text)| ((*name).into(), (*text).into())))
 }
 
 fn problems(text: &str) -> Vec<String> {
-    read(text).check().iter().map(Problem::to_string).collect()
+    parse_valid(text).validate().iter().map(InvalidSetting::to_string).collect()
 }
 
 #[test]
 fn an_empty_file_is_the_default() {
-    assert_eq!(read(""), Config::default());
+    assert_eq!(parse_valid(""), Config::default());
 }
 
 #[test]
 fn what_a_file_says_replaces_the_default_and_nothing_else_changes() {
-    let config = read("[memory.inject]\ntoken_budget = 900\nlong_term_trigger = \"keywords\"\n");
+    let config =
+        parse_valid("[memory.inject]\ntoken_budget = 900\nlong_term_trigger = \"keywords\"\n");
     let mut expected = Config::default();
     expected.memory.inject.token_budget = 900;
-    expected.memory.inject.long_term_trigger = Trigger::Keywords;
+    expected.memory.inject.long_term_trigger = InjectTrigger::Keywords;
     assert_eq!(config, expected);
 }
 
 #[test]
 fn every_section_of_the_source_design_is_read() {
-    let config = read(
+    let config = parse_valid(
         r#"
         [general]
         language = "zh"
@@ -77,12 +79,12 @@ fn every_section_of_the_source_design_is_read() {
 
 #[test]
 fn a_whole_number_is_a_number_too() {
-    assert_eq!(read("[recall]\nk1 = 2\n").recall.k1, 2.0);
+    assert_eq!(parse_valid("[recall]\nk1 = 2\n").recall.k1, 2.0);
 }
 
 #[test]
 fn dotted_keys_windows_line_ends_and_a_byte_order_mark_are_read() {
-    let config = read("\u{feff}memory.inject.limit = 3\r\nrecall.b = 0.5\r\n");
+    let config = parse_valid("\u{feff}memory.inject.limit = 3\r\nrecall.b = 0.5\r\n");
     assert_eq!((config.memory.inject.limit, config.recall.b), (3, 0.5));
 }
 
@@ -104,11 +106,11 @@ fn a_setting_in_the_wrong_section_is_pointed_to_the_right_one() {
 #[test]
 fn an_unknown_section_is_reported_once() {
     let (_, warnings) = Config::parse("[memory_agents]\nenabled = true\nmodel = \"x\"\n").unwrap();
-    let expected = Warning {
-        place: Place::Line(1),
+    let expected = ConfigWarning {
+        location: ConfigLocation::Line(1),
         key: "memory_agents".into(),
         nearest: Some("memory_agent".into()),
-        holds_for_all: false,
+        is_shared: false,
     };
     assert_eq!(warnings, [expected]);
 }
@@ -135,14 +137,14 @@ fn a_value_of_the_wrong_type_names_line_setting_and_what_was_expected() {
         ("[recall.b]\nx = 1\n", "line 1: `recall.b`: expected a number, found a section"),
     ];
     for (text, message) in cases {
-        assert_eq!(failure(text), message);
+        assert_eq!(parse_error(text), message);
     }
 }
 
 #[test]
 fn a_negative_count_is_refused() {
     assert_eq!(
-        failure("[recall]\nlimit = -1\n"),
+        parse_error("[recall]\nlimit = -1\n"),
         "line 2: `recall.limit`: expected a whole number, 0 or more, found a negative number"
     );
 }
@@ -150,7 +152,7 @@ fn a_negative_count_is_refused() {
 #[test]
 fn a_word_that_is_not_a_choice_is_answered_with_the_choices() {
     assert_eq!(
-        failure("[memory.inject]\nlong_term_trigger = \"sometimes\"\n"),
+        parse_error("[memory.inject]\nlong_term_trigger = \"sometimes\"\n"),
         "line 2: `memory.inject.long_term_trigger`: \
          unknown variant `sometimes`, expected one of `always`, `keywords`, `never`"
     );
@@ -158,7 +160,7 @@ fn a_word_that_is_not_a_choice_is_answered_with_the_choices() {
 
 #[test]
 fn broken_toml_names_its_line_and_does_not_quote_the_text() {
-    let message = failure("[memory_agent]\napi_key = \"sk-secret\n");
+    let message = parse_error("[memory_agent]\napi_key = \"sk-secret\n");
     assert!(message.starts_with("line 2: not valid TOML"), "{message}");
     assert!(!message.contains("sk-secret"), "{message}");
 }
@@ -224,14 +226,14 @@ fn a_variable_of_the_wrong_type_is_an_error_that_names_it() {
 
 #[test]
 fn variables_leave_the_key_of_the_file_in_place() {
-    let base = read("[memory_agent]\napi_key = \"sk-1\"\n");
+    let base = parse_valid("[memory_agent]\napi_key = \"sk-1\"\n");
     let (config, _) = base.with_env([("EVERLORE_RECALL__B".into(), "1".into())]).unwrap();
     assert_eq!(config.memory_agent.api_key.reveal(), "sk-1");
 }
 
 #[test]
 fn a_key_is_never_shown() {
-    let config = read("[memory_agent]\napi_key = \"sk-1\"\n");
+    let config = parse_valid("[memory_agent]\napi_key = \"sk-1\"\n");
     let shown = [format!("{config:?}"), config.to_toml(), serde_json::to_string(&config).unwrap()];
     for text in shown {
         assert!(text.contains("[hidden]") && !text.contains("sk-1"), "{text}");
@@ -241,10 +243,10 @@ fn a_key_is_never_shown() {
 #[test]
 fn shown_settings_read_back_the_same_but_for_the_key() {
     let mut config =
-        read("[recall]\nb = 0.9\n[memory_agent]\napi_key = \"sk-1\"\ntimeout = \"2m\"\n");
-    let again = read(&config.to_toml());
-    assert_eq!(again.check()[0].key, "memory_agent.api_key");
-    config.memory_agent.api_key = Secret::new("[hidden]");
+        parse_valid("[recall]\nb = 0.9\n[memory_agent]\napi_key = \"sk-1\"\ntimeout = \"2m\"\n");
+    let again = parse_valid(&config.to_toml());
+    assert_eq!(again.validate()[0].key, "memory_agent.api_key");
+    config.memory_agent.api_key = SecretString::new("[hidden]");
     assert_eq!(again, config);
 }
 
@@ -318,12 +320,12 @@ fn hours_caps_and_shares_that_cannot_be_are_told() {
     config.upkeep.every = std::time::Duration::from_secs(1);
     config.memory.inject.holdout = 0.9;
     config.memory_agent.budget.daily_cost = 1.0;
-    let told: Vec<_> = config.check().into_iter().map(|problem| problem.key).collect();
+    let told: Vec<_> = config.validate().into_iter().map(|problem| problem.key).collect();
     assert_eq!(
         told,
         ["memory.inject.holdout", "memory_agent.budget.daily_cost", "upkeep.every", "upkeep.hours"]
     );
     config.memory_agent.budget.price_read = 0.25;
     assert_eq!(config.memory_agent.budget.cost(2_000_000, 500), 0.5);
-    assert_eq!(config.check().len(), 3);
+    assert_eq!(config.validate().len(), 3);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::check::{Problem, within};
+use super::validate::{InvalidSetting, check_range};
 
 /// The work between turns: weights follow use, what is over or hardly worth anything is put away, what says the same is put
 /// together, old figures go. Every change can be undone by its run.
@@ -33,7 +33,7 @@ pub struct UpkeepConfig {
 impl UpkeepConfig {
     /// Whether it may be done in this hour, from 0 to 23.
     pub fn may_run_at(&self, hour: i8) -> bool {
-        match self.window() {
+        match self.parse_hours() {
             None | Some(None) => true,
             Some(Some((from, to))) if from <= to => (from..to).contains(&hour),
             Some(Some((from, to))) => hour >= from || hour < to,
@@ -41,7 +41,7 @@ impl UpkeepConfig {
     }
 
     /// The hours, none for any; nothing at all if they cannot be read.
-    fn window(&self) -> Option<Option<(i8, i8)>> {
+    fn parse_hours(&self) -> Option<Option<(i8, i8)>> {
         if self.hours.trim().is_empty() {
             return Some(None);
         }
@@ -50,19 +50,22 @@ impl UpkeepConfig {
         Some(Some((hour(from, 23)?, hour(to, 24)?)))
     }
 
-    pub(super) fn check(&self) -> Vec<Problem> {
+    pub(super) fn validate(&self) -> Vec<InvalidSetting> {
         let days = 60..=366 * 86_400;
         let every = (!days.contains(&self.every.as_secs()))
-            .then(|| Problem::new("upkeep.every", "must be from 1 minute to 366 days"));
-        let hours = self.window().is_none().then(|| {
-            Problem::new("upkeep.hours", "must be two hours of the day, such as \"2-5\", or empty")
+            .then(|| InvalidSetting::new("upkeep.every", "must be from 1 minute to 366 days"));
+        let hours = self.parse_hours().is_none().then(|| {
+            InvalidSetting::new(
+                "upkeep.hours",
+                "must be two hours of the day, such as \"2-5\", or empty",
+            )
         });
         let checks = [
             every,
             hours,
-            within("upkeep.usage_days", self.usage_days, 1..=3_660),
-            within("upkeep.usage_lines", self.usage_lines, 100..=10_000_000),
-            within("upkeep.ledger_days", self.ledger_days, 1..=3_660),
+            check_range("upkeep.usage_days", self.usage_days, 1..=3_660),
+            check_range("upkeep.usage_lines", self.usage_lines, 100..=10_000_000),
+            check_range("upkeep.ledger_days", self.ledger_days, 1..=3_660),
         ];
         checks.into_iter().flatten().collect()
     }

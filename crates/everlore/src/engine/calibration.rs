@@ -7,36 +7,39 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Engine, PAGE};
+use super::{Engine, SCAN_PAGE};
 use crate::{
     error::{Error, Result},
-    recall::{FEATURES, Judgement, Sample, Tuning, Weights, fit, self_query, units},
-    store::{Filter, Order, Page, RamStore, Store},
-    types::{Actor, Change, Memory, Scope, Status, Write},
+    recall::{
+        ConfidenceCoefficients, ConfidenceEstimate, ConfidenceTuning, FEATURE_COUNT,
+        TrainingSample, content_units, fit_coefficients, synthetic_query,
+    },
+    store::{ListOrder, ListQuery, MemoryFilter, RamStore, Store},
+    types::{Actor, Change, Memory, Scope, Status, WriteBatch},
 };
 
 /// From fewer memories too few questions can be made to tell anything.
-pub const MIN_MEMORIES: usize = 100;
+pub const MIN_CALIBRATION_MEMORIES: usize = 100;
 
 /// The newest memories that are looked at: enough for two numbers, and a few seconds of work.
-const MAX_MEMORIES: usize = 1_000;
+const MAX_CALIBRATION_MEMORIES: usize = 1_000;
 
 /// Questions made from each half, spread over it.
-const QUESTIONS: usize = 100;
+const QUESTIONS_PER_HALF: usize = 100;
 
 /// How strongly the fit is held to what is shipped: as if forty questions had spoken for it.
-const PULL: f64 = 10.0;
+const PRIOR_STRENGTH: f64 = 10.0;
 
 /// How made-up questions differ from people's: on ten conversations for which the shipped weights are right, fits on made-up
 /// questions come out like this (`everlore-eval gate --calibrate`). What a scope shows beyond it is its own.
-const MADE_UP: Tuning = Tuning { bias: -2.1, slope: 1.2 };
+const SYNTHETIC_BASELINE: ConfidenceTuning = ConfidenceTuning { bias: -2.1, slope: 1.2 };
 
 /// How far a scope may move what is shipped: beyond, the made-up questions say more about themselves than about memory.
 const MAX_SHIFT: f64 = 1.0;
 
 /// How well own questions are told from foreign ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Told {
+pub struct CalibrationMetrics {
     /// How probable it is that an own question gets more confidence than a foreign one.
     pub auc: f64,
     /// The mean squared error of the confidence.
@@ -55,52 +58,52 @@ pub struct Calibration {
     /// How many questions were made of them; each was put to two halves.
     pub questions: usize,
     /// With the weights that are shipped, as they judge made-up questions.
-    pub before: Told,
+    pub before: CalibrationMetrics,
     /// With weights fitted on every second question, on the others.
-    pub after: Told,
+    pub after: CalibrationMetrics,
     /// What the fit on made-up questions came out at, before what is usual for them was taken off.
-    pub fitted: Tuning,
+    pub fitted: ConfidenceTuning,
     /// Whether the fit is better on questions that it did not see; otherwise what is shipped stays.
     pub improves: bool,
     /// How sure recall should be in this scope.
     #[serde(flatten)]
-    pub tuning: Tuning,
+    pub tuning: ConfidenceTuning,
 }
 
 /// A judgement, and whether the question was put to the half that it was made from.
-type Judged = (Judgement, bool);
+type JudgedQuestion = (ConfidenceEstimate, bool);
 
 impl Engine {
     /// The same with how sure recall should be in a scope, as [`Engine::calibrate`] found.
     #[must_use]
-    pub fn with_tuning(mut self, scope: Scope, tuning: Tuning) -> Self {
+    pub fn with_tuning(mut self, scope: Scope, tuning: ConfidenceTuning) -> Self {
         self.tunings.insert(scope, tuning);
         self
     }
 
     /// What evidence is worth in a scope.
-    pub(super) fn weights(&self, scope: &Scope) -> Weights {
-        self.tunings.get(scope).copied().unwrap_or_default().weights()
+    pub(super) fn confidence_coefficients(&self, scope: &Scope) -> ConfidenceCoefficients {
+        self.tunings.get(scope).copied().unwrap_or_default().coefficients()
     }
 
     /// Fits how sure recall is to the memories of a scope. Nothing is stored; the same memories give the same answer.
     pub async fn calibrate(&self, scope: &Scope) -> Result<Calibration> {
-        let memories = self.newest(scope).await?;
-        if memories.len() < MIN_MEMORIES {
+        let memories = self.newest_memories(scope).await?;
+        if memories.len() < MIN_CALIBRATION_MEMORIES {
             return Err(Error::invalid(
                 format!("there are {} memories, too few to learn from", memories.len()),
-                format!("calibrate when there are at least {MIN_MEMORIES}"),
+                format!("calibrate when there are at least {MIN_CALIBRATION_MEMORIES}"),
             ));
         }
-        let judged = self.judged(scope, &memories).await?;
+        let judged = self.judge_questions(scope, &memories).await?;
         let threshold = self.settings(scope.agent()).recall.min_confidence;
-        let (even, odd) = halves(&judged);
-        let before = tell(&judged, &|_| MADE_UP, threshold);
+        let (even, odd) = split_even_odd(&judged);
+        let before = measure(&judged, &|_| SYNTHETIC_BASELINE, threshold);
         // Each question is judged by what the others taught.
-        let crossed = [fitted(&odd), fitted(&even)];
-        let after = tell(&judged, &|at| crossed[at / 2 % 2], threshold);
+        let crossed = [fit_tuning(&odd), fit_tuning(&even)];
+        let after = measure(&judged, &|at| crossed[at / 2 % 2], threshold);
         let improves = after.brier < before.brier;
-        let fitted = fitted(&judged);
+        let fitted = fit_tuning(&judged);
         Ok(Calibration {
             memories: memories.len(),
             questions: judged.len() / 2,
@@ -108,33 +111,39 @@ impl Engine {
             after,
             improves,
             fitted,
-            tuning: if improves { own(&fitted) } else { Tuning::default() },
+            tuning: if improves { scope_tuning(&fitted) } else { ConfidenceTuning::default() },
         })
     }
 
     /// The newest active memories, oldest first.
-    async fn newest(&self, scope: &Scope) -> Result<Vec<Memory>> {
-        let filter = Filter { statuses: vec![Status::Active], ..Filter::default() };
-        let mut page = Page { filter, after: None, order: Order::NewestFirst, limit: PAGE };
+    async fn newest_memories(&self, scope: &Scope) -> Result<Vec<Memory>> {
+        let filter = MemoryFilter { statuses: vec![Status::Active], ..MemoryFilter::default() };
+        let mut page =
+            ListQuery { filter, after: None, order: ListOrder::NewestFirst, limit: SCAN_PAGE };
         let mut memories = Vec::new();
-        while memories.len() < MAX_MEMORIES {
+        while memories.len() < MAX_CALIBRATION_MEMORIES {
             let found = self.store.list(scope, &page).await?;
             let Some(last) = found.last() else { break };
             page.after = Some(last.id);
             memories.extend(found);
         }
-        memories.truncate(MAX_MEMORIES);
+        memories.truncate(MAX_CALIBRATION_MEMORIES);
         memories.reverse();
         Ok(memories)
     }
 
     /// Makes questions of each half and puts them to both.
-    async fn judged(&self, scope: &Scope, memories: &[Memory]) -> Result<Vec<Judged>> {
+    async fn judge_questions(
+        &self,
+        scope: &Scope,
+        memories: &[Memory],
+    ) -> Result<Vec<JudgedQuestion>> {
         let (older, newer) = memories.split_at(memories.len() / 2);
-        let engines = [self.holding(scope, older).await?, self.holding(scope, newer).await?];
+        let engines =
+            [self.ram_engine_with(scope, older).await?, self.ram_engine_with(scope, newer).await?];
         let mut judged = Vec::new();
         for (own, half, other) in [(0, older, newer), (1, newer, older)] {
-            for query in questions(half, other) {
+            for query in synthetic_questions(half, other) {
                 for to in [own, 1 - own] {
                     let found = engines[to].recall(&self.request(scope, &query)).await?;
                     judged.push((found.judgement, to == own));
@@ -145,37 +154,40 @@ impl Engine {
     }
 
     /// An engine that holds these memories in RAM, with everything else as it is here.
-    async fn holding(&self, scope: &Scope, memories: &[Memory]) -> Result<Self> {
+    async fn ram_engine_with(&self, scope: &Scope, memories: &[Memory]) -> Result<Self> {
         let ram: Arc<dyn Store> = Arc::new(RamStore::default());
         let bare = Self { store: ram, tunings: Default::default(), ..self.clone() };
-        let engine = match &self.questions {
+        let engine = match &self.query_embedder {
             Some(embedder) => bare.with_embedder(Arc::clone(embedder)),
             None => bare,
         };
-        for part in memories.chunks(PAGE) {
+        for part in memories.chunks(SCAN_PAGE) {
             let add =
                 |memory: &Memory| Change::Add(Box::new(Memory { version: 1, ..memory.clone() }));
             let changes = part.iter().map(add).collect();
             let now = self.now().timestamp();
-            engine.store.apply(Write::new(scope, Actor::Engine, "calibrate", now, changes)).await?;
+            engine
+                .store
+                .apply(WriteBatch::new(scope, Actor::Engine, "calibrate", now, changes))
+                .await?;
         }
         Ok(engine)
     }
 }
 
 /// Questions of memories spread over a half, each with a word of the other one.
-fn questions(half: &[Memory], other: &[Memory]) -> Vec<String> {
-    let step = (half.len() / QUESTIONS).max(1);
+fn synthetic_questions(half: &[Memory], other: &[Memory]) -> Vec<String> {
+    let step = (half.len() / QUESTIONS_PER_HALF).max(1);
     let question = |(number, memory): (usize, &Memory)| {
         let foreign = other.get(number * step % other.len().max(1));
-        let foreign = foreign.and_then(|memory| units(&memory.content).pop());
-        self_query(&memory.content, foreign.as_ref())
+        let foreign = foreign.and_then(|memory| content_units(&memory.content).pop());
+        synthetic_query(&memory.content, foreign.as_ref())
     };
     half.iter().step_by(step).enumerate().filter_map(question).collect()
 }
 
 /// The samples of every second question; each question has two.
-fn halves(judged: &[Judged]) -> (Vec<Judged>, Vec<Judged>) {
+fn split_even_odd(judged: &[JudgedQuestion]) -> (Vec<JudgedQuestion>, Vec<JudgedQuestion>) {
     let pick = |rest: usize| {
         let pairs = judged.chunks(2).enumerate().filter(|(number, _)| number % 2 == rest);
         pairs.flat_map(|(_, pair)| pair.to_vec()).collect()
@@ -184,35 +196,40 @@ fn halves(judged: &[Judged]) -> (Vec<Judged>, Vec<Judged>) {
 }
 
 /// The bias and the slope that make the questions most probable.
-fn fitted(judged: &[Judged]) -> Tuning {
-    let shipped = Weights::default();
-    let sample = |(judgement, own): &Judged| {
-        let sure = judgement.under(&shipped).clamp(1e-6, 1.0 - 1e-6);
-        let mut features = [0.0; FEATURES];
+fn fit_tuning(judged: &[JudgedQuestion]) -> ConfidenceTuning {
+    let shipped = ConfidenceCoefficients::default();
+    let sample = |(judgement, own): &JudgedQuestion| {
+        let sure = judgement.confidence_with(&shipped).clamp(1e-6, 1.0 - 1e-6);
+        let mut features = [0.0; FEATURE_COUNT];
         (features[0], features[1]) = (1.0, (sure / (1.0 - sure)).ln());
-        Sample { features, answered: *own, weight: 1.0 }
+        TrainingSample { features, answered: *own, weight: 1.0 }
     };
     let samples: Vec<_> = judged.iter().map(sample).collect();
-    let mut prior = Weights([0.0; FEATURES]);
-    (prior.0[0], prior.0[1]) = (MADE_UP.bias, MADE_UP.slope);
-    let Weights([bias, slope, ..]) = fit(&samples, &prior, PULL);
-    Tuning { bias, slope }
+    let mut prior = ConfidenceCoefficients([0.0; FEATURE_COUNT]);
+    (prior.0[0], prior.0[1]) = (SYNTHETIC_BASELINE.bias, SYNTHETIC_BASELINE.slope);
+    let ConfidenceCoefficients([bias, slope, ..]) =
+        fit_coefficients(&samples, &prior, PRIOR_STRENGTH);
+    ConfidenceTuning { bias, slope }
 }
 
 /// What is left of a fit when what is usual for made-up questions is taken off.
-fn own(fitted: &Tuning) -> Tuning {
+fn scope_tuning(fitted: &ConfidenceTuning) -> ConfidenceTuning {
     let most = 1.0 + MAX_SHIFT;
-    Tuning {
-        bias: (fitted.bias - MADE_UP.bias).clamp(-MAX_SHIFT, MAX_SHIFT),
-        slope: (fitted.slope / MADE_UP.slope).clamp(1.0 / most, most),
+    ConfidenceTuning {
+        bias: (fitted.bias - SYNTHETIC_BASELINE.bias).clamp(-MAX_SHIFT, MAX_SHIFT),
+        slope: (fitted.slope / SYNTHETIC_BASELINE.slope).clamp(1.0 / most, most),
     }
 }
 
-fn tell(judged: &[Judged], tuning: &dyn Fn(usize) -> Tuning, threshold: f64) -> Told {
+fn measure(
+    judged: &[JudgedQuestion],
+    tuning: &dyn Fn(usize) -> ConfidenceTuning,
+    threshold: f64,
+) -> CalibrationMetrics {
     let sure: Vec<(f64, bool)> = judged
         .iter()
         .enumerate()
-        .map(|(at, (judgement, own))| (judgement.under(&tuning(at).weights()), *own))
+        .map(|(at, (judgement, own))| (judgement.confidence_with(&tuning(at).coefficients()), *own))
         .collect();
     let of = |own: bool| {
         sure.iter().filter(|(_, is)| *is == own).map(|(sure, _)| *sure).collect::<Vec<_>>()
@@ -220,7 +237,7 @@ fn tell(judged: &[Judged], tuning: &dyn Fn(usize) -> Tuning, threshold: f64) -> 
     let (own, foreign) = (of(true), of(false));
     let share = |part: usize, all: usize| part as f64 / all.max(1) as f64;
     let error = |(sure, own): &(f64, bool)| (sure - f64::from(u8::from(*own))).powi(2);
-    Told {
+    CalibrationMetrics {
         auc: auc(&own, &foreign),
         brier: sure.iter().map(error).sum::<f64>() / sure.len().max(1) as f64,
         answered: share(own.iter().filter(|sure| **sure >= threshold).count(), own.len()),

@@ -7,15 +7,18 @@ use serde::Serialize;
 
 use super::{
     Engine,
-    drawing::{Drawn, MAX_DECISIONS, ModelArbiter},
-    layers::aside,
+    extract::{ExtractedDrafts, MAX_DECISIONS, ModelArbiter},
+    layers::run_blocking,
 };
 use crate::{
     error::{Error, Result},
-    ingest::{self, Arbiter, GateContext, Judging, Likeness, Outcome, Planned},
+    ingest::{self, Arbiter, CaptureContext, CapturePlan, DraftOutcome, GateContext, TextSketch},
     llm::ChatModel,
-    store::{Claim, Claimed, Due, Failure, Unread, Waiting},
-    types::{Actor, Extracted, Held, HeldLimits, MemoryId, Scope, Timestamp, Write},
+    store::{CaptureFailure, ClaimRequest, DuePolicy, PendingSession, SessionLease, UnreadTurns},
+    types::{
+        Actor, CaptureCheckpoint, MemoryId, QuarantineLimits, QuarantinedDraft, Scope, Timestamp,
+        WriteBatch,
+    },
 };
 
 /// Turns that are read at once: a model still sees each of them, and little is read again if it fails.
@@ -28,7 +31,7 @@ const LEASE_SLACK: Duration = Duration::from_secs(30);
 const FIRST_RETRY: SignedDuration = SignedDuration::from_secs(30);
 
 /// No retry waits longer: a provider that is back should be noticed within the hour.
-const LONGEST_RETRY: SignedDuration = SignedDuration::from_hours(1);
+const MAX_RETRY: SignedDuration = SignedDuration::from_hours(1);
 
 /// How often a plan is made anew because someone changed a memory meanwhile.
 const MAX_ATTEMPTS: usize = 5;
@@ -44,7 +47,7 @@ pub struct ExtractRequest {
 
 /// What was drawn from some turns of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Extraction {
+pub struct ExtractionReport {
     /// The session; none for turns outside of one.
     pub session: Option<String>,
     /// How many turns were read.
@@ -54,7 +57,7 @@ pub struct Extraction {
     /// The run, by which all of it can be undone; none where nothing was changed.
     pub run: Option<String>,
     /// What became of each draft.
-    pub drafts: Vec<Outcome>,
+    pub drafts: Vec<DraftOutcome>,
     /// The tokens that a model spent on it.
     pub tokens: u64,
     /// What should be known about how it went.
@@ -67,7 +70,7 @@ pub struct Extraction {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaptureStatus {
     /// Sessions with turns that were not read yet.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<PendingSession>,
     /// All turns that wait.
     pub turns: usize,
     /// Drafts in quarantine, those that were rejected included.
@@ -86,54 +89,58 @@ impl Engine {
         &self,
         scope: &Scope,
         request: &ExtractRequest,
-    ) -> Result<Vec<Extraction>> {
+    ) -> Result<Vec<ExtractionReport>> {
         self.check_enabled(scope)?;
         let mut done = Vec::new();
-        for waiting in self.waiting_in(scope, request.session.as_deref()).await? {
+        for waiting in self.pending_sessions(scope, request.session.as_deref()).await? {
             if request.dry_run {
-                done.push(self.dry_run(&waiting).await?);
+                done.push(self.preview_extraction(&waiting).await?);
             } else {
-                self.extract_all_of(scope, waiting.session, &mut done).await?;
+                self.extract_session(scope, waiting.session, &mut done).await?;
             }
         }
         Ok(done)
     }
 
     /// Draws memories from one session that is due, of any scope; none if none is.
-    pub async fn extract_due(&self) -> Result<Option<Extraction>> {
+    pub async fn extract_due(&self) -> Result<Option<ExtractionReport>> {
         match self.claim_next().await? {
-            Some(claimed) => self.read_claimed(&claimed).await.map(Some),
+            Some(claimed) => self.extract_claimed(&claimed).await.map(Some),
             None => Ok(None),
         }
     }
 
     /// Leases the session that is due longest.
-    pub(super) async fn claim_next(&self) -> Result<Option<Claimed>> {
-        let due = self.due().await?;
-        self.store.claim(&self.claim(None, None, Some(due))).await
+    pub(super) async fn claim_next(&self) -> Result<Option<SessionLease>> {
+        let due = self.due_rules().await?;
+        self.store.claim(&self.claim_request(None, None, Some(due))).await
     }
 
     /// What waits in a scope, and what is held.
     pub async fn capture_status(&self, scope: &Scope) -> Result<CaptureStatus> {
-        let waiting = self.store.waiting(Some(scope)).await?;
+        let waiting = self.store.pending(Some(scope)).await?;
         let turns = waiting.iter().map(|it| it.turns).sum();
-        Ok(CaptureStatus { waiting, turns, held: self.store.held(scope).await?.len() })
+        Ok(CaptureStatus { waiting, turns, held: self.store.quarantined(scope).await?.len() })
     }
 
     /// Notes that a session is over, so that it is read without waiting for more.
-    pub async fn announce_end(&self, scope: &Scope, session: &str) -> Result<bool> {
-        let announced = self.store.announce_end(scope, session, self.now().timestamp()).await?;
-        self.wake.notify_one();
+    pub async fn mark_session_ended(&self, scope: &Scope, session: &str) -> Result<bool> {
+        let announced = self.store.mark_ended(scope, session, self.now().timestamp()).await?;
+        self.worker_wakeup.notify_one();
         Ok(announced)
     }
 
     /// Drafts that were not remembered, newest first.
-    pub async fn quarantine(&self, scope: &Scope) -> Result<Vec<Held>> {
-        self.store.held(scope).await
+    pub async fn quarantine(&self, scope: &Scope) -> Result<Vec<QuarantinedDraft>> {
+        self.store.quarantined(scope).await
     }
 
-    async fn waiting_in(&self, scope: &Scope, session: Option<&str>) -> Result<Vec<Waiting>> {
-        let mut waiting = self.store.waiting(Some(scope)).await?;
+    async fn pending_sessions(
+        &self,
+        scope: &Scope,
+        session: Option<&str>,
+    ) -> Result<Vec<PendingSession>> {
+        let mut waiting = self.store.pending(Some(scope)).await?;
         if let Some(name) = session {
             waiting.retain(|it| it.session.as_deref() == Some(name));
         }
@@ -141,23 +148,23 @@ impl Engine {
     }
 
     /// Reads a session to its end, or until something goes wrong.
-    async fn extract_all_of(
+    async fn extract_session(
         &self,
         scope: &Scope,
         session: Option<String>,
-        done: &mut Vec<Extraction>,
+        done: &mut Vec<ExtractionReport>,
     ) -> Result<()> {
         loop {
-            let waits = self.waiting_in(scope, None).await?;
+            let waits = self.pending_sessions(scope, None).await?;
             let Some(waiting) = waits.iter().find(|it| it.session == session) else {
                 return Ok(());
             };
-            let claim = self.claim(Some(scope), Some(waiting), None);
+            let claim = self.claim_request(Some(scope), Some(waiting), None);
             let Some(claimed) = self.store.claim(&claim).await? else {
-                done.push(Extraction::leased(waiting));
+                done.push(ExtractionReport::already_leased(waiting));
                 return Ok(());
             };
-            let extraction = self.read_claimed(&claimed).await?;
+            let extraction = self.extract_claimed(&claimed).await?;
             let failed = extraction.error.is_some();
             done.push(extraction);
             if failed {
@@ -166,134 +173,146 @@ impl Engine {
         }
     }
 
-    fn claim(&self, scope: Option<&Scope>, waiting: Option<&Waiting>, due: Option<Due>) -> Claim {
+    fn claim_request(
+        &self,
+        scope: Option<&Scope>,
+        waiting: Option<&PendingSession>,
+        due: Option<DuePolicy>,
+    ) -> ClaimRequest {
         let now = self.now().timestamp();
         let model = self.chat.as_ref().filter(|_| self.config.memory_agent.enabled);
         let answer = model.map_or(Duration::ZERO, |_| self.config.memory_agent.timeout);
-        Claim {
+        ClaimRequest {
             scope: scope.cloned(),
             session: waiting.map(|waiting| waiting.session.clone()),
             owner: MemoryId::new(now).to_string(),
             now,
-            lease: answer * (1 + MAX_DECISIONS as u32) + LEASE_SLACK,
+            lease_duration: answer * (1 + MAX_DECISIONS as u32) + LEASE_SLACK,
             due,
         }
     }
 
     /// Draws memories from a session that is leased; if that fails, it goes back to the queue.
-    pub(super) async fn read_claimed(&self, claimed: &Claimed) -> Result<Extraction> {
-        let trouble = match self.read_and_commit(claimed).await {
+    pub(super) async fn extract_claimed(&self, claimed: &SessionLease) -> Result<ExtractionReport> {
+        let trouble = match self.extract_and_commit(claimed).await {
             Ok(extraction) => return Ok(extraction),
             Err(trouble) => trouble,
         };
-        let failure = Failure {
+        let failure = CaptureFailure {
             error: trouble.error.to_string(),
             is_invalid: trouble.is_invalid,
             retry_at: self.now().timestamp() + retry_after(claimed.failures),
         };
         tracing::warn!(session = ?claimed.session, "{}: the turns wait", failure.error);
-        self.store.give_back(claimed, Some(&failure)).await?;
-        Ok(Extraction {
+        self.store.release(claimed, Some(&failure)).await?;
+        Ok(ExtractionReport {
             session: claimed.session.clone(),
             error: Some(failure.error),
             tokens: trouble.tokens,
-            ..Extraction::default()
+            ..ExtractionReport::default()
         })
     }
 
-    async fn read_and_commit(&self, claimed: &Claimed) -> Result<Extraction, Trouble> {
+    async fn extract_and_commit(
+        &self,
+        claimed: &SessionLease,
+    ) -> Result<ExtractionReport, CaptureError> {
         let (scope, session) = (&claimed.scope, claimed.session.as_deref());
         let unread = self.store.unread_turns(scope, session, MAX_TURNS).await?;
-        let drawn = self.draw(scope, &unread, claimed.invalid).await?;
-        let arbiter = self.arbiter(scope, &drawn);
+        let drawn = self.extract_drafts(scope, &unread, claimed.invalid).await?;
+        let arbiter = self.model_arbiter(scope, &drawn);
         let (planned, run) = self.commit(claimed, &unread, &drawn, arbiter.as_ref()).await?;
         let decided = arbiter.map_or(0, |arbiter| arbiter.tokens());
-        let drawn = Drawn { tokens: drawn.tokens + decided, ..drawn };
+        let drawn = ExtractedDrafts { tokens: drawn.tokens + decided, ..drawn };
         let changed = !planned.changes.is_empty();
-        Ok(Extraction { run: changed.then_some(run), ..report(session, &unread, drawn, planned) })
+        Ok(ExtractionReport {
+            run: changed.then_some(run),
+            ..extraction_report(session, &unread, drawn, planned)
+        })
     }
 
     /// Says what would be drawn from a session's first unread turns.
-    async fn dry_run(&self, waiting: &Waiting) -> Result<Extraction> {
+    async fn preview_extraction(&self, waiting: &PendingSession) -> Result<ExtractionReport> {
         let (scope, session) = (&waiting.scope, waiting.session.as_deref());
         let unread = self.store.unread_turns(scope, session, MAX_TURNS).await?;
-        let drawn = match self.draw(scope, &unread, waiting.invalid).await {
+        let drawn = match self.extract_drafts(scope, &unread, waiting.invalid).await {
             Ok(drawn) => drawn,
             Err(trouble) => return Err(trouble.error),
         };
         let now = self.now().timestamp();
-        let judging = self.judging(scope, session, "preview", now).await?;
-        let arbiter = self.arbiter(scope, &drawn);
+        let judging = self.capture_context(scope, session, "preview", now).await?;
+        let arbiter = self.model_arbiter(scope, &drawn);
         let deciding = arbiter.as_ref().map(|arbiter| arbiter as &dyn Arbiter);
-        let planned = ingest::plan(&*self.store, &drawn.drafts, &judging, deciding).await?;
-        Ok(report(session, &unread, drawn, planned))
+        let planned = ingest::plan_capture(&*self.store, &drawn.drafts, &judging, deciding).await?;
+        Ok(extraction_report(session, &unread, drawn, planned))
     }
 
     /// Stores what is worth it, what is not, and how far was read, all at once.
     async fn commit(
         &self,
-        claimed: &Claimed,
-        unread: &Unread,
-        drawn: &Drawn,
+        claimed: &SessionLease,
+        unread: &UnreadTurns,
+        drawn: &ExtractedDrafts,
         arbiter: Option<&ModelArbiter<'_>>,
-    ) -> Result<(Planned, String)> {
+    ) -> Result<(CapturePlan, String)> {
         let (scope, session) = (&claimed.scope, claimed.session.as_deref());
         let mut attempt = 1;
         loop {
             let now = self.now().timestamp();
-            let run = run_name(now);
-            let judging = self.judging(scope, session, &run, now).await?;
+            let run = run_id(now);
+            let judging = self.capture_context(scope, session, &run, now).await?;
             let deciding = arbiter.map(|arbiter| arbiter as &dyn Arbiter);
-            let planned = ingest::plan(&*self.store, &drawn.drafts, &judging, deciding).await?;
+            let planned =
+                ingest::plan_capture(&*self.store, &drawn.drafts, &judging, deciding).await?;
             let tokens = drawn.tokens + arbiter.map_or(0, ModelArbiter::tokens);
-            let write = self.write(claimed, unread, (&planned, tokens), &run, now);
+            let write = self.extraction_write(claimed, unread, (&planned, tokens), &run, now);
             match self.store.apply(write).await {
                 // Someone changed a memory that this would change, or took the uri: judge again by what is known now.
                 Err(Error::Conflict { .. }) if attempt < MAX_ATTEMPTS => attempt += 1,
                 Err(error) => return Err(error),
                 Ok(applied) => {
                     let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
-                    self.check_stored(scope, &ids).await?;
+                    self.verify_stored(scope, &ids).await?;
                     return Ok((planned, run));
                 }
             }
         }
     }
 
-    fn write(
+    fn extraction_write(
         &self,
-        claimed: &Claimed,
-        unread: &Unread,
-        (planned, tokens): (&Planned, u64),
+        claimed: &SessionLease,
+        unread: &UnreadTurns,
+        (planned, tokens): (&CapturePlan, u64),
         run: &str,
         now: Timestamp,
-    ) -> Write {
+    ) -> WriteBatch {
         let extract = &self.settings(claimed.scope.agent()).memory_agent.extract;
         let days = i64::try_from(extract.held_days).unwrap_or(i64::MAX);
         let since = now - SignedDuration::from_hours(days.saturating_mul(24));
-        let extracted = Extracted {
+        let extracted = CaptureCheckpoint {
             session: claimed.session.clone(),
             owner: claimed.owner.clone(),
             from: unread.from,
             to: unread.to,
-            held: planned.held.clone(),
-            keep: HeldLimits { most: extract.max_held, since },
+            quarantined: planned.quarantined.clone(),
+            limits: QuarantineLimits { max_drafts: extract.max_held, keep_since: since },
         };
         let cause = match &claimed.session {
             Some(session) => format!("extract from session {session}"),
             None => "extract".to_owned(),
         };
         let changes = planned.changes.clone();
-        Write {
+        WriteBatch {
             run: Some(run.to_owned()),
             // Each line of the journal bears its part.
             cost: tokens.div_ceil(changes.len().max(1) as u64),
-            extracted: Some(extracted),
-            ..Write::new(&claimed.scope, Actor::Engine, cause, now, changes)
+            checkpoint: Some(extracted),
+            ..WriteBatch::new(&claimed.scope, Actor::Engine, cause, now, changes)
         }
     }
 
-    async fn check_stored(&self, scope: &Scope, ids: &[MemoryId]) -> Result<()> {
+    async fn verify_stored(&self, scope: &Scope, ids: &[MemoryId]) -> Result<()> {
         let verified = self.store.verify(scope, ids).await?;
         match ids.iter().zip(verified).find(|(_, verified)| !verified) {
             Some((id, _)) => {
@@ -303,61 +322,65 @@ impl Engine {
         }
     }
 
-    async fn judging<'a>(
+    async fn capture_context<'a>(
         &self,
         scope: &'a Scope,
         session: Option<&'a str>,
         run: &'a str,
         now: Timestamp,
-    ) -> Result<Judging<'a>> {
+    ) -> Result<CaptureContext<'a>> {
         let extract = &self.settings(scope.agent()).memory_agent.extract;
         let gate = GateContext {
             min_confidence: extract.min_confidence,
-            injected: self.told_in(scope, session).await?,
-            system_prompt: self.host_prompt(scope).await,
+            injected: self.session_injection_sketches(scope, session).await?,
+            system_prompt: self.soul_sketch(scope).await,
             known: Vec::new(),
         };
-        Ok(Judging { scope, session, run, gate, most: extract.max_facts, now })
+        Ok(CaptureContext { scope, session, run, gate, max_accepted: extract.max_facts, now })
     }
 
     /// What was put into the prompts of a session, so that an echo is told from news even after the memory is gone.
-    async fn told_in(&self, scope: &Scope, session: Option<&str>) -> Result<Vec<Likeness>> {
+    async fn session_injection_sketches(
+        &self,
+        scope: &Scope,
+        session: Option<&str>,
+    ) -> Result<Vec<TextSketch>> {
         let Some(session) = session else { return Ok(Vec::new()) };
-        let told = self.injected(scope, session).await?;
+        let told = self.injected_sketches(scope, session).await?;
         Ok(told.into_iter().map(|(_, likeness)| likeness).collect())
     }
 
     /// The words that the agent was given for itself.
-    async fn host_prompt(&self, scope: &Scope) -> Likeness {
+    async fn soul_sketch(&self, scope: &Scope) -> TextSketch {
         let (Ok(layers), today) = (self.layers(scope), self.now().date()) else {
-            return Likeness::default();
+            return TextSketch::default();
         };
-        match aside(move || layers.snapshot(today)).await {
-            Ok(snapshot) => Likeness::of(&snapshot.soul.text),
+        match run_blocking(move || layers.snapshot(today)).await {
+            Ok(snapshot) => TextSketch::of(&snapshot.soul.text),
             Err(error) => {
                 tracing::warn!("{error}: what repeats SOUL.md is not told apart");
-                Likeness::default()
+                TextSketch::default()
             }
         }
     }
 }
 
 /// Why a session could not be read.
-pub(super) struct Trouble {
+pub(super) struct CaptureError {
     pub(super) error: Error,
     /// Whether a model answered what could not be used.
     pub(super) is_invalid: bool,
     pub(super) tokens: u64,
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for CaptureError {
     fn from(error: Error) -> Self {
         Self { error, is_invalid: false, tokens: 0 }
     }
 }
 
-impl Extraction {
-    fn leased(waiting: &Waiting) -> Self {
+impl ExtractionReport {
+    fn already_leased(waiting: &PendingSession) -> Self {
         let until = waiting.leased_until.map(|until| until.strftime("%H:%M:%S UTC").to_string());
         let until = until.map_or_else(String::new, |until| format!(" until {until} at the latest"));
         let error = format!("memories of this user are being drawn by another process{until}");
@@ -365,11 +388,16 @@ impl Extraction {
     }
 }
 
-fn report(session: Option<&str>, unread: &Unread, drawn: Drawn, planned: Planned) -> Extraction {
-    Extraction {
+fn extraction_report(
+    session: Option<&str>,
+    unread: &UnreadTurns,
+    drawn: ExtractedDrafts,
+    planned: CapturePlan,
+) -> ExtractionReport {
+    ExtractionReport {
         session: session.map(str::to_owned),
         turns: unread.turns.len(),
-        by: drawn.by,
+        by: drawn.extractor,
         run: None,
         drafts: planned.outcomes,
         tokens: drawn.tokens,
@@ -380,11 +408,11 @@ fn report(session: Option<&str>, unread: &Unread, drawn: Drawn, planned: Planned
 
 fn retry_after(failures: u32) -> SignedDuration {
     let doubled = FIRST_RETRY.as_secs().saturating_mul(1 << failures.min(20));
-    SignedDuration::from_secs(doubled).min(LONGEST_RETRY)
+    SignedDuration::from_secs(doubled).min(MAX_RETRY)
 }
 
 /// A name for a run: when it was, and a few digits in case two are at once.
-fn run_name(now: Timestamp) -> String {
+fn run_id(now: Timestamp) -> String {
     let id = MemoryId::new(now).to_string();
     format!("extract-{}-{}", now.as_millisecond(), &id[id.len() - 4..])
 }

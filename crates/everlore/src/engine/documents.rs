@@ -18,7 +18,7 @@ impl Engine {
         options: &IngestOptions,
     ) -> Result<IngestReport> {
         self.check_enabled(scope)?;
-        let keep_secrets = options.keep_secrets || !self.masks(scope);
+        let keep_secrets = options.keep_secrets || !self.masks_secrets(scope);
         let options = &IngestOptions { keep_secrets, ..options.clone() };
         ingest::ingest_document(&*self.store, scope, document, options, self.now().timestamp())
             .await
@@ -36,11 +36,11 @@ impl Engine {
 
     /// The paths of all documents that were ingested and not taken out.
     pub async fn documents(&self, scope: &Scope) -> Result<Vec<String>> {
-        ingest::documents(&*self.store, scope).await
+        ingest::document_paths(&*self.store, scope).await
     }
 
     /// The name of a run that begins now, under which many documents can be undone together.
     pub fn ingest_run(&self) -> String {
-        ingest::ingest_run(self.now().timestamp())
+        ingest::new_ingest_run(self.now().timestamp())
     }
 }

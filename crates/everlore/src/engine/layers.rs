@@ -5,16 +5,18 @@ use std::path::Path;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::{Engine, PAGE};
+use super::{Engine, SCAN_PAGE};
 use crate::{
     error::{Error, Result},
-    files::layers::{By, Day, Layer, LayerChange, LayerEdit, LayerText, Layers, Snapshot},
-    ingest::{self, KeptDay},
-    store::{Filter, Order, Page},
+    files::layers::{
+        EditContext, Layer, LayerChange, LayerEdit, LayerSnapshot, LayerText, Layers, SessionDay,
+    },
+    ingest::{self, DayArchiveOutcome},
+    store::{ListOrder, ListQuery, MemoryFilter},
     text::{
-        language::{Language, language_of},
+        language::{Language, detect_language},
         secrets::mask_all,
-        summary::{Said, lines_within, summarize},
+        summary::{Utterance, summarize, truncate_lines},
     },
     types::{Actor, Kind, Memory, Role, Scope},
 };
@@ -36,7 +38,7 @@ pub struct ArchivedDay {
     /// The day.
     pub day: Date,
     /// What became of it as a memory.
-    pub memory: KeptDay,
+    pub memory: DayArchiveOutcome,
 }
 
 impl Engine {
@@ -47,7 +49,7 @@ impl Engine {
     #[must_use]
     pub fn with_home(self, home: impl AsRef<Path>) -> Self {
         let home = Some(home.as_ref().to_owned());
-        Self { home, own: Default::default(), ..self }
+        Self { home, settings_cache: Default::default(), ..self }
     }
 
     /// The files of a scope. They are read and written where they are asked for; an async caller uses the methods below.
@@ -63,7 +65,7 @@ impl Engine {
     /// A layer as it is on disk; of the daily log, today's.
     pub async fn read_layer(&self, scope: &Scope, layer: Layer) -> Result<LayerText> {
         let (layers, today) = (self.layers(scope)?, self.now().date());
-        aside(move || layers.read(layer, today)).await
+        run_blocking(move || layers.read(layer, today)).await
     }
 
     /// Changes a layer; of the daily log, today's file.
@@ -86,31 +88,31 @@ impl Engine {
         actor: Actor,
         is_expected: impl Fn(&str) -> bool + Send + 'static,
     ) -> Result<LayerChange> {
-        let (layers, by) = (self.layers(scope)?, By { actor, now: self.now() });
-        aside(move || layers.edit_if(layer, by.now.date(), &edit, &by, &is_expected)).await
+        let (layers, by) = (self.layers(scope)?, EditContext { actor, now: self.now() });
+        run_blocking(move || layers.edit_if(layer, by.now.date(), &edit, &by, &is_expected)).await
     }
 
     /// The four layers as they reach the prompt of a conversation that begins now.
-    pub async fn layer_snapshot(&self, scope: &Scope) -> Result<Snapshot> {
+    pub async fn layer_snapshot(&self, scope: &Scope) -> Result<LayerSnapshot> {
         let (layers, today) = (self.layers(scope)?, self.now().date());
-        aside(move || layers.snapshot(today)).await
+        run_blocking(move || layers.snapshot(today)).await
     }
 
     /// Writes what a conversation was about into the log of the day it ended on, and has memories drawn from it. Doing so again changes nothing.
     pub async fn end_session(&self, scope: &Scope, session: &str) -> Result<SessionEnd> {
-        self.end_session_saying(scope, session, None).await
+        self.end_session_with_summary(scope, session, None).await
     }
 
     /// The same with lines that a model wrote; as many as the day has room for, and sentences of the conversation where
     /// not even the first fits.
-    pub async fn end_session_saying(
+    pub async fn end_session_with_summary(
         &self,
         scope: &Scope,
         session: &str,
         told: Option<&str>,
     ) -> Result<SessionEnd> {
         self.check_enabled(scope)?;
-        self.announce_end(scope, session).await?;
+        self.mark_session_ended(scope, session).await?;
         let turns = self.session_turns(scope, session).await?;
         let day_of = |turn: &Memory| turn.at.to_zoned(self.zone.clone()).date();
         let Some(date) = turns.iter().map(day_of).max() else {
@@ -118,22 +120,23 @@ impl Engine {
         };
         let mut turns: Vec<Memory> =
             turns.into_iter().filter(|turn| day_of(turn) == date).collect();
-        if self.masks(scope) {
+        if self.masks_secrets(scope) {
             // They may have been stored while secrets were kept.
             mask_all(turns.iter_mut().map(|turn| &mut turn.content));
         }
-        let (layers, by) = (self.layers(scope)?, By { actor: Actor::Engine, now: self.now() });
+        let (layers, by) =
+            (self.layers(scope)?, EditContext { actor: Actor::Engine, now: self.now() });
         let (session, count) = (session.to_owned(), turns.len());
         let mut told = told.unwrap_or_default().to_owned();
-        if self.masks(scope) {
+        if self.masks_secrets(scope) {
             mask_all([&mut told]);
         }
-        let log = aside(move || {
+        let log = run_blocking(move || {
             let chinese = is_chinese(&turns);
-            let day = Day { date, session: &session, turns: count, chinese };
+            let day = SessionDay { date, session: &session, turns: count, chinese };
             layers.log_session(&day, Self::MAX_SUMMARY_CHARS, &by, |room| {
-                match lines_within(&told, room) {
-                    lines if lines.is_empty() => summarize(&said(&turns, chinese), room),
+                match truncate_lines(&told, room) {
+                    lines if lines.is_empty() => summarize(&summary_input(&turns, chinese), room),
                     lines => lines,
                 }
             })
@@ -146,15 +149,15 @@ impl Engine {
         let (layers, now) = (self.layers(scope)?, self.now());
         let (log, today) = (layers.clone(), now.date());
         let mut archived = Vec::new();
-        for day in aside(move || log.old_days(today)).await? {
+        for day in run_blocking(move || log.old_days(today)).await? {
             let mut said = day.clone();
-            if self.masks(scope) {
+            if self.masks_secrets(scope) {
                 mask_all([&mut said.text]);
             }
-            let kept =
-                ingest::keep_day(&*self.store, scope, &said, &self.zone, now.timestamp()).await?;
+            let kept = ingest::archive_day(&*self.store, scope, &said, &self.zone, now.timestamp())
+                .await?;
             // A day that changed meanwhile is left for the next time.
-            if layers.put_away(&day)? {
+            if layers.archive_day(&day)? {
                 archived.push(ArchivedDay { day: day.date, memory: kept });
             }
         }
@@ -164,7 +167,7 @@ impl Engine {
     /// The same where something else is being done, which must not fail for it: what cannot be put away now stays where it
     /// is. Most of the time there is nothing to do; to find that out, one small folder is listed, which takes less than
     /// handing it to another thread.
-    pub(super) async fn put_days_away(&self, scope: &Scope) {
+    pub(super) async fn archive_old_days(&self, scope: &Scope) {
         let today = self.now().date();
         if !self.layers(scope).is_ok_and(|layers| layers.has_old_days(today)) {
             return;
@@ -176,12 +179,13 @@ impl Engine {
 
     /// Every turn of a conversation, in the order in which they were stored.
     pub(crate) async fn session_turns(&self, scope: &Scope, session: &str) -> Result<Vec<Memory>> {
-        let filter = Filter {
+        let filter = MemoryFilter {
             kinds: vec![Kind::Turn],
             session: Some(session.to_owned()),
-            ..Filter::default()
+            ..MemoryFilter::default()
         };
-        let mut page = Page { filter, after: None, order: Order::OldestFirst, limit: PAGE };
+        let mut page =
+            ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: SCAN_PAGE };
         let mut turns = Vec::new();
         loop {
             let found = self.store.list(scope, &page).await?;
@@ -193,7 +197,7 @@ impl Engine {
 }
 
 /// Runs what waits for files where it holds up nobody else.
-pub(super) async fn aside<T: Send + 'static>(
+pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
@@ -203,11 +207,11 @@ pub(super) async fn aside<T: Send + 'static>(
 /// Whether they are mostly Chinese.
 pub(super) fn is_chinese(turns: &[Memory]) -> bool {
     let text: String = turns.iter().map(|turn| turn.content.as_str()).collect();
-    language_of(&text) == Language::Chinese
+    detect_language(&text) == Language::Chinese
 }
 
 /// The turns as a summary takes them.
-pub(super) fn said(turns: &[Memory], chinese: bool) -> Vec<Said<'_>> {
+pub(super) fn summary_input(turns: &[Memory], chinese: bool) -> Vec<Utterance<'_>> {
     let by = |turn: &Memory| match (turn.source.role, chinese) {
         (Some(Role::User), false) => "user",
         (Some(Role::User), true) => "用户",
@@ -220,7 +224,7 @@ pub(super) fn said(turns: &[Memory], chinese: bool) -> Vec<Said<'_>> {
         let turn: &Memory = turn;
         let by = turn.source.speaker.as_deref().unwrap_or_else(|| by(turn));
         let by_user = turn.source.role != Some(Role::Assistant);
-        Said { by, text: &turn.content, by_user }
+        Utterance { speaker: by, text: &turn.content, is_user: by_user }
     };
     turns.iter().filter(kept).map(said).collect()
 }

@@ -1,29 +1,29 @@
 //! The engine: owns the store, the settings and the clock, and is the way in for everything else.
 
-mod embedding;
-mod asking;
-mod answering;
-mod breaker;
-mod filler;
-mod queue;
-mod tree;
-mod transfer;
-mod foreign;
+mod embed_on_write;
+mod cached_embedder;
+mod recall;
+mod circuit_breaker;
+mod embedding_backfill;
+mod capture_queue;
+mod uri_index;
+mod export;
+mod migrate;
 mod documents;
-mod settings;
+mod agent_settings;
 mod layers;
 mod vault;
 mod prompt;
-mod lookup;
-mod around;
+mod memories;
+mod timeline;
 mod forget;
 mod quarantine;
 mod calibration;
 mod capture;
-mod drawing;
+mod extract;
 mod overviews;
 mod worker;
-mod life;
+mod lifecycle;
 mod checks;
 pub mod fs;
 
@@ -32,37 +32,40 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc};
 use jiff::{Zoned, tz::TimeZone};
 use tokio::sync::Notify;
 
-use self::{breaker::Breaker, embedding::Embedding, filler::Filler};
-pub use around::Around;
-pub use breaker::Paused;
-pub use calibration::{Calibration, MIN_MEMORIES, Told};
-pub use capture::{CaptureStatus, ExtractRequest, Extraction};
-pub use checks::NAMED_LIMIT;
-pub use embedding::EmbedStatus;
-pub use foreign::{ForeignImport, ForeignRequest, LayerFilled};
-pub use forget::{Forgotten, UnquotedDay};
-pub use layers::{ArchivedDay, SessionEnd};
-pub use life::{
-    Allowance, Answered, Cleaned, Job, JobReport, LedgerReport, Preview, Touched, UpkeepReport,
-    UpkeepRequest, UsageStats,
+use self::{
+    circuit_breaker::CircuitBreaker, embed_on_write::EmbedOnWrite,
+    embedding_backfill::EmbeddingBackfill,
 };
+pub use agent_settings::AgentSettings;
+pub use calibration::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES};
+pub use capture::{CaptureStatus, ExtractRequest, ExtractionReport};
+pub use checks::NAMED_CHECK_TIMEOUT;
+pub use circuit_breaker::OpenCircuit;
+pub use embed_on_write::EmbedStatus;
+pub use export::ExportReport;
+pub use forget::{ForgetReport, RedactedDay};
+pub use layers::{ArchivedDay, SessionEnd};
+pub use lifecycle::{
+    Allowance, AnswerUsage, CleanupReport, ExtractionPreview, LedgerReport, TouchedMemory,
+    UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest, UsageStats,
+};
+pub use migrate::{FilledLayer, MigrationRequest, MigrationSummary};
 pub use prompt::PromptRequest;
-pub use settings::AgentSettings;
-pub use transfer::Exported;
-pub use worker::Worker;
+pub use timeline::TimelineRequest;
+pub use worker::BackgroundWorker;
 
 use crate::{
     config::Config,
     error::Result,
-    ingest::{self, Edit, Remember, Saved, Turn, Undo},
+    ingest::{self, MemoryEdit, RememberRequest, SavedMemory, Turn, UndoTarget},
     llm::{ChatModel, Embedder, Reranker},
-    recall::{Domains, Tuning},
+    recall::{ConfidenceTuning, Domains},
     store::{Store, VectorCache},
-    types::{Author, Memory, MemoryId, Scope, Timestamp, to_millisecond},
+    types::{ChangeAuthor, Memory, MemoryId, Scope, Timestamp, to_millisecond},
 };
 
 /// Memories read at a time when all are looked at: bounds what is held.
-const PAGE: usize = 1_000;
+const SCAN_PAGE: usize = 1_000;
 
 /// Memory for agents, on any store.
 ///
@@ -82,28 +85,28 @@ const PAGE: usize = 1_000;
 pub struct Engine {
     store: Arc<dyn Store>,
     /// The model of memories, with what it takes to make vectors.
-    filler: Option<Arc<Filler>>,
+    backfill: Option<Arc<EmbeddingBackfill>>,
     /// The model of questions.
-    questions: Option<Arc<dyn Embedder>>,
+    query_embedder: Option<Arc<dyn Embedder>>,
     /// Whether a model of questions on another server answers.
-    breaker: Arc<Breaker>,
+    breaker: Arc<CircuitBreaker>,
     /// What compares texts word by word.
     reranker: Option<Arc<dyn Reranker>>,
     config: Arc<Config>,
-    own: Arc<settings::OwnSettings>,
-    author: Author,
+    settings_cache: Arc<agent_settings::AgentSettingsCache>,
+    author: ChangeAuthor,
     domains: Arc<Domains>,
     clock: fn() -> Timestamp,
     zone: TimeZone,
     home: Option<PathBuf>,
     /// How sure recall should be in scopes that were calibrated.
-    tunings: HashMap<Scope, Tuning>,
-    life: Arc<life::Pending>,
+    tunings: HashMap<Scope, ConfidenceTuning>,
+    usage_tasks: Arc<lifecycle::UsageTasks>,
     /// The model that talks and reads conversations.
     chat: Option<Arc<dyn ChatModel>>,
     /// Tells the worker that something came in.
-    wake: Arc<Notify>,
-    checks: Arc<checks::Verifier>,
+    worker_wakeup: Arc<Notify>,
+    check_verifier: Arc<checks::CheckVerifier>,
 }
 
 impl Engine {
@@ -111,22 +114,22 @@ impl Engine {
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self {
             store,
-            filler: None,
-            questions: None,
+            backfill: None,
+            query_embedder: None,
             breaker: Arc::default(),
             reranker: None,
             config: Arc::default(),
-            own: Arc::default(),
-            author: Author::PERSON,
+            settings_cache: Arc::default(),
+            author: ChangeAuthor::PERSON,
             domains: Arc::default(),
             clock: Timestamp::now,
             zone: TimeZone::UTC,
             home: None,
             tunings: HashMap::new(),
-            life: Arc::default(),
+            usage_tasks: Arc::default(),
             chat: None,
-            wake: Arc::default(),
-            checks: Arc::default(),
+            worker_wakeup: Arc::default(),
+            check_verifier: Arc::default(),
         }
     }
 
@@ -135,9 +138,14 @@ impl Engine {
     #[must_use]
     pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
         let questions = Arc::clone(&embedder);
-        let filler = Filler::new(Arc::clone(&self.store), Arc::clone(&embedder), None, self.clock);
-        let store = Arc::new(Embedding::AtOnce { store: self.store, embedder });
-        Self { store, filler: Some(Arc::new(filler)), questions: Some(questions), ..self }
+        let filler = EmbeddingBackfill::new(
+            Arc::clone(&self.store),
+            Arc::clone(&embedder),
+            None,
+            self.clock,
+        );
+        let store = Arc::new(EmbedOnWrite::Inline { store: self.store, embedder });
+        Self { store, backfill: Some(Arc::new(filler)), query_embedder: Some(questions), ..self }
     }
 
     /// The same with a model on another server. Saves do not wait for it: vectors are made meanwhile, or later. What it
@@ -149,9 +157,9 @@ impl Engine {
         questions: Arc<dyn Embedder>,
         cache: Option<(Arc<dyn VectorCache>, usize)>,
     ) -> Self {
-        let filler = Arc::new(Filler::new(self.store, memories, cache, self.clock));
-        let store = Arc::new(Embedding::Later(Arc::clone(&filler)));
-        Self { store, filler: Some(filler), questions: Some(questions), ..self }
+        let filler = Arc::new(EmbeddingBackfill::new(self.store, memories, cache, self.clock));
+        let store = Arc::new(EmbedOnWrite::Deferred(Arc::clone(&filler)));
+        Self { store, backfill: Some(filler), query_embedder: Some(questions), ..self }
     }
 
     /// The same with a model that compares the best candidates with a question word by word.
@@ -163,7 +171,7 @@ impl Engine {
     /// The same with these settings.
     #[must_use]
     pub fn with_config(self, config: Config) -> Self {
-        Self { config: Arc::new(config), own: Arc::default(), ..self }
+        Self { config: Arc::new(config), settings_cache: Arc::default(), ..self }
     }
 
     /// The same with these words of a trade.
@@ -186,7 +194,7 @@ impl Engine {
 
     /// The same, with what it remembers, edits and deletes journaled as this one's doing.
     #[must_use]
-    pub fn on_behalf_of(&self, author: Author) -> Self {
+    pub fn on_behalf_of(&self, author: ChangeAuthor) -> Self {
         Self { author, ..self.clone() }
     }
 
@@ -211,44 +219,49 @@ impl Engine {
     }
 
     /// Stores a statement, or renews it if the same is known.
-    pub async fn remember(&self, scope: &Scope, mut request: Remember) -> Result<Saved> {
+    pub async fn remember(
+        &self,
+        scope: &Scope,
+        mut request: RememberRequest,
+    ) -> Result<SavedMemory> {
         self.check_enabled(scope)?;
-        let masked = if self.masks(scope) { request.mask_secrets() } else { Vec::new() };
-        let request = self.with_kept(scope, request).await?;
+        let masked = if self.masks_secrets(scope) { request.mask_secrets() } else { Vec::new() };
+        let request = self.with_stored_check(scope, request).await?;
         let now = self.now().timestamp();
         let saved = ingest::remember(&*self.store, scope, request, &self.author, now).await?;
-        Ok(Saved { masked, ..saved })
+        Ok(SavedMemory { masked, ..saved })
     }
 
     /// Stores what was said, word for word, all or nothing.
-    pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<Saved>> {
+    pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<SavedMemory>> {
         self.check_enabled(scope)?;
-        let masks = self.masks(scope);
+        let masks = self.masks_secrets(scope);
         let masked: Vec<_> = turns
             .iter_mut()
             .map(|turn| if masks { turn.mask_secrets() } else { Vec::new() })
             .collect();
         let now = self.now().timestamp();
         let saved = ingest::observe(&*self.store, scope, turns, &self.author, now).await?;
-        self.wake.notify_one();
-        self.put_days_away(scope).await;
-        let with = |(saved, masked)| Saved { masked, ..saved };
+        self.worker_wakeup.notify_one();
+        self.archive_old_days(scope).await;
+        let with = |(saved, masked)| SavedMemory { masked, ..saved };
         Ok(saved.into_iter().zip(masked).map(with).collect())
     }
 
     /// Whether secrets are masked before anything is written.
-    pub(super) fn masks(&self, scope: &Scope) -> bool {
+    pub(super) fn masks_secrets(&self, scope: &Scope) -> bool {
         self.settings(scope.agent()).memory.mask_secrets
     }
 
     /// Changes a memory and returns it as it is now.
-    pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &Edit) -> Result<Memory> {
+    pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &MemoryEdit) -> Result<Memory> {
         let mut edit = edit.clone();
-        if self.masks(scope) {
+        if self.masks_secrets(scope) {
             edit.mask_secrets();
         }
-        let edit = self.with_kept_edit(scope, edit).await?;
-        ingest::edit(&*self.store, scope, id, &edit, &self.author, self.now().timestamp()).await
+        let edit = self.with_stored_check_edit(scope, edit).await?;
+        ingest::edit_memory(&*self.store, scope, id, &edit, &self.author, self.now().timestamp())
+            .await
     }
 
     /// Marks a memory as replaced by another.
@@ -257,7 +270,7 @@ impl Engine {
     }
 
     /// Takes changes back and returns their numbers.
-    pub async fn undo(&self, scope: &Scope, what: &Undo) -> Result<Vec<u64>> {
+    pub async fn undo(&self, scope: &Scope, what: &UndoTarget) -> Result<Vec<u64>> {
         ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
     }
 }

@@ -6,27 +6,27 @@ use super::Engine;
 use crate::{
     error::{Error, Result},
     ingest,
-    types::{Change, Held, Memory, MemoryId, Scope, Write},
+    types::{Change, Memory, MemoryId, QuarantinedDraft, Scope, WriteBatch},
 };
 
 impl Engine {
     /// A draft that was not remembered.
-    pub async fn held(&self, scope: &Scope, id: MemoryId) -> Result<Held> {
-        let held = self.store.held(scope).await?;
+    pub async fn quarantined_draft(&self, scope: &Scope, id: MemoryId) -> Result<QuarantinedDraft> {
+        let held = self.store.quarantined(scope).await?;
         let found = held.into_iter().find(|held| held.id() == id);
         found.ok_or_else(|| Error::not_found("draft", id))
     }
 
     /// Remembers a draft all the same: a person approved it.
-    pub async fn restore_held(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
+    pub async fn restore_quarantined(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
         self.check_enabled(scope)?;
-        let held = self.held(scope, id).await?;
-        let mut memory = ingest::approved(*held.memory, self.now().timestamp());
-        ingest::find_uri(&*self.store, &mut memory, &BTreeSet::new()).await?;
-        let write = Write::new(
+        let held = self.quarantined_draft(scope, id).await?;
+        let mut memory = ingest::approved_memory(*held.memory, self.now().timestamp());
+        ingest::assign_free_uri(&*self.store, &mut memory, &BTreeSet::new()).await?;
+        let write = WriteBatch::new(
             scope,
             self.author.actor,
-            self.author.cause_of("restore from quarantine"),
+            self.author.reason_for("restore from quarantine"),
             self.now().timestamp(),
             vec![Change::Add(Box::new(memory.clone()))],
         );
@@ -35,7 +35,7 @@ impl Engine {
     }
 
     /// Removes drafts from the quarantine for good and returns how many there were.
-    pub async fn drop_held(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize> {
-        self.store.drop_held(scope, ids).await
+    pub async fn drop_quarantined(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize> {
+        self.store.drop_quarantined(scope, ids).await
     }
 }

@@ -14,12 +14,13 @@ impl Engine {
     /// masked in memory and left in files that people wrote; the report names them.
     pub async fn sync_vault(&self, request: &SyncRequest) -> Result<SyncReport> {
         self.check_enabled(&request.scope)?;
-        let request = &SyncRequest { mask_secrets: self.masks(&request.scope), ..request.clone() };
+        let request =
+            &SyncRequest { mask_secrets: self.masks_secrets(&request.scope), ..request.clone() };
         sync(&*self.store, request, self.now().timestamp()).await
     }
 
     /// Keeps what files of an agent's own folder said and will say, before they are changed.
-    pub async fn keep_notes(
+    pub async fn record_notes(
         &self,
         scope: &Scope,
         changes: &[FileChange],
@@ -27,10 +28,10 @@ impl Engine {
     ) -> Result<()> {
         self.check_enabled(scope)?;
         let mut changes = changes.to_vec();
-        if self.masks(scope) {
+        if self.masks_secrets(scope) {
             changes.iter_mut().for_each(|change| drop(change.mask_secrets()));
         }
         let now = self.now().timestamp();
-        ingest::keep_notes(&*self.store, scope, &changes, session, &self.author, now).await
+        ingest::store_notes(&*self.store, scope, &changes, session, &self.author, now).await
     }
 }

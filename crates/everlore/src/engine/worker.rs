@@ -8,73 +8,79 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinHandle};
 
-use super::{Engine, capture::Extraction, overviews::Looked};
+use super::{Engine, capture::ExtractionReport, overviews::OverviewCursor};
 use crate::{
     error::Result,
-    files::agent_settings::SettingsFile,
-    store::{Claimed, Due},
+    files::agent_settings::AgentSettingsFile,
+    store::{DuePolicy, SessionLease},
     types::Scope,
 };
 
 /// How often it looks by itself: silences and retries end without anyone saying so.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// It rests for so many times as long as it looked, so that many turns, with many sessions that wait, cost others little.
-const REST: u32 = 20;
+const REST_FACTOR: u32 = 20;
 
 /// Two readings of one scope are this far apart, so that what comes in between is read together (C2).
-const APART: Duration = Duration::from_secs(30);
+const MIN_SCOPE_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Work in the background.
-pub struct Worker {
+pub struct BackgroundWorker {
     engine: Engine,
     stop: Arc<Notify>,
     task: Mutex<Option<JoinHandle<()>>>,
     /// The session that it is reading.
-    reading: Reading,
+    current_lease: CurrentLease,
 }
 
-type Reading = Arc<Mutex<Option<Claimed>>>;
+type CurrentLease = Arc<Mutex<Option<SessionLease>>>;
 
 impl Engine {
     /// Starts to draw memories from what is observed, until the worker is stopped.
-    pub fn spawn_worker(&self) -> Worker {
-        self.spawn_worker_telling(|_, _| {})
+    pub fn spawn_worker(&self) -> BackgroundWorker {
+        self.spawn_worker_with(|_, _| {})
     }
 
     /// The same; `tell` hears of every reading, whoever's conversation it was.
-    pub fn spawn_worker_telling(
+    pub fn spawn_worker_with(
         &self,
-        tell: impl Fn(&Scope, Extraction) + Send + 'static,
-    ) -> Worker {
-        let (stop, reading) = (Arc::new(Notify::new()), Reading::default());
-        let work = run(self.clone(), Arc::clone(&stop), Arc::clone(&reading), tell);
+        tell: impl Fn(&Scope, ExtractionReport) + Send + 'static,
+    ) -> BackgroundWorker {
+        let (stop, reading) = (Arc::new(Notify::new()), CurrentLease::default());
+        let work = run_loop(self.clone(), Arc::clone(&stop), Arc::clone(&reading), tell);
         let task = Mutex::new(Some(tokio::spawn(work)));
-        Worker { engine: self.clone(), stop, task, reading }
+        BackgroundWorker { engine: self.clone(), stop, task, current_lease: reading }
     }
 
     /// When sessions are due by themselves: as the home says, or their agents.
-    pub(super) async fn due(&self) -> Result<Due> {
+    pub(super) async fn due_rules(&self) -> Result<DuePolicy> {
         let extract = &self.config.memory_agent.extract;
         let (exchanges, quiet, own) = (extract.batch_size, extract.quiet, BTreeMap::new());
-        let mut due = Due { exchanges, quiet, apart: APART, own };
-        if self.home.as_deref().is_none_or(|home| SettingsFile::all(home).is_empty()) {
+        let mut due = DuePolicy {
+            min_exchanges: exchanges,
+            idle_after: quiet,
+            min_interval: MIN_SCOPE_INTERVAL,
+            agent_overrides: own,
+        };
+        if self.home.as_deref().is_none_or(|home| AgentSettingsFile::all(home).is_empty()) {
             return Ok(due);
         }
-        for waiting in self.store.waiting(None).await? {
+        for waiting in self.store.pending(None).await? {
             let agent = waiting.scope.agent();
             let settings = self.settings(agent);
-            if !Arc::ptr_eq(&settings, &self.config) && !due.own.contains_key(agent) {
+            if !Arc::ptr_eq(&settings, &self.config) && !due.agent_overrides.contains_key(agent) {
                 let extract = &settings.memory_agent.extract;
                 let pace = (extract.batch_size, extract.quiet);
-                due.own.insert(agent.to_owned(), settings.memory.enabled.then_some(pace));
+                due.agent_overrides
+                    .insert(agent.to_owned(), settings.memory.enabled.then_some(pace));
             }
         }
         Ok(due)
     }
 }
 
-impl Worker {
+impl BackgroundWorker {
     /// Ends it after what it is doing, but not later than this; what it was doing then goes back to the queue.
     pub async fn stop(&self, limit: Duration) {
         self.stop.notify_one();
@@ -84,42 +90,45 @@ impl Worker {
             task.abort();
             // Only when it is really over may the store be closed.
             let _ = task.await;
-            self.give_back().await;
+            self.release_lease().await;
         }
     }
 
     /// Ends the lease of a reading that was cut off. If the reading was done after all, there is none.
-    async fn give_back(&self) {
-        let Some(claimed) = set(&self.reading, None) else { return };
-        if let Err(error) = self.engine.store.give_back(&claimed, None).await {
+    async fn release_lease(&self) {
+        let Some(claimed) = replace_lease(&self.current_lease, None) else { return };
+        if let Err(error) = self.engine.store.release(&claimed, None).await {
             tracing::warn!("{error}: a reading that was cut off waits until its lease is over");
         }
     }
 }
 
 /// Notes what is being read and returns what was before.
-fn set(reading: &Reading, claimed: Option<Claimed>) -> Option<Claimed> {
+fn replace_lease(reading: &CurrentLease, claimed: Option<SessionLease>) -> Option<SessionLease> {
     std::mem::replace(&mut *reading.lock().unwrap_or_else(PoisonError::into_inner), claimed)
 }
 
-async fn read_next(engine: &Engine, reading: &Reading) -> Result<Option<(Scope, Extraction)>> {
+async fn extract_next(
+    engine: &Engine,
+    reading: &CurrentLease,
+) -> Result<Option<(Scope, ExtractionReport)>> {
     let Some(claimed) = engine.claim_next().await? else { return Ok(None) };
-    set(reading, Some(claimed.clone()));
-    let read = engine.read_claimed(&claimed).await;
-    set(reading, None);
+    replace_lease(reading, Some(claimed.clone()));
+    let read = engine.extract_claimed(&claimed).await;
+    replace_lease(reading, None);
     Ok(Some((claimed.scope, read?)))
 }
 
-async fn run(
+async fn run_loop(
     engine: Engine,
     stop: Arc<Notify>,
-    reading: Reading,
-    tell: impl Fn(&Scope, Extraction),
+    reading: CurrentLease,
+    tell: impl Fn(&Scope, ExtractionReport),
 ) {
-    let mut looked = Looked::default();
+    let mut looked = OverviewCursor::default();
     loop {
         let begun = Instant::now();
-        let more = match read_next(&engine, &reading).await {
+        let more = match extract_next(&engine, &reading).await {
             Ok(Some((scope, extraction))) => {
                 tell(&scope, extraction);
                 true
@@ -135,16 +144,16 @@ async fn run(
                 false
             }
         };
-        let rest = (begun.elapsed() * REST).min(LOOK_EVERY);
+        let rest = (begun.elapsed() * REST_FACTOR).min(POLL_INTERVAL);
         let woken = async {
             tokio::time::sleep(rest).await;
-            engine.wake.notified().await;
+            engine.worker_wakeup.notified().await;
         };
         tokio::select! {
             biased;
             () = stop.notified() => return,
             () = woken => {}
-            () = tokio::time::sleep(if more { Duration::ZERO } else { LOOK_EVERY }) => {}
+            () = tokio::time::sleep(if more { Duration::ZERO } else { POLL_INTERVAL }) => {}
         }
     }
 }

@@ -7,41 +7,41 @@ use std::{
 };
 
 use super::{
-    disk::{Manner, Temporary, lock, make_private_folder, remove},
+    atomic_file::{TempFile, WriteOptions, create_private_folder, lock, remove_if_exists},
     home::folder_name,
 };
 use crate::error::{Error, Result};
 
 /// Its name.
-const NAME: &str = "settings.toml";
+const FILE_NAME: &str = "settings.toml";
 
 /// The file of one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettingsFile {
+pub struct AgentSettingsFile {
     path: PathBuf,
 }
 
 /// What tells two states of a file apart without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileStamp {
     modified: Option<SystemTime>,
     length: u64,
     /// A file that took the place of another has another number.
-    number: u64,
+    inode: u64,
 }
 
-impl SettingsFile {
+impl AgentSettingsFile {
     /// The file of an agent in a home. That of `default` lies beside the others, not in the home itself, where it would be
     /// taken for that of all.
-    pub fn of(home: &Path, agent: &str) -> Self {
-        Self { path: home.join("agents").join(folder_name(agent)).join(NAME) }
+    pub fn for_agent(home: &Path, agent: &str) -> Self {
+        Self { path: home.join("agents").join(folder_name(agent)).join(FILE_NAME) }
     }
 
     /// The files of all agents that have one.
     pub fn all(home: &Path) -> Vec<Self> {
         let Ok(folders) = fs::read_dir(home.join("agents")) else { return Vec::new() };
         let mut files: Vec<_> =
-            folders.flatten().map(|folder| Self { path: folder.path().join(NAME) }).collect();
+            folders.flatten().map(|folder| Self { path: folder.path().join(FILE_NAME) }).collect();
         files.retain(|file| file.path.symlink_metadata().is_ok());
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files
@@ -53,7 +53,7 @@ impl SettingsFile {
     }
 
     /// Which state it is in; none if there is no file.
-    pub fn stamp(&self) -> io::Result<Option<Stamp>> {
+    pub fn stamp(&self) -> io::Result<Option<FileStamp>> {
         let data = match fs::metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // A link to nothing is not the same as no file.
@@ -65,38 +65,38 @@ impl SettingsFile {
             return Err(io::Error::other("it is no file"));
         }
         let (modified, length) = (data.modified().ok(), data.len());
-        Ok(Some(Stamp { modified, length, number: number(&data) }))
+        Ok(Some(FileStamp { modified, length, inode: number(&data) }))
     }
 
     /// What it says; none if there is no file.
     pub fn read(&self) -> Result<Option<String>> {
         match self.stamp() {
             Ok(None) => Ok(None),
-            Ok(Some(_)) => fs::read_to_string(&self.path).map(Some).map_err(|e| self.failed(e)),
-            Err(error) => Err(self.failed(error)),
+            Ok(Some(_)) => fs::read_to_string(&self.path).map(Some).map_err(|e| self.io_error(e)),
+            Err(error) => Err(self.io_error(error)),
         }
     }
 
     /// Replaces it in one step by what is made of it, while nobody else does; none removes it. What is written survives a
     /// power cut.
-    pub fn change(&self, make: impl FnOnce(Option<&str>) -> Result<Option<String>>) -> Result<()> {
+    pub fn update(&self, make: impl FnOnce(Option<&str>) -> Result<Option<String>>) -> Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        make_private_folder(folder).map_err(|e| self.failed(e))?;
-        let _lock = lock(&folder.join(".settings.lock")).map_err(|e| self.failed(e))?;
-        let before = self.read_for_change()?;
+        create_private_folder(folder).map_err(|e| self.io_error(e))?;
+        let _lock = lock(&folder.join(".settings.lock")).map_err(|e| self.io_error(e))?;
+        let before = self.read_lossy()?;
         match make(before.as_deref())? {
             after if after == before => Ok(()),
-            Some(text) => self.write(&text).map_err(|e| self.failed(e)),
-            None => remove(&self.path).map_err(|e| self.failed(e)),
+            Some(text) => self.write(&text).map_err(|e| self.io_error(e)),
+            None => remove_if_exists(&self.path).map_err(|e| self.io_error(e)),
         }
     }
 
     /// Bytes that are no text can be replaced, as anything else that was written by mistake.
-    fn read_for_change(&self) -> Result<Option<String>> {
+    fn read_lossy(&self) -> Result<Option<String>> {
         match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             bytes => {
-                let bytes = bytes.map_err(|e| self.failed(e))?;
+                let bytes = bytes.map_err(|e| self.io_error(e))?;
                 Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
             }
         }
@@ -106,12 +106,12 @@ impl SettingsFile {
     fn write(&self, text: &str) -> io::Result<()> {
         let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let permissions = fs::metadata(&target).ok().map(|data| data.permissions());
-        let manner = Manner { durable: true, private: true, permissions };
+        let manner = WriteOptions { durable: true, private: true, permissions };
         let beside = target.with_extension("toml.tmp");
-        Temporary::written(beside, text.as_bytes(), manner)?.replace(&target)
+        TempFile::write(beside, text.as_bytes(), manner)?.persist(&target)
     }
 
-    fn failed(&self, error: io::Error) -> Error {
+    fn io_error(&self, error: io::Error) -> Error {
         Error::io(self.path.display().to_string(), error)
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn every_agent_has_a_file_of_its_own_below_the_home() {
         let path = |agent| {
-            let file = SettingsFile::of(Path::new("/h"), agent);
+            let file = AgentSettingsFile::for_agent(Path::new("/h"), agent);
             file.path().to_str().unwrap().replace('\\', "/")
         };
         assert_eq!(path("default"), "/h/agents/default/settings.toml");
@@ -144,19 +144,19 @@ mod tests {
     #[test]
     fn a_change_is_told_by_the_stamp_and_nothing_is_left_beside() {
         let home = tempfile::tempdir().unwrap();
-        let file = SettingsFile::of(home.path(), "助手");
+        let file = AgentSettingsFile::for_agent(home.path(), "助手");
         assert_eq!((file.stamp().unwrap(), file.read().unwrap()), (None, None));
-        file.change(|before| {
+        file.update(|before| {
             assert_eq!(before, None);
             Ok(Some("a = 1\n".to_owned()))
         })
         .unwrap();
         let first = file.stamp().unwrap();
-        file.change(|_| Ok(Some("a = 2\n".to_owned()))).unwrap();
+        file.update(|_| Ok(Some("a = 2\n".to_owned()))).unwrap();
         assert_ne!(file.stamp().unwrap(), first, "the same length in the same moment");
         assert_eq!(file.read().unwrap().as_deref(), Some("a = 2\n"));
-        assert_eq!(SettingsFile::all(home.path()), std::slice::from_ref(&file));
-        file.change(|_| Ok(None)).unwrap();
+        assert_eq!(AgentSettingsFile::all(home.path()), std::slice::from_ref(&file));
+        file.update(|_| Ok(None)).unwrap();
         assert_eq!(file.stamp().unwrap(), None);
         let left = fs::read_dir(file.path().parent().unwrap()).unwrap();
         let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
@@ -166,9 +166,9 @@ mod tests {
     #[test]
     fn a_folder_in_its_place_is_told() {
         let home = tempfile::tempdir().unwrap();
-        let file = SettingsFile::of(home.path(), "anna");
+        let file = AgentSettingsFile::for_agent(home.path(), "anna");
         fs::create_dir_all(file.path()).unwrap();
         assert!(file.stamp().is_err() && file.read().is_err());
-        assert!(file.change(|_| Ok(Some(String::new()))).is_err());
+        assert!(file.update(|_| Ok(Some(String::new()))).is_err());
     }
 }

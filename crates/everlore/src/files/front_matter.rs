@@ -5,8 +5,8 @@ mod yaml;
 
 use std::ops::Range;
 
-use self::yaml::values;
-pub use self::yaml::{list, scalar};
+use self::yaml::parse_mapping;
+pub use self::yaml::{yaml_list, yaml_scalar};
 use crate::error::{Error, Result};
 
 /// Front matter that goes on for longer is a text that happens to begin with a rule.
@@ -17,9 +17,9 @@ const BOM: char = '\u{feff}';
 
 /// What a key says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum YamlValue {
     /// Nothing: `key:` or `key: null`.
-    Nothing,
+    Null,
     /// A text, a number or a date, as text.
     Text(String),
     /// A list of texts.
@@ -33,18 +33,18 @@ pub enum Value {
 pub struct FrontMatter<'a> {
     text: &'a str,
     /// The bytes between the two rules.
-    inside: Range<usize>,
+    yaml_range: Range<usize>,
     /// Where the text after the closing rule starts.
-    body: usize,
+    body_start: usize,
     newline: &'static str,
-    values: Vec<(String, Value)>,
+    values: Vec<(String, YamlValue)>,
     /// The lines of each key, if lines and values tell the same story.
-    entries: Option<Vec<Lines>>,
+    key_lines: Option<Vec<KeyLines>>,
 }
 
 /// The lines of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Lines {
+struct KeyLines {
     key: String,
     bytes: Range<usize>,
 }
@@ -53,28 +53,37 @@ impl<'a> FrontMatter<'a> {
     /// Reads the front matter; `None` if the text has none.
     pub fn parse(text: &'a str) -> Result<Option<Self>> {
         let start = text.len() - text.trim_start_matches(BOM).len();
-        let Some((first, newline)) = rule(&text[start..], &["---"]) else { return Ok(None) };
+        let Some((first, newline)) = delimiter_line(&text[start..], &["---"]) else {
+            return Ok(None);
+        };
         let inside = start + first;
-        let Some((end, body)) = closing(text, inside) else {
+        let Some((end, body)) = find_closing_delimiter(text, inside) else {
             return Err(Error::invalid(
                 "the front matter is not closed",
                 "end it with a line that says ---",
             ));
         };
-        let lines = split(text, inside..end);
-        let values = match values(&text[inside..end]) {
+        let lines = split_keys(text, inside..end);
+        let values = match parse_mapping(&text[inside..end]) {
             Ok(values) => values,
             // People write `description: see: there`, which YAML refuses; taken line by line it is plain enough.
-            Err(error) => plain_lines(text, &lines).ok_or(error)?,
+            Err(error) => parse_leniently(text, &lines).ok_or(error)?,
         };
-        check_once(&values)?;
+        check_unique_keys(&values)?;
         let keys = values.iter().map(|(key, _)| key);
         let entries = lines.iter().map(|lines| &lines.key).eq(keys).then_some(lines);
-        Ok(Some(Self { text, inside: inside..end, body, newline, values, entries }))
+        Ok(Some(Self {
+            text,
+            yaml_range: inside..end,
+            body_start: body,
+            newline,
+            values,
+            key_lines: entries,
+        }))
     }
 
     /// What a key says; `None` if it is not there.
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub fn get(&self, key: &str) -> Option<&YamlValue> {
         self.values.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
@@ -85,12 +94,12 @@ impl<'a> FrontMatter<'a> {
 
     /// The text after the closing rule.
     pub fn body(&self) -> &'a str {
-        &self.text[self.body..]
+        &self.text[self.body_start..]
     }
 
     /// The text up to the body, both rules included.
     pub fn head(&self) -> &'a str {
-        &self.text[..self.body]
+        &self.text[..self.body_start]
     }
 
     /// Whether lines end in the way of Windows.
@@ -100,19 +109,19 @@ impl<'a> FrontMatter<'a> {
 
     /// The head with other values for some keys, as YAML; a key without one is taken out. Only the lines of those keys
     /// change, and keys that are new come last.
-    pub fn with(&self, changes: &[(&str, Option<String>)]) -> Result<String> {
-        let entries = self.entries.as_ref().ok_or_else(cannot_edit)?;
-        let mut head = self.text[..self.inside.start].to_owned();
-        let mut at = self.inside.start;
-        for Lines { key, bytes } in entries {
+    pub fn with_values(&self, changes: &[(&str, Option<String>)]) -> Result<String> {
+        let entries = self.key_lines.as_ref().ok_or_else(unsafe_edit_error)?;
+        let mut head = self.text[..self.yaml_range.start].to_owned();
+        let mut at = self.yaml_range.start;
+        for KeyLines { key, bytes } in entries {
             let Some((_, value)) = changes.iter().find(|(changed, _)| changed == key) else {
                 continue;
             };
             head.push_str(&self.text[at..bytes.start]);
-            head.push_str(&self.rewritten(&self.text[bytes.clone()], key, value.as_deref()));
+            head.push_str(&self.rewrite_key(&self.text[bytes.clone()], key, value.as_deref()));
             at = bytes.end;
         }
-        head.push_str(&self.text[at..self.inside.end]);
+        head.push_str(&self.text[at..self.yaml_range.end]);
         if !head.ends_with('\n') {
             head.push_str(self.newline);
         }
@@ -121,20 +130,20 @@ impl<'a> FrontMatter<'a> {
                 head.push_str(&format!("{key}: {value}{}", self.newline));
             }
         }
-        head.push_str(&self.text[self.inside.end..self.body]);
+        head.push_str(&self.text[self.yaml_range.end..self.body_start]);
         self.check_edit(&head, changes)?;
         Ok(head)
     }
 
     /// The lines of a key with another value; comments on and between them stay.
-    fn rewritten(&self, lines: &str, key: &str, value: Option<&str>) -> String {
+    fn rewrite_key(&self, lines: &str, key: &str, value: Option<&str>) -> String {
         let (first, rest) = lines.split_at(lines.find('\n').map_or(lines.len(), |end| end + 1));
         let written = first.split_once(':').map_or("", |(_, written)| written.trim());
         let is_block = written.starts_with(['|', '>']);
         let mut kept = String::new();
         if let Some(value) = value {
             let name = first.split_once(':').map_or(key, |(name, _)| name);
-            let comment = comment(written).map(|comment| format!(" {comment}"));
+            let comment = trailing_comment(written).map(|comment| format!(" {comment}"));
             kept = format!("{name}: {value}{}{}", comment.unwrap_or_default(), self.newline);
         }
         if !is_block {
@@ -147,27 +156,29 @@ impl<'a> FrontMatter<'a> {
 
     /// An edit that says anything else than it should is refused.
     fn check_edit(&self, head: &str, changes: &[(&str, Option<String>)]) -> Result<()> {
-        let again = FrontMatter::parse(head)?.ok_or_else(cannot_edit)?;
-        let untouched = |(key, _): &&(String, Value)| changes.iter().all(|(name, _)| name != key);
+        let again = FrontMatter::parse(head)?.ok_or_else(unsafe_edit_error)?;
+        let untouched =
+            |(key, _): &&(String, YamlValue)| changes.iter().all(|(name, _)| name != key);
         let same = self.values.iter().filter(untouched).eq(again.values.iter().filter(untouched));
         let made = |(key, value): &(&str, Option<String>)| match value {
             None => again.get(key).is_none(),
             Some(value) => {
-                again.get(key) == values(&format!("k: {value}")).ok().as_ref().map(|v| &v[0].1)
+                again.get(key)
+                    == parse_mapping(&format!("k: {value}")).ok().as_ref().map(|v| &v[0].1)
             }
         };
-        if same && changes.iter().all(made) { Ok(()) } else { Err(cannot_edit()) }
+        if same && changes.iter().all(made) { Ok(()) } else { Err(unsafe_edit_error()) }
     }
 }
 
-fn cannot_edit() -> Error {
+fn unsafe_edit_error() -> Error {
     Error::invalid(
         "the front matter is written in a way that cannot be edited without risk",
         "write each key on a line of its own, such as name: tea",
     )
 }
 
-fn check_once(values: &[(String, Value)]) -> Result<()> {
+fn check_unique_keys(values: &[(String, YamlValue)]) -> Result<()> {
     let twice = values
         .iter()
         .enumerate()
@@ -178,14 +189,14 @@ fn check_once(values: &[(String, Value)]) -> Result<()> {
 }
 
 /// The length of a line that holds nothing but a rule, and how the line ends.
-fn rule(text: &str, rules: &[&str]) -> Option<(usize, &'static str)> {
+fn delimiter_line(text: &str, rules: &[&str]) -> Option<(usize, &'static str)> {
     let end = text.find('\n')?;
     let newline = if text[..end].ends_with('\r') { "\r\n" } else { "\n" };
     rules.contains(&text[..end].trim_end()).then_some((end + 1, newline))
 }
 
 /// Where the closing rule starts and where the text after it does.
-fn closing(text: &str, from: usize) -> Option<(usize, usize)> {
+fn find_closing_delimiter(text: &str, from: usize) -> Option<(usize, usize)> {
     let mut at = from;
     while at < text.len() && at - from <= MAX_BYTES {
         let line = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
@@ -199,8 +210,8 @@ fn closing(text: &str, from: usize) -> Option<(usize, usize)> {
 
 /// The lines of each key. A key stands at the start of a line; what is indented, or a list below it, goes with it;
 /// blank lines and comments that nothing of it follows do not.
-fn split(text: &str, inside: Range<usize>) -> Vec<Lines> {
-    let mut entries: Vec<Lines> = Vec::new();
+fn split_keys(text: &str, inside: Range<usize>) -> Vec<KeyLines> {
+    let mut entries: Vec<KeyLines> = Vec::new();
     let mut at = inside.start;
     for line in text[inside].split_inclusive('\n') {
         let bytes = at..at + line.len();
@@ -211,24 +222,24 @@ fn split(text: &str, inside: Range<usize>) -> Vec<Lines> {
             || line.trim_end() == "-";
         match entries.last_mut() {
             _ if is_loose => {}
-            Some(entry) if goes_on && !is_late_comment(text, entry, line) => {
+            Some(entry) if goes_on && !is_trailing_comment(text, entry, line) => {
                 entry.bytes.end = bytes.end
             }
             _ if goes_on => {}
-            _ => entries.push(Lines { key: key_of(line), bytes }),
+            _ => entries.push(KeyLines { key: parse_key(line), bytes }),
         }
     }
     entries
 }
 
 /// Whether an indented line is a comment and not part of a text of many lines.
-fn is_late_comment(text: &str, entry: &Lines, line: &str) -> bool {
+fn is_trailing_comment(text: &str, entry: &KeyLines, line: &str) -> bool {
     let first = text[entry.bytes.clone()].lines().next().unwrap_or_default();
     let value = first.split_once(':').map_or("", |(_, value)| value.trim_start());
     line.trim_start().starts_with('#') && !value.starts_with(['|', '>'])
 }
 
-fn key_of(line: &str) -> String {
+fn parse_key(line: &str) -> String {
     let end = line.find(": ").or_else(|| line.trim_end().strip_suffix(':').map(str::len));
     let key = line[..end.unwrap_or(0)].trim_end();
     let quoted = |quote| key.strip_prefix(quote).and_then(|key| key.strip_suffix(quote));
@@ -236,7 +247,7 @@ fn key_of(line: &str) -> String {
 }
 
 /// The comment at the end of a value, with its mark.
-fn comment(value: &str) -> Option<&str> {
+fn trailing_comment(value: &str) -> Option<&str> {
     let after = match value.chars().next()? {
         '"' => closing_quote(value, '"')?,
         '\'' => closing_quote(value, '\'')?,
@@ -260,16 +271,16 @@ fn closing_quote(value: &str, quote: char) -> Option<usize> {
 }
 
 /// Keys and values of lines that are each complete; `None` if any is not.
-fn plain_lines(text: &str, lines: &[Lines]) -> Option<Vec<(String, Value)>> {
-    let read = |lines: &Lines| {
+fn parse_leniently(text: &str, lines: &[KeyLines]) -> Option<Vec<(String, YamlValue)>> {
+    let read = |lines: &KeyLines| {
         let line = text[lines.bytes.clone()].trim_end();
         let (name, value) = line.split_once(':')?;
         let is_plain =
             !line.contains('\n') && !name.contains(['"', '\'', '{', '[']) && !lines.key.is_empty();
-        let one = values(&format!("k: {}", value.trim())).ok();
+        let one = parse_mapping(&format!("k: {}", value.trim())).ok();
         let value = match one.as_deref() {
             Some([(_, value)]) => value.clone(),
-            _ => Value::Text(value.trim().to_owned()),
+            _ => YamlValue::Text(value.trim().to_owned()),
         };
         is_plain.then_some((lines.key.clone(), value))
     };

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::types::Scope;
 
 /// Names that some file systems keep for devices.
-const RESERVED: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
+const RESERVED_DEVICE_NAMES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
 
 /// File names may have 255 bytes; what is longer is told by a digest.
 const MAX_NAME_BYTES: usize = 200;
@@ -41,7 +41,7 @@ pub fn vault_folder(home: &Path, scope: &Scope) -> PathBuf {
 /// Small letters, digits and Han characters stay, everything else becomes `%` and the hexadecimal digits of its bytes.
 pub fn folder_name(name: &str) -> String {
     let device = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let reserved = RESERVED.contains(&device);
+    let reserved = RESERVED_DEVICE_NAMES.contains(&device);
     let mut encoded = String::new();
     for (at, c) in name.char_indices() {
         let plain = matches!(c, 'a'..='z' | '0'..='9' | '-' | '_' | '\u{4e00}'..='\u{9fff}');

@@ -3,7 +3,7 @@
 //!
 //! `documents` and `sections` only take texts apart: bytes come in, values go out. The others read and write files.
 
-pub mod disk;
+pub mod atomic_file;
 pub mod home;
 pub mod agent_settings;
 pub mod documents;
@@ -12,4 +12,4 @@ pub mod layers;
 pub mod front_matter;
 pub mod vault;
 pub mod memory_folder;
-pub mod foreign;
+pub mod importers;

@@ -5,24 +5,24 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    extract::{Draft, inert, object_in},
-    likeness::Likeness,
-    reconcile::{Resolution, Skipped},
+    extract::{Draft, escape_angle_brackets, first_json_object},
+    reconcile::{DraftSkipReason, Resolution},
+    text_sketch::TextSketch,
 };
 use crate::{
-    llm::{ChatRequest, Message},
+    llm::{ChatMessage, ChatRequest},
     text::language::Language,
     types::{Kind, Memory, Slot, Status, Trust},
 };
 
 /// The most statements that a model is shown beside a draft.
-const MAX_SHOWN: usize = 5;
+const MAX_SHOWN_NEIGHBOURS: usize = 5;
 
 /// The share of the shorter one's terms that two statements share when they may be about the same thing.
-const MAY_BE_THE_SAME: f64 = 0.5;
+const MIN_OVERLAP: f64 = 0.5;
 
 /// An answer is a short object.
-const MAX_ANSWER_TOKENS: u32 = 200;
+const MAX_RESPONSE_TOKENS: u32 = 200;
 
 /// Decides where the rules cannot.
 #[async_trait]
@@ -33,36 +33,38 @@ pub trait Arbiter: Send + Sync {
 
 /// The memories that may be about the same thing as a draft that the rules would add: those that no slot tells apart and
 /// that share much of its words. A draft that must not touch them has none.
-pub(super) fn unsure(draft: &Draft, neighbours: &[Memory]) -> Vec<Memory> {
+pub(super) fn ambiguous_neighbours(draft: &Draft, neighbours: &[Memory]) -> Vec<Memory> {
     if draft.trust < Trust::Inferred {
         return Vec::new();
     }
-    let new = Likeness::of(&draft.content);
+    let new = TextSketch::of(&draft.content);
     let may_be = |memory: &&Memory| {
-        let by_words = draft.slot.is_none() || Slot::of(&memory.metadata).is_none();
+        let by_words = draft.slot.is_none() || Slot::from_metadata(&memory.metadata).is_none();
         let is_candidate = memory.status == Status::Active && memory.kind != Kind::Turn;
         is_candidate
             && by_words
             && draft.at >= memory.at
-            && new.shared_with(&Likeness::of(&memory.content)) >= MAY_BE_THE_SAME
+            && new.overlap(&TextSketch::of(&memory.content)) >= MIN_OVERLAP
     };
-    neighbours.iter().filter(may_be).take(MAX_SHOWN).cloned().collect()
+    neighbours.iter().filter(may_be).take(MAX_SHOWN_NEIGHBOURS).cloned().collect()
 }
 
 /// The question.
-pub fn ask_what_it_means(prompt: &str, draft: &Draft, near: &[Memory]) -> ChatRequest {
+pub fn arbiter_request(prompt: &str, draft: &Draft, near: &[Memory]) -> ChatRequest {
     let known = near.iter().enumerate().map(|(index, memory)| {
         let since = memory.at.strftime("%Y-%m-%d").to_string();
         json!({ "known": index + 1, "said": since, "text": memory.content })
     });
     let said = draft.at.strftime("%Y-%m-%d").to_string();
     let new = json!({ "new": draft.content, "said": said });
-    let lines: Vec<_> =
-        known.chain(std::iter::once(new)).map(|line| inert(&line.to_string())).collect();
+    let lines: Vec<_> = known
+        .chain(std::iter::once(new))
+        .map(|line| escape_angle_brackets(&line.to_string()))
+        .collect();
     ChatRequest {
         system: prompt.to_owned(),
-        messages: vec![Message::User { text: lines.join("\n") }],
-        max_tokens: Some(MAX_ANSWER_TOKENS),
+        messages: vec![ChatMessage::User { text: lines.join("\n") }],
+        max_tokens: Some(MAX_RESPONSE_TOKENS),
         temperature: Some(0.0),
         json: true,
         ..ChatRequest::default()
@@ -78,21 +80,21 @@ pub fn reconcile_prompt(language: Language) -> &'static str {
 }
 
 #[derive(Deserialize)]
-struct Decision {
+struct ArbiterDecision {
     action: String,
     #[serde(default)]
     known: usize,
 }
 
 /// What a model decided; none if it cannot be used.
-pub fn read_decision(answer: &str, near: &[Memory]) -> Option<Resolution> {
-    let decision: Decision = serde_json::from_str(&object_in(answer)?).ok()?;
+pub fn parse_decision(answer: &str, near: &[Memory]) -> Option<Resolution> {
+    let decision: ArbiterDecision = serde_json::from_str(&first_json_object(answer)?).ok()?;
     let known = || decision.known.checked_sub(1).and_then(|index| near.get(index));
     match decision.action.as_str() {
         "add" => Some(Resolution::Add),
         "supersede" => Some(Resolution::Supersede(vec![known()?.id])),
         "update" => Some(Resolution::Update(known()?.id)),
-        "skip" => Some(Resolution::Skip(known()?.id, Skipped::Same)),
+        "skip" => Some(Resolution::Skip(known()?.id, DraftSkipReason::Same)),
         _ => None,
     }
 }
@@ -101,34 +103,37 @@ pub fn read_decision(answer: &str, near: &[Memory]) -> Option<Resolution> {
 mod tests {
     use super::*;
     use crate::{
-        ingest::{extract::Conversation, extract::Said, extract::read_answer, reconcile},
+        ingest::{
+            extract::ExtractionInput, extract::TurnText, extract::parse_extraction, reconcile,
+        },
         types::{MemoryId, Role, Scope, Timestamp},
     };
 
     fn draft(text: &str, second: i64) -> Draft {
         let at = Timestamp::from_second(1_790_000_000 + second).unwrap();
-        let turns = [Said { id: MemoryId::new(at), role: Role::User, text: text.into(), at }];
-        let conversation = Conversation { before: &[], turns: &turns, known: &[] };
+        let turns = [TurnText { id: MemoryId::new(at), role: Role::User, text: text.into(), at }];
+        let conversation =
+            ExtractionInput { context_turns: &[], turns: &turns, known_statements: &[] };
         let answer = json!({ "memories": [{
             "statement": text, "kind": "project", "confidence": 0.9, "turns": [1],
         }] });
-        read_answer(&answer.to_string(), &conversation).unwrap().remove(0)
+        parse_extraction(&answer.to_string(), &conversation).unwrap().remove(0)
     }
 
-    fn known(text: &str, second: i64) -> Memory {
+    fn known_memory(text: &str, second: i64) -> Memory {
         let draft = draft(text, second);
-        reconcile::into_memory(&draft, &Scope::default(), draft.at)
+        reconcile::draft_to_memory(&draft, &Scope::default(), draft.at)
     }
 
     #[test]
     fn only_what_shares_many_words_is_doubtful() {
         let near = [
-            known("The staging server runs on port 8443.", 1),
-            known("The user likes tea.", 1),
-            known("预发布服务器使用端口 8443。", 1),
+            known_memory("The staging server runs on port 8443.", 1),
+            known_memory("The user likes tea.", 1),
+            known_memory("预发布服务器使用端口 8443。", 1),
         ];
         let texts = |draft: &Draft| -> Vec<String> {
-            unsure(draft, &near).into_iter().map(|memory| memory.content).collect()
+            ambiguous_neighbours(draft, &near).into_iter().map(|memory| memory.content).collect()
         };
         let english = draft("The staging server runs on port 9000.", 5);
         assert_eq!(texts(&english), ["The staging server runs on port 8443."]);
@@ -145,8 +150,8 @@ mod tests {
 
     #[test]
     fn a_decision_names_what_was_shown_or_is_none() {
-        let near = [known("The port is 8443.", 1), known("The port is 9000.", 2)];
-        let read = |answer: &str| read_decision(answer, &near);
+        let near = [known_memory("The port is 8443.", 1), known_memory("The port is 9000.", 2)];
+        let read = |answer: &str| parse_decision(answer, &near);
         assert_eq!(read(r#"{"action":"add"}"#), Some(Resolution::Add));
         let second = Resolution::Supersede(vec![near[1].id]);
         assert_eq!(read("```json\n{\"action\":\"supersede\",\"known\":2,}\n```"), Some(second));

@@ -3,14 +3,17 @@
 use serde::Serialize;
 
 use super::{
-    draft::{Remember, Turn},
     naming,
+    request::{RememberRequest, Turn},
 };
 use crate::{
     error::{Error, Result},
-    store::{Key, Store},
+    store::{MemoryKey, Store},
     text::secrets::SecretKind,
-    types::{Author, CHECK_KEY, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, Write},
+    types::{
+        CHECK_KEY, Change, ChangeAuthor, Kind, Memory, MemoryId, Scope, Status, Timestamp,
+        WriteBatch,
+    },
 };
 
 /// How often a save starts over because someone else saved the same at the same moment. Each new beginning means that one
@@ -19,7 +22,7 @@ const MAX_ATTEMPTS: u32 = 1_000;
 
 /// What was stored.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Saved {
+pub struct SavedMemory {
     /// The memory's id.
     pub id: MemoryId,
     /// Its uri.
@@ -29,7 +32,7 @@ pub struct Saved {
     /// Its status.
     pub status: Status,
     /// The proof that it is there.
-    pub receipt: Receipt,
+    pub receipt: SaveReceipt,
     /// Secrets that were masked before anything was written, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masked: Vec<SecretKind>,
@@ -37,7 +40,7 @@ pub struct Saved {
 
 /// The proof of a save: it is durable, and both its row and its index entry were read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Receipt {
+pub struct SaveReceipt {
     /// The journal's number of the save.
     pub seq: u64,
     /// When it was saved.
@@ -52,13 +55,13 @@ pub struct Receipt {
 pub async fn remember(
     store: &dyn Store,
     scope: &Scope,
-    request: Remember,
-    author: &Author,
+    request: RememberRequest,
+    author: &ChangeAuthor,
     now: Timestamp,
-) -> Result<Saved> {
+) -> Result<SavedMemory> {
     let mut memory = request.into_memory(scope, now)?;
     for attempt in 1..=MAX_ATTEMPTS {
-        let change = match known(store, &memory).await? {
+        let change = match find_same_memory(store, &memory).await? {
             Some(known) => Change::Update(Box::new(renewed(known, &memory, now))),
             None => Change::Add(Box::new(memory.clone())),
         };
@@ -66,7 +69,7 @@ pub async fn remember(
             Err(Error::Conflict { .. }) if attempt < MAX_ATTEMPTS => {
                 // The uri is taken by a memory that says something else by now, or someone saved the same just now.
                 let category = memory.tags.first().map(String::as_str);
-                memory.uri = naming::uri(
+                memory.uri = naming::memory_uri(
                     scope,
                     memory.kind,
                     category,
@@ -87,9 +90,9 @@ pub async fn observe(
     store: &dyn Store,
     scope: &Scope,
     turns: Vec<Turn>,
-    author: &Author,
+    author: &ChangeAuthor,
     now: Timestamp,
-) -> Result<Vec<Saved>> {
+) -> Result<Vec<SavedMemory>> {
     if turns.is_empty() {
         return Ok(Vec::new());
     }
@@ -99,9 +102,9 @@ pub async fn observe(
 }
 
 /// The memory that says the same under the same uri, whatever it was renamed to, or under the same name.
-async fn known(store: &dyn Store, memory: &Memory) -> Result<Option<Memory>> {
+async fn find_same_memory(store: &dyn Store, memory: &Memory) -> Result<Option<Memory>> {
     // More than a few memories with one text are told apart by their names, which few callers give.
-    let same = store.find(&memory.scope, &Key::Text(memory.fingerprint()), 100).await?;
+    let same = store.find(&memory.scope, &MemoryKey::Text(memory.fingerprint()), 100).await?;
     let is_same = |other: &Memory| {
         other.uri == memory.uri || (other.kind, &other.name) == (memory.kind, &memory.name)
     };
@@ -127,34 +130,36 @@ async fn commit(
     scope: &Scope,
     what: &str,
     changes: Vec<Change>,
-    author: &Author,
+    author: &ChangeAuthor,
     now: Timestamp,
-) -> Result<Vec<Saved>> {
+) -> Result<Vec<SavedMemory>> {
     let named: Vec<_> = changes
         .iter()
-        .filter_map(stored)
+        .filter_map(written_memory)
         .map(|(memory, known)| (memory.id, memory.uri.clone(), memory.kind, memory.status, known))
         .collect();
-    let write = Write::new(scope, author.actor, author.cause_of(what), now, changes);
-    let write = Write { run: author.run.clone(), ..write };
+    let write = WriteBatch::new(scope, author.actor, author.reason_for(what), now, changes);
+    let write = WriteBatch { run: author.run.clone(), ..write };
     let applied = store.apply(write).await?;
     let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
     let verified = store.verify(scope, &ids).await?;
     if let Some((_, id)) = verified.iter().zip(&ids).find(|(verified, _)| !**verified) {
         return Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back")));
     }
-    let saved = |((id, uri, kind, status, known), applied): (_, &crate::types::Applied)| Saved {
-        id,
-        uri,
-        kind,
-        status,
-        receipt: Receipt { seq: applied.seq, at: now, known, verified: true },
-        masked: Vec::new(),
+    let saved = |((id, uri, kind, status, known), applied): (_, &crate::types::AppliedChange)| {
+        SavedMemory {
+            id,
+            uri,
+            kind,
+            status,
+            receipt: SaveReceipt { seq: applied.seq, at: now, known, verified: true },
+            masked: Vec::new(),
+        }
     };
     Ok(named.into_iter().zip(&applied).map(saved).collect())
 }
 
-fn stored(change: &Change) -> Option<(&Memory, bool)> {
+fn written_memory(change: &Change) -> Option<(&Memory, bool)> {
     match change {
         Change::Add(memory) => Some((memory, false)),
         Change::Update(memory) => Some((memory, true)),

@@ -8,25 +8,27 @@
 //! journal can take back. A chunk that someone edited is archived instead. What was forgotten or deleted by hand stays
 //! away as long as its text does not change.
 
-mod drafts;
-mod list;
+mod chunk_drafts;
+mod manifest;
 
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::draft::checked_tags;
+use super::request::checked_tags;
 use crate::{
     error::{Error, Result},
-    files::documents::{CHUNKS_VERSION, Chunk, Format, Parsed, parse},
-    store::{Key, Store},
+    files::documents::{CHUNKER_VERSION, Chunk, DocFormat, ParsedDocument, parse},
+    store::{MemoryKey, Store},
     text::secrets::mask_all,
-    types::{Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, Write},
+    types::{Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, WriteBatch},
 };
-use drafts::{Draft, drafts};
-pub use list::{Catalogued, catalogued, chunk_of, document_at, documents};
-use list::{Listed, Manifest, find_list, listing, manifest_of};
+use chunk_drafts::{ChunkDraft, chunk_drafts};
+use manifest::{DocumentManifest, ManifestChunk, find_manifest, manifest_change, parse_manifest};
+pub use manifest::{
+    IngestedDocument, chunk_origin, document_paths, find_document, ingested_document,
+};
 
 /// Another process may ingest the same file at the same moment; it will not do so many times.
 const MAX_ATTEMPTS: usize = 5;
@@ -39,7 +41,7 @@ pub struct Document {
     /// What it holds.
     pub bytes: Vec<u8>,
     /// How it is written.
-    pub format: Format,
+    pub format: DocFormat,
     /// When it was last changed; now if not known.
     pub modified_at: Option<Timestamp>,
 }
@@ -48,7 +50,7 @@ impl Document {
     /// A document whose format is told by its name.
     pub fn new(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         let path = path.into();
-        let format = Format::of(&path);
+        let format = DocFormat::from_path(&path);
         Self { path, bytes: bytes.into(), format, modified_at: None }
     }
 }
@@ -72,7 +74,7 @@ pub struct IngestReport {
     /// Where it is.
     pub path: String,
     /// How it is written.
-    pub format: Format,
+    pub format: DocFormat,
     /// How many chunks it has.
     pub chunks: usize,
     /// Chunks stored.
@@ -100,9 +102,9 @@ pub async fn ingest_document(
     options: &IngestOptions,
     now: Timestamp,
 ) -> Result<IngestReport> {
-    let run = options.run.clone().unwrap_or_else(|| ingest_run(now));
+    let run = options.run.clone().unwrap_or_else(|| new_ingest_run(now));
     let tags = checked_tags(options.tags.clone())?;
-    let ingesting = Ingesting { store, scope, path: &document.path, run, options, now };
+    let ingesting = DocumentIngest { store, scope, path: &document.path, run, options, now };
     for _ in 1..MAX_ATTEMPTS {
         match ingesting.ingest(document, &tags).await {
             Err(Error::Conflict { .. }) => {}
@@ -120,20 +122,20 @@ pub async fn remove_document(
     options: &IngestOptions,
     now: Timestamp,
 ) -> Result<IngestReport> {
-    let run = options.run.clone().unwrap_or_else(|| ingest_run(now));
-    let ingesting = Ingesting { store, scope, path, run, options, now };
+    let run = options.run.clone().unwrap_or_else(|| new_ingest_run(now));
+    let ingesting = DocumentIngest { store, scope, path, run, options, now };
     ingesting.remove().await
 }
 
 /// A run begun at `now`; the end of an id tells it from others of the same moment.
-pub fn ingest_run(now: Timestamp) -> String {
+pub fn new_ingest_run(now: Timestamp) -> String {
     let id = MemoryId::new(now);
     let [.., a, b] = id.as_bytes();
     format!("ingest-{}-{a:02x}{b:02x}", now.as_millisecond())
 }
 
 /// Masks the secrets of every chunk and notes how many there were.
-fn mask(parsed: &mut Parsed) {
+fn mask_chunks(parsed: &mut ParsedDocument) {
     let texts =
         |chunk: &mut Chunk| mask_all(chunk.heading_path.iter_mut().chain([&mut chunk.text])).len();
     let masked: usize = parsed.chunks.iter_mut().map(texts).sum();
@@ -145,13 +147,13 @@ fn mask(parsed: &mut Parsed) {
 }
 
 /// What is stored of a document.
-struct Known {
-    list: Option<Memory>,
+struct StoredDocument {
+    manifest_memory: Option<Memory>,
     /// By digest: its id and, unless it was deleted or forgotten, the chunk.
     chunks: HashMap<String, (MemoryId, Option<Memory>)>,
 }
 
-struct Ingesting<'a> {
+struct DocumentIngest<'a> {
     store: &'a dyn Store,
     scope: &'a Scope,
     path: &'a str,
@@ -160,14 +162,14 @@ struct Ingesting<'a> {
     now: Timestamp,
 }
 
-impl Ingesting<'_> {
+impl DocumentIngest<'_> {
     async fn ingest(&self, document: &Document, tags: &[String]) -> Result<IngestReport> {
         let hash = hex(&Sha256::digest(&document.bytes));
-        let list = find_list(self.store, self.scope, self.path).await?;
-        let manifest = list.as_ref().and_then(manifest_of);
+        let list = find_manifest(self.store, self.scope, self.path).await?;
+        let manifest = list.as_ref().and_then(parse_manifest);
         if let (Some(list), Some(manifest)) = (&list, &manifest)
             && manifest.hash == hash
-            && manifest.chunks_version == CHUNKS_VERSION
+            && manifest.chunks_version == CHUNKER_VERSION
             && tags.iter().all(|tag| list.tags.contains(tag))
         {
             let chunks = manifest.chunks.len();
@@ -175,38 +177,38 @@ impl Ingesting<'_> {
         }
         let mut parsed = parse(&document.bytes, document.format)?;
         if !self.options.keep_secrets {
-            mask(&mut parsed);
+            mask_chunks(&mut parsed);
         }
-        let known = self.known(list, manifest).await?;
-        let drafts = drafts(self.scope, document, &parsed, tags, self.now)?;
+        let known = self.load_stored(list, manifest).await?;
+        let drafts = chunk_drafts(self.scope, document, &parsed, tags, self.now)?;
         let report = IngestReport { note: parsed.note, ..self.report(document.format) };
-        let (changes, listed, report) = self.changes(drafts, &known, tags, report).await?;
-        let manifest = Manifest {
+        let (changes, listed, report) = self.plan_changes(drafts, &known, tags, report).await?;
+        let manifest = DocumentManifest {
             path: document.path.clone(),
             format: document.format,
             hash,
-            chunks_version: CHUNKS_VERSION,
+            chunks_version: CHUNKER_VERSION,
             chunks: listed,
         };
-        let changes = self.apply(changes, known.list, Some((manifest, tags))).await?;
+        let changes = self.apply(changes, known.manifest_memory, Some((manifest, tags))).await?;
         Ok(IngestReport { changes, ..report })
     }
 
     async fn remove(&self) -> Result<IngestReport> {
-        let list = find_list(self.store, self.scope, self.path).await?;
-        let manifest = list.as_ref().and_then(manifest_of);
+        let list = find_manifest(self.store, self.scope, self.path).await?;
+        let manifest = list.as_ref().and_then(parse_manifest);
         let (Some(list), Some(manifest)) = (list, manifest) else {
             return Err(Error::not_found("document", self.path));
         };
         let report = self.report(manifest.format);
-        let known = self.known(Some(list), Some(manifest)).await?;
-        let changes = self.removals(&known, &[]);
+        let known = self.load_stored(Some(list), Some(manifest)).await?;
+        let changes = self.chunk_removals(&known, &[]);
         let report = IngestReport { removed: changes.len(), ..report };
-        let changes = self.apply(changes, known.list, None).await?;
+        let changes = self.apply(changes, known.manifest_memory, None).await?;
         Ok(IngestReport { changes, ..report })
     }
 
-    fn report(&self, format: Format) -> IngestReport {
+    fn report(&self, format: DocFormat) -> IngestReport {
         IngestReport {
             path: self.path.to_owned(),
             format,
@@ -221,27 +223,31 @@ impl Ingesting<'_> {
         }
     }
 
-    async fn known(&self, list: Option<Memory>, manifest: Option<Manifest>) -> Result<Known> {
+    async fn load_stored(
+        &self,
+        list: Option<Memory>,
+        manifest: Option<DocumentManifest>,
+    ) -> Result<StoredDocument> {
         let listed = manifest.map(|manifest| manifest.chunks).unwrap_or_default();
         let ids: Vec<_> = listed.iter().map(|chunk| chunk.id).collect();
         let memories = self.store.get(self.scope, &ids).await?;
         let chunks = listed.into_iter().zip(memories);
-        Ok(Known {
-            list,
+        Ok(StoredDocument {
+            manifest_memory: list,
             chunks: chunks.map(|(chunk, memory)| (chunk.hash, (chunk.id, memory))).collect(),
         })
     }
 
     /// What has to change, where each chunk of the document is then to be found, and what that amounts to.
-    async fn changes(
+    async fn plan_changes(
         &self,
-        drafts: Vec<Draft>,
-        known: &Known,
+        drafts: Vec<ChunkDraft>,
+        known: &StoredDocument,
         tags: &[String],
         mut report: IngestReport,
-    ) -> Result<(Vec<Change>, Vec<Listed>, IngestReport)> {
+    ) -> Result<(Vec<Change>, Vec<ManifestChunk>, IngestReport)> {
         let prints: Vec<_> = drafts.iter().map(|draft| draft.memory.fingerprint()).collect();
-        let erased = self.store.erased(self.scope, &prints).await?;
+        let erased = self.store.are_erased(self.scope, &prints).await?;
         let (mut changes, mut listed) = (Vec::new(), Vec::new());
         report.chunks = drafts.len();
         for (draft, erased) in drafts.into_iter().zip(erased) {
@@ -253,27 +259,27 @@ impl Ingesting<'_> {
                     let count =
                         if stored.is_some() { &mut report.unchanged } else { &mut report.left_out };
                     *count += 1;
-                    changes.extend(stored.as_ref().and_then(|chunk| self.with_tags(chunk, tags)));
+                    changes.extend(stored.as_ref().and_then(|chunk| self.tag_change(chunk, tags)));
                 }
                 None if erased => report.left_out += 1,
                 None => {
                     report.added += 1;
-                    let change = self.addition(draft.memory).await?;
+                    let change = self.chunk_addition(draft.memory).await?;
                     id = change.id();
                     changes.push(change);
                 }
             }
-            listed.push(Listed { id, hash: draft.hash, lines: draft.lines });
+            listed.push(ManifestChunk { id, hash: draft.hash, lines: draft.lines });
         }
-        let removals = self.removals(known, &listed);
+        let removals = self.chunk_removals(known, &listed);
         report.removed = removals.len();
         changes.extend(removals);
         Ok((changes, listed, report))
     }
 
     /// Stores a chunk, or brings back the same one if it is stored but not listed: put away, or its list was deleted.
-    async fn addition(&self, draft: Memory) -> Result<Change> {
-        let stray = self.store.find(self.scope, &Key::Uri(draft.uri.clone()), 1).await?.pop();
+    async fn chunk_addition(&self, draft: Memory) -> Result<Change> {
+        let stray = self.store.find(self.scope, &MemoryKey::Uri(draft.uri.clone()), 1).await?.pop();
         let Some(mut stray) = stray else { return Ok(Change::Add(Box::new(draft))) };
         stray.status = Status::Active;
         stray.superseded_by = None;
@@ -283,16 +289,16 @@ impl Ingesting<'_> {
     }
 
     /// Takes out the chunks that are no longer in the document.
-    fn removals(&self, known: &Known, listed: &[Listed]) -> Vec<Change> {
+    fn chunk_removals(&self, known: &StoredDocument, listed: &[ManifestChunk]) -> Vec<Change> {
         let kept: HashSet<&str> = listed.iter().map(|chunk| chunk.hash.as_str()).collect();
         let gone = known.chunks.iter().filter(|(hash, _)| !kept.contains(hash.as_str()));
         let mut gone: Vec<&Memory> = gone.filter_map(|(_, (_, chunk))| chunk.as_ref()).collect();
         gone.sort_by_key(|chunk| chunk.id);
-        gone.into_iter().map(|chunk| self.removal(chunk.clone())).collect()
+        gone.into_iter().map(|chunk| self.chunk_removal(chunk.clone())).collect()
     }
 
     /// The change that gives a chunk the tags it lacks.
-    fn with_tags(&self, chunk: &Memory, tags: &[String]) -> Option<Change> {
+    fn tag_change(&self, chunk: &Memory, tags: &[String]) -> Option<Change> {
         let missing = tags.iter().filter(|tag| !chunk.tags.contains(tag));
         let missing: Vec<_> = missing.cloned().collect();
         if missing.is_empty() {
@@ -306,7 +312,7 @@ impl Ingesting<'_> {
     }
 
     /// Takes a chunk out; what someone wrote into it is put away instead.
-    fn removal(&self, mut chunk: Memory) -> Change {
+    fn chunk_removal(&self, mut chunk: Memory) -> Change {
         let text = chunk.metadata.get("hash").and_then(serde_json::Value::as_str);
         if text == Some(&hex(chunk.fingerprint().as_bytes())) {
             return Change::Delete(chunk.id);
@@ -322,14 +328,14 @@ impl Ingesting<'_> {
         &self,
         mut changes: Vec<Change>,
         list: Option<Memory>,
-        manifest: Option<(Manifest, &[String])>,
+        manifest: Option<(DocumentManifest, &[String])>,
     ) -> Result<usize> {
         match (list, manifest) {
             (None, None) => {}
             (Some(list), None) => changes.push(Change::Delete(list.id)),
             (None, Some((manifest, _))) if manifest.chunks.is_empty() => {}
             (list, Some((manifest, tags))) => {
-                changes.push(listing(self.scope, list, &manifest, tags, self.now)?)
+                changes.push(manifest_change(self.scope, list, &manifest, tags, self.now)?)
             }
         }
         let count = changes.len();
@@ -338,8 +344,8 @@ impl Ingesting<'_> {
         }
         let stays = |change: &&Change| matches!(change, Change::Add(_) | Change::Update(_));
         let ids: Vec<_> = changes.iter().filter(stays).map(Change::id).collect();
-        let write = Write::new(self.scope, Actor::Engine, "ingest", self.now, changes);
-        self.store.apply(Write { run: Some(self.run.clone()), ..write }).await?;
+        let write = WriteBatch::new(self.scope, Actor::Engine, "ingest", self.now, changes);
+        self.store.apply(WriteBatch { run: Some(self.run.clone()), ..write }).await?;
         match self.store.verify(self.scope, &ids).await?.iter().position(|verified| !verified) {
             None => Ok(count),
             Some(index) => Err(Error::damaged(format!(

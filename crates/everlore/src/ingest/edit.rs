@@ -3,16 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    draft::{check_content, checked_name, checked_share, checked_tags, one_line},
     naming,
+    request::{check_content, checked_fraction, checked_name, checked_tags, one_line},
 };
 use crate::{
     error::{Error, Result},
     store::Store,
-    text::tiers::{is_made, keep_overview},
+    text::tiers::{is_generated, refresh_overview},
     types::{
-        Actor, Author, CHECK_KEY, Change, KeptCheck, Kind, Memory, MemoryId, NewCheck,
-        OVERVIEW_KEY, PINNED_KEY, Scope, Status, Timestamp, Write,
+        Actor, CHECK_KEY, Change, ChangeAuthor, Kind, Memory, MemoryId, NewCheck, OVERVIEW_KEY,
+        PINNED_KEY, Scope, Status, StoredCheck, Timestamp, WriteBatch,
     },
 };
 
@@ -23,7 +23,7 @@ const MAX_ATTEMPTS: usize = 1_000;
 /// What to change. What is left out stays as it is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Edit {
+pub struct MemoryEdit {
     /// The new text.
     pub content: Option<String>,
     /// The new title.
@@ -46,22 +46,22 @@ pub struct Edit {
     pub no_check: bool,
     /// The new check once it was looked at; the engine makes it.
     #[serde(skip)]
-    pub kept_check: Option<KeptCheck>,
+    pub stored_check: Option<StoredCheck>,
     /// Only if it is one of these versions still; any if empty.
     #[serde(skip)]
-    pub versions: Vec<u32>,
+    pub expected_versions: Vec<u32>,
 }
 
 /// Changes a memory and returns it as it is now.
-pub async fn edit(
+pub async fn edit_memory(
     store: &dyn Store,
     scope: &Scope,
     id: MemoryId,
-    edit: &Edit,
-    author: &Author,
+    edit: &MemoryEdit,
+    author: &ChangeAuthor,
     now: Timestamp,
 ) -> Result<Memory> {
-    change(store, scope, id, author, "edit", now, |memory| edit.apply_to(memory)).await
+    update_with_retry(store, scope, id, author, "edit", now, |memory| edit.apply_to(memory)).await
 }
 
 /// Sets a weight that stays as it is, or with `None` lets the memory begin anew at 1; returns it as it is now.
@@ -70,10 +70,10 @@ pub async fn set_weight(
     scope: &Scope,
     id: MemoryId,
     weight: Option<f64>,
-    author: &Author,
+    author: &ChangeAuthor,
     now: Timestamp,
 ) -> Result<Memory> {
-    change(store, scope, id, author, "weight", now, |memory| {
+    update_with_retry(store, scope, id, author, "weight", now, |memory| {
         memory.weight = checked_weight(weight, 1.0)?;
         match weight {
             Some(_) => drop(memory.metadata.insert(PINNED_KEY.to_owned(), true.into())),
@@ -93,7 +93,7 @@ pub async fn set_status(
     now: Timestamp,
 ) -> Result<Memory> {
     let cause = if status == Status::Active { "restore" } else { "archive" };
-    change(store, scope, id, &Author::PERSON, cause, now, |memory| {
+    update_with_retry(store, scope, id, &ChangeAuthor::PERSON, cause, now, |memory| {
         memory.status = status;
         if status == Status::Active {
             memory.superseded_by = None;
@@ -122,8 +122,8 @@ pub async fn archive_all(
     };
     let archived: Vec<_> = memories.into_iter().map(put_away).collect();
     let changes = archived.iter().map(|memory| Change::Update(Box::new(memory.clone()))).collect();
-    let write = Write::new(scope, Actor::Person, "clean", now, changes);
-    store.apply(Write { run: Some(run.to_owned()), ..write }).await?;
+    let write = WriteBatch::new(scope, Actor::Person, "clean", now, changes);
+    store.apply(WriteBatch { run: Some(run.to_owned()), ..write }).await?;
     Ok(archived)
 }
 
@@ -144,8 +144,8 @@ pub async fn supersede(
             "name the newer memory that replaces it",
         ));
     }
-    check_no_circle(store, scope, id, by).await?;
-    change(store, scope, id, &Author::PERSON, "supersede", now, |memory| {
+    check_no_cycle(store, scope, id, by).await?;
+    update_with_retry(store, scope, id, &ChangeAuthor::PERSON, "supersede", now, |memory| {
         memory.status = Status::Superseded;
         memory.superseded_by = Some(by);
         Ok(())
@@ -154,7 +154,7 @@ pub async fn supersede(
 }
 
 /// What replaces a memory must not itself be replaced by it, directly or through others.
-async fn check_no_circle(
+async fn check_no_cycle(
     store: &dyn Store,
     scope: &Scope,
     id: MemoryId,
@@ -178,9 +178,9 @@ async fn check_no_circle(
     Ok(())
 }
 
-impl Edit {
+impl MemoryEdit {
     fn apply_to(&self, memory: &mut Memory) -> Result<()> {
-        if !self.versions.is_empty() && !self.versions.contains(&memory.version) {
+        if !self.expected_versions.is_empty() && !self.expected_versions.contains(&memory.version) {
             return Err(Error::Conflict { what: format!("memory `{}`", memory.id) });
         }
         if let Some(content) = &self.content {
@@ -190,7 +190,7 @@ impl Edit {
                 memory.name = naming::title_of(content);
             }
             memory.content.clone_from(content);
-            drop_made_description(memory);
+            drop_generated_description(memory);
         }
         if let Some(name) = &self.name {
             memory.name = checked_name(name)?;
@@ -204,7 +204,7 @@ impl Edit {
         if let Some(tags) = &self.tags {
             memory.tags = checked_tags(tags.clone())?;
         }
-        memory.importance = checked_share("importance", self.importance, memory.importance)?;
+        memory.importance = checked_fraction("importance", self.importance, memory.importance)?;
         memory.weight = checked_weight(self.weight, memory.weight)?;
         if let Some(metadata) = &self.metadata {
             let kept = memory.check().and_then(|_| memory.metadata.remove(CHECK_KEY));
@@ -212,17 +212,17 @@ impl Edit {
             // A check is no free data: it stays until it is taken away by name.
             memory.metadata.extend(kept.map(|kept| (CHECK_KEY.to_owned(), kept)));
         }
-        keep_overview(memory);
+        refresh_overview(memory);
         self.set_check(memory)
     }
 }
 
-impl Edit {
+impl MemoryEdit {
     fn set_check(&self, memory: &mut Memory) -> Result<()> {
         if self.no_check && memory.check().is_some() {
             memory.metadata.remove(CHECK_KEY);
         }
-        let Some(kept) = &self.kept_check else { return Ok(()) };
+        let Some(kept) = &self.stored_check else { return Ok(()) };
         if memory.kind == Kind::Turn {
             return Err(Error::invalid(
                 "what was said in a conversation stays said, whatever happens to files",
@@ -236,8 +236,8 @@ impl Edit {
 }
 
 /// A description that was made of the text before goes with it.
-fn drop_made_description(memory: &mut Memory) {
-    let made = memory.metadata.get(OVERVIEW_KEY).filter(|made| is_made(made));
+fn drop_generated_description(memory: &mut Memory) {
+    let made = memory.metadata.get(OVERVIEW_KEY).filter(|made| is_generated(made));
     if made.and_then(|made| made["line"].as_str()) == Some(memory.description.as_str()) {
         memory.description.clear();
     }
@@ -255,11 +255,11 @@ pub(super) fn checked_weight(weight: Option<f64>, default: f64) -> Result<f64> {
 }
 
 /// Reads a memory, changes it and writes it back, again if someone else did so meanwhile.
-async fn change(
+async fn update_with_retry(
     store: &dyn Store,
     scope: &Scope,
     id: MemoryId,
-    author: &Author,
+    author: &ChangeAuthor,
     what: &str,
     now: Timestamp,
     make: impl Fn(&mut Memory) -> Result<()>,
@@ -271,7 +271,7 @@ async fn change(
         memory.updated_at = now;
         memory.version += 1;
         let changes = vec![Change::Update(Box::new(memory.clone()))];
-        let write = Write::new(scope, author.actor, author.cause_of(what), now, changes);
+        let write = WriteBatch::new(scope, author.actor, author.reason_for(what), now, changes);
         match store.apply(write).await {
             Ok(_) => return Ok(memory),
             Err(Error::Conflict { .. }) => {}

@@ -1,23 +1,24 @@
 //! Importing lines: what is new goes in, what is known stays, what was erased does not come back.
 
 mod replay;
-mod ahead;
+mod pending_batch;
 
 use std::io::{BufRead, Read};
 
 use serde::Serialize;
 
-use self::ahead::Ahead;
+use self::pending_batch::PendingBatch;
 use super::{
-    draft::{check_content, checked_name, checked_share, checked_tags},
     edit::checked_weight,
-    lines::{Line, MAX_LINE_BYTES},
+    jsonl::{ExportLine, MAX_LINE_BYTES},
+    request::{check_content, checked_fraction, checked_name, checked_tags},
 };
 use crate::{
     error::{Error, Result},
-    store::{Key, Store},
+    store::{MemoryKey, Store},
     types::{
-        Actor, Change, Fingerprint, Kind, Memory, Scope, Timestamp, Via, Write, to_millisecond,
+        Actor, Change, Fingerprint, Kind, Memory, Origin, Scope, Timestamp, WriteBatch,
+        to_millisecond,
     },
 };
 
@@ -60,12 +61,12 @@ pub struct ImportReport {
     /// Lines that could not be read.
     pub rejected: usize,
     /// Which lines, and why; the first thousand.
-    pub rejections: Vec<Rejected>,
+    pub rejections: Vec<RejectedLine>,
 }
 
 /// A line that could not be imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Rejected {
+pub struct RejectedLine {
     /// Its number, from 1.
     pub line: usize,
     /// What is wrong with it.
@@ -82,7 +83,7 @@ fn is_zero(count: &usize) -> bool {
 ///
 /// Importing the same again changes nothing, so an import that was cut off is resumed by repeating it. Only a turn
 /// without an id and a time cannot be told from another that says the same.
-pub async fn import<R: BufRead + Send>(
+pub async fn import_jsonl<R: BufRead + Send>(
     store: &dyn Store,
     scope: &Scope,
     source: R,
@@ -91,7 +92,7 @@ pub async fn import<R: BufRead + Send>(
     progress: &mut (dyn FnMut(usize) + Send),
 ) -> Result<ImportReport> {
     let run = format!("import-{}", now.as_millisecond());
-    let mut importing = Importing {
+    let mut importing = JsonlImporter {
         store,
         scope,
         options,
@@ -99,14 +100,14 @@ pub async fn import<R: BufRead + Send>(
         report: ImportReport { run, ..ImportReport::default() },
         erased_texts: Vec::new(),
     };
-    let mut lines = Lines { source, number: 0 };
+    let mut lines = JsonlReader { source, number: 0 };
     loop {
         let mut batch = Vec::with_capacity(BATCH);
         while batch.len() < BATCH
-            && let Some((number, bytes)) = lines.next()?
+            && let Some((number, bytes)) = lines.next_line()?
         {
-            match Line::parse(&bytes) {
-                Ok(Line::Header(header)) => header.check()?,
+            match ExportLine::parse(&bytes) {
+                Ok(ExportLine::Header(header)) => header.check_version()?,
                 Ok(line) => batch.push((number, line)),
                 Err(error) => importing.reject(number, &error)?,
             }
@@ -114,19 +115,19 @@ pub async fn import<R: BufRead + Send>(
         if batch.is_empty() {
             return importing.finish().await;
         }
-        importing.batch(batch).await?;
+        importing.import_batch(batch).await?;
         progress(lines.number);
     }
 }
 
-struct Lines<R> {
+struct JsonlReader<R> {
     source: R,
     number: usize,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> JsonlReader<R> {
     /// The next line that is not blank, with its number.
-    fn next(&mut self) -> Result<Option<(usize, Vec<u8>)>> {
+    fn next_line(&mut self) -> Result<Option<(usize, Vec<u8>)>> {
         loop {
             let mut bytes = Vec::new();
             let limit = MAX_LINE_BYTES as u64;
@@ -145,7 +146,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-struct Importing<'a> {
+struct JsonlImporter<'a> {
     store: &'a dyn Store,
     scope: &'a Scope,
     options: ImportOptions,
@@ -155,7 +156,7 @@ struct Importing<'a> {
     erased_texts: Vec<Fingerprint>,
 }
 
-impl Importing<'_> {
+impl JsonlImporter<'_> {
     /// Notes a line that is left out, or stops.
     fn reject(&mut self, line: usize, error: &Error) -> Result<()> {
         if !self.options.keep_going {
@@ -163,27 +164,27 @@ impl Importing<'_> {
         }
         self.report.rejected += 1;
         if self.report.rejections.len() < MAX_REJECTED {
-            self.report.rejections.push(Rejected { line, reason: error.to_string() });
+            self.report.rejections.push(RejectedLine { line, reason: error.to_string() });
         }
         Ok(())
     }
 
-    async fn batch(&mut self, lines: Vec<(usize, Line)>) -> Result<()> {
+    async fn import_batch(&mut self, lines: Vec<(usize, ExportLine)>) -> Result<()> {
         let (mut memories, mut replayed) = (Vec::new(), Vec::new());
         for (number, mut line) in lines {
             if !self.options.keep_secrets {
                 self.report.masked += line.mask_secrets().len();
             }
             match line {
-                Line::Header(_) => {}
-                Line::Tombstone(text) => self.erased_texts.push(text),
-                Line::Change(entry) => replayed.push((number, *entry)),
-                Line::Memory(memory) => memories.push((number, *memory)),
-                Line::Draft(draft) => match draft.into_memory(self.scope, self.now) {
+                ExportLine::Header(_) => {}
+                ExportLine::Tombstone(text) => self.erased_texts.push(text),
+                ExportLine::JournalEntry(entry) => replayed.push((number, *entry)),
+                ExportLine::Memory(memory) => memories.push((number, *memory)),
+                ExportLine::Remember(draft) => match draft.into_memory(self.scope, self.now) {
                     Ok(memory) => memories.push((number, memory)),
                     Err(error) => self.reject(number, &error)?,
                 },
-                Line::Turn(turn) => match turn.into_imported(self.scope, self.now) {
+                ExportLine::Turn(turn) => match turn.into_imported_memory(self.scope, self.now) {
                     Ok(memory) => memories.push((number, memory)),
                     Err(error) => self.reject(number, &error)?,
                 },
@@ -202,18 +203,18 @@ impl Importing<'_> {
 
     async fn store_memories(&mut self, memories: Vec<(usize, Memory)>) -> Result<()> {
         let prints: Vec<_> = memories.iter().map(|(_, memory)| memory.fingerprint()).collect();
-        let erased = self.store.erased(self.scope, &prints).await?;
+        let erased = self.store.are_erased(self.scope, &prints).await?;
         let ids: Vec<_> = memories.iter().map(|(_, memory)| memory.id).collect();
         let known = self.store.get(self.scope, &ids).await?;
-        let (mut changes, mut ahead) = (Vec::new(), Ahead::default());
+        let (mut changes, mut ahead) = (Vec::new(), PendingBatch::default());
         for (((number, memory), erased), known) in memories.into_iter().zip(erased).zip(known) {
             if erased {
                 self.report.erased += 1;
                 continue;
             }
-            match self.change(self.adopt(memory), known, &ahead).await {
+            match self.change_for(self.move_to_scope(memory), known, &ahead).await {
                 Ok(Some(change)) => {
-                    ahead.note(&change);
+                    ahead.record(&change);
                     changes.push(change);
                 }
                 Ok(None) => self.report.unchanged += 1,
@@ -231,9 +232,9 @@ impl Importing<'_> {
             return Ok(());
         }
         let run = Some(self.report.run.clone());
-        let write = Write::new(self.scope, Actor::Engine, "import", self.now, changes);
+        let write = WriteBatch::new(self.scope, Actor::Engine, "import", self.now, changes);
         let ids: Vec<_> = write.changes.iter().map(Change::id).collect();
-        self.store.apply(Write { run, erased_texts, ..write }).await?;
+        self.store.apply(WriteBatch { run, erased_texts, ..write }).await?;
         match self.store.verify(self.scope, &ids).await?.iter().position(|verified| !verified) {
             None => Ok(()),
             Some(index) => Err(Error::damaged(format!(
@@ -244,7 +245,7 @@ impl Importing<'_> {
     }
 
     /// Makes a memory one of this scope.
-    fn adopt(&self, mut memory: Memory) -> Memory {
+    fn move_to_scope(&self, mut memory: Memory) -> Memory {
         if memory.scope != *self.scope {
             let own =
                 format!("agent://{}/", memory.scope.agent().replace(char::is_whitespace, "-"));
@@ -264,36 +265,38 @@ impl Importing<'_> {
     }
 
     /// What has to be done for a memory to be here as the file has it; nothing if it is.
-    async fn change(
+    async fn change_for(
         &self,
         memory: Memory,
         known: Option<Memory>,
-        ahead: &Ahead,
+        ahead: &PendingBatch,
     ) -> Result<Option<Change>> {
-        check(&memory)?;
+        check_memory(&memory)?;
         match known {
             Some(known) if known == memory || known.version >= memory.version => Ok(None),
             Some(known) => {
                 Ok(Some(Change::Update(Box::new(Memory { version: known.version + 1, ..memory }))))
             }
-            None if ahead.has(memory.id) => Ok(None),
+            None if ahead.has_id(memory.id) => Ok(None),
             None if memory.kind == Kind::Turn => Ok(Some(Change::Add(Box::new(memory)))),
-            None => {
-                Ok(self.addition(memory, ahead).await?.map(|memory| Change::Add(Box::new(memory))))
-            }
+            None => Ok(self
+                .new_memory(memory, ahead)
+                .await?
+                .map(|memory| Change::Add(Box::new(memory)))),
         }
     }
 
     /// The memory with a uri of its own, or nothing if the same is stored under another id.
-    async fn addition(&self, mut memory: Memory, ahead: &Ahead) -> Result<Option<Memory>> {
-        let mut others = self.store.find(self.scope, &Key::Text(memory.fingerprint()), 100).await?;
-        others.extend(self.store.find(self.scope, &Key::Uri(memory.uri.clone()), 1).await?);
+    async fn new_memory(&self, mut memory: Memory, ahead: &PendingBatch) -> Result<Option<Memory>> {
+        let mut others =
+            self.store.find(self.scope, &MemoryKey::Text(memory.fingerprint()), 100).await?;
+        others.extend(self.store.find(self.scope, &MemoryKey::Uri(memory.uri.clone()), 1).await?);
         let says_same = |other: &Memory| {
             (other.kind, &other.name, &other.content)
                 == (memory.kind, &memory.name, &memory.content)
         };
-        let is_known = others.iter().any(says_same) || ahead.says(&memory);
-        if memory.source.via == Via::Remember && is_known {
+        let is_known = others.iter().any(says_same) || ahead.has_same_statement(&memory);
+        if memory.source.via == Origin::Remember && is_known {
             return Ok(None);
         }
         if others.iter().any(|other| other.uri == memory.uri) || ahead.has_uri(&memory.uri) {
@@ -304,12 +307,12 @@ impl Importing<'_> {
 }
 
 /// A memory in a file must be one that could have been saved here.
-fn check(memory: &Memory) -> Result<()> {
+fn check_memory(memory: &Memory) -> Result<()> {
     check_content(&memory.content)?;
     checked_name(&memory.name)?;
     checked_tags(memory.tags.clone())?;
-    checked_share("importance", Some(memory.importance), 0.0)?;
-    checked_share("confidence", Some(memory.confidence), 0.0)?;
+    checked_fraction("importance", Some(memory.importance), 0.0)?;
+    checked_fraction("confidence", Some(memory.confidence), 0.0)?;
     checked_weight(Some(memory.weight), 0.0)?;
     if (1..=MAX_VERSION).contains(&memory.version) {
         return Ok(());

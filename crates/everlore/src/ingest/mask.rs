@@ -3,23 +3,23 @@
 use serde_json::{Map, Value};
 
 use super::{
-    draft::{Remember, Turn},
-    edit::Edit,
-    lines::Line,
+    edit::MemoryEdit,
+    jsonl::ExportLine,
     naming,
+    request::{RememberRequest, Turn},
 };
 use crate::{
     text::secrets::{SecretKind, mask_all},
     types::{Kind, Memory},
 };
 
-impl Remember {
+impl RememberRequest {
     /// Masks the secrets in it and says what they were.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let texts = [&mut self.content, &mut self.description];
         let texts = texts.into_iter().chain(&mut self.name).chain(&mut self.tags);
         let mut masked = mask_all(texts);
-        masked.extend(in_metadata(&mut self.metadata));
+        masked.extend(mask_metadata(&mut self.metadata));
         masked
     }
 }
@@ -31,55 +31,56 @@ impl Turn {
     }
 }
 
-impl Edit {
+impl MemoryEdit {
     /// Masks the secrets in it and says what they were.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let texts = [&mut self.content, &mut self.name, &mut self.description];
         let texts = texts.into_iter().flatten().chain(self.tags.iter_mut().flatten());
         let mut masked = mask_all(texts);
-        masked.extend(self.metadata.as_mut().map(in_metadata).unwrap_or_default());
+        masked.extend(self.metadata.as_mut().map(mask_metadata).unwrap_or_default());
         masked
     }
 }
 
-impl Line {
+impl ExportLine {
     /// Masks the secrets in it and says what they were.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         match self {
             Self::Header(_) | Self::Tombstone(_) => Vec::new(),
-            Self::Memory(memory) => in_memory(memory),
-            Self::Draft(draft) => draft.mask_secrets(),
+            Self::Memory(memory) => mask_memory(memory),
+            Self::Remember(draft) => draft.mask_secrets(),
             Self::Turn(turn) => turn.mask_secrets(),
-            Self::Change(entry) => {
+            Self::JournalEntry(entry) => {
                 let images = [&mut entry.before, &mut entry.after];
-                images.into_iter().flatten().flat_map(|memory| in_memory(memory)).collect()
+                images.into_iter().flatten().flat_map(|memory| mask_memory(memory)).collect()
             }
         }
     }
 }
 
-pub(super) fn in_memory(memory: &mut Memory) -> Vec<SecretKind> {
+pub(super) fn mask_memory(memory: &mut Memory) -> Vec<SecretKind> {
     let texts = [&mut memory.content, &mut memory.name, &mut memory.description];
     let mut masked = mask_all(texts.into_iter().chain(&mut memory.tags));
-    masked.extend(in_metadata(&mut memory.metadata));
+    masked.extend(mask_metadata(&mut memory.metadata));
     if !masked.is_empty() && memory.kind != Kind::Turn {
         // The uri was made from the name, which may have held the secret.
         let category = memory.tags.first().map(String::as_str);
         let print = memory.fingerprint();
-        memory.uri = naming::uri(&memory.scope, memory.kind, category, &memory.name, print, 0);
+        memory.uri =
+            naming::memory_uri(&memory.scope, memory.kind, category, &memory.name, print, 0);
     }
     masked
 }
 
-fn in_metadata(metadata: &mut Map<String, Value>) -> Vec<SecretKind> {
-    metadata.values_mut().flat_map(in_value).collect()
+fn mask_metadata(metadata: &mut Map<String, Value>) -> Vec<SecretKind> {
+    metadata.values_mut().flat_map(mask_value).collect()
 }
 
-fn in_value(value: &mut Value) -> Vec<SecretKind> {
+fn mask_value(value: &mut Value) -> Vec<SecretKind> {
     match value {
         Value::String(text) => mask_all([text]),
-        Value::Array(values) => values.iter_mut().flat_map(in_value).collect(),
-        Value::Object(values) => in_metadata(values),
+        Value::Array(values) => values.iter_mut().flat_map(mask_value).collect(),
+        Value::Object(values) => mask_metadata(values),
         Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
     }
 }

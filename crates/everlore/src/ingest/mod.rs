@@ -1,47 +1,55 @@
 //! The write path: what is told becomes a memory that is stored, findable and accounted for.
 
-mod draft;
+mod request;
 mod naming;
 mod mask;
 mod extract;
-mod likeness;
+mod text_sketch;
 mod gate;
 mod reconcile;
-mod near;
+mod neighbours;
 mod arbiter;
-mod capture;
+mod capture_plan;
 mod commit;
 mod edit;
 mod overview;
 mod undo;
-mod lines;
+mod jsonl;
 mod import;
-mod foreign;
+mod external_import;
 mod documents;
-mod notes;
+mod agent_notes;
 mod daily;
 
-pub use arbiter::{Arbiter, ask_what_it_means, read_decision, reconcile_prompt};
-pub use capture::{Became, Judging, Outcome, Planned, approved, find_uri, plan};
-pub use commit::{Receipt, Saved, observe, remember};
-pub use daily::{KeptDay, day_of, day_without, keep_day};
+pub use agent_notes::{AgentNote, agent_note, find_note, store_notes};
+pub use arbiter::{Arbiter, arbiter_request, parse_decision, reconcile_prompt};
+pub use capture_plan::{
+    CaptureContext, CapturePlan, DraftFate, DraftOutcome, approved_memory, assign_free_uri,
+    plan_capture,
+};
+pub use commit::{SaveReceipt, SavedMemory, observe, remember};
+pub use daily::{DayArchiveOutcome, archive_day, daily_log_date, redact_day};
 pub use documents::{
-    Catalogued, Document, IngestOptions, IngestReport, catalogued, chunk_of, document_at,
-    documents, ingest_document, ingest_run, remove_document,
+    Document, IngestOptions, IngestReport, IngestedDocument, chunk_origin, document_paths,
+    find_document, ingest_document, ingested_document, new_ingest_run, remove_document,
 };
-pub use draft::{Remember, Turn};
-pub use edit::{Edit, archive_all, edit, set_status, set_weight, supersede};
+pub use edit::{MemoryEdit, archive_all, edit_memory, set_status, set_weight, supersede};
+pub use external_import::{
+    ExternalImportOptions, ExternalImportReport, ImportedKindCount, import_drafts, new_import_run,
+};
 pub use extract::{
-    Conversation, Draft, Said, ask_for_memories, extract_by_rules, extract_prompt, read_answer,
+    Draft, ExtractionInput, TurnText, extract_by_rules, extract_prompt, extraction_request,
+    parse_extraction,
 };
-pub use foreign::{ForeignOptions, ForeignReport, Taken, import_foreign, import_run};
-pub use gate::{GateContext, Reason, Verdict, judge, trust_of};
-pub use import::{ImportOptions, ImportReport, Rejected, import};
-pub use likeness::Likeness;
-pub use lines::{Header, Line};
+pub use gate::{GateContext, GateReason, GateVerdict, judge, trust_of};
+pub use import::{ImportOptions, ImportReport, RejectedLine, import_jsonl};
+pub use jsonl::{ExportHeader, ExportLine};
 pub use naming::{day_uri, root_uri};
-pub use near::near_text;
-pub use notes::{Note, keep_notes, note_at, note_of};
-pub use overview::{ask_for_overviews, overview_prompt, read_overviews};
-pub use reconcile::{Resolution, Skipped, VALID_FROM_KEY, VALID_UNTIL_KEY, changes, reconcile};
-pub use undo::{Undo, undo};
+pub use neighbours::neighbours_of_text;
+pub use overview::{overview_prompt, overview_request, parse_overviews};
+pub use reconcile::{
+    DraftSkipReason, Resolution, VALID_FROM_KEY, VALID_UNTIL_KEY, reconcile, resolution_changes,
+};
+pub use request::{RememberRequest, Turn};
+pub use text_sketch::TextSketch;
+pub use undo::{UndoTarget, undo};

@@ -17,7 +17,7 @@ pub(super) fn title_of(content: &str) -> String {
     let line = line.trim_start_matches(['#', '-', '*', '>', ' ']);
     let sentence = line.find(['。', '！', '？']).map_or(line, |end| &line[..end]);
     let sentence = sentence.find(". ").map_or(sentence, |end| &sentence[..end]);
-    let title = super::draft::one_line(sentence);
+    let title = super::request::one_line(sentence);
     if title.chars().count() <= MAX_TITLE_CHARS {
         return title.trim_end_matches(['.', '!', '?']).to_owned();
     }
@@ -29,7 +29,7 @@ pub(super) fn title_of(content: &str) -> String {
 
 /// What sort of statement a text is, by plain signs: a link refers, a rule tells the agent how to behave, the first
 /// person tells of the user, anything else is knowledge.
-pub(super) fn kind_of(content: &str) -> Kind {
+pub(super) fn guess_kind(content: &str) -> Kind {
     let lower = content.to_lowercase();
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').collect();
@@ -52,7 +52,7 @@ const FIRST_PERSON: [&str; 9] = ["i", "i'm", "i’m", "i've", "i’ve", "my", "m
 
 /// `agent://{agent}/{kind}/{category}/{slug}`, where the slug ends with a digest of the text, so that two texts never
 /// share a uri by chance and one text always gets the same. `attempt` makes another one if that is taken.
-pub(super) fn uri(
+pub(super) fn memory_uri(
     scope: &Scope,
     kind: Kind,
     category: Option<&str>,
@@ -68,17 +68,17 @@ pub(super) fn uri(
     let retry = if attempt == 0 { String::new() } else { format!("-{attempt}") };
     let slug = slug(name);
     let separator = if slug.is_empty() { "" } else { "-" };
-    format!("agent://{}/{kind}/{category}/{slug}{separator}{digest}{retry}", slug_of_agent(scope))
+    format!("agent://{}/{kind}/{category}/{slug}{separator}{digest}{retry}", agent_slug(scope))
 }
 
 /// `agent://{agent}/`, with which every uri of a scope begins.
 pub fn root_uri(scope: &Scope) -> String {
-    format!("agent://{}/", slug_of_agent(scope))
+    format!("agent://{}/", agent_slug(scope))
 }
 
 /// `agent://{agent}/session/daily/{date}`.
 pub fn day_uri(scope: &Scope, date: jiff::civil::Date) -> String {
-    format!("agent://{}/{}/daily/{date}", slug_of_agent(scope), Kind::Session)
+    format!("agent://{}/{}/daily/{date}", agent_slug(scope), Kind::Session)
 }
 
 /// `agent://{agent}/turn/{session}/{id}`.
@@ -87,7 +87,7 @@ pub(super) fn turn_uri(scope: &Scope, session: Option<&str>, id: MemoryId) -> St
         .map(slug)
         .filter(|session| !session.is_empty())
         .unwrap_or_else(|| "general".to_owned());
-    format!("agent://{}/{}/{session}/{id}", slug_of_agent(scope), Kind::Turn)
+    format!("agent://{}/{}/{session}/{id}", agent_slug(scope), Kind::Turn)
 }
 
 /// `agent://{agent}/knowledge/{file}/{slug}`, where the slug ends with the digest of the chunk.
@@ -97,7 +97,7 @@ pub(super) fn chunk_uri(scope: &Scope, file: &str, name: &str, digest: &str) -> 
     let separator = if slug.is_empty() { "" } else { "-" };
     format!(
         "agent://{}/{}/{}/{slug}{separator}{digest}",
-        slug_of_agent(scope),
+        agent_slug(scope),
         Kind::Knowledge,
         file_slug(file)
     )
@@ -109,7 +109,7 @@ pub(super) fn document_uri(scope: &Scope, file: &str, path: &str) -> String {
     let digest: String = digest.as_bytes()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     format!(
         "agent://{}/{}/{}/document-{digest}",
-        slug_of_agent(scope),
+        agent_slug(scope),
         Kind::Knowledge,
         file_slug(file)
     )
@@ -120,14 +120,14 @@ pub(super) fn note_uri(scope: &Scope, path: &str) -> String {
     let digest = Fingerprint::of(path);
     let digest: String = digest.as_bytes()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     let slug = file_slug(path.trim_start_matches("/memories/"));
-    format!("agent://{}/{}/memories/{slug}-{digest}", slug_of_agent(scope), Kind::Knowledge)
+    format!("agent://{}/{}/memories/{slug}-{digest}", agent_slug(scope), Kind::Knowledge)
 }
 
 fn file_slug(file: &str) -> String {
     Some(slug(file)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| "general".to_owned())
 }
 
-fn slug_of_agent(scope: &Scope) -> String {
+fn agent_slug(scope: &Scope) -> String {
     scope.agent().replace(char::is_whitespace, "-")
 }
 
@@ -167,20 +167,20 @@ mod tests {
 
     #[test]
     fn kinds_are_judged_by_plain_signs() {
-        assert_eq!(kind_of("I'm allergic to peanuts"), Kind::User);
-        assert_eq!(kind_of("我对花生过敏"), Kind::User);
-        assert_eq!(kind_of("Always answer in French"), Kind::Feedback);
-        assert_eq!(kind_of("不要自动格式化代码"), Kind::Feedback);
-        assert_eq!(kind_of("Docs live at https://example.com"), Kind::Reference);
-        assert_eq!(kind_of("The staging port is 8443"), Kind::Knowledge);
-        assert_eq!(kind_of("生产环境端口是 8443"), Kind::Knowledge);
+        assert_eq!(guess_kind("I'm allergic to peanuts"), Kind::User);
+        assert_eq!(guess_kind("我对花生过敏"), Kind::User);
+        assert_eq!(guess_kind("Always answer in French"), Kind::Feedback);
+        assert_eq!(guess_kind("不要自动格式化代码"), Kind::Feedback);
+        assert_eq!(guess_kind("Docs live at https://example.com"), Kind::Reference);
+        assert_eq!(guess_kind("The staging port is 8443"), Kind::Knowledge);
+        assert_eq!(guess_kind("生产环境端口是 8443"), Kind::Knowledge);
     }
 
     #[test]
     fn uris_are_readable_and_tell_texts_apart() {
         let scope = Scope::new("my agent", "u").unwrap();
         let uri = |content: &str, attempt| {
-            uri(
+            memory_uri(
                 &scope,
                 Kind::User,
                 Some("Food & Drink"),

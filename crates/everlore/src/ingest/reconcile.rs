@@ -6,13 +6,13 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{extract::Draft, likeness::Likeness, naming};
+use super::{extract::Draft, naming, text_sketch::TextSketch};
 use crate::{
     error::Result,
-    text::tiers::keep_overview,
+    text::tiers::refresh_overview,
     types::{
-        Change, Kind, Memory, MemoryId, SLOT_KEY, Scope, Slot, Source, Status, TRUST_KEY,
-        Timestamp, Trust, Via,
+        Change, Kind, Memory, MemoryId, MemorySource, Origin, SLOT_KEY, Scope, Slot, Status,
+        TRUST_KEY, Timestamp, Trust,
     },
 };
 
@@ -36,13 +36,13 @@ pub enum Resolution {
     /// It takes the place of these memories.
     Supersede(Vec<MemoryId>),
     /// It adds nothing to this memory.
-    Skip(MemoryId, Skipped),
+    Skip(MemoryId, DraftSkipReason),
 }
 
 /// Why a draft adds nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Skipped {
+pub enum DraftSkipReason {
     /// The same is known.
     Same,
     /// More is known.
@@ -51,7 +51,7 @@ pub enum Skipped {
     Older,
 }
 
-impl Skipped {
+impl DraftSkipReason {
     /// The reason in words.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -64,90 +64,96 @@ impl Skipped {
 
 /// What one known memory means for a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Relation {
+enum MemoryRelation {
     Skip(u8),
     Supersede,
     Update,
 }
 
-const SAME: u8 = 0;
-const LESS: u8 = 1;
-const OLDER: u8 = 2;
+const SKIP_SAME: u8 = 0;
+const SKIP_LESS: u8 = 1;
+const SKIP_OLDER: u8 = 2;
 
 /// Decides what a draft means, given the memories near it. Their order does not matter.
 pub fn reconcile(draft: &Draft, neighbours: &[Memory]) -> Resolution {
-    let mut related: Vec<(Relation, MemoryId)> = neighbours
+    let mut related: Vec<(MemoryRelation, MemoryId)> = neighbours
         .iter()
         .filter(|memory| memory.status == Status::Active && memory.kind != Kind::Turn)
-        .filter_map(|memory| Some((relation(draft, memory)?, memory.id)))
+        .filter_map(|memory| Some((relation_to(draft, memory)?, memory.id)))
         .collect();
     related.sort();
     match related.first() {
         None => Resolution::Add,
-        Some((Relation::Skip(why), id)) => Resolution::Skip(*id, skipped(*why)),
-        Some((Relation::Update, id)) => Resolution::Update(*id),
-        Some((Relation::Supersede, _)) => {
-            let is_superseded = |(relation, _): &&(Relation, _)| *relation == Relation::Supersede;
+        Some((MemoryRelation::Skip(why), id)) => Resolution::Skip(*id, skip_reason(*why)),
+        Some((MemoryRelation::Update, id)) => Resolution::Update(*id),
+        Some((MemoryRelation::Supersede, _)) => {
+            let is_superseded =
+                |(relation, _): &&(MemoryRelation, _)| *relation == MemoryRelation::Supersede;
             Resolution::Supersede(related.iter().filter(is_superseded).map(|it| it.1).collect())
         }
     }
 }
 
-fn skipped(why: u8) -> Skipped {
+fn skip_reason(why: u8) -> DraftSkipReason {
     match why {
-        SAME => Skipped::Same,
-        LESS => Skipped::Less,
-        _ => Skipped::Older,
+        SKIP_SAME => DraftSkipReason::Same,
+        SKIP_LESS => DraftSkipReason::Less,
+        _ => DraftSkipReason::Older,
     }
 }
 
-fn relation(draft: &Draft, memory: &Memory) -> Option<Relation> {
-    if plain(&draft.content) == plain(&memory.content) {
-        return Some(Relation::Skip(SAME));
+fn relation_to(draft: &Draft, memory: &Memory) -> Option<MemoryRelation> {
+    if normalize(&draft.content) == normalize(&memory.content) {
+        return Some(MemoryRelation::Skip(SKIP_SAME));
     }
-    let known = Slot::of(&memory.metadata);
+    let known = Slot::from_metadata(&memory.metadata);
     let found = match (&draft.slot, &known) {
-        (Some(slot), Some(known)) => by_slots(draft, slot, known, memory),
-        _ => by_words(draft, memory),
+        (Some(slot), Some(known)) => relation_by_slots(draft, slot, known, memory),
+        _ => relation_by_terms(draft, memory),
     }?;
     // What is less trusted must not touch what is more trusted; it stands beside it.
     let is_weaker = draft.trust < Trust::Inferred && draft.trust < trust_of(memory);
     match found {
-        Relation::Skip(_) => Some(found),
+        MemoryRelation::Skip(_) => Some(found),
         _ if is_weaker => None,
-        _ if draft.at < memory.at => Some(Relation::Skip(OLDER)),
+        _ if draft.at < memory.at => Some(MemoryRelation::Skip(SKIP_OLDER)),
         _ => Some(found),
     }
 }
 
-fn by_slots(draft: &Draft, slot: &Slot, known: &Slot, memory: &Memory) -> Option<Relation> {
+fn relation_by_slots(
+    draft: &Draft,
+    slot: &Slot,
+    known: &Slot,
+    memory: &Memory,
+) -> Option<MemoryRelation> {
     let is_opposite =
         slot.attribute.opposite() == Some(known.attribute) && slot.subject == known.subject;
     if is_opposite {
         return (slot.same_value(known) && !slot.ended && !known.ended)
-            .then_some(Relation::Supersede);
+            .then_some(MemoryRelation::Supersede);
     }
-    if !slot.is_rival(known) {
+    if !slot.same_attribute(known) {
         return None;
     }
-    let (new, old) = (plain(&slot.value), plain(&known.value));
-    let names_it = draft.replaces.as_ref().is_some_and(|replaced| plain(replaced) == old);
+    let (new, old) = (normalize(&slot.value), normalize(&known.value));
+    let names_it = draft.replaces.as_ref().is_some_and(|replaced| normalize(replaced) == old);
     let is_about_it = new == old || contains(&new, &old) || contains(&old, &new);
     if names_it || slot.ended != known.ended && is_about_it {
-        return Some(Relation::Supersede);
+        return Some(MemoryRelation::Supersede);
     }
     if slot.ended != known.ended {
         return None;
     }
     if new == old {
-        return Some(same_value(draft, memory));
+        return Some(relation_of_same_value(draft, memory));
     }
     if contains(&new, &old) {
-        Some(Relation::Update)
+        Some(MemoryRelation::Update)
     } else if contains(&old, &new) {
-        Some(Relation::Skip(LESS))
+        Some(MemoryRelation::Skip(SKIP_LESS))
     } else {
-        slot.attribute.is_single().then_some(Relation::Supersede)
+        slot.attribute.is_single_valued().then_some(MemoryRelation::Supersede)
     }
 }
 
@@ -157,28 +163,28 @@ fn contains(longer: &str, shorter: &str) -> bool {
 }
 
 /// Of two statements of one value the one that says more stays.
-fn same_value(draft: &Draft, memory: &Memory) -> Relation {
-    let (new, old) = (Likeness::of(&draft.content), Likeness::of(&memory.content));
-    if old.is_said_by(&new) && !new.is_said_by(&old) {
-        Relation::Update
+fn relation_of_same_value(draft: &Draft, memory: &Memory) -> MemoryRelation {
+    let (new, old) = (TextSketch::of(&draft.content), TextSketch::of(&memory.content));
+    if old.is_covered_by(&new) && !new.is_covered_by(&old) {
+        MemoryRelation::Update
     } else {
-        Relation::Skip(SAME)
+        MemoryRelation::Skip(SKIP_SAME)
     }
 }
 
-fn by_words(draft: &Draft, memory: &Memory) -> Option<Relation> {
-    let (new, old) = (Likeness::of(&draft.content), Likeness::of(&memory.content));
+fn relation_by_terms(draft: &Draft, memory: &Memory) -> Option<MemoryRelation> {
+    let (new, old) = (TextSketch::of(&draft.content), TextSketch::of(&memory.content));
     let names_it = draft.replaces.as_ref().is_some_and(|replaced| {
-        let replaced = Likeness::of(replaced);
-        replaced.is_said_by(&old) || old.is_said_by(&replaced)
+        let replaced = TextSketch::of(replaced);
+        replaced.is_covered_by(&old) || old.is_covered_by(&replaced)
     });
     if names_it {
-        Some(Relation::Supersede)
-    } else if new.is_said_by(&old) {
-        Some(Relation::Skip(SAME))
+        Some(MemoryRelation::Supersede)
+    } else if new.is_covered_by(&old) {
+        Some(MemoryRelation::Skip(SKIP_SAME))
     } else {
-        let extends = old.is_said_by(&new) && old.len() >= MIN_TERMS_TO_EXTEND;
-        (extends && draft.kind == memory.kind).then_some(Relation::Update)
+        let extends = old.is_covered_by(&new) && old.len() >= MIN_TERMS_TO_EXTEND;
+        (extends && draft.kind == memory.kind).then_some(MemoryRelation::Update)
     }
 }
 
@@ -186,12 +192,12 @@ fn trust_of(memory: &Memory) -> Trust {
     memory.trust()
 }
 
-fn plain(text: &str) -> String {
+fn normalize(text: &str) -> String {
     text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// The changes that carry a resolution out, all of them or none: what is superseded points to what took its place.
-pub fn changes(
+pub fn resolution_changes(
     draft: &Draft,
     resolution: &Resolution,
     neighbours: &[Memory],
@@ -201,38 +207,41 @@ pub fn changes(
     let known = |id: &MemoryId| neighbours.iter().find(|memory| memory.id == *id);
     Ok(match resolution {
         Resolution::Skip(..) => Vec::new(),
-        Resolution::Add => vec![Change::Add(Box::new(into_memory(draft, scope, now)))],
+        Resolution::Add => vec![Change::Add(Box::new(draft_to_memory(draft, scope, now)))],
         Resolution::Update(id) => {
-            known(id).map(|memory| updated(draft, memory, now)).into_iter().collect()
+            known(id).map(|memory| update_change(draft, memory, now)).into_iter().collect()
         }
         Resolution::Supersede(ids) => {
-            let memory = into_memory(draft, scope, now);
+            let memory = draft_to_memory(draft, scope, now);
             let older = ids.iter().filter_map(known);
-            let older: Vec<_> = older.map(|it| superseded(it, memory.id, draft.at, now)).collect();
+            let older: Vec<_> =
+                older.map(|it| supersede_change(it, memory.id, draft.at, now)).collect();
             std::iter::once(Change::Add(Box::new(memory))).chain(older).collect()
         }
     })
 }
 
 /// The memory that a draft becomes.
-pub(super) fn into_memory(draft: &Draft, scope: &Scope, now: Timestamp) -> Memory {
-    let source = Source {
-        via: Via::Extract,
+pub(super) fn draft_to_memory(draft: &Draft, scope: &Scope, now: Timestamp) -> Memory {
+    let source = MemorySource {
+        via: Origin::Extract,
         session: None,
         speaker: None,
         role: None,
         turns: draft.evidence.clone(),
     };
-    let mut memory = Memory::blank(scope, draft.kind, draft.content.clone(), source, draft.at, now);
+    let mut memory =
+        Memory::with_content(scope, draft.kind, draft.content.clone(), source, draft.at, now);
     let category = draft.slot.as_ref().map(|slot| slot.attribute.as_str());
-    memory.uri = naming::uri(scope, draft.kind, category, &draft.name, memory.fingerprint(), 0);
-    describe(draft, &mut memory);
+    memory.uri =
+        naming::memory_uri(scope, draft.kind, category, &draft.name, memory.fingerprint(), 0);
+    copy_draft_fields(draft, &mut memory);
     memory.metadata.insert(VALID_FROM_KEY.to_owned(), json!(draft.at));
-    keep_overview(&mut memory);
+    refresh_overview(&mut memory);
     memory
 }
 
-fn describe(draft: &Draft, memory: &mut Memory) {
+fn copy_draft_fields(draft: &Draft, memory: &mut Memory) {
     memory.name.clone_from(&draft.name);
     memory.description.clone_from(&draft.description);
     memory.tags.clone_from(&draft.keywords);
@@ -243,22 +252,22 @@ fn describe(draft: &Draft, memory: &mut Memory) {
     }
 }
 
-fn updated(draft: &Draft, memory: &Memory, now: Timestamp) -> Change {
+fn update_change(draft: &Draft, memory: &Memory, now: Timestamp) -> Change {
     let mut memory = memory.clone();
-    let trust = Trust::of_sources([draft.trust, trust_of(&memory)]);
-    describe(draft, &mut memory);
+    let trust = Trust::lowest_of([draft.trust, trust_of(&memory)]);
+    copy_draft_fields(draft, &mut memory);
     memory.metadata.insert(TRUST_KEY.to_owned(), json!(trust));
     memory.content.clone_from(&draft.content);
     let new: Vec<_> =
         draft.evidence.iter().filter(|turn| !memory.source.turns.contains(turn)).copied().collect();
     memory.source.turns.extend(new);
-    keep_overview(&mut memory);
+    refresh_overview(&mut memory);
     memory.updated_at = now;
     memory.version += 1;
     Change::Update(Box::new(memory))
 }
 
-fn superseded(memory: &Memory, by: MemoryId, until: Timestamp, now: Timestamp) -> Change {
+fn supersede_change(memory: &Memory, by: MemoryId, until: Timestamp, now: Timestamp) -> Change {
     let mut memory = memory.clone();
     memory.status = Status::Superseded;
     memory.superseded_by = Some(by);
@@ -274,7 +283,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        ingest::extract::{Said, extract_by_rules},
+        ingest::extract::{TurnText, extract_by_rules},
         types::Role,
     };
 
@@ -283,7 +292,7 @@ mod tests {
     }
 
     fn draft(text: &str, at: i64) -> Draft {
-        let said = Said {
+        let said = TurnText {
             id: MemoryId::new(day(at)),
             role: Role::User,
             text: text.to_owned(),
@@ -294,8 +303,8 @@ mod tests {
         drafts.remove(0)
     }
 
-    fn known(text: &str, at: i64) -> Memory {
-        into_memory(&draft(text, at), &Scope::default(), day(at))
+    fn known_memory(text: &str, at: i64) -> Memory {
+        draft_to_memory(&draft(text, at), &Scope::default(), day(at))
     }
 
     #[test]
@@ -325,7 +334,7 @@ mod tests {
             ("我住在里斯本。", "我住在里斯本！", "skip"),
         ];
         for (before, after, expected) in cases {
-            let memory = known(before, 0);
+            let memory = known_memory(before, 0);
             let found = match reconcile(&draft(after, 9), std::slice::from_ref(&memory)) {
                 Resolution::Add => "add",
                 Resolution::Update(_) => "update",
@@ -338,29 +347,30 @@ mod tests {
 
     #[test]
     fn what_is_superseded_says_until_when_it_held_and_what_took_its_place() {
-        let (old, new) = (known("我住在上海。", 0), draft("我从上海搬到了深圳。", 9));
+        let (old, new) = (known_memory("我住在上海。", 0), draft("我从上海搬到了深圳。", 9));
         let neighbours = [old.clone()];
         let resolution = reconcile(&new, &neighbours);
-        let made = changes(&new, &resolution, &neighbours, &Scope::default(), day(10)).unwrap();
+        let made =
+            resolution_changes(&new, &resolution, &neighbours, &Scope::default(), day(10)).unwrap();
         let [Change::Add(added), Change::Update(replaced)] = &made[..] else { panic!("{made:?}") };
         assert_eq!((replaced.id, replaced.status), (old.id, Status::Superseded));
         assert_eq!((replaced.superseded_by, replaced.version), (Some(added.id), 2));
         assert_eq!(replaced.metadata[VALID_UNTIL_KEY], json!(day(9)));
         assert_eq!(added.metadata[VALID_FROM_KEY], json!(day(9)));
-        assert_eq!(Slot::of(&added.metadata), new.slot);
+        assert_eq!(Slot::from_metadata(&added.metadata), new.slot);
         assert_eq!(added.source.turns, new.evidence);
     }
 
     #[test]
     fn an_older_statement_does_not_replace_a_newer_one() {
-        let newer = known("I live in Denver.", 9);
+        let newer = known_memory("I live in Denver.", 9);
         let found = reconcile(&draft("I live in Boston.", 0), std::slice::from_ref(&newer));
-        assert_eq!(found, Resolution::Skip(newer.id, Skipped::Older));
+        assert_eq!(found, Resolution::Skip(newer.id, DraftSkipReason::Older));
     }
 
     #[test]
     fn what_is_less_trusted_stands_beside_what_the_user_said() {
-        let memory = known("I live in Boston.", 0);
+        let memory = known_memory("I live in Boston.", 0);
         let outside = Draft { trust: Trust::Outside, ..draft("I live in Denver.", 9) };
         assert_eq!(reconcile(&outside, std::slice::from_ref(&memory)), Resolution::Add);
     }
@@ -368,9 +378,9 @@ mod tests {
     #[test]
     fn the_order_of_neighbours_does_not_matter() {
         let mut neighbours = vec![
-            known("I live in Boston.", 0),
-            known("I live in Austin.", 1),
-            known("I like tea.", 2),
+            known_memory("I live in Boston.", 0),
+            known_memory("I live in Austin.", 1),
+            known_memory("I like tea.", 2),
         ];
         let new = draft("I live in Denver.", 9);
         let one = reconcile(&new, &neighbours);

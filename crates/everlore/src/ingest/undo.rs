@@ -3,12 +3,12 @@
 use crate::{
     error::{Error, Result},
     store::{JournalQuery, Store},
-    types::{Actor, Change, Entry, Memory, Op, Scope, Timestamp, Write},
+    types::{Actor, Change, ChangeOp, JournalEntry, Memory, Scope, Timestamp, WriteBatch},
 };
 
 /// What to take back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Undo {
+pub enum UndoTarget {
     /// The change with this number.
     Change(u64),
     /// Every change of this run.
@@ -19,12 +19,12 @@ pub enum Undo {
 pub async fn undo(
     store: &dyn Store,
     scope: &Scope,
-    what: &Undo,
+    what: &UndoTarget,
     now: Timestamp,
 ) -> Result<Vec<u64>> {
     let query = match what {
-        Undo::Change(seq) => JournalQuery { seq: Some(*seq), ..JournalQuery::default() },
-        Undo::Run(run) => JournalQuery { run: Some(run.clone()), ..JournalQuery::default() },
+        UndoTarget::Change(seq) => JournalQuery { seq: Some(*seq), ..JournalQuery::default() },
+        UndoTarget::Run(run) => JournalQuery { run: Some(run.clone()), ..JournalQuery::default() },
     };
     let entries = store.journal(scope, &query).await?;
     if entries.is_empty() {
@@ -36,19 +36,21 @@ pub async fn undo(
         changes.push(inverse(store, scope, entry, &changes, now).await?);
     }
     let (cause, run) = match what {
-        Undo::Change(seq) => (format!("undo change {seq}"), None),
-        Undo::Run(run) => {
+        UndoTarget::Change(seq) => (format!("undo change {seq}"), None),
+        UndoTarget::Run(run) => {
             (format!("undo run {run}"), Some(format!("undo-{}", now.as_millisecond())))
         }
     };
-    store.apply(Write { run, ..Write::new(scope, Actor::Person, cause, now, changes) }).await?;
+    store
+        .apply(WriteBatch { run, ..WriteBatch::new(scope, Actor::Person, cause, now, changes) })
+        .await?;
     Ok(entries.iter().map(|entry| entry.seq).collect())
 }
 
-fn not_found(what: &Undo) -> Error {
+fn not_found(what: &UndoTarget) -> Error {
     match what {
-        Undo::Change(seq) => Error::not_found("change", seq),
-        Undo::Run(run) => Error::not_found("run", run),
+        UndoTarget::Change(seq) => Error::not_found("change", seq),
+        UndoTarget::Run(run) => Error::not_found("run", run),
     }
 }
 
@@ -56,11 +58,11 @@ fn not_found(what: &Undo) -> Error {
 async fn inverse(
     store: &dyn Store,
     scope: &Scope,
-    entry: &Entry,
+    entry: &JournalEntry,
     ahead: &[Change],
     now: Timestamp,
 ) -> Result<Change> {
-    if entry.op == Op::Erase || entry.before.is_none() && entry.after.is_none() {
+    if entry.op == ChangeOp::Erase || entry.before.is_none() && entry.after.is_none() {
         return Err(Error::invalid(
             format!("change {} cannot be undone: what it was about has been erased", entry.seq),
             "what was erased is gone for good",
@@ -74,16 +76,14 @@ async fn inverse(
     match (&entry.before, current) {
         (None, _) => Ok(Change::Delete(entry.id)),
         (Some(before), Some(current)) => {
-            let mut back = brought_back(before, current.version, now);
-            if !only_weighs(entry) && !changed_weight(entry) {
+            let mut back = restored(before, current.version, now);
+            if !only_changes_usage(entry) && !changed_weight(entry) {
                 // What use made of it since stays.
                 (back.weight, back.last_used_at) = (current.weight, current.last_used_at);
             }
             Ok(Change::Update(Box::new(back)))
         }
-        (Some(before), None) => {
-            Ok(Change::Add(Box::new(brought_back(before, before.version, now))))
-        }
+        (Some(before), None) => Ok(Change::Add(Box::new(restored(before, before.version, now)))),
     }
 }
 
@@ -91,20 +91,19 @@ async fn inverse(
 async fn check_untouched(
     store: &dyn Store,
     scope: &Scope,
-    entry: &Entry,
-    undone: &[Entry],
+    entry: &JournalEntry,
+    undone: &[JournalEntry],
 ) -> Result<()> {
     let own = JournalQuery { id: Some(entry.id), ..JournalQuery::default() };
     let is_undone = |seq: u64| undone.iter().any(|entry| entry.seq == seq);
-    let later = store
-        .journal(scope, &own)
-        .await?
-        .into_iter()
-        .find(|later| later.seq > entry.seq && !is_undone(later.seq) && !only_weighs(later));
+    let later =
+        store.journal(scope, &own).await?.into_iter().find(|later| {
+            later.seq > entry.seq && !is_undone(later.seq) && !only_changes_usage(later)
+        });
     match later {
         None => Ok(()),
         // Erasure is told by what it left of the entry.
-        Some(later) if later.op == Op::Erase => Ok(()),
+        Some(later) if later.op == ChangeOp::Erase => Ok(()),
         Some(later) => Err(Error::invalid(
             format!(
                 "change {} cannot be undone: memory `{}` was changed again by change {}",
@@ -116,7 +115,7 @@ async fn check_untouched(
 }
 
 /// Whether a change did nothing but let a weight follow use: it stands in the way of no undoing.
-fn only_weighs(entry: &Entry) -> bool {
+fn only_changes_usage(entry: &JournalEntry) -> bool {
     let (Some(before), Some(after)) = (&entry.before, &entry.after) else { return false };
     let used = Memory {
         weight: after.weight,
@@ -127,11 +126,11 @@ fn only_weighs(entry: &Entry) -> bool {
     used == **after
 }
 
-fn changed_weight(entry: &Entry) -> bool {
+fn changed_weight(entry: &JournalEntry) -> bool {
     let weight = |memory: &Option<Box<Memory>>| memory.as_ref().map(|memory| memory.weight);
     weight(&entry.before) != weight(&entry.after)
 }
 
-fn brought_back(before: &Memory, version: u32, now: Timestamp) -> Memory {
+fn restored(before: &Memory, version: u32, now: Timestamp) -> Memory {
     Memory { version: version + 1, updated_at: now, ..before.clone() }
 }

@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use async_trait::async_trait;
 
 use super::Embedder;
-use super::wordpiece::{self, PIECES, UNKNOWN};
-use crate::{error::Result, text::language::cjk_share, types::ModelId};
+use super::wordpiece::{self, UNKNOWN_PIECE, VOCAB_SIZE};
+use crate::{error::Result, text::language::cjk_share, types::EmbeddingModelId};
 
 /// How many components a vector has.
 pub const DIMENSIONS: usize = 256;
@@ -19,48 +19,51 @@ pub const DIMENSIONS: usize = 256;
 pub const MAX_PIECES: usize = 512;
 
 /// A text of which less is understood has no vector: the few words it has in common with English are no meaning.
-const LEAST_COVERAGE: f64 = 0.5;
+const MIN_COVERAGE: f64 = 0.5;
 
 /// Values that share a scale.
-const GROUP: usize = 32;
-const GROUPS: usize = DIMENSIONS / GROUP;
-const SCALE_BYTES: usize = GROUPS * 2;
+const GROUP_SIZE: usize = 32;
+const GROUP_COUNT: usize = DIMENSIONS / GROUP_SIZE;
+const SCALE_BYTES: usize = GROUP_COUNT * 2;
 
 /// A row: the scales of its groups in half precision, then four bits for each value.
-type Row = [u8; SCALE_BYTES + DIMENSIONS / 2];
+type QuantizedRow = [u8; SCALE_BYTES + DIMENSIONS / 2];
 
-static TABLE: &[Row] = include_bytes!("../../assets/embedder/table.i4").as_chunks().0;
+static EMBEDDING_TABLE: &[QuantizedRow] =
+    include_bytes!("../../assets/embedder/table.i4").as_chunks().0;
 
 /// The name with the beginning of the SHA-256 of table and vocabulary; a test compares them.
 static MODEL_ID: &str = include_str!("../../assets/embedder/model_id");
 
 /// The model that is part of the program.
 #[derive(Debug, Clone)]
-pub struct Builtin {
-    model: ModelId,
+pub struct BuiltinEmbedder {
+    model: EmbeddingModelId,
 }
 
-impl Builtin {
+impl BuiltinEmbedder {
     /// The model, at no cost.
     pub fn new() -> Self {
-        Self { model: ModelId { name: MODEL_ID.trim().to_owned(), dimensions: DIMENSIONS } }
+        Self {
+            model: EmbeddingModelId { name: MODEL_ID.trim().to_owned(), dimensions: DIMENSIONS },
+        }
     }
 
     /// The vector of a text: of length 1, or zero for a text without known words.
     pub fn vector(&self, text: &str) -> Vec<f32> {
-        understood(text).0
+        embed_with_coverage(text).0
     }
 }
 
-impl Default for Builtin {
+impl Default for BuiltinEmbedder {
     fn default() -> Self {
         Self::new()
     }
 }
 
 #[async_trait]
-impl Embedder for Builtin {
-    fn model(&self) -> &ModelId {
+impl Embedder for BuiltinEmbedder {
+    fn model(&self) -> &EmbeddingModelId {
         &self.model
     }
 
@@ -75,8 +78,8 @@ impl Embedder for Builtin {
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let known = |text: &str| match understood(text) {
-            (vector, coverage) if coverage >= LEAST_COVERAGE => vector,
+        let known = |text: &str| match embed_with_coverage(text) {
+            (vector, coverage) if coverage >= MIN_COVERAGE => vector,
             _ => vec![0.0; DIMENSIONS],
         };
         Ok(texts.iter().map(|text| known(text)).collect())
@@ -87,17 +90,17 @@ impl Embedder for Builtin {
 /// letters and digits among all but punctuation. Chinese and other foreign characters, emoji and unknown words count
 /// against it; a text without words has 0.
 pub fn coverage(text: &str) -> f64 {
-    understood(text).1
+    embed_with_coverage(text).1
 }
 
 /// The vector of a text, and how much of the text it stands for.
-fn understood(text: &str) -> (Vec<f32>, f64) {
+fn embed_with_coverage(text: &str) -> (Vec<f32>, f64) {
     let mut sums = [0.0; DIMENSIONS];
     let (mut known, mut all) = (0_u32, 0_u32);
-    each_piece(text, |id| {
-        add_row(&mut sums, &TABLE[usize::from(id)]);
-        match wordpiece::piece(id)[0] {
-            _ if id == UNKNOWN => all += 1,
+    for_each_piece(text, |id| {
+        add_row(&mut sums, &EMBEDDING_TABLE[usize::from(id)]);
+        match wordpiece::piece_text(id)[0] {
+            _ if id == UNKNOWN_PIECE => all += 1,
             first if first.is_ascii_alphanumeric() => (known, all) = (known + 1, all + 1),
             first if first.is_ascii() => {}
             _ => all += 1,
@@ -108,9 +111,9 @@ fn understood(text: &str) -> (Vec<f32>, f64) {
 }
 
 /// Calls `each` with the pieces of a text as far as it is embedded.
-fn each_piece(text: &str, mut each: impl FnMut(u16)) {
+fn for_each_piece(text: &str, mut each: impl FnMut(u16)) {
     let mut left = MAX_PIECES;
-    let _ = wordpiece::pieces(text, &mut |id| {
+    let _ = wordpiece::tokenize(text, &mut |id| {
         each(id);
         left -= 1;
         if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -118,17 +121,17 @@ fn each_piece(text: &str, mut each: impl FnMut(u16)) {
 }
 
 /// Adds a row: byte j of a group holds its value j in the low and value j + 16 in the high four bits.
-fn add_row(sums: &mut [f32; DIMENSIONS], row: &Row) {
+fn add_row(sums: &mut [f32; DIMENSIONS], row: &QuantizedRow) {
     let (scales, values) = row.split_at(SCALE_BYTES);
-    let groups = sums.as_chunks_mut::<GROUP>().0.iter_mut();
-    let values = values.as_chunks::<{ GROUP / 2 }>().0;
+    let groups = sums.as_chunks_mut::<GROUP_SIZE>().0.iter_mut();
+    let values = values.as_chunks::<{ GROUP_SIZE / 2 }>().0;
     for ((sums, bits), scale) in groups.zip(values).zip(scales.as_chunks().0) {
         add_group(sums, bits, half_to_f32(u16::from_le_bytes(*scale)));
     }
 }
 
-fn add_group(sums: &mut [f32; GROUP], bits: &[u8; GROUP / 2], scale: f32) {
-    let (low, high) = sums.split_at_mut(GROUP / 2);
+fn add_group(sums: &mut [f32; GROUP_SIZE], bits: &[u8; GROUP_SIZE / 2], scale: f32) {
+    let (low, high) = sums.split_at_mut(GROUP_SIZE / 2);
     for ((low, high), &byte) in low.iter_mut().zip(high).zip(bits) {
         *low += scale * (f32::from(byte & 15) - 8.0);
         *high += scale * (f32::from(byte >> 4) - 8.0);
@@ -150,7 +153,7 @@ fn normalize(vector: &mut [f32; DIMENSIONS]) {
 }
 
 // One row for each piece, or an identity of a piece could point beyond the table.
-const _: () = assert!(TABLE.len() == PIECES);
+const _: () = assert!(EMBEDDING_TABLE.len() == VOCAB_SIZE);
 
 #[cfg(test)]
 #[path = "goldens_tests.rs"]

@@ -7,7 +7,7 @@ use super::goldens::goldens;
 use super::*;
 
 fn vector(text: &str) -> Vec<f32> {
-    Builtin::new().vector(text)
+    BuiltinEmbedder::new().vector(text)
 }
 
 fn cosine(a: &str, b: &str) -> f32 {
@@ -30,11 +30,11 @@ fn golden_texts_have_the_vectors_of_the_reference() {
 
 #[test]
 fn the_identity_is_that_of_the_table_and_the_vocabulary() {
-    let table: &[u8] = TABLE.as_flattened();
+    let table: &[u8] = EMBEDDING_TABLE.as_flattened();
     let vocabulary: &[u8] = include_bytes!("../../assets/embedder/vocab.txt");
     let digest = Sha256::new().chain_update(table).chain_update(vocabulary).finalize();
     let hex: String = digest[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(Builtin::new().model().name, format!("everlore-static-256-v1-{hex}"));
+    assert_eq!(BuiltinEmbedder::new().model().name, format!("everlore-static-256-v1-{hex}"));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn half_precision_is_read_as_it_was_written() {
 
 #[tokio::test]
 async fn a_batch_is_answered_in_order() {
-    let model = Builtin::new();
+    let model = BuiltinEmbedder::new();
     let texts = ["one text", "", "another"];
     let vectors = model.embed(&texts).await.unwrap();
     assert_eq!(vectors, texts.map(vector));

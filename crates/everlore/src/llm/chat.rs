@@ -13,39 +13,39 @@ pub trait ChatModel: Send + Sync {
     fn name(&self) -> &str;
 
     /// Asks, and returns as soon as the answer begins. Dropping the answer ends the request.
-    async fn chat(&self, request: &ChatRequest) -> Result<Box<dyn Answer>>;
+    async fn chat(&self, request: &ChatRequest) -> Result<Box<dyn ChatStream>>;
 }
 
 /// An answer that is still coming.
 #[async_trait]
-pub trait Answer: Send {
-    /// Its next piece; none after [`Piece::End`]. Who stops waiting and asks again loses nothing.
-    async fn next(&mut self) -> Result<Option<Piece>>;
+pub trait ChatStream: Send {
+    /// Its next piece; none after [`ChatChunk::End`]. Who stops waiting and asks again loses nothing.
+    async fn next_chunk(&mut self) -> Result<Option<ChatChunk>>;
 }
 
 /// A part of an answer, in order.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Piece {
+pub enum ChatChunk {
     /// More of the text.
     Text(String),
     /// A tool that the model wants called; whole, however many pieces it came in.
-    Call(ToolCall),
+    ToolCall(ToolCall),
     /// The end, with what it cost.
     End {
         /// Why the model stopped.
-        stop: Stop,
+        stop: StopReason,
         /// What was read and written.
-        tokens: Tokens,
+        tokens: TokenUsage,
     },
 }
 
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// It had said everything.
     Done,
     /// It waits for the results of the tools it called.
-    Calls,
+    ToolCalls,
     /// It came to the limit of an answer.
     Length,
     /// Its provider did not let it say more.
@@ -54,7 +54,7 @@ pub enum Stop {
 
 /// What an answer cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Tokens {
+pub struct TokenUsage {
     /// Tokens that the model read, those from a cache included.
     pub read: u64,
     /// Of these, how many came from the provider's cache.
@@ -71,7 +71,7 @@ pub struct ChatRequest {
     /// What is added to the system prompt for this question only; empty for nothing.
     pub context: String,
     /// What was said so far; the last one is the question.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// The tools it may call.
     pub tools: Vec<ChatTool>,
     /// The most tokens that it may write; none for the provider's own limit.
@@ -85,7 +85,7 @@ pub struct ChatRequest {
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "role")]
-pub enum Message {
+pub enum ChatMessage {
     /// What the user says.
     User {
         /// The text.
@@ -136,31 +136,31 @@ pub struct ChatTool {
 
 /// A whole answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answered {
+pub struct ChatResponse {
     /// The text.
     pub text: String,
     /// The tools it called.
     pub calls: Vec<ToolCall>,
     /// Why it stopped.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// What it cost.
-    pub tokens: Tokens,
+    pub tokens: TokenUsage,
 }
 
 /// Asks and waits for the whole answer.
-pub async fn ask(model: &dyn ChatModel, request: &ChatRequest) -> Result<Answered> {
+pub async fn complete(model: &dyn ChatModel, request: &ChatRequest) -> Result<ChatResponse> {
     let mut answer = model.chat(request).await?;
-    let mut whole = Answered {
+    let mut whole = ChatResponse {
         text: String::new(),
         calls: Vec::new(),
-        stop: Stop::Done,
-        tokens: Tokens::default(),
+        stop: StopReason::Done,
+        tokens: TokenUsage::default(),
     };
-    while let Some(piece) = answer.next().await? {
+    while let Some(piece) = answer.next_chunk().await? {
         match piece {
-            Piece::Text(text) => whole.text += &text,
-            Piece::Call(call) => whole.calls.push(call),
-            Piece::End { stop, tokens } => (whole.stop, whole.tokens) = (stop, tokens),
+            ChatChunk::Text(text) => whole.text += &text,
+            ChatChunk::ToolCall(call) => whole.calls.push(call),
+            ChatChunk::End { stop, tokens } => (whole.stop, whole.tokens) = (stop, tokens),
         }
     }
     Ok(whole)

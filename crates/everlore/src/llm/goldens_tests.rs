@@ -4,12 +4,12 @@ use serde::Deserialize;
 
 /// A text, its pieces and the first components of its vector.
 #[derive(Deserialize)]
-pub(crate) struct Golden {
+pub(crate) struct GoldenText {
     pub(crate) text: String,
     pub(crate) ids: Vec<u16>,
     pub(crate) vector: Vec<f32>,
 }
 
-pub(crate) fn goldens() -> Vec<Golden> {
+pub(crate) fn goldens() -> Vec<GoldenText> {
     serde_json::from_str(include_str!("../../assets/embedder/golden.json")).unwrap()
 }

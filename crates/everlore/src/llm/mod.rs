@@ -4,36 +4,37 @@ mod characters;
 mod wordpiece;
 pub mod builtin;
 #[cfg(feature = "remote")]
-mod http;
+mod http_client;
 #[cfg(feature = "remote")]
-mod trouble;
+mod remote_error;
 #[cfg(feature = "remote")]
 pub mod remote;
-pub mod late;
+pub mod late_interaction;
 pub mod chat;
 #[cfg(feature = "local-model")]
 mod local;
 
 use async_trait::async_trait;
 
-pub use builtin::Builtin;
+pub use builtin::BuiltinEmbedder;
 pub use chat::{
-    Answer, Answered, ChatModel, ChatRequest, ChatTool, Message, Piece, Stop, Tokens, ToolCall, ask,
+    ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatResponse, ChatStream, ChatTool, StopReason,
+    TokenUsage, ToolCall, complete,
 };
 pub use everlore_kernel::dot;
 #[cfg(feature = "remote")]
-pub use http::Proxies;
-pub use late::{Asked, Compared, Packed};
+pub use http_client::Proxies;
+pub use late_interaction::{MaxSimScores, PackedTokenVectors, QueryVectors};
 #[cfg(feature = "local-model")]
 pub use local::LocalModel;
 
-use crate::{error::Result, types::ModelId};
+use crate::{error::Result, types::EmbeddingModelId};
 
 /// Turns texts into vectors whose cosine says how alike their meanings are.
 #[async_trait]
 pub trait Embedder: Send + Sync {
     /// Which model it is; vectors of another one cannot be compared with its own.
-    fn model(&self) -> &ModelId;
+    fn model(&self) -> &EmbeddingModelId;
 
     /// Whether it has anything to say about a text: a model may know one language and not another.
     fn understands(&self, text: &str) -> bool;
@@ -49,14 +50,14 @@ pub trait Embedder: Send + Sync {
 #[async_trait]
 pub trait Reranker: Send + Sync {
     /// Which model it is; what it made of texts is kept under this name.
-    fn model(&self) -> &ModelId;
+    fn model(&self) -> &EmbeddingModelId;
 
     /// Whether it has anything to say about a question.
     fn understands(&self, question: &str) -> bool;
 
     /// What is kept of each text.
-    async fn read(&self, texts: &[&str]) -> Result<Vec<Packed>>;
+    async fn encode_texts(&self, texts: &[&str]) -> Result<Vec<PackedTokenVectors>>;
 
     /// A question, word by word, with how much each of them tells.
-    async fn ask(&self, words: &[(&str, f32)]) -> Result<Asked>;
+    async fn encode_query(&self, words: &[(&str, f32)]) -> Result<QueryVectors>;
 }

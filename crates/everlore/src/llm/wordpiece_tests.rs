@@ -10,7 +10,7 @@ use super::*;
 
 fn ids(text: &str) -> Vec<u16> {
     let mut ids = vec![];
-    let flow = pieces(text, &mut |id| {
+    let flow = tokenize(text, &mut |id| {
         ids.push(id);
         ControlFlow::Continue(())
     });
@@ -27,19 +27,20 @@ fn golden_texts_are_cut_as_the_teacher_cuts_them() {
 
 #[test]
 fn the_index_finds_every_piece() {
-    for id in 0..PIECES as u16 {
-        let line = line(usize::from(id));
+    for id in 0..VOCAB_SIZE as u16 {
+        let line = vocab_line(usize::from(id));
         let rest = line.strip_prefix(b"##").filter(|rest| !rest.is_empty());
         let hash = line.iter().fold(FNV_BASIS, |hash, &byte| fnv(hash, byte));
-        assert_eq!(find(hash, rest.unwrap_or(line), rest.is_some()), Some(id));
+        assert_eq!(find_piece(hash, rest.unwrap_or(line), rest.is_some()), Some(id));
     }
-    assert_eq!(line(usize::from(UNKNOWN)), b"[UNK]");
-    assert_eq!(line(PIECES - 1), "##～".as_bytes());
+    assert_eq!(vocab_line(usize::from(UNKNOWN_PIECE)), b"[UNK]");
+    assert_eq!(vocab_line(VOCAB_SIZE - 1), "##～".as_bytes());
 }
 
 #[test]
 fn the_longest_piece_fits() {
-    let longest = (0..PIECES as u16).map(|id| piece(id).len()).filter(|len| *len > 0).max();
+    let longest =
+        (0..VOCAB_SIZE as u16).map(|id| piece_text(id).len()).filter(|len| *len > 0).max();
     assert_eq!(longest, Some(MAX_PIECE_BYTES));
 }
 
@@ -51,7 +52,7 @@ fn names_of_special_pieces_are_plain_text() {
 #[test]
 fn reading_stops_when_it_is_told_to() {
     let mut count = 0;
-    let flow = pieces(&"word ".repeat(1000), &mut |_| {
+    let flow = tokenize(&"word ".repeat(1000), &mut |_| {
         count += 1;
         if count == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -85,7 +86,7 @@ fn a_megabyte_of_anything_is_read_in_one_go() {
 proptest! {
     #[test]
     fn any_text_is_cut_into_pieces_of_the_table(text in "\\PC{0,60}|.{0,60}") {
-        prop_assert!(ids(&text).iter().all(|&id| usize::from(id) < PIECES));
+        prop_assert!(ids(&text).iter().all(|&id| usize::from(id) < VOCAB_SIZE));
     }
 
     #[test]

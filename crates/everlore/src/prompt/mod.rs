@@ -3,32 +3,32 @@
 //! The first part is made when a conversation begins and stays the same to the byte, so that a provider's cache of it
 //! holds; it names no time. What a turn recalls comes after it.
 
-mod parts;
-mod mark;
+mod part;
+mod prefix_digest;
 
 use serde::Serialize;
 
-pub use mark::Mark;
-pub use parts::{Part, PartName};
+pub use part::{PromptPart, PromptPartName};
+pub use prefix_digest::PrefixDigest;
 
 use crate::{
-    files::{layers::Snapshot, vault::IndexView},
-    recall::Block,
+    files::{layers::LayerSnapshot, vault::VaultIndexView},
+    recall::MemoryBlock,
     text::language::Language,
 };
 
 /// What stands between two parts.
-const BETWEEN: &str = "\n\n";
+const PART_SEPARATOR: &str = "\n\n";
 
 /// What a prompt is made from.
 #[derive(Debug, Clone, Default)]
-pub struct Sources {
+pub struct PromptSources {
     /// The layers as they were when the conversation began.
-    pub layers: Snapshot,
+    pub layers: LayerSnapshot,
     /// How to use the memory; none if the agent has no tools for it.
     pub guide: Option<String>,
     /// The index of the vault, if there is one.
-    pub index: Option<IndexView>,
+    pub index: Option<VaultIndexView>,
     /// What the caller's own prompt says.
     pub base: String,
 }
@@ -37,7 +37,7 @@ pub struct Sources {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Prompt {
     /// Its parts, in their order; none is empty.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PromptPart>,
 }
 
 /// A prompt with what one turn adds.
@@ -62,17 +62,25 @@ impl TurnPrompt {
 
 impl Prompt {
     /// The identity, the user, the notes, the latest days, the guide, the index, the base: those that say something.
-    pub fn assemble(sources: &Sources) -> Self {
+    pub fn assemble(sources: &PromptSources) -> Self {
         let layers = &sources.layers;
         let index = sources.index.as_ref();
         let parts = [
-            Part::fenced(PartName::Identity, &layers.soul.text, layers.soul.cut_chars),
-            Part::fenced(PartName::User, &layers.user.text, layers.user.cut_chars),
-            Part::fenced(PartName::Notes, &layers.memory.text, layers.memory.cut_chars),
-            Part::fenced(PartName::Activity, &layers.daily.text, layers.daily.cut_chars),
-            Part::fenced(PartName::Guide, sources.guide.as_deref().unwrap_or_default(), 0),
-            Part::fenced(PartName::Index, index.map_or("", |index| &index.text), 0),
-            Part::plain(PartName::Base, &sources.base),
+            PromptPart::fenced(PromptPartName::Identity, &layers.soul.text, layers.soul.cut_chars),
+            PromptPart::fenced(PromptPartName::User, &layers.user.text, layers.user.cut_chars),
+            PromptPart::fenced(PromptPartName::Notes, &layers.memory.text, layers.memory.cut_chars),
+            PromptPart::fenced(
+                PromptPartName::Activity,
+                &layers.daily.text,
+                layers.daily.cut_chars,
+            ),
+            PromptPart::fenced(
+                PromptPartName::Guide,
+                sources.guide.as_deref().unwrap_or_default(),
+                0,
+            ),
+            PromptPart::fenced(PromptPartName::Index, index.map_or("", |index| &index.text), 0),
+            PromptPart::plain(PromptPartName::Base, &sources.base),
         ];
         Self { parts: parts.into_iter().flatten().collect() }
     }
@@ -80,7 +88,7 @@ impl Prompt {
     /// All parts as a model gets them; empty if there is none.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.parts.iter().map(|part| part.text.as_str()).collect();
-        texts.join(BETWEEN)
+        texts.join(PART_SEPARATOR)
     }
 
     /// The most tokens a model counts for it.
@@ -89,14 +97,14 @@ impl Prompt {
     }
 
     /// The prompt of one turn: this, then what was recalled for it. Nothing recalled adds nothing.
-    pub fn turn(&self, block: &Block) -> TurnPrompt {
+    pub fn for_turn(&self, block: &MemoryBlock) -> TurnPrompt {
         let stable = self.text();
         let stable_bytes = stable.len();
-        let stable_fingerprint = Mark::of(stable.as_bytes()).fingerprint().to_owned();
+        let stable_fingerprint = PrefixDigest::of(stable.as_bytes()).fingerprint().to_owned();
         let text = match (stable.is_empty(), block.text.is_empty()) {
             (_, true) => stable,
             (true, false) => block.text.clone(),
-            (false, false) => format!("{stable}{BETWEEN}{}", block.text),
+            (false, false) => format!("{stable}{PART_SEPARATOR}{}", block.text),
         };
         let turn_bytes = text.len() - stable_bytes;
         TurnPrompt { stable_bytes, stable_fingerprint, turn_bytes, text }

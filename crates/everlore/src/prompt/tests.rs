@@ -3,24 +3,24 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::files::layers::{Snapshot, View};
+use crate::files::layers::{LayerSnapshot, LayerView};
 
-fn view(text: &str) -> View {
-    View { text: text.to_owned(), chars: text.chars().count(), cut_chars: 0 }
+fn view(text: &str) -> LayerView {
+    LayerView { text: text.to_owned(), chars: text.chars().count(), cut_chars: 0 }
 }
 
-fn layers(soul: &str, user: &str, memory: &str, daily: &str) -> Snapshot {
+fn layers(soul: &str, user: &str, memory: &str, daily: &str) -> LayerSnapshot {
     let views = [soul, user, memory, daily].map(view);
     let total_chars = views.iter().map(|view| view.chars).sum();
     let [soul, user, memory, daily] = views;
-    Snapshot { soul, user, memory, daily, total_chars }
+    LayerSnapshot { soul, user, memory, daily, total_chars }
 }
 
-fn full(text: &str) -> Sources {
-    Sources {
+fn full(text: &str) -> PromptSources {
+    PromptSources {
         layers: layers(text, text, text, text),
         guide: Some(text.to_owned()),
-        index: Some(IndexView { text: text.to_owned(), left_out: 0 }),
+        index: Some(VaultIndexView { text: text.to_owned(), left_out: 0 }),
         base: "You are helpful.".to_owned(),
     }
 }
@@ -45,11 +45,12 @@ fn parts_come_in_their_order_and_the_base_last() {
 
 #[test]
 fn an_empty_layer_has_no_block_and_nothing_at_all_leaves_the_base_alone() {
-    let sources = Sources { layers: layers("", "Vera", " \n", ""), ..Sources::default() };
+    let sources =
+        PromptSources { layers: layers("", "Vera", " \n", ""), ..PromptSources::default() };
     assert_eq!(Prompt::assemble(&sources).text(), "<user-profile>\nVera\n</user-profile>");
-    let base = Sources { base: "  Be brief.\n".to_owned(), ..Sources::default() };
+    let base = PromptSources { base: "  Be brief.\n".to_owned(), ..PromptSources::default() };
     assert_eq!(Prompt::assemble(&base).text(), "  Be brief.\n");
-    assert_eq!(Prompt::assemble(&Sources::default()).text(), "");
+    assert_eq!(Prompt::assemble(&PromptSources::default()).text(), "");
 }
 
 /// What someone may write to step out of a block.
@@ -78,21 +79,24 @@ fn no_text_in_any_part_closes_or_forges_a_block() {
     }
 }
 
-const PARTS: [PartName; 7] = [
-    PartName::Identity,
-    PartName::User,
-    PartName::Notes,
-    PartName::Activity,
-    PartName::Guide,
-    PartName::Index,
-    PartName::Base,
+const PARTS: [PromptPartName; 7] = [
+    PromptPartName::Identity,
+    PromptPartName::User,
+    PromptPartName::Notes,
+    PromptPartName::Activity,
+    PromptPartName::Guide,
+    PromptPartName::Index,
+    PromptPartName::Base,
 ];
 
 #[test]
 fn a_turn_only_adds_at_the_end() {
     let prompt = Prompt::assemble(&full("Vera"));
-    let block = Block { text: "<memory-context>x</memory-context>".to_owned(), ..Block::default() };
-    let (with, without) = (prompt.turn(&block), prompt.turn(&Block::default()));
+    let block = MemoryBlock {
+        text: "<memory-context>x</memory-context>".to_owned(),
+        ..MemoryBlock::default()
+    };
+    let (with, without) = (prompt.for_turn(&block), prompt.for_turn(&MemoryBlock::default()));
     assert_eq!(without.text, prompt.text());
     assert_eq!(without.turn_bytes, 0);
     assert!(with.text.starts_with(&without.text));
@@ -119,10 +123,10 @@ fn tokens_are_never_fewer_than_a_real_tokenizer_counts_and_not_many_more() {
     let daily = "## 2026-03-01\nMoved the parser to a crate of its own; 修复了时区的错误。";
     let mut over = Vec::new();
     for language in [Language::English, Language::Chinese] {
-        let sources = Sources {
+        let sources = PromptSources {
             layers: layers(soul, user, notes, daily),
             guide: Some(guide(language).to_owned()),
-            index: Some(IndexView {
+            index: Some(VaultIndexView {
                 text: "- [Tabs](feedback_tabs.md) — 缩进用空格\n".to_owned(),
                 left_out: 0,
             }),

@@ -2,25 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, Hit, Intent, Need, RecallRequest, identity::Identity};
+use super::{
+    ConfidenceFeatures, Hit, Intent, MemoryNeed, RecallRequest, identity::IdentityQuestion,
+};
 use crate::{
     text::terms::terms,
-    types::{Kind, Via},
+    types::{Kind, Origin},
 };
 
 /// How many numbers are weighed, the constant one included.
-pub const FEATURES: usize = 11;
+pub const FEATURE_COUNT: usize = 11;
 
 /// Taken from the judgement of a question that the world answers (how long to boil an egg): what is stored about eggs is
 /// told only if everything else speaks for it. More would cost true questions that merely look general.
-const GENERAL: f64 = -4.0;
+const GENERAL_QUESTION_PENALTY: f64 = -4.0;
 
 /// Added where the query touches on the user's ways, or asks for what they bear on, and the best hit is what is known of
 /// the user: as much as naming the speaker.
-const ABOUT_USER: f64 = 2.0;
+const ABOUT_USER_BONUS: f64 = 2.0;
 
 /// What each number of the evidence is called, in the order of the weights.
-const NAMES: [&str; FEATURES] = [
+const FEATURE_NAMES: [&str; FEATURE_COUNT] = [
     "usual",
     "coverage",
     "matched",
@@ -36,9 +38,9 @@ const NAMES: [&str; FEATURES] = [
 
 /// What each number of the evidence is worth, as logarithms of odds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Weights(pub [f64; FEATURES]);
+pub struct ConfidenceCoefficients(pub [f64; FEATURE_COUNT]);
 
-impl Default for Weights {
+impl Default for ConfidenceCoefficients {
     /// Fitted by `everlore-eval gate` on 3,000 questions in English and Chinese, each put to the scope that answers it and
     /// to one that does not, with the names of speakers and without.
     fn default() -> Self {
@@ -71,46 +73,48 @@ impl Default for Weights {
     }
 }
 
-impl Weights {
+impl ConfidenceCoefficients {
     /// How probable an answer is.
-    pub fn probability(&self, features: &[f64; FEATURES]) -> f64 {
-        logistic(self.odds(features))
+    pub fn probability(&self, features: &[f64; FEATURE_COUNT]) -> f64 {
+        logistic(self.log_odds(features))
     }
 
     /// The same as a logarithm of odds.
-    pub(super) fn odds(&self, features: &[f64; FEATURES]) -> f64 {
+    pub(super) fn log_odds(&self, features: &[f64; FEATURE_COUNT]) -> f64 {
         self.0.iter().zip(features).map(|(weight, value)| weight * value).sum()
     }
 }
 
 /// How sure recall should be in a scope, beside what is shipped.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Tuning {
+pub struct ConfidenceTuning {
     /// Added to the logarithm of the odds.
     pub bias: f64,
     /// What it is multiplied with.
     pub slope: f64,
 }
 
-impl Default for Tuning {
+impl Default for ConfidenceTuning {
     /// As shipped.
     fn default() -> Self {
         Self { bias: 0.0, slope: 1.0 }
     }
 }
 
-impl Tuning {
+impl ConfidenceTuning {
     /// The shipped weights, tuned.
-    pub fn weights(&self) -> Weights {
-        let mut weights = Weights(Weights::default().0.map(|weight| weight * self.slope));
+    pub fn coefficients(&self) -> ConfidenceCoefficients {
+        let mut weights = ConfidenceCoefficients(
+            ConfidenceCoefficients::default().0.map(|weight| weight * self.slope),
+        );
         weights.0[0] += self.bias;
         weights
     }
 }
 
-impl Evidence {
+impl ConfidenceFeatures {
     /// The numbers that are weighed, the constant one first.
-    pub fn features(&self) -> [f64; FEATURES] {
+    pub fn features(&self) -> [f64; FEATURE_COUNT] {
         let flag = |set: bool| f64::from(u8::from(set));
         [
             1.0,
@@ -131,15 +135,15 @@ impl Evidence {
 
 /// How sure recall is, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Judgement {
+pub struct ConfidenceEstimate {
     /// How probable it is that the best hit answers the query, from 0 to 1.
     pub confidence: f64,
     /// What decided.
-    pub basis: Basis,
+    pub basis: ConfidenceBasis,
     /// What spoke for and against it.
-    pub evidence: Evidence,
+    pub evidence: ConfidenceFeatures,
     /// What each part of the evidence added, as logarithms of odds.
-    pub parts: [Part; FEATURES],
+    pub parts: [FeatureContribution; FEATURE_COUNT],
     /// Added because of what the query is after.
     pub intent: f64,
 }
@@ -147,7 +151,7 @@ pub struct Judgement {
 /// What decided how sure recall is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Basis {
+pub enum ConfidenceBasis {
     /// Nothing was found.
     Nothing,
     /// The message needs no memory.
@@ -164,7 +168,7 @@ pub enum Basis {
 
 /// What a part of the evidence added.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Part {
+pub struct FeatureContribution {
     /// Its name.
     pub name: &'static str,
     /// Its number.
@@ -173,72 +177,80 @@ pub struct Part {
     pub adds: f64,
 }
 
-impl Judgement {
+impl ConfidenceEstimate {
     /// How sure recall would be if evidence were worth this.
-    pub fn under(&self, weights: &Weights) -> f64 {
+    pub fn confidence_with(&self, weights: &ConfidenceCoefficients) -> f64 {
         match self.basis {
-            Basis::Nothing | Basis::NoNeed => 0.0,
-            Basis::Profile | Basis::Period | Basis::Named => 1.0,
-            Basis::Evidence => logistic(weights.odds(&self.evidence.features()) + self.intent),
+            ConfidenceBasis::Nothing | ConfidenceBasis::NoNeed => 0.0,
+            ConfidenceBasis::Profile | ConfidenceBasis::Period | ConfidenceBasis::Named => 1.0,
+            ConfidenceBasis::Evidence => {
+                logistic(weights.log_odds(&self.evidence.features()) + self.intent)
+            }
         }
     }
 }
 
 /// Judges how probable it is that the best hit answers the query.
-pub(super) fn judge(
+pub(super) fn estimate_confidence(
     intent: &Intent,
     ranked: &[Hit],
-    evidence: Evidence,
-    weights: &Weights,
-) -> Judgement {
+    evidence: ConfidenceFeatures,
+    weights: &ConfidenceCoefficients,
+) -> ConfidenceEstimate {
     let features = evidence.features();
-    let part =
-        |i: usize| Part { name: NAMES[i], value: features[i], adds: weights.0[i] * features[i] };
-    let judgement = Judgement {
+    let part = |i: usize| FeatureContribution {
+        name: FEATURE_NAMES[i],
+        value: features[i],
+        adds: weights.0[i] * features[i],
+    };
+    let judgement = ConfidenceEstimate {
         confidence: 0.0,
         basis: basis(intent, ranked),
         evidence,
         parts: std::array::from_fn(part),
-        intent: ranked.first().map_or(0.0, |best| intent_adds(intent, best, &evidence)),
+        intent: ranked.first().map_or(0.0, |best| intent_log_odds(intent, best, &evidence)),
     };
-    Judgement { confidence: judgement.under(weights), ..judgement }
+    ConfidenceEstimate { confidence: judgement.confidence_with(weights), ..judgement }
 }
 
 /// The judgement of a query that names a memory.
-pub(super) fn certain() -> Judgement {
-    let part = |i: usize| Part { name: NAMES[i], value: 0.0, adds: 0.0 };
-    Judgement {
+pub(super) fn full_confidence() -> ConfidenceEstimate {
+    let part = |i: usize| FeatureContribution { name: FEATURE_NAMES[i], value: 0.0, adds: 0.0 };
+    ConfidenceEstimate {
         confidence: 1.0,
-        basis: Basis::Named,
-        evidence: Evidence::default(),
+        basis: ConfidenceBasis::Named,
+        evidence: ConfidenceFeatures::default(),
         parts: std::array::from_fn(part),
         intent: 0.0,
     }
 }
 
-fn basis(intent: &Intent, ranked: &[Hit]) -> Basis {
+fn basis(intent: &Intent, ranked: &[Hit]) -> ConfidenceBasis {
     match ranked.first() {
-        None => Basis::Nothing,
-        Some(_) if intent.need == Need::Nothing => Basis::NoNeed,
-        Some(_) if intent.asks_period => Basis::Period,
-        Some(best) if intent.identity == Identity::Strong && best.signals.identity > 0.0 => {
-            Basis::Profile
+        None => ConfidenceBasis::Nothing,
+        Some(_) if intent.need == MemoryNeed::Nothing => ConfidenceBasis::NoNeed,
+        Some(_) if intent.asks_period => ConfidenceBasis::Period,
+        Some(best)
+            if intent.identity == IdentityQuestion::Strong && best.signals.identity > 0.0 =>
+        {
+            ConfidenceBasis::Profile
         }
-        Some(_) => Basis::Evidence,
+        Some(_) => ConfidenceBasis::Evidence,
     }
 }
 
 /// What the query is after beside its words.
-fn intent_adds(intent: &Intent, best: &Hit, evidence: &Evidence) -> f64 {
-    let about_user = intent.identity != Identity::None && best.signals.identity > 0.0;
-    let is_document = best.memory.kind == Kind::Knowledge && best.memory.source.via == Via::Import;
+fn intent_log_odds(intent: &Intent, best: &Hit, evidence: &ConfidenceFeatures) -> f64 {
+    let about_user = intent.identity != IdentityQuestion::None && best.signals.identity > 0.0;
+    let is_document =
+        best.memory.kind == Kind::Knowledge && best.memory.source.via == Origin::Import;
     let knows_somebody = evidence.speaker || evidence.acquaintances > 0;
     let concerned = best.memory.kind == Kind::User
-        && !intent.concerns.is_empty()
-        && terms(&best.memory.content).iter().any(|term| intent.concerns.contains(term));
+        && !intent.constraint_terms.is_empty()
+        && terms(&best.memory.content).iter().any(|term| intent.constraint_terms.contains(term));
     match intent.need {
-        _ if about_user || concerned => ABOUT_USER,
-        Need::General if !is_document && !knows_somebody => GENERAL,
+        _ if about_user || concerned => ABOUT_USER_BONUS,
+        MemoryNeed::General if !is_document && !knows_somebody => GENERAL_QUESTION_PENALTY,
         _ => 0.0,
     }
 }
@@ -252,7 +264,7 @@ pub(super) fn abstain(ranked: Vec<Hit>, confidence: f64, request: &RecallRequest
     if confidence < request.min_confidence {
         return Vec::new();
     }
-    let floor = floor(&ranked, request);
+    let floor = relevance_floor(&ranked, request);
     ranked
         .into_iter()
         .filter(|hit| hit.score >= request.min_score && hit.factors.relevance >= floor)
@@ -260,6 +272,6 @@ pub(super) fn abstain(ranked: Vec<Hit>, confidence: f64, request: &RecallRequest
 }
 
 /// The least relevance that is told.
-pub(super) fn floor(ranked: &[Hit], request: &RecallRequest) -> f64 {
+pub(super) fn relevance_floor(ranked: &[Hit], request: &RecallRequest) -> f64 {
     request.floor * ranked.iter().map(|hit| hit.factors.relevance).fold(0.0, f64::max)
 }

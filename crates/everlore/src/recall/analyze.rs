@@ -4,25 +4,25 @@ use jiff::Zoned;
 use serde::Serialize;
 
 use super::{
-    asked_before::is_question,
-    concerns,
     domains::DomainTerm,
-    identity::{Identity, identity_of},
-    intent::{Aim, aim_of},
-    need::{Need, names, need_of, taken},
+    identity::{IdentityQuestion, classify_identity},
+    memory_need::{MemoryNeed, capitalized_names, classify_need, task_possessions},
     period::is_content_free,
+    personal_constraints,
+    query_kind::{QueryKind, classify_query},
+    repeated_questions::is_question,
     small_talk::is_small_talk,
     synonyms::synonyms_of,
 };
 use crate::{
     config::RecallConfig,
     text::{
-        dates::{SessionMention, Sessions, TimeMention, asks_when, find_sessions, find_times},
+        dates::{SessionMention, SessionRange, TimeMention, asks_when, find_sessions, find_times},
         fold::fold,
-        han::simplify,
-        language::{Language, is_cjk, language_of},
+        language::{Language, detect_language, is_cjk},
         sentences::sentences,
-        terms::{Term, is_single_cjk, terms},
+        terms::{TermHash, is_single_cjk, terms},
+        traditional::simplify,
     },
     types::Timestamp,
 };
@@ -32,10 +32,10 @@ use crate::{
 const MAX_TERMS: usize = 512;
 
 /// A longer message is a document with questions in it; it also bounds the work.
-const MAX_ASKED_BYTES: usize = 2_000;
+const MAX_QUESTION_BYTES: usize = 2_000;
 
 /// What bears on a thing is worth less than another word for it.
-const CONCERN_SHARE: f64 = 0.5;
+const CONSTRAINT_SHARE: f64 = 0.5;
 
 /// Chinese questions are shorter; in a longer run synonyms are looked for at its beginning only.
 const MAX_WORD_CHARS: usize = 200;
@@ -51,25 +51,25 @@ pub struct Intent {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub domain_terms: Vec<DomainTerm>,
     /// What it is after.
-    pub aim: Aim,
+    pub aim: QueryKind,
     /// Whether it asks who the user is.
-    pub identity: Identity,
+    pub identity: IdentityQuestion,
     /// Whether it needs no memory: a greeting, thanks, a nod.
     pub small_talk: bool,
     /// Whether it needs memory at all.
-    pub need: Need,
+    pub need: MemoryNeed,
     /// The terms of each word that looks like a name, times apart.
     #[serde(skip)]
     pub names: Vec<Vec<String>>,
     /// If it is a task: the terms of what it takes from memory ("my landlord").
     #[serde(skip)]
-    pub task_takes: Vec<String>,
+    pub task_possessions: Vec<String>,
     /// The terms of each question that needs memory, where something else is said beside it.
     #[serde(skip)]
     pub questions: Vec<Vec<String>>,
     /// The terms of what bears on a request for oneself: who wants a dinner may be allergic.
     #[serde(skip)]
-    pub concerns: Vec<String>,
+    pub constraint_terms: Vec<String>,
     /// Whether it asks for a time.
     pub asks_when: bool,
     /// The times it names, as half-open ranges.
@@ -83,7 +83,7 @@ pub struct Intent {
     /// Of those times only what is over is meant, without the conversation that is going on.
     pub is_earlier: bool,
     /// The sessions it names.
-    pub sessions: Option<Sessions>,
+    pub sessions: Option<SessionRange>,
     /// Whether it asks for nothing but what was said in those times or sessions.
     pub asks_period: bool,
     /// When it was asked.
@@ -106,8 +106,8 @@ impl Intent {
     /// Whether the query itself calls for memory: it asks about the user, the past, an experience or something
     /// technical.
     pub fn asks_memory(&self) -> bool {
-        self.identity != Identity::None
-            || self.aim != Aim::General
+        self.identity != IdentityQuestion::None
+            || self.aim != QueryKind::General
             || self.asks_when
             || !self.times.is_empty()
             || self.sessions.is_some()
@@ -116,9 +116,9 @@ impl Intent {
 
 impl QueryTerm {
     /// The terms to look up, the word itself first, with what a match is worth.
-    pub(crate) fn variants(&self) -> impl Iterator<Item = (Term, f64)> {
-        let synonyms = self.synonyms.iter().map(|(text, weight)| (Term::of(text), *weight));
-        std::iter::once((Term::of(&self.text), 1.0)).chain(synonyms)
+    pub(crate) fn variants(&self) -> impl Iterator<Item = (TermHash, f64)> {
+        let synonyms = self.synonyms.iter().map(|(text, weight)| (TermHash::of(text), *weight));
+        std::iter::once((TermHash::of(&self.text), 1.0)).chain(synonyms)
     }
 }
 
@@ -126,28 +126,31 @@ impl QueryTerm {
 pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
     let times = find_times(query, now);
     let sessions = find_sessions(query);
-    let (identity, small_talk) = (identity_of(query), is_small_talk(query));
+    let (identity, small_talk) = (classify_identity(query), is_small_talk(query));
     let asks_period = asks_period(query, &times, sessions.as_ref(), now);
     Intent {
-        language: language_of(query),
+        language: detect_language(query),
         // The words of such a question are not what it looks for.
         terms: if asks_period { Vec::new() } else { query_terms(query, config) },
         domain_terms: Vec::new(),
-        aim: aim_of(query),
+        aim: classify_query(query),
         identity,
         small_talk,
-        names: names_of(query, &times),
-        task_takes: taken(query).iter().flat_map(|thing| main_terms(thing)).collect(),
-        need: need(query, identity, small_talk),
-        questions: questions(query),
-        concerns: concerns::of(query)
+        names: name_terms(query, &times),
+        task_possessions: task_possessions(query)
+            .iter()
+            .flat_map(|thing| main_terms(thing))
+            .collect(),
+        need: memory_need(query, identity, small_talk),
+        questions: question_terms(query),
+        constraint_terms: personal_constraints::constraints_for(query)
             .into_iter()
             .flat_map(|(_, told)| told.iter().flat_map(|word| main_terms(word)))
             .collect(),
         asks_when: asks_when(query),
         is_earlier: times.iter().any(|mention| mention.is_earlier),
         time_terms: times.iter().flat_map(|mention| terms(&query[mention.span.clone()])).collect(),
-        wider_times: times.iter().map(|mention| mention.wider).collect(),
+        wider_times: times.iter().map(|mention| mention.widened).collect(),
         times: times.into_iter().map(|mention| (mention.start, mention.end)).collect(),
         sessions: sessions.map(|mention| mention.sessions),
         asks_period,
@@ -156,7 +159,7 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
 }
 
 /// Understands a query that asks for nothing but a period as one for the words that name it.
-pub(super) fn by_time_words(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
+pub(super) fn analyze_by_time_words(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
     let intent = analyze(query, config, now);
     let named: Vec<&str> =
         find_times(query, now).into_iter().map(|mention| &query[mention.span]).collect();
@@ -168,31 +171,35 @@ pub(super) fn by_time_words(query: &str, config: &RecallConfig, now: &Zoned) -> 
     }
 }
 
-fn need(query: &str, identity: Identity, small_talk: bool) -> Need {
+fn memory_need(query: &str, identity: IdentityQuestion, small_talk: bool) -> MemoryNeed {
     match identity {
         // Who asks about oneself asks for memory, whatever the form.
-        Identity::Weak | Identity::Strong => Need::Open,
-        Identity::None if small_talk => Need::Nothing,
+        IdentityQuestion::Weak | IdentityQuestion::Strong => MemoryNeed::Open,
+        IdentityQuestion::None if small_talk => MemoryNeed::Nothing,
         // A dinner is made anew, but not for somebody in general.
-        Identity::None if concerns::touches(query) => Need::Open,
-        Identity::None => need_of(query),
+        IdentityQuestion::None if personal_constraints::touches_constraint(query) => {
+            MemoryNeed::Open
+        }
+        IdentityQuestion::None => classify_need(query),
     }
 }
 
 /// The terms of each question among several sentences. One that the world answers is none of memory's.
-fn questions(query: &str) -> Vec<Vec<String>> {
-    if query.len() > MAX_ASKED_BYTES || sentences(query).nth(1).is_none() {
+fn question_terms(query: &str) -> Vec<Vec<String>> {
+    if query.len() > MAX_QUESTION_BYTES || sentences(query).nth(1).is_none() {
         return Vec::new();
     }
-    let needs = |part: &&str| need(part, identity_of(part), is_small_talk(part)) == Need::Open;
+    let needs = |part: &&str| {
+        memory_need(part, classify_identity(part), is_small_talk(part)) == MemoryNeed::Open
+    };
     let asking = sentences(query).filter(|part| is_question(part)).filter(needs);
     asking.map(terms).filter(|terms| !terms.is_empty()).collect()
 }
 
-fn names_of(query: &str, times: &[TimeMention]) -> Vec<Vec<String>> {
+fn name_terms(query: &str, times: &[TimeMention]) -> Vec<Vec<String>> {
     let is_time =
         |name: &str| times.iter().any(|mention| query[mention.span.clone()].contains(name));
-    let names = names(query).filter(|name| !is_time(name)).map(terms);
+    let names = capitalized_names(query).filter(|name| !is_time(name)).map(terms);
     names.filter(|name| !name.is_empty()).collect()
 }
 
@@ -233,7 +240,7 @@ fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
         .collect();
     if config.synonym > 0.0 {
         add_synonyms(query, &mut terms, config.synonym);
-        add_concerns(query, &mut terms, config.synonym * CONCERN_SHARE);
+        add_constraints(query, &mut terms, config.synonym * CONSTRAINT_SHARE);
     }
     terms
 }
@@ -274,8 +281,8 @@ fn add_synonyms(query: &str, query_terms: &mut [QueryTerm], worth: f64) {
 }
 
 /// Gives the words of a request what people tell of themselves that bears on it.
-fn add_concerns(query: &str, query_terms: &mut [QueryTerm], worth: f64) {
-    for (word, told) in concerns::of(query) {
+fn add_constraints(query: &str, query_terms: &mut [QueryTerm], worth: f64) {
+    for (word, told) in personal_constraints::constraints_for(query) {
         let Some(main) = main_terms(word).into_iter().next() else { continue };
         let Some(term) = query_terms.iter_mut().find(|term| term.text == main) else { continue };
         for told in told {

@@ -25,23 +25,23 @@ use crate::{
     error::{Error, Result},
     text::{
         fold::fold,
-        han::simplify,
         terms::{is_single_cjk, terms},
+        traditional::simplify,
     },
 };
 
 /// What another spelling is worth beside the one in the query: nearly as much, since a list says outright that both are
 /// the same.
-const SYNONYM: f64 = 0.8;
+const SYNONYM_SHARE: f64 = 0.8;
 
 /// A weight outside turns every other word of the query into noise.
-const WEIGHTS: std::ops::RangeInclusive<f64> = 0.1..=10.0;
+const WEIGHT_RANGE: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 
 /// One list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Domain {
     name: String,
-    entries: Vec<Entry>,
+    entries: Vec<DomainEntry>,
 }
 
 /// All lists in use, ready to be looked up. Without lists, nothing of a query changes.
@@ -66,7 +66,7 @@ pub struct DomainTerm {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Entry {
+struct DomainEntry {
     /// The term first, then its synonyms.
     spellings: Vec<String>,
     weight: f64,
@@ -74,15 +74,15 @@ struct Entry {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct DomainFile {
     name: Option<String>,
     #[serde(default)]
-    term: Vec<Spanned<Line>>,
+    term: Vec<Spanned<DomainFileTerm>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct DomainFileTerm {
     term: String,
     #[serde(default)]
     synonyms: Vec<String>,
@@ -92,17 +92,17 @@ struct Line {
 impl Domain {
     /// Reads the text of a list; one without a name of its own is called `name`. An error names the line.
     pub fn parse(text: &str, name: &str) -> Result<Self> {
-        let file: File = toml::from_str(text).map_err(|cause| {
+        let file: DomainFile = toml::from_str(text).map_err(|cause| {
             let at = cause.span().map_or(0, |span| span.start);
-            wrong(text, at, cause.message())
+            list_error(text, at, cause.message())
         })?;
-        let entry = |line: Spanned<Line>| {
+        let entry = |line: Spanned<DomainFileTerm>| {
             let at = line.span().start;
-            Entry::new(line.into_inner()).map_err(|what| wrong(text, at, &what))
+            DomainEntry::new(line.into_inner()).map_err(|what| list_error(text, at, &what))
         };
         let entries = file.term.into_iter().map(entry).collect::<Result<Vec<_>>>()?;
         if entries.is_empty() {
-            return Err(wrong(text, 0, "the list has no term"));
+            return Err(list_error(text, 0, "the list has no term"));
         }
         Ok(Self { name: file.name.unwrap_or_else(|| name.to_owned()), entries })
     }
@@ -113,11 +113,11 @@ impl Domain {
     }
 }
 
-impl Entry {
-    fn new(line: Line) -> std::result::Result<Self, String> {
+impl DomainEntry {
+    fn new(line: DomainFileTerm) -> std::result::Result<Self, String> {
         let weight = line.weight.unwrap_or(1.0);
-        if !WEIGHTS.contains(&weight) {
-            let (low, high) = WEIGHTS.into_inner();
+        if !WEIGHT_RANGE.contains(&weight) {
+            let (low, high) = WEIGHT_RANGE.into_inner();
             return Err(format!("the weight is {weight}, but must be from {low} to {high}"));
         }
         let spellings: Vec<_> = std::iter::once(line.term).chain(line.synonyms).collect();
@@ -134,7 +134,7 @@ impl Domains {
         let mut domains = Self { lists, ..Self::default() };
         for (number, list) in domains.lists.iter().enumerate() {
             for (at, entry) in list.entries.iter().enumerate() {
-                for words in entry.spellings.iter().map(|spelling| words(spelling)) {
+                for words in entry.spellings.iter().map(|spelling| match_words(spelling)) {
                     domains.longest = domains.longest.max(words.len());
                     domains.spellings.insert(words.concat(), (number, at));
                 }
@@ -145,7 +145,7 @@ impl Domains {
 
     /// The same lists and another one.
     #[must_use]
-    pub fn and(&self, list: Domain) -> Self {
+    pub fn with_list(&self, list: Domain) -> Self {
         Self::new(self.lists.iter().cloned().chain([list]).collect())
     }
 
@@ -153,7 +153,7 @@ impl Domains {
     pub(super) fn enrich(&self, query: &str, query_terms: &mut [QueryTerm]) -> Vec<DomainTerm> {
         let mut found = Vec::new();
         for (spelling, list, entry) in self.matches(query) {
-            lift(query_terms, &spelling, entry);
+            apply_entry(query_terms, &spelling, entry);
             let (domain, term) = (list.name.clone(), entry.spellings[0].clone());
             found.push(DomainTerm { domain, term, weight: entry.weight });
         }
@@ -161,11 +161,11 @@ impl Domains {
     }
 
     /// The entries that a query has with the spelling it has, from left to right, the longest first.
-    fn matches(&self, query: &str) -> Vec<(String, &Domain, &Entry)> {
+    fn matches(&self, query: &str) -> Vec<(String, &Domain, &DomainEntry)> {
         if self.spellings.is_empty() {
             return Vec::new();
         }
-        let (words, mut at, mut found) = (words(query), 0, Vec::new());
+        let (words, mut at, mut found) = (match_words(query), 0, Vec::new());
         while at < words.len() {
             let longest = self.longest.min(words.len() - at);
             let hit = (1..=longest).rev().find_map(|len| {
@@ -182,9 +182,9 @@ impl Domains {
 }
 
 /// Weighs the terms of a spelling and lets every other spelling stand for each of them.
-fn lift(query_terms: &mut [QueryTerm], spelling: &str, entry: &Entry) {
-    let own = carrying(spelling);
-    let others = others(entry, &own);
+fn apply_entry(query_terms: &mut [QueryTerm], spelling: &str, entry: &DomainEntry) {
+    let own = main_terms(spelling);
+    let others = other_spellings(entry, &own);
     for term in query_terms.iter_mut().filter(|term| own.contains(&term.text)) {
         term.weight *= entry.weight;
         // The list knows better than the general synonyms.
@@ -194,10 +194,10 @@ fn lift(query_terms: &mut [QueryTerm], spelling: &str, entry: &Entry) {
 }
 
 /// The terms of the other spellings with what a match is worth: all of a spelling together as much as a synonym.
-fn others(entry: &Entry, own: &[String]) -> Vec<(String, f64)> {
+fn other_spellings(entry: &DomainEntry, own: &[String]) -> Vec<(String, f64)> {
     let mut all: Vec<(String, f64)> = Vec::new();
-    for parts in entry.spellings.iter().map(|other| carrying(other)) {
-        let share = SYNONYM / parts.len() as f64;
+    for parts in entry.spellings.iter().map(|other| main_terms(other)) {
+        let share = SYNONYM_SHARE / parts.len() as f64;
         for part in parts.into_iter().filter(|part| !own.contains(part)) {
             match all.iter_mut().find(|(text, _)| *text == part) {
                 Some((_, known)) => *known = known.max(share),
@@ -209,7 +209,7 @@ fn others(entry: &Entry, own: &[String]) -> Vec<(String, f64)> {
 }
 
 /// The terms that carry a spelling: pairs of characters rather than single ones.
-fn carrying(spelling: &str) -> Vec<String> {
+fn main_terms(spelling: &str) -> Vec<String> {
     let mut all = terms(spelling);
     if all.iter().any(|term| !is_single_cjk(term)) {
         all.retain(|term| !is_single_cjk(term));
@@ -221,7 +221,7 @@ fn carrying(spelling: &str) -> Vec<String> {
 
 /// A text as it is compared: its Latin words without case and ending and with a blank after each, its Chinese characters
 /// one by one.
-fn words(text: &str) -> Vec<String> {
+fn match_words(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     for run in phrases::words(&simplify(&fold(text))) {
         if run.starts_with(phrases::is_han) {
@@ -236,7 +236,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// What is wrong at a place of a list.
-fn wrong(text: &str, at: usize, what: &str) -> Error {
+fn list_error(text: &str, at: usize, what: &str) -> Error {
     let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
     Error::invalid(
         format!("line {line}: {what}"),
@@ -286,9 +286,12 @@ term = "ACE inhibitor"
                 let same = term.synonyms.iter().filter(|(other, _)| other == text);
                 same.map(|(_, worth)| *worth).collect::<Vec<_>>()
             };
-            assert_eq!(worth("房颤"), [SYNONYM]);
+            assert_eq!(worth("房颤"), [SYNONYM_SHARE]);
             // Written like a name of code, it is looked up whole and in its part.
-            assert_eq!((worth("afib"), worth("fib")), (vec![SYNONYM / 2.0], vec![SYNONYM / 2.0]));
+            assert_eq!(
+                (worth("afib"), worth("fib")),
+                (vec![SYNONYM_SHARE / 2.0], vec![SYNONYM_SHARE / 2.0])
+            );
         }
     }
 
@@ -322,7 +325,7 @@ term = "ACE inhibitor"
     #[test]
     fn a_later_list_counts_for_a_spelling_that_both_have() {
         let more = Domain::parse("[[term]]\nterm = \"afib\"\nweight = 3.0", "mine").unwrap();
-        let both = domains().and(more);
+        let both = domains().with_list(more);
         let found = both.enrich("afib", &mut []);
         assert_eq!((found[0].domain.as_str(), found[0].weight), ("mine", 3.0));
     }

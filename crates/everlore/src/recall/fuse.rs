@@ -4,19 +4,19 @@ use std::collections::HashSet;
 
 use super::{
     Intent,
-    corpus::{Corpus, Doc},
-    gather::Gathered,
-    identity::Identity,
-    lexical::{Scores, rarity},
-    period::Period,
-    semantic::Similarities,
-    share::share,
-    signals::{Signals, TermSignal},
+    corpus::{Corpus, DocRef},
+    gather::GatheredPostings,
+    identity::IdentityQuestion,
+    lexical::{Bm25Scores, bm25_idf},
+    parallel::for_each,
+    period::QueryPeriod,
+    semantic::DocSimilarities,
+    signals::{HitSignals, TermSignal},
 };
 use crate::{
     config::RecallConfig,
-    store::{Field, Filter, Place, Posting},
-    text::terms::is_loose_pair,
+    store::{DocAddress, IndexField, MemoryFilter, Posting},
+    text::terms::is_function_pair,
     types::{Kind, Timestamp},
 };
 
@@ -25,39 +25,39 @@ use crate::{
 const IDENTITY_BOOST: f64 = 3.0;
 
 /// Fewer memories about the user than this are completed with the newest of any kind.
-const ENOUGH_ABOUT_USER: usize = 3;
+const MIN_ABOUT_USER: usize = 3;
 
 /// How many of the newest complete them.
 const BROAD_LIMIT: usize = 10;
 
 /// Texts that a word's worth for coverage is judged among beside those of the scope: in a scope of three memories any
 /// word is common, which says nothing of the word.
-pub(super) const BACKGROUND: usize = 1_000;
+pub(super) const BACKGROUND_DOCS: usize = 1_000;
 
 /// Documents that a thread makes offers of at a time.
-const PIECE: usize = 4_096;
+const CHUNK_DOCS: usize = 4_096;
 
 /// How many comparisons of vectors take as long as an offer.
-const OFFER_WORK: usize = 3;
+const SCORING_COST: usize = 3;
 
 /// A memory offered for the answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Candidate {
-    pub(super) place: Place,
+pub(super) struct RecallCandidate {
+    pub(super) address: DocAddress,
     pub(super) kind: Kind,
     pub(super) at: Timestamp,
-    pub(super) signals: Signals,
+    pub(super) signals: HitSignals,
 }
 
 /// A document that is offered, and what all signals make of it. Many are offered and few are told, so no more is kept.
 #[derive(Clone, Copy)]
-struct Offer {
-    doc: Doc,
+struct ScoredDoc {
+    doc: DocRef,
     fused: f64,
 }
 
 /// What a document has by itself, before its session lifts it.
-struct Own {
+struct DocSignals {
     bm25: f64,
     lexical: f64,
     semantic: f64,
@@ -69,37 +69,37 @@ struct Own {
 
 /// All signals of a query, ready to be ranked and explained.
 pub(super) struct Fusion<'a> {
-    pub(super) gathered: &'a Gathered,
+    pub(super) gathered: &'a GatheredPostings,
     pub(super) intent: &'a Intent,
     config: &'a RecallConfig,
     pub(super) corpus: Corpus<'a>,
-    pub(super) scores: Scores,
-    pub(super) similar: Option<Similarities>,
+    pub(super) scores: Bm25Scores,
+    pub(super) similarities: Option<DocSimilarities>,
     /// What lets documents through, by segment.
-    filters: Vec<Filter>,
-    period: Option<Period<'a>>,
+    filters: Vec<MemoryFilter>,
+    period: Option<QueryPeriod<'a>>,
     /// The list of the one speaker whom the query names.
     speaker: Option<usize>,
     /// The mean of all scores by terms, and their deviation.
-    usual: (f64, f64),
-    offers: Vec<Offer>,
+    score_stats: (f64, f64),
+    scored: Vec<ScoredDoc>,
     /// What each session lifts its documents by.
-    lifts: Vec<f64>,
+    session_boosts: Vec<f64>,
 }
 
 impl<'a> Fusion<'a> {
     /// Measures everything the index offered.
     pub(super) fn new(
-        gathered: &'a Gathered,
+        gathered: &'a GatheredPostings,
         intent: &'a Intent,
         config: &'a RecallConfig,
     ) -> Self {
         let corpus = Corpus::new(&gathered.segments, config);
         let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
-        let score = || corpus.score(&gathered.lists, &weights);
-        let (similar, scores) = match &gathered.meaning {
+        let score = || corpus.score(&gathered.term_variants, &weights);
+        let (similar, scores) = match &gathered.query_embedding {
             Some(meaning) => {
-                let (similar, scores) = Similarities::new(meaning, gathered, &corpus, score);
+                let (similar, scores) = DocSimilarities::new(meaning, gathered, &corpus, score);
                 (Some(similar), scores)
             }
             None => (None, score()),
@@ -108,44 +108,46 @@ impl<'a> Fusion<'a> {
             gathered,
             intent,
             config,
-            similar,
-            filters: gathered.filters(&corpus),
+            similarities: similar,
+            filters: gathered.segment_filters(&corpus),
             period: period(&corpus, intent),
             speaker: named_speaker(gathered, &corpus),
-            usual: usual(&corpus, &scores),
-            offers: Vec::new(),
-            lifts: Vec::new(),
+            score_stats: score_stats(&corpus, &scores),
+            scored: Vec::new(),
+            session_boosts: Vec::new(),
             corpus,
             scores,
         };
-        fusion.offers = fusion.offered();
-        fusion.lift();
+        fusion.scored = fusion.score_docs();
+        fusion.boost_sessions();
         fusion
     }
 
     /// How many memories are offered.
-    pub(super) fn count(&self) -> usize {
-        self.offers.len()
+    pub(super) fn candidate_count(&self) -> usize {
+        self.scored.len()
     }
 
     /// The best `limit`, best first; equal ones in the order of their places.
-    pub(super) fn best(&mut self, limit: usize) -> Vec<Candidate> {
+    pub(super) fn best(&mut self, limit: usize) -> Vec<RecallCandidate> {
         let corpus = &self.corpus;
-        let order = |a: &Offer, b: &Offer| {
-            b.fused.total_cmp(&a.fused).then_with(|| corpus.place(a.doc).cmp(&corpus.place(b.doc)))
+        let order = |a: &ScoredDoc, b: &ScoredDoc| {
+            b.fused
+                .total_cmp(&a.fused)
+                .then_with(|| corpus.address(a.doc).cmp(&corpus.address(b.doc)))
         };
-        if limit < self.offers.len() {
-            self.offers.select_nth_unstable_by(limit, order);
+        if limit < self.scored.len() {
+            self.scored.select_nth_unstable_by(limit, order);
         }
-        let limit = limit.min(self.offers.len());
-        let best = &mut self.offers[..limit];
+        let limit = limit.min(self.scored.len());
+        let best = &mut self.scored[..limit];
         best.sort_unstable_by(order);
-        self.offers[..limit].iter().map(|offer| self.candidate(offer.doc)).collect()
+        self.scored[..limit].iter().map(|offer| self.candidate(offer.doc)).collect()
     }
 
-    fn candidate(&self, doc: Doc) -> Candidate {
-        let (own, session) = (self.own(doc), self.lifts[self.session(doc)]);
-        let signals = Signals {
+    fn candidate(&self, doc: DocRef) -> RecallCandidate {
+        let (own, session) = (self.doc_signals(doc), self.session_boosts[self.session(doc)]);
+        let signals = HitSignals {
             bm25: own.bm25,
             lexical: own.lexical,
             semantic: own.semantic,
@@ -155,25 +157,30 @@ impl<'a> Fusion<'a> {
             identity: own.identity,
             session,
             fused: own.sum() + session,
-            ..Signals::default()
+            ..HitSignals::default()
         };
-        let (kind, at) = (self.corpus.mark(doc).kind, self.corpus.at(doc));
-        Candidate { place: self.corpus.place(doc), kind, at, signals }
+        let (kind, at) = (self.corpus.flags(doc).kind, self.corpus.at(doc));
+        RecallCandidate { address: self.corpus.address(doc), kind, at, signals }
     }
 
     /// Fills in which terms made up the signals of a candidate.
-    pub(super) fn explain(&self, place: Place, signals: &mut Signals) {
+    pub(super) fn explain(&self, place: DocAddress, signals: &mut HitSignals) {
         let Some(doc) = self.corpus.find(place) else { return };
         let mut total = 0.0;
         let around = self.corpus.neighbours(doc);
-        for ((term, variants), known) in
-            self.intent.terms.iter().zip(&self.gathered.lists).zip(&self.scores.known)
+        for ((term, variants), known) in self
+            .intent
+            .terms
+            .iter()
+            .zip(&self.gathered.term_variants)
+            .zip(&self.scores.doc_frequencies)
         {
-            if *known == 0 && is_loose_pair(&term.text) {
+            if *known == 0 && is_function_pair(&term.text) {
                 continue;
             }
-            let frequency = self.corpus.frequency(doc, &around, variants);
-            let worth = term.weight * f64::from(rarity(self.corpus.count() + BACKGROUND, *known));
+            let frequency = self.corpus.term_frequency(doc, &around, variants);
+            let worth =
+                term.weight * f64::from(bm25_idf(self.corpus.num_docs() + BACKGROUND_DOCS, *known));
             total += worth;
             if frequency > 0.0 {
                 signals.coverage += worth;
@@ -192,73 +199,74 @@ impl<'a> Fusion<'a> {
 
     /// The documents that pass the filter and that any source offers: by terms, by time, or because the query asks about
     /// the user.
-    fn offered(&self) -> Vec<Offer> {
+    fn score_docs(&self) -> Vec<ScoredDoc> {
         let Self { intent, corpus, scores, .. } = self;
-        let is_matched = |doc: &Doc| scores.bm25[corpus.number(*doc)] != 0.0;
-        let best = self.similar.iter().flat_map(|similar| &similar.best);
-        let mut others: Vec<Doc> = best.copied().filter(|doc| !is_matched(doc)).collect();
-        if self.period.is_some() || intent.identity != Identity::None {
+        let is_matched = |doc: &DocRef| scores.bm25[corpus.ordinal(*doc)] != 0.0;
+        let best = self.similarities.iter().flat_map(|similar| &similar.best);
+        let mut others: Vec<DocRef> = best.copied().filter(|doc| !is_matched(doc)).collect();
+        if self.period.is_some() || intent.identity != IdentityQuestion::None {
             let known: HashSet<_> = others.iter().copied().collect();
-            others.extend(self.unmatched().into_iter().filter(|doc| !known.contains(doc)));
+            others.extend(self.unmatched_docs().into_iter().filter(|doc| !known.contains(doc)));
         }
-        let is_offered =
-            |doc: &Doc| (!intent.asks_period || self.is_in_period(*doc)) && self.passes(*doc);
-        let offer = |doc: Doc| Offer { doc, fused: self.own(doc).sum() };
-        let docs: Vec<&[Doc]> = scores.matched.chunks(PIECE).chain([&others[..]]).collect();
+        let is_offered = |doc: &DocRef| {
+            (!intent.asks_period || self.is_in_period(*doc)) && self.passes_filter(*doc)
+        };
+        let offer = |doc: DocRef| ScoredDoc { doc, fused: self.doc_signals(doc).sum() };
+        let docs: Vec<&[DocRef]> = scores.matched.chunks(CHUNK_DOCS).chain([&others[..]]).collect();
         let mut offers = Vec::new();
         offers.resize_with(docs.len(), Vec::new);
         let work = docs.into_iter().zip(&mut offers).collect();
-        share(scores.matched.len() * OFFER_WORK, work, |(docs, offers)| {
+        for_each(scores.matched.len() * SCORING_COST, work, |(docs, offers)| {
             offers.extend(docs.iter().copied().filter(is_offered).map(offer));
         });
         offers.concat()
     }
 
     /// Whether the filter lets a document through.
-    fn passes(&self, doc: Doc) -> bool {
+    fn passes_filter(&self, doc: DocRef) -> bool {
         let filter = &self.filters[self.corpus.segment(doc)];
-        self.gathered.lets_through(filter, &self.corpus, doc)
+        self.gathered.passes_filter(filter, &self.corpus, doc)
     }
 
     /// What no term matches, but the time that the query names, or that it asks about the user.
-    fn unmatched(&self) -> Vec<Doc> {
-        let (corpus, asks_user) = (&self.corpus, self.intent.identity != Identity::None);
-        let broad = if asks_user { self.broad() } else { Vec::new() };
-        let is_offered = |doc: &Doc| {
-            asks_user && corpus.mark(*doc).kind == Kind::User
+    fn unmatched_docs(&self) -> Vec<DocRef> {
+        let (corpus, asks_user) = (&self.corpus, self.intent.identity != IdentityQuestion::None);
+        let broad = if asks_user { self.newest_docs() } else { Vec::new() };
+        let is_offered = |doc: &DocRef| {
+            asks_user && corpus.flags(*doc).kind == Kind::User
                 || self.is_in_period(*doc)
                 || broad.contains(doc)
         };
-        let unmatched = |doc: &Doc| self.scores.bm25[corpus.number(*doc)] == 0.0;
+        let unmatched = |doc: &DocRef| self.scores.bm25[corpus.ordinal(*doc)] == 0.0;
         corpus.docs().filter(unmatched).filter(is_offered).collect()
     }
 
     /// The newest documents of any kind, when too little is known about the user.
-    fn broad(&self) -> Vec<Doc> {
+    fn newest_docs(&self) -> Vec<DocRef> {
         let corpus = &self.corpus;
-        let mut all: Vec<Doc> = corpus.docs().filter(|doc| self.passes(*doc)).collect();
-        let kind = |doc: &Doc| corpus.mark(*doc).kind;
-        if all.iter().filter(|doc| kind(doc) == Kind::User).count() >= ENOUGH_ABOUT_USER {
+        let mut all: Vec<DocRef> = corpus.docs().filter(|doc| self.passes_filter(*doc)).collect();
+        let kind = |doc: &DocRef| corpus.flags(*doc).kind;
+        if all.iter().filter(|doc| kind(doc) == Kind::User).count() >= MIN_ABOUT_USER {
             return Vec::new();
         }
         all.sort_by_key(|doc| {
-            (kind(doc) == Kind::Turn, std::cmp::Reverse(corpus.at(*doc)), corpus.place(*doc))
+            (kind(doc) == Kind::Turn, std::cmp::Reverse(corpus.at(*doc)), corpus.address(*doc))
         });
         all.truncate(BROAD_LIMIT);
         all
     }
 
     /// The signals of a document by itself.
-    fn own(&self, doc: Doc) -> Own {
+    fn doc_signals(&self, doc: DocRef) -> DocSignals {
         let (corpus, config, intent) = (&self.corpus, self.config, self.intent);
-        let (number, mark) = (corpus.number(doc), corpus.mark(doc));
+        let (number, mark) = (corpus.ordinal(doc), corpus.flags(doc));
         let bm25 = f64::from(self.scores.bm25[number]);
-        let standard = self.similar.as_ref().map_or(0.0, |similar| similar.standard(number));
+        let standard = self.similarities.as_ref().map_or(0.0, |similar| similar.z_score(number));
         let boost = |is_due: bool, boost: f64| if is_due { boost } else { 0.0 };
-        let says = |list| corpus.posting(doc, list).is_some_and(speaks);
-        Own {
+        let says = |list| corpus.posting(doc, list).is_some_and(is_by_speaker);
+        DocSignals {
             bm25,
-            lexical: standardized(bm25, self.usual),
+            lexical: z_score(bm25, self.score_stats),
             semantic: config.semantic * f64::from(standard),
             speaker: boost(self.speaker.is_some_and(says), config.speaker_boost),
             when: boost(intent.asks_when && mark.names_time, config.when_boost),
@@ -268,66 +276,67 @@ impl<'a> Fusion<'a> {
     }
 
     /// A good hit lifts its whole session a little.
-    fn lift(&mut self) {
+    fn boost_sessions(&mut self) {
         let mut best = vec![0.0f64; self.corpus.last_session() as usize + 1];
-        for offer in &self.offers {
+        for offer in &self.scored {
             let best = &mut best[self.session(offer.doc)];
             *best = best.max(offer.fused);
         }
         // Memories outside a session share nothing.
         best[0] = 0.0;
-        self.lifts = best.into_iter().map(|best| self.config.session_prior * best).collect();
-        let (corpus, lifts) = (&self.corpus, &self.lifts);
-        for offer in &mut self.offers {
-            offer.fused += lifts[corpus.place(offer.doc).session() as usize];
+        self.session_boosts =
+            best.into_iter().map(|best| self.config.session_prior * best).collect();
+        let (corpus, lifts) = (&self.corpus, &self.session_boosts);
+        for offer in &mut self.scored {
+            offer.fused += lifts[corpus.address(offer.doc).session() as usize];
         }
     }
 
-    fn session(&self, doc: Doc) -> usize {
-        self.corpus.place(doc).session() as usize
+    fn session(&self, doc: DocRef) -> usize {
+        self.corpus.address(doc).session() as usize
     }
 
-    fn is_in_period(&self, doc: Doc) -> bool {
-        let (place, at) = (self.corpus.place(doc), || self.corpus.at(doc));
-        self.period.as_ref().is_some_and(|period| period.holds(place, at()))
+    fn is_in_period(&self, doc: DocRef) -> bool {
+        let (place, at) = (self.corpus.address(doc), || self.corpus.at(doc));
+        self.period.as_ref().is_some_and(|period| period.contains(place, at()))
     }
 }
 
-impl Own {
+impl DocSignals {
     fn sum(&self) -> f64 {
         self.lexical + self.semantic + self.speaker + self.when + self.date + self.identity
     }
 }
 
 /// The mean and the deviation of scores over the whole scope, in which what does not match counts as zero.
-fn usual(corpus: &Corpus<'_>, scores: &Scores) -> (f64, f64) {
-    let count = corpus.count().max(1) as f64;
-    let all = || scores.matched.iter().map(|doc| f64::from(scores.bm25[corpus.number(*doc)]));
+fn score_stats(corpus: &Corpus<'_>, scores: &Bm25Scores) -> (f64, f64) {
+    let count = corpus.num_docs().max(1) as f64;
+    let all = || scores.matched.iter().map(|doc| f64::from(scores.bm25[corpus.ordinal(*doc)]));
     let mean = all().sum::<f64>() / count;
     let variance = all().map(|score| score * score).sum::<f64>() / count - mean * mean;
     (mean, variance.max(0.0).sqrt())
 }
 
 /// In a scope where everything matches alike, the score itself is as good as any standard.
-fn standardized(score: f64, (mean, deviation): (f64, f64)) -> f64 {
+fn z_score(score: f64, (mean, deviation): (f64, f64)) -> f64 {
     if deviation > 1e-6 { (score - mean) / deviation } else { score }
 }
 
-fn identity_boost(asked: Identity) -> f64 {
+fn identity_boost(asked: IdentityQuestion) -> f64 {
     match asked {
-        Identity::None => 0.0,
+        IdentityQuestion::None => 0.0,
         // A passing mention of oneself speaks half as loudly as the question who one is.
-        Identity::Weak => IDENTITY_BOOST / 2.0,
-        Identity::Strong => IDENTITY_BOOST,
+        IdentityQuestion::Weak => IDENTITY_BOOST / 2.0,
+        IdentityQuestion::Strong => IDENTITY_BOOST,
     }
 }
 
 /// The list of the one speaker whom the query names; none if it names none or more than one.
-fn named_speaker(gathered: &Gathered, corpus: &Corpus<'_>) -> Option<usize> {
+fn named_speaker(gathered: &GatheredPostings, corpus: &Corpus<'_>) -> Option<usize> {
     let spoken = |list: usize| {
-        corpus.listed(list).filter(|(_, posting)| speaks(posting)).map(|(doc, _)| doc)
+        corpus.postings(list).filter(|(_, posting)| is_by_speaker(posting)).map(|(doc, _)| doc)
     };
-    let mut named = gathered.lists.iter().filter_map(|variants| Some(variants.first()?.0));
+    let mut named = gathered.term_variants.iter().filter_map(|variants| Some(variants.first()?.0));
     let first = named.by_ref().find(|list| spoken(*list).next().is_some())?;
     // The first and the last name of one person speak the same turns.
     named
@@ -335,11 +344,11 @@ fn named_speaker(gathered: &Gathered, corpus: &Corpus<'_>) -> Option<usize> {
         .then_some(first)
 }
 
-fn speaks(posting: &Posting) -> bool {
-    posting.counts[Field::Speaker as usize] > 0
+fn is_by_speaker(posting: &Posting) -> bool {
+    posting.counts[IndexField::Speaker as usize] > 0
 }
 
 /// The period that the query names in this scope.
-fn period<'a>(corpus: &Corpus<'_>, intent: &'a Intent) -> Option<Period<'a>> {
-    Period::new(intent, corpus.docs().map(|doc| (corpus.place(doc), corpus.at(doc))))
+fn period<'a>(corpus: &Corpus<'_>, intent: &'a Intent) -> Option<QueryPeriod<'a>> {
+    QueryPeriod::new(intent, corpus.docs().map(|doc| (corpus.address(doc), corpus.at(doc))))
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::phrases::{Phrases, plain};
+use super::phrases::{PhraseMatcher, normalize};
 
 /// A longer message is about something, whatever else it asks; it also bounds the work on a pasted document.
 const MAX_BYTES: usize = 1_000;
@@ -10,7 +10,7 @@ const MAX_BYTES: usize = 1_000;
 /// How clearly a query asks about the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Identity {
+pub enum IdentityQuestion {
     /// It does not.
     None,
     /// It touches on what the user likes or is used to.
@@ -20,30 +20,30 @@ pub enum Identity {
 }
 
 /// How clearly the query asks about the user.
-pub(crate) fn identity_of(query: &str) -> Identity {
+pub(crate) fn classify_identity(query: &str) -> IdentityQuestion {
     if query.len() > MAX_BYTES {
-        return Identity::None;
+        return IdentityQuestion::None;
     }
     // "We" and "our" are not "I" and "my"; in Chinese one contains the other.
-    let plain = plain(query).replace("我们", "咱");
-    let text = Phrases::of(&plain);
-    if STRONG_PARTS.iter().any(|phrase| text.has(phrase)) || asks_whole(&plain) {
-        Identity::Strong
-    } else if WEAK_PARTS.iter().any(|phrase| text.has(phrase)) {
-        Identity::Weak
+    let plain = normalize(query).replace("我们", "咱");
+    let text = PhraseMatcher::new(&plain);
+    if STRONG_PARTS.iter().any(|phrase| text.contains(phrase)) || matches_whole_pattern(&plain) {
+        IdentityQuestion::Strong
+    } else if WEAK_PARTS.iter().any(|phrase| text.contains(phrase)) {
+        IdentityQuestion::Weak
     } else {
-        Identity::None
+        IdentityQuestion::None
     }
 }
 
 /// Whether the query as a whole, less what is said around a question, is one of the patterns.
-fn asks_whole(plain: &str) -> bool {
+fn matches_whole_pattern(plain: &str) -> bool {
     let mut rest = plain;
     loop {
-        if is_pattern(rest) || is_pattern(without_tails(rest)) {
+        if is_pattern(rest) || is_pattern(strip_tails(rest)) {
             return true;
         }
-        match LEADS.iter().find_map(|lead| rest.strip_prefix(lead)) {
+        match LEAD_INS.iter().find_map(|lead| rest.strip_prefix(lead)) {
             Some(shorter) => rest = shorter.trim_start(),
             None => return false,
         }
@@ -54,7 +54,7 @@ fn is_pattern(query: &str) -> bool {
     STRONG_WHOLE.contains(&query) || asks_attribute(query)
 }
 
-fn without_tails(plain: &str) -> &str {
+fn strip_tails(plain: &str) -> &str {
     let mut rest = plain;
     while let Some(shorter) = TAILS.iter().find_map(|tail| rest.strip_suffix(tail)) {
         rest = shorter.trim_end();
@@ -72,7 +72,7 @@ fn asks_attribute(query: &str) -> bool {
 
 /// What may be said before the question.
 #[rustfmt::skip]
-const LEADS: &[&str] = &[
+const LEAD_INS: &[&str] = &[
     "hey ", "hi ", "hello ", "ok ", "okay ", "so ", "well ", "and ", "but ", "please ", "now ", "can you ", "could you ",
     "would you ", "will you ", "do you know ", "do you remember ", "do you still know ", "do you still remember ",
     "do you recall ", "tell me ", "remind me ", "i forgot ", "i wonder ", "just ", "quick question ", "say ",

@@ -1,21 +1,21 @@
 //! Fitting the judgement: a logistic regression held near the weights it starts from.
 
-use super::abstain::{FEATURES, Weights};
+use super::abstain::{ConfidenceCoefficients, FEATURE_COUNT};
 
 /// Newton's method settles in a handful of steps; more mean that it never will.
-const MAX_STEPS: usize = 30;
+const MAX_NEWTON_STEPS: usize = 30;
 
 /// A gain smaller than this changes no confidence that anybody sees.
-const SETTLED: f64 = 1e-9;
+const MIN_GAIN: f64 = 1e-9;
 
 /// A step that is still too far after being halved so often leads nowhere.
-const HALVINGS: usize = 12;
+const MAX_HALVINGS: usize = 12;
 
 /// A question with what spoke for its answer, and whether the answer was right.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sample {
+pub struct TrainingSample {
     /// The numbers, as [`super::Evidence::features`] gives them.
-    pub features: [f64; FEATURES],
+    pub features: [f64; FEATURE_COUNT],
     /// Whether the best hit answers.
     pub answered: bool,
     /// What it counts beside other samples.
@@ -24,16 +24,21 @@ pub struct Sample {
 
 /// The weights under which the samples are most probable, each pulled back to `prior` by `pull`: the more samples, the
 /// less the pull matters.
-pub fn fit(samples: &[Sample], prior: &Weights, pull: f64) -> Weights {
+pub fn fit_coefficients(
+    samples: &[TrainingSample],
+    prior: &ConfidenceCoefficients,
+    pull: f64,
+) -> ConfidenceCoefficients {
     let mut weights = *prior;
-    let mut cost = cost_of(samples, &weights, prior, pull);
-    for _ in 0..MAX_STEPS {
-        let Some(step) = step(samples, &weights, prior, pull) else { break };
-        let tried = shortened(&weights, &step).map(|to| (cost_of(samples, &to, prior, pull), to));
+    let mut cost = regularized_loss(samples, &weights, prior, pull);
+    for _ in 0..MAX_NEWTON_STEPS {
+        let Some(step) = newton_step(samples, &weights, prior, pull) else { break };
+        let tried = halved_steps(&weights, &step)
+            .map(|to| (regularized_loss(samples, &to, prior, pull), to));
         let Some((less, better)) = tried.into_iter().find(|(less, _)| *less < cost) else { break };
         let gain = cost - less;
         (weights, cost) = (better, less);
-        if gain < SETTLED {
+        if gain < MIN_GAIN {
             break;
         }
     }
@@ -41,14 +46,23 @@ pub fn fit(samples: &[Sample], prior: &Weights, pull: f64) -> Weights {
 }
 
 /// Where a step leads, then half of it, and so on: a full one can go too far where a judgement is very sure.
-fn shortened(from: &Weights, step: &[f64; FEATURES]) -> [Weights; HALVINGS] {
-    let at = |share: f64| Weights(std::array::from_fn(|i| from.0[i] + share * step[i]));
+fn halved_steps(
+    from: &ConfidenceCoefficients,
+    step: &[f64; FEATURE_COUNT],
+) -> [ConfidenceCoefficients; MAX_HALVINGS] {
+    let at =
+        |share: f64| ConfidenceCoefficients(std::array::from_fn(|i| from.0[i] + share * step[i]));
     std::array::from_fn(|halved| at(0.5f64.powi(halved as i32)))
 }
 
 /// How improbable the samples are, and how far the weights are from where they started.
-fn cost_of(samples: &[Sample], weights: &Weights, prior: &Weights, pull: f64) -> f64 {
-    let surprise = |sample: &Sample| {
+fn regularized_loss(
+    samples: &[TrainingSample],
+    weights: &ConfidenceCoefficients,
+    prior: &ConfidenceCoefficients,
+    pull: f64,
+) -> f64 {
+    let surprise = |sample: &TrainingSample| {
         let p = weights.probability(&sample.features);
         let right = if sample.answered { p } else { 1.0 - p };
         -sample.weight * right.max(f64::MIN_POSITIVE).ln()
@@ -58,14 +72,15 @@ fn cost_of(samples: &[Sample], weights: &Weights, prior: &Weights, pull: f64) ->
 }
 
 /// One step of Newton's method; none where the samples decide nothing.
-fn step(
-    samples: &[Sample],
-    weights: &Weights,
-    prior: &Weights,
+fn newton_step(
+    samples: &[TrainingSample],
+    weights: &ConfidenceCoefficients,
+    prior: &ConfidenceCoefficients,
     pull: f64,
-) -> Option<[f64; FEATURES]> {
-    let mut slope: [f64; FEATURES] = std::array::from_fn(|i| pull * (prior.0[i] - weights.0[i]));
-    let mut bend = [[0.0; FEATURES]; FEATURES];
+) -> Option<[f64; FEATURE_COUNT]> {
+    let mut slope: [f64; FEATURE_COUNT] =
+        std::array::from_fn(|i| pull * (prior.0[i] - weights.0[i]));
+    let mut bend = [[0.0; FEATURE_COUNT]; FEATURE_COUNT];
     for (i, row) in bend.iter_mut().enumerate() {
         row[i] = pull;
     }
@@ -83,16 +98,19 @@ fn step(
 }
 
 /// Solves a system of linear equations by elimination, the largest pivot first.
-fn solve(mut a: [[f64; FEATURES]; FEATURES], mut b: [f64; FEATURES]) -> Option<[f64; FEATURES]> {
-    for column in 0..FEATURES {
-        let pivot = (column..FEATURES)
+fn solve(
+    mut a: [[f64; FEATURE_COUNT]; FEATURE_COUNT],
+    mut b: [f64; FEATURE_COUNT],
+) -> Option<[f64; FEATURE_COUNT]> {
+    for column in 0..FEATURE_COUNT {
+        let pivot = (column..FEATURE_COUNT)
             .max_by(|i, j| a[*i][column].abs().total_cmp(&a[*j][column].abs()))?;
         if a[pivot][column].abs() < f64::EPSILON {
             return None;
         }
         a.swap(column, pivot);
         b.swap(column, pivot);
-        for row in (0..FEATURES).filter(|row| *row != column) {
+        for row in (0..FEATURE_COUNT).filter(|row| *row != column) {
             let factor = a[row][column] / a[column][column];
             let above = a[column];
             for (value, above) in a[row].iter_mut().zip(above) {
@@ -109,26 +127,30 @@ mod tests {
     use super::*;
 
     /// A feature that decides, beside the constant one.
-    fn sample(x: f64, answered: bool) -> Sample {
-        let mut features = [0.0; FEATURES];
+    fn sample(x: f64, answered: bool) -> TrainingSample {
+        let mut features = [0.0; FEATURE_COUNT];
         (features[0], features[1]) = (1.0, x);
-        Sample { features, answered, weight: 1.0 }
+        TrainingSample { features, answered, weight: 1.0 }
     }
 
     #[test]
     fn the_probability_of_what_was_seen_is_learned() {
         let often: Vec<_> = (0..100).map(|i| sample(1.0, i < 80)).collect();
         let seldom: Vec<_> = (0..100).map(|i| sample(0.0, i < 20)).collect();
-        let weights = fit(&[often, seldom].concat(), &Weights([0.0; FEATURES]), 1e-6);
+        let weights = fit_coefficients(
+            &[often, seldom].concat(),
+            &ConfidenceCoefficients([0.0; FEATURE_COUNT]),
+            1e-6,
+        );
         assert!((weights.probability(&sample(1.0, true).features) - 0.8).abs() < 1e-3);
         assert!((weights.probability(&sample(0.0, true).features) - 0.2).abs() < 1e-3);
     }
 
     #[test]
     fn few_samples_leave_the_weights_where_they_were() {
-        let prior = Weights::default();
-        assert_eq!(fit(&[], &prior, 1.0), prior);
-        let moved = fit(&[sample(1.0, true)], &prior, 100.0);
+        let prior = ConfidenceCoefficients::default();
+        assert_eq!(fit_coefficients(&[], &prior, 1.0), prior);
+        let moved = fit_coefficients(&[sample(1.0, true)], &prior, 100.0);
         let distance = moved.0.iter().zip(prior.0).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(distance < 0.02, "{moved:?}");
     }
@@ -136,7 +158,8 @@ mod tests {
     #[test]
     fn samples_that_are_told_apart_perfectly_do_not_run_away() {
         let samples: Vec<_> = (0..50).map(|i| sample(f64::from(i % 2), i % 2 == 1)).collect();
-        let weights = fit(&samples, &Weights([0.0; FEATURES]), 1.0);
+        let weights =
+            fit_coefficients(&samples, &ConfidenceCoefficients([0.0; FEATURE_COUNT]), 1.0);
         assert!(weights.0.iter().all(|weight| weight.abs() < 20.0), "{weights:?}");
     }
 }

@@ -7,54 +7,57 @@
 
 mod analyze;
 mod synonyms;
-mod concerns;
+mod personal_constraints;
 mod domains;
-pub mod intent;
+pub mod query_kind;
 mod identity;
 mod phrases;
 mod small_talk;
-mod need;
+mod memory_need;
 mod period;
 mod gather;
-mod run;
+mod doc_stats;
 mod corpus;
-mod share;
+mod parallel;
 mod lexical;
 mod semantic;
 mod signals;
 mod fuse;
 mod rerank;
-mod asked_before;
-mod seen;
-mod bridge;
+mod repeated_questions;
+mod visible_context;
+mod second_hop;
 mod score;
-mod outdated;
-mod evidence;
+mod updates;
+mod confidence_features;
 mod abstain;
 mod logistic;
-mod self_query;
+mod synthetic_queries;
 mod pack;
-mod answer;
+mod render;
 mod why_not;
 
 use jiff::Zoned;
 use serde::Serialize;
 
-pub use abstain::{Basis, FEATURES, Judgement, Part, Tuning, Weights};
+pub use abstain::{
+    ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceTuning, FEATURE_COUNT,
+    FeatureContribution,
+};
 pub use analyze::{Intent, QueryTerm, analyze};
-pub use answer::{Told, answer, named};
+pub use confidence_features::ConfidenceFeatures;
 pub use domains::{Domain, DomainTerm, Domains};
-pub use evidence::Evidence;
-use fuse::{Candidate, Fusion};
-use gather::Gathered;
-pub use identity::Identity;
-pub use logistic::{Sample, fit};
-pub use need::Need;
-pub use pack::{Block, BlockEntry, Tier, pack};
-pub use score::Factors;
-pub use seen::Seen;
-pub(crate) use self_query::{self_query, units};
-pub use signals::{Signals, TermSignal};
+use fuse::{Fusion, RecallCandidate};
+use gather::GatheredPostings;
+pub use identity::IdentityQuestion;
+pub use logistic::{TrainingSample, fit_coefficients};
+pub use memory_need::MemoryNeed;
+pub use pack::{MemoryBlock, MemoryBlockEntry, MemoryTier, pack};
+pub use render::{RenderedMemory, recall_named_memory, render_recall};
+pub use score::ScoreFactors;
+pub use signals::{HitSignals, TermSignal};
+pub(crate) use synthetic_queries::{content_units, synthetic_query};
+pub use visible_context::VisibleContext;
 pub use why_not::WhyNot;
 
 pub use crate::text::tiers::{one_line, overview};
@@ -62,19 +65,19 @@ use crate::{
     config::RecallConfig,
     error::Result,
     llm::{Embedder, Reranker},
-    store::{Filter, Place, Store, Within},
-    types::{Memory, MemoryId, Scope, Status, Verified},
+    store::{AddressQuery, DocAddress, MemoryFilter, Store},
+    types::{CheckResult, Memory, MemoryId, Scope, Status},
 };
 
 /// Candidates whose rows are read beside twice as many as are asked for: the bounded factors reorder near equals, and
 /// hardly ever lift a memory from further down.
-const MORE_LOADED: usize = 10;
+const EXTRA_LOADED: usize = 10;
 
 /// How many times more candidates are read where most of them ask what the query asks.
-const MORE_DEPTH: usize = 4;
+const DEPTH_GROWTH: usize = 4;
 
 /// A coverage above this has every word; sums of fractions fall a little short of one.
-const ALL_WORDS: f64 = 0.999;
+const FULL_COVERAGE: f64 = 0.999;
 
 /// What to look for, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,9 +87,9 @@ pub struct RecallRequest {
     /// What the agent is about to answer.
     pub query: String,
     /// Which memories may be returned. Without statuses, only active ones.
-    pub filter: Filter,
+    pub filter: MemoryFilter,
     /// Only these of them; any if left out.
-    pub within: Option<Within>,
+    pub within: Option<AddressQuery>,
     /// The most hits.
     pub limit: usize,
     /// Whether a query that asks for nothing but a period ("What did we talk about last week?") gets all of it, beyond
@@ -99,7 +102,7 @@ pub struct RecallRequest {
     /// Hits whose relevance is below this share of the best one's are left out.
     pub floor: f64,
     /// What the model still sees of the conversation that goes on, and need not be told.
-    pub seen: Option<Seen>,
+    pub visible: Option<VisibleContext>,
 }
 
 impl RecallRequest {
@@ -108,19 +111,19 @@ impl RecallRequest {
         Self {
             scope,
             query: query.into(),
-            filter: Filter::default(),
+            filter: MemoryFilter::default(),
             within: None,
             limit: config.limit,
             whole_period: false,
             min_score: 0.0,
             min_confidence: 0.0,
             floor: 0.0,
-            seen: None,
+            visible: None,
         }
     }
 
     /// The filter with its default spelled out.
-    fn effective_filter(&self) -> Filter {
+    fn effective_filter(&self) -> MemoryFilter {
         let mut filter = self.filter.clone();
         if filter.statuses.is_empty() {
             filter.statuses.push(Status::Active);
@@ -146,7 +149,7 @@ pub struct Recall {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_meaning: Option<String>,
     /// Why it is so sure.
-    pub judgement: Judgement,
+    pub judgement: ConfidenceEstimate,
 }
 
 /// A memory chosen for a query, with every number that made its score.
@@ -157,23 +160,23 @@ pub struct Hit {
     /// Its worth for this query, from 0 to 1.
     pub score: f64,
     /// What the index said.
-    pub signals: Signals,
+    pub signals: HitSignals,
     /// What its stored worth and age made of it.
-    pub factors: Factors,
+    pub factors: ScoreFactors,
     /// The newer memory among the hits that states the same thing differently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<MemoryId>,
     /// What its check tells now, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub check: Option<Verified>,
+    pub check: Option<CheckResult>,
     /// Where it stands in the index.
     #[serde(skip)]
-    pub place: Place,
+    pub address: DocAddress,
 }
 
 /// What recall works with.
 #[derive(Clone, Copy)]
-pub struct Means<'a> {
+pub struct RecallDeps<'a> {
     /// Where the memories are.
     pub store: &'a dyn Store,
     /// What tells how near two texts are in meaning, if anything does.
@@ -185,16 +188,21 @@ pub struct Means<'a> {
     /// Words of a trade that the user gave.
     pub domains: &'a Domains,
     /// What evidence is worth.
-    pub weights: Weights,
+    pub coefficients: ConfidenceCoefficients,
     /// When it is asked, and by which calendar.
     pub now: &'a Zoned,
 }
 
 /// Finds what is worth knowing for `request`, best first.
-pub async fn recall(means: Means<'_>, request: &RecallRequest) -> Result<Recall> {
-    let Ranked { intent, hits, candidates, evidence, without_meaning } =
-        rank(means, request).await?;
-    let judgement = abstain::judge(&intent, &hits, evidence, &means.weights);
+pub async fn recall(means: RecallDeps<'_>, request: &RecallRequest) -> Result<Recall> {
+    let RankedRecall {
+        intent,
+        hits,
+        candidates,
+        features: evidence,
+        semantic_unavailable: without_meaning,
+    } = rank(means, request).await?;
+    let judgement = abstain::estimate_confidence(&intent, &hits, evidence, &means.coefficients);
     let confidence = judgement.confidence;
     let mut hits = abstain::abstain(hits, confidence, request);
     if !(intent.asks_period && request.whole_period) {
@@ -205,89 +213,103 @@ pub async fn recall(means: Means<'_>, request: &RecallRequest) -> Result<Recall>
 }
 
 /// Says what kept a memory out of the answer, or that nothing did.
-pub async fn why_not(means: Means<'_>, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
+pub async fn why_not(
+    means: RecallDeps<'_>,
+    request: &RecallRequest,
+    id: MemoryId,
+) -> Result<WhyNot> {
     why_not::why_not(means, request, id).await
 }
 
 /// Everything up to the decision what to leave out.
-struct Ranked {
+struct RankedRecall {
     intent: Intent,
     hits: Vec<Hit>,
     candidates: usize,
-    evidence: Evidence,
-    without_meaning: Option<String>,
+    features: ConfidenceFeatures,
+    semantic_unavailable: Option<String>,
 }
 
-async fn rank(means: Means<'_>, request: &RecallRequest) -> Result<Ranked> {
+async fn rank(means: RecallDeps<'_>, request: &RecallRequest) -> Result<RankedRecall> {
     let mut intent = analyze(&request.query, means.config, means.now);
     intent.domain_terms = means.domains.enrich(&request.query, &mut intent.terms);
     let asks_period = intent.asks_period;
     let answer = rank_intent(means, request, intent).await?;
     if asks_period && answer.hits.is_empty() {
         // Nothing was said then, but a memory may name that very time.
-        let intent = analyze::by_time_words(&request.query, means.config, means.now);
+        let intent = analyze::analyze_by_time_words(&request.query, means.config, means.now);
         let mut answer = rank_intent(means, request, intent).await?;
-        answer.hits.retain(|hit| hit.signals.coverage > ALL_WORDS);
+        answer.hits.retain(|hit| hit.signals.coverage > FULL_COVERAGE);
         return Ok(answer);
     }
     Ok(answer)
 }
 
-async fn rank_intent(means: Means<'_>, request: &RecallRequest, intent: Intent) -> Result<Ranked> {
-    let config = &rerank::config(means, request);
+async fn rank_intent(
+    means: RecallDeps<'_>,
+    request: &RecallRequest,
+    intent: Intent,
+) -> Result<RankedRecall> {
+    let config = &rerank::adjusted_config(means, request);
     let mut gathered = gather::gather(means, request, &intent).await?;
-    let without_meaning = gathered.without_meaning.take();
+    let without_meaning = gathered.semantic_unavailable.take();
     let mut fusion = Fusion::new(&gathered, &intent, config);
-    let candidates_found = fusion.count();
+    let candidates_found = fusion.candidate_count();
     let (mut candidates, loaded) = load(means, request, &gathered, &intent, &mut fusion).await?;
-    bridge::bridge(&mut candidates, &loaded, &intent, config);
+    second_hop::boost_second_hop(&mut candidates, &loaded, &intent, config);
     let mut hits = score::score(candidates, loaded, &intent, config, means.now.timestamp());
     if intent.asks_period {
-        period::in_order(&mut hits);
+        period::sort_by_time(&mut hits);
     } else {
-        outdated::newest_first(&mut hits, &intent);
+        updates::promote_newest(&mut hits, &intent);
     }
     for hit in hits.iter_mut().take(request.limit) {
-        fusion.explain(hit.place, &mut hit.signals);
+        fusion.explain(hit.address, &mut hit.signals);
     }
-    let evidence = fusion.evidence(&hits, &means.weights);
+    let evidence = fusion.confidence_features(&hits, &means.coefficients);
     let candidates = candidates_found;
-    Ok(Ranked { intent: intent.clone(), hits, candidates, evidence, without_meaning })
+    Ok(RankedRecall {
+        intent: intent.clone(),
+        hits,
+        candidates,
+        features: evidence,
+        semantic_unavailable: without_meaning,
+    })
 }
 
 /// The best candidates with their rows, without earlier questions of the same; where those were most of them, more are read.
 async fn load(
-    means: Means<'_>,
+    means: RecallDeps<'_>,
     request: &RecallRequest,
-    gathered: &Gathered,
+    gathered: &GatheredPostings,
     intent: &Intent,
     fusion: &mut Fusion<'_>,
-) -> Result<(Vec<Candidate>, Vec<(Place, Memory)>)> {
-    let mut depth = loaded(intent, request).max(rerank::depth(means, request));
+) -> Result<(Vec<RecallCandidate>, Vec<(DocAddress, Memory)>)> {
+    let mut depth = load_depth(intent, request).max(rerank::depth(means, request));
     loop {
         let mut candidates = fusion.best(depth);
         let is_all = candidates.len() < depth;
         if intent.asks_period {
-            period::thin(&mut candidates, request);
+            period::sample_evenly(&mut candidates, request);
         } else {
             rerank::rerank(means, request, gathered, &mut candidates).await?;
         }
-        let places: Vec<_> = candidates.iter().map(|candidate| candidate.place).collect();
-        let rows = means.store.at_places(&request.scope, &places).await?;
-        asked_before::leave_out(&mut candidates, &rows, intent);
-        let (scope, seen) = (&request.scope, request.seen.as_ref());
-        seen::leave_out(means.store, scope, seen, &mut candidates, &rows).await?;
+        let places: Vec<_> = candidates.iter().map(|candidate| candidate.address).collect();
+        let rows = means.store.by_address(&request.scope, &places).await?;
+        repeated_questions::drop_uninformative(&mut candidates, &rows, intent);
+        let (scope, seen) = (&request.scope, request.visible.as_ref());
+        visible_context::drop_visible(means.store, scope, seen, &mut candidates, &rows).await?;
         if is_all || candidates.len() * 2 > places.len() {
             return Ok((candidates, rows));
         }
-        depth = depth.saturating_mul(MORE_DEPTH);
+        depth = depth.saturating_mul(DEPTH_GROWTH);
     }
 }
 
 /// How many candidates are looked at: of a period all, because it is told from its first to its last memory.
-fn loaded(intent: &Intent, request: &RecallRequest) -> usize {
+fn load_depth(intent: &Intent, request: &RecallRequest) -> usize {
     if intent.asks_period {
         return usize::MAX;
     }
-    request.limit.saturating_mul(2).saturating_add(MORE_LOADED)
+    request.limit.saturating_mul(2).saturating_add(EXTRA_LOADED)
 }

@@ -4,9 +4,9 @@ use std::{cmp::Reverse, collections::HashMap, ops::Range};
 
 use jiff::SignedDuration;
 
-use super::{Hit, Intent, RecallRequest, fuse::Candidate};
+use super::{Hit, Intent, RecallRequest, fuse::RecallCandidate};
 use crate::{
-    store::Place,
+    store::DocAddress,
     text::{
         language::is_cjk,
         stop_words::{is_function_character, is_stop_word},
@@ -15,58 +15,62 @@ use crate::{
 };
 
 /// A conversation in which nobody has spoken for so long is over.
-const SILENCE: SignedDuration = SignedDuration::from_mins(30);
+const SESSION_TIMEOUT: SignedDuration = SignedDuration::from_mins(30);
 
 /// The times and sessions that a query names, in one scope.
-pub(super) struct Period<'a> {
+pub(super) struct QueryPeriod<'a> {
     times: &'a [(Timestamp, Timestamp)],
     /// The numbers of the sessions that are meant; `None` where any is.
     sessions: Option<Vec<u32>>,
     /// The session that is going on, where only what was before is meant.
-    current: Option<u32>,
+    current_session: Option<u32>,
 }
 
-impl<'a> Period<'a> {
+impl<'a> QueryPeriod<'a> {
     /// The period that `intent` names among memories with these places and times; `None` if it names none.
     pub(super) fn new(
         intent: &'a Intent,
-        memories: impl Iterator<Item = (Place, Timestamp)> + Clone,
+        memories: impl Iterator<Item = (DocAddress, Timestamp)> + Clone,
     ) -> Option<Self> {
         if intent.times.is_empty() && intent.sessions.is_none() {
             return None;
         }
-        let told = Self::in_times(&intent.times, intent, memories.clone());
+        let told = Self::from_ranges(&intent.times, intent, memories.clone());
         let is_loose = intent.asks_period && intent.wider_times != intent.times;
-        if is_loose && !memories.clone().any(|(place, at)| told.holds(place, at)) {
-            return Some(Self::in_times(&intent.wider_times, intent, memories));
+        if is_loose && !memories.clone().any(|(place, at)| told.contains(place, at)) {
+            return Some(Self::from_ranges(&intent.wider_times, intent, memories));
         }
         Some(told)
     }
 
-    fn in_times(
+    fn from_ranges(
         times: &'a [(Timestamp, Timestamp)],
         intent: &Intent,
-        memories: impl Iterator<Item = (Place, Timestamp)>,
+        memories: impl Iterator<Item = (DocAddress, Timestamp)>,
     ) -> Self {
-        let mut period = Self { times, sessions: None, current: None };
+        let mut period = Self { times, sessions: None, current_session: None };
         if intent.sessions.is_some() || intent.is_earlier {
-            let talks = talks(memories);
-            let in_time = talks.iter().filter(|talk| period.reaches(talk)).collect::<Vec<_>>();
-            let meant = |sessions: crate::text::dates::Sessions| {
-                in_time[sessions.among(in_time.len())].iter().map(|talk| talk.session).collect()
+            let talks = session_times(memories);
+            let in_time =
+                talks.iter().filter(|talk| period.includes_session(talk)).collect::<Vec<_>>();
+            let meant = |sessions: crate::text::dates::SessionRange| {
+                in_time[sessions.index_range(in_time.len())]
+                    .iter()
+                    .map(|talk| talk.session)
+                    .collect()
             };
-            let current = talks.last().filter(|talk| is_going_on(talk, intent));
-            period.current = current.map(|talk| talk.session);
+            let current = talks.last().filter(|talk| is_current_session(talk, intent));
+            period.current_session = current.map(|talk| talk.session);
             period.sessions = intent.sessions.map(meant);
         }
         period
     }
 
     /// Whether a memory with this place and time lies in it.
-    pub(super) fn holds(&self, place: Place, at: Timestamp) -> bool {
+    pub(super) fn contains(&self, place: DocAddress, at: Timestamp) -> bool {
         let session = place.session();
         let in_session = self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&session));
-        let is_current = session > 0 && self.current == Some(session);
+        let is_current = session > 0 && self.current_session == Some(session);
         // A session that began in the period belongs to it as a whole.
         let in_time = self.sessions.is_some() || self.times.is_empty() || self.is_in_time(at);
         in_session && in_time && !is_current
@@ -77,55 +81,57 @@ impl<'a> Period<'a> {
     }
 
     /// Whether a conversation counts among those of these times.
-    fn reaches(&self, talk: &Talk) -> bool {
+    fn includes_session(&self, talk: &SessionTimes) -> bool {
         self.times.is_empty() || self.is_in_time(talk.first)
     }
 }
 
 /// A session with its first and last moment.
-struct Talk {
+struct SessionTimes {
     session: u32,
     first: Timestamp,
     last: Timestamp,
 }
 
 /// The sessions in the order in which they began.
-fn talks(memories: impl Iterator<Item = (Place, Timestamp)>) -> Vec<Talk> {
+fn session_times(memories: impl Iterator<Item = (DocAddress, Timestamp)>) -> Vec<SessionTimes> {
     let mut found: HashMap<u32, (Timestamp, Timestamp)> = HashMap::new();
     for (place, at) in memories.filter(|(place, _)| place.session() > 0) {
         let (first, last) = found.entry(place.session()).or_insert((at, at));
         *first = (*first).min(at);
         *last = (*last).max(at);
     }
-    let mut talks: Vec<_> =
-        found.into_iter().map(|(session, (first, last))| Talk { session, first, last }).collect();
+    let mut talks: Vec<_> = found
+        .into_iter()
+        .map(|(session, (first, last))| SessionTimes { session, first, last })
+        .collect();
     talks.sort_by_key(|talk| (talk.first, talk.session));
     talks
 }
 
 /// Whether the query was asked in this session, and looks back beyond it.
-fn is_going_on(talk: &Talk, intent: &Intent) -> bool {
-    intent.is_earlier && intent.asked_at.duration_since(talk.last) < SILENCE
+fn is_current_session(talk: &SessionTimes, intent: &Intent) -> bool {
+    intent.is_earlier && intent.asked_at.duration_since(talk.last) < SESSION_TIMEOUT
 }
 
 /// Brings the hits of a period into the order of time.
-pub(super) fn in_order(hits: &mut [Hit]) {
-    hits.sort_by_key(|hit| (hit.memory.at, hit.place));
+pub(super) fn sort_by_time(hits: &mut [Hit]) {
+    hits.sort_by_key(|hit| (hit.memory.at, hit.address));
 }
 
 /// Leaves as many candidates of a period as the request allows.
-pub(super) fn thin(candidates: &mut Vec<Candidate>, request: &RecallRequest) {
+pub(super) fn sample_evenly(candidates: &mut Vec<RecallCandidate>, request: &RecallRequest) {
     if request.whole_period {
         return;
     }
-    candidates.sort_by_key(|candidate| (candidate.at, candidate.place));
-    let kept = spread(candidates.len(), request.limit);
+    candidates.sort_by_key(|candidate| (candidate.at, candidate.address));
+    let kept = evenly_spaced(candidates.len(), request.limit);
     let mut index = 0..;
     candidates.retain(|_| index.next().is_some_and(|index| kept.binary_search(&index).is_ok()));
 }
 
 /// Whether the limit of a request lets the hit at `index` of `count` through.
-pub(super) fn lets_through(
+pub(super) fn is_within_limit(
     intent: &Intent,
     request: &RecallRequest,
     count: usize,
@@ -134,12 +140,12 @@ pub(super) fn lets_through(
     if !intent.asks_period {
         return index < request.limit;
     }
-    request.whole_period || spread(count, request.limit).contains(&index)
+    request.whole_period || evenly_spaced(count, request.limit).contains(&index)
 }
 
 /// The indexes of at most `limit` of `count` things, spread evenly from the first to the last: of a long talk one would
 /// rather know all its topics than its greetings.
-pub(super) fn spread(count: usize, limit: usize) -> Vec<usize> {
+pub(super) fn evenly_spaced(count: usize, limit: usize) -> Vec<usize> {
     match limit {
         0 => vec![],
         1 => (0..count.min(1)).collect(),
@@ -166,17 +172,18 @@ pub(super) fn is_content_free(query: &str, spans: &[Range<usize>]) -> bool {
     }
     let lower = rest.to_lowercase().replace('’', "'");
     let words = lower.split(|c: char| !is_word_part(c)).filter(|word| !word.is_empty());
-    let said: Option<Vec<Says>> = words.flat_map(runs).map(|run| says(&run)).collect();
-    said.is_some_and(|said| said.is_empty() || said.contains(&Says::Talk))
+    let said: Option<Vec<NonContentWord>> =
+        words.flat_map(script_runs).map(|run| classify_word(&run)).collect();
+    said.is_some_and(|said| said.is_empty() || said.contains(&NonContentWord::Conversation))
 }
 
 /// What a word says that is no content.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Says {
+enum NonContentWord {
     /// That something was said or done.
-    Talk,
+    Conversation,
     /// Nothing by itself.
-    Nothing,
+    Filler,
 }
 
 fn is_word_part(c: char) -> bool {
@@ -184,41 +191,41 @@ fn is_word_part(c: char) -> bool {
 }
 
 /// The parts of a word in one script each.
-fn runs(word: &str) -> Vec<String> {
+fn script_runs(word: &str) -> Vec<String> {
     let characters: Vec<char> = word.chars().collect();
     characters.chunk_by(|a, b| is_cjk(*a) == is_cjk(*b)).map(String::from_iter).collect()
 }
 
 /// What a word or a run of Chinese says; `None` if it has content.
-fn says(run: &str) -> Option<Says> {
-    if run.starts_with(is_cjk) { chinese_says(run) } else { english_says(run) }
+fn classify_word(run: &str) -> Option<NonContentWord> {
+    if run.starts_with(is_cjk) { classify_chinese(run) } else { classify_english(run) }
 }
 
-fn english_says(word: &str) -> Option<Says> {
+fn classify_english(word: &str) -> Option<NonContentWord> {
     let bare = word.strip_suffix("'s").unwrap_or(word);
-    if TALK.contains(&bare) {
-        return Some(Says::Talk);
+    if CONVERSATION_WORDS.contains(&bare) {
+        return Some(NonContentWord::Conversation);
     }
-    let is_empty = is_stop_word(word) || is_stop_word(bare) || FILLER.contains(&bare);
-    is_empty.then_some(Says::Nothing)
+    let is_empty = is_stop_word(word) || is_stop_word(bare) || FILLER_WORDS.contains(&bare);
+    is_empty.then_some(NonContentWord::Filler)
 }
 
 /// Takes away the longest phrase or a function character at a time.
-fn chinese_says(run: &str) -> Option<Says> {
-    let (mut rest, mut found) = (run, Says::Nothing);
+fn classify_chinese(run: &str) -> Option<NonContentWord> {
+    let (mut rest, mut found) = (run, NonContentWord::Filler);
     while let Some(c) = rest.chars().next() {
         let longest = |phrases: &[&str]| {
             let fitting = phrases.iter().filter(|phrase| rest.starts_with(**phrase));
             fitting.map(|phrase| phrase.len()).max().unwrap_or(0)
         };
-        let (talk, filler) = (longest(CHINESE_TALK), longest(CHINESE_FILLER));
+        let (talk, filler) = (longest(CHINESE_CONVERSATION_WORDS), longest(CHINESE_FILLER_WORDS));
         let function = if is_function_character(c) { c.len_utf8() } else { 0 };
         let length = talk.max(filler).max(function);
         if length == 0 {
             return None;
         }
         if talk == length {
-            found = Says::Talk;
+            found = NonContentWord::Conversation;
         }
         rest = &rest[length..];
     }
@@ -227,7 +234,7 @@ fn chinese_says(run: &str) -> Option<Says> {
 
 /// Words for talking, and for what is over.
 #[rustfmt::skip]
-const TALK: &[&str] = &[
+const CONVERSATION_WORDS: &[&str] = &[
     "talk", "talks", "talked", "talking", "discuss", "discusses", "discussed", "discussing", "discussion", "discussions",
     "say", "says", "said", "saying", "mention", "mentions", "mentioned", "chat", "chats", "chatted", "chatting", "speak",
     "spoke", "spoken", "speaking", "conversation", "conversations", "session", "sessions", "dialogue", "message", "messages",
@@ -238,7 +245,7 @@ const TALK: &[&str] = &[
 
 /// Words that go with them and say nothing of what was talked about.
 #[rustfmt::skip]
-const FILLER: &[&str] = &[
+const FILLER_WORDS: &[&str] = &[
     "tell", "show", "list", "give", "find", "know", "subject", "subjects", "thing", "things", "stuff", "sort", "sorts", "kind",
     "kinds", "type", "types", "go", "come", "bring", "brought", "share", "exchange", "exactly", "please", "main", "various",
     "time", "like", "hi", "hey", "hello", "back", "around", "last", "earlier", "previously", "ago", "together", "communicate",
@@ -247,14 +254,14 @@ const FILLER: &[&str] = &[
 
 /// The same in Chinese; 了 and 过 tell what is over.
 #[rustfmt::skip]
-const CHINESE_TALK: &[&str] = &[
+const CHINESE_CONVERSATION_WORDS: &[&str] = &[
     "聊天", "聊", "谈论", "谈话", "谈", "談", "說", "说", "讲", "講", "讨论", "討論", "提到", "提过", "提起", "提及", "对话", "對話",
     "会话", "會話", "交流", "沟通", "交谈", "告诉", "告訴", "记得", "記得", "记录", "記錄", "回忆", "回憶", "回顾", "总结", "總結", "概括",
     "话题", "話題", "发生", "發生", "了", "过", "過", "消息",
 ];
 
 #[rustfmt::skip]
-const CHINESE_FILLER: &[&str] = &[
+const CHINESE_FILLER_WORDS: &[&str] = &[
     "列出", "列一下", "看看", "看一下", "查一下", "什么", "什麼", "哪些", "哪个", "啥", "内容", "事情", "事", "东西", "方面", "主题",
     "我们", "我們", "咱们", "咱", "一起", "一下", "一些", "时候", "時候", "期间", "期間", "里", "裡", "中", "时", "時", "当时", "初", "底",
     "帮我", "请", "关于", "做", "干", "当中", "之间", "都有", "主要", "大概", "具体", "次", "回", "跟", "来着", "为了", "起", "呗", "呐",
@@ -274,57 +281,57 @@ mod tests {
     }
 
     /// Three conversations on 2 March and two on 4 March, the last of them going on.
-    fn memories() -> Vec<(Place, Timestamp)> {
+    fn memories() -> Vec<(DocAddress, Timestamp)> {
         let times = ["02T09:00", "02T12:00", "02T20:00", "04T08:00", "04T10:20"];
         let at = |time| at(&format!("2026-03-{time}"));
-        (1..).zip(times).map(|(session, time)| (Place::new(session, 0), at(time))).collect()
+        (1..).zip(times).map(|(session, time)| (DocAddress::new(session, 0), at(time))).collect()
     }
 
     /// The sessions that the period of a query holds.
-    fn held(query: &str) -> Vec<u32> {
+    fn sessions_in(query: &str) -> Vec<u32> {
         let intent = intent(query);
-        let period = Period::new(&intent, memories().into_iter()).unwrap();
-        let held = memories().into_iter().filter(|(place, at)| period.holds(*place, *at));
+        let period = QueryPeriod::new(&intent, memories().into_iter()).unwrap();
+        let held = memories().into_iter().filter(|(place, at)| period.contains(*place, *at));
         held.map(|(place, _)| place.session()).collect()
     }
 
     #[test]
     fn a_period_holds_what_was_said_in_it() {
-        assert_eq!(held("What did we talk about on Monday?"), [1, 2, 3]);
-        assert_eq!(held("周一聊了什么"), [1, 2, 3]);
-        assert_eq!(held("in our second session"), [2]);
-        assert_eq!(held("over sessions 2 through 4"), [2, 3, 4]);
-        assert_eq!(held("最近两次对话"), [4, 5]);
-        assert_eq!(held("two sessions ago"), [4]);
+        assert_eq!(sessions_in("What did we talk about on Monday?"), [1, 2, 3]);
+        assert_eq!(sessions_in("周一聊了什么"), [1, 2, 3]);
+        assert_eq!(sessions_in("in our second session"), [2]);
+        assert_eq!(sessions_in("over sessions 2 through 4"), [2, 3, 4]);
+        assert_eq!(sessions_in("最近两次对话"), [4, 5]);
+        assert_eq!(sessions_in("two sessions ago"), [4]);
     }
 
     #[test]
     fn sessions_are_counted_within_the_time_that_is_named() {
-        assert_eq!(held("our second session on Monday"), [2]);
-        assert_eq!(held("the last session on Monday"), [3]);
+        assert_eq!(sessions_in("our second session on Monday"), [2]);
+        assert_eq!(sessions_in("the last session on Monday"), [3]);
     }
 
     #[test]
     fn earlier_is_before_the_conversation_that_is_going_on() {
-        assert_eq!(held("what did we discuss today"), [4, 5]);
-        assert_eq!(held("what did we discuss earlier today"), [4]);
-        assert_eq!(held("今天早些时候说了什么"), [4]);
+        assert_eq!(sessions_in("what did we discuss today"), [4, 5]);
+        assert_eq!(sessions_in("what did we discuss earlier today"), [4]);
+        assert_eq!(sessions_in("今天早些时候说了什么"), [4]);
     }
 
     #[test]
     fn a_day_on_which_nothing_was_said_may_have_been_miscounted() {
-        assert_eq!(held("What did we talk about 2 days ago?"), [1, 2, 3]);
-        assert_eq!(held("What did we talk about 3 days ago?"), [1, 2, 3]);
-        assert_eq!(held("三天前聊了什么"), [1, 2, 3]);
-        assert!(held("What did we talk about 5 days ago?").is_empty());
-        assert_eq!(held("周一凌晨聊了什么"), [1, 2, 3]);
-        assert!(held("What did Ann say of the house 3 days ago?").is_empty());
+        assert_eq!(sessions_in("What did we talk about 2 days ago?"), [1, 2, 3]);
+        assert_eq!(sessions_in("What did we talk about 3 days ago?"), [1, 2, 3]);
+        assert_eq!(sessions_in("三天前聊了什么"), [1, 2, 3]);
+        assert!(sessions_in("What did we talk about 5 days ago?").is_empty());
+        assert_eq!(sessions_in("周一凌晨聊了什么"), [1, 2, 3]);
+        assert!(sessions_in("What did Ann say of the house 3 days ago?").is_empty());
     }
 
     #[test]
     fn no_period_is_none() {
         let intent = intent("what tea do I like");
-        assert!(Period::new(&intent, memories().into_iter()).is_none());
+        assert!(QueryPeriod::new(&intent, memories().into_iter()).is_none());
     }
 
     #[test]
@@ -368,9 +375,9 @@ mod tests {
 
     #[test]
     fn a_long_period_is_thinned_evenly() {
-        assert_eq!(spread(5, 10), [0, 1, 2, 3, 4]);
-        assert_eq!(spread(9, 3), [0, 4, 8]);
-        assert_eq!(spread(9, 1), [0]);
-        assert_eq!((spread(9, 0), spread(0, 1)), (vec![], vec![]));
+        assert_eq!(evenly_spaced(5, 10), [0, 1, 2, 3, 4]);
+        assert_eq!(evenly_spaced(9, 3), [0, 4, 8]);
+        assert_eq!(evenly_spaced(9, 1), [0]);
+        assert_eq!((evenly_spaced(9, 0), evenly_spaced(0, 1)), (vec![], vec![]));
     }
 }

@@ -1,6 +1,6 @@
 //! Plain text to hold fixed phrases against: lower case, no marks, no contractions.
 
-use crate::text::han::simplify;
+use crate::text::traditional::simplify;
 
 /// What is written together in English and means two words.
 const CONTRACTIONS: &[(&str, &str)] = &[
@@ -30,7 +30,7 @@ const CONTRACTIONS: &[(&str, &str)] = &[
 
 /// Lower case, simplified characters, one blank between English words, none between Chinese characters; marks are dropped, except inside a
 /// word (`my-app`), so that a name is not taken for the words in it.
-pub(super) fn plain(text: &str) -> String {
+pub(super) fn normalize(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in words(&simplify(&text.to_lowercase().replace('’', "'"))) {
         let word =
@@ -67,14 +67,14 @@ pub(super) fn is_han(c: char) -> bool {
 }
 
 /// A plain text that is asked for many phrases.
-pub(super) struct Phrases<'a> {
+pub(super) struct PhraseMatcher<'a> {
     text: &'a str,
     /// A bit for the hash of every two bytes that follow each other: few phrases get past their first and last two.
     pairs: [u64; 4],
 }
 
-impl<'a> Phrases<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
+impl<'a> PhraseMatcher<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
         let mut pairs = [0; 4];
         for pair in text.as_bytes().windows(2) {
             let bit = pair_bit(pair[0], pair[1]);
@@ -84,18 +84,18 @@ impl<'a> Phrases<'a> {
     }
 
     /// Whether the text has this phrase: at word borders in English, anywhere in Chinese.
-    pub(super) fn has(&self, phrase: &str) -> bool {
+    pub(super) fn contains(&self, phrase: &str) -> bool {
         let may = match phrase.as_bytes() {
             [first, second, .., before, last] => {
-                self.has_pair(*first, *second) && self.has_pair(*before, *last)
+                self.may_contain_pair(*first, *second) && self.may_contain_pair(*before, *last)
             }
-            [first, second, ..] => self.has_pair(*first, *second),
+            [first, second, ..] => self.may_contain_pair(*first, *second),
             _ => true,
         };
         may && has(self.text, phrase)
     }
 
-    fn has_pair(&self, first: u8, second: u8) -> bool {
+    fn may_contain_pair(&self, first: u8, second: u8) -> bool {
         let bit = pair_bit(first, second);
         self.pairs[bit / 64] & 1 << (bit % 64) != 0
     }
@@ -126,12 +126,12 @@ mod tests {
 
     #[test]
     fn text_is_made_plain() {
-        assert_eq!(plain("  What’s my name?! "), "what is my name");
-        assert_eq!(plain("你好， 我 是 谁？"), "你好我是谁");
-        assert_eq!(plain("what is my-app's config"), "what is my-app's config");
-        assert_eq!(plain("我喜歡什麼"), "我喜欢什么");
-        assert_eq!(plain("用 Rust 写"), "用 rust 写");
-        assert_eq!(plain("😀 ... !!"), "");
+        assert_eq!(normalize("  What’s my name?! "), "what is my name");
+        assert_eq!(normalize("你好， 我 是 谁？"), "你好我是谁");
+        assert_eq!(normalize("what is my-app's config"), "what is my-app's config");
+        assert_eq!(normalize("我喜歡什麼"), "我喜欢什么");
+        assert_eq!(normalize("用 Rust 写"), "用 rust 写");
+        assert_eq!(normalize("😀 ... !!"), "");
     }
 
     #[test]
@@ -144,12 +144,12 @@ mod tests {
     proptest! {
         #[test]
         fn many_phrases_are_found_like_one(text in "[ab 茶我]{0,12}", phrase in "[ab 茶我]{1,4}") {
-            prop_assert_eq!(Phrases::of(&text).has(&phrase), has(&text, &phrase));
+            prop_assert_eq!(PhraseMatcher::new(&text).contains(&phrase), has(&text, &phrase));
         }
 
         #[test]
         fn any_text_can_be_made_plain(text in "\\PC*") {
-            let plain = plain(&text);
+            let plain = normalize(&text);
             prop_assert!(!plain.contains("  "));
             has(&plain, "me");
         }

@@ -4,19 +4,19 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{Hit, Intent, fuse::Candidate, intent::Strategy};
+use super::{Hit, Intent, fuse::RecallCandidate, query_kind::RankingStrategy};
 use crate::{
     config::RecallConfig,
-    store::Place,
+    store::DocAddress,
     types::{Memory, Timestamp},
 };
 
 /// A day in milliseconds.
-const DAY: f64 = 86_400_000.0;
+const DAY_MILLIS: f64 = 86_400_000.0;
 
 /// Numbers near 1 that relevance is multiplied with.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Factors {
+pub struct ScoreFactors {
     /// The signals as one positive number: ln(1 + e^fused).
     pub relevance: f64,
     /// Newer is better.
@@ -32,7 +32,7 @@ pub struct Factors {
     pub update: f64,
 }
 
-impl Factors {
+impl ScoreFactors {
     /// All of them multiplied.
     pub(super) fn product(&self) -> f64 {
         self.relevance * self.recency * self.weight * self.importance * self.kind * self.update
@@ -41,27 +41,27 @@ impl Factors {
 
 /// Weighs the candidates whose rows were read, best first.
 pub(super) fn score(
-    candidates: Vec<Candidate>,
-    loaded: Vec<(Place, Memory)>,
+    candidates: Vec<RecallCandidate>,
+    loaded: Vec<(DocAddress, Memory)>,
     intent: &Intent,
     config: &RecallConfig,
     now: Timestamp,
 ) -> Vec<Hit> {
     let strategy = intent.aim.strategy();
-    let mut rows: HashMap<Place, Memory> = loaded.into_iter().collect();
+    let mut rows: HashMap<DocAddress, Memory> = loaded.into_iter().collect();
     let mut hits: Vec<Hit> = candidates
         .into_iter()
         .filter_map(|candidate| {
-            let memory = rows.remove(&candidate.place)?;
+            let memory = rows.remove(&candidate.address)?;
             let factors = factors(&candidate, &memory, &strategy, config, now);
             Some(Hit {
-                score: total(&factors),
+                score: combined_score(&factors),
                 memory,
                 signals: candidate.signals,
                 factors,
                 newer: None,
                 check: None,
-                place: candidate.place,
+                address: candidate.address,
             })
         })
         .collect();
@@ -71,20 +71,20 @@ pub(super) fn score(
 }
 
 /// The product of all factors, brought between 0 and 1 without changing the order.
-pub(super) fn total(factors: &Factors) -> f64 {
+pub(super) fn combined_score(factors: &ScoreFactors) -> f64 {
     let product = factors.product();
     product / (1.0 + product)
 }
 
 fn factors(
-    candidate: &Candidate,
+    candidate: &RecallCandidate,
     memory: &Memory,
-    strategy: &Strategy,
+    strategy: &RankingStrategy,
     config: &RecallConfig,
     now: Timestamp,
-) -> Factors {
+) -> ScoreFactors {
     let half_life = config.recency_half_life_days * strategy.recency_scale;
-    Factors {
+    ScoreFactors {
         relevance: softplus(candidate.signals.fused),
         recency: around_one(freshness(memory.at, now, half_life), config.recency_share),
         // A weight of 1 is where every memory begins; twice that is as good as it gets.
@@ -107,6 +107,6 @@ fn around_one(value: f64, share: f64) -> f64 {
 
 /// 1 for now, a half after each half life.
 fn freshness(at: Timestamp, now: Timestamp, half_life_days: f64) -> f64 {
-    let days = (now.as_millisecond() - at.as_millisecond()) as f64 / DAY;
+    let days = (now.as_millisecond() - at.as_millisecond()) as f64 / DAY_MILLIS;
     (-days.max(0.0) / half_life_days).exp2()
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// What the index said of a memory, number by number.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Signals {
+pub struct HitSignals {
     /// BM25F of the query's terms.
     pub bm25: f64,
     /// The same, as standard deviations above the mean of the scope.

@@ -1,6 +1,6 @@
 //! Messages that say nothing to look up: greetings, thanks, nods, farewells, laughter.
 
-use super::phrases::{is_han, plain};
+use super::phrases::{is_han, normalize};
 
 /// Longer messages say something, whatever their words.
 const MAX_CHARS: usize = 80;
@@ -13,16 +13,16 @@ pub(crate) fn is_small_talk(message: &str) -> bool {
     if message.chars().nth(MAX_CHARS).is_some() {
         return false;
     }
-    let plain = plain(message);
+    let plain = normalize(message);
     let words: Vec<&str> = plain.split(' ').filter(|word| !word.is_empty()).collect();
     words.chunk_by(|a, b| a.starts_with(is_han) == b.starts_with(is_han)).all(|run| match run {
-        [han] if han.starts_with(is_han) => is_chinese_talk(han),
-        words => is_english_talk(words),
+        [han] if han.starts_with(is_han) => is_chinese_small_talk(han),
+        words => is_english_small_talk(words),
     })
 }
 
 /// Whether the words are phrases one after the other.
-fn is_english_talk(words: &[&str]) -> bool {
+fn is_english_small_talk(words: &[&str]) -> bool {
     let mut rest = words;
     while !rest.is_empty() {
         let longest = rest.len().min(MAX_PHRASE_WORDS);
@@ -36,7 +36,7 @@ fn is_english_talk(words: &[&str]) -> bool {
 
 fn is_phrase(words: &[&str]) -> bool {
     match words {
-        [word] => ENGLISH.contains(word) || is_laughter(word) || is_drawn_out(word),
+        [word] => ENGLISH.contains(word) || is_laughter(word) || is_elongated(word),
         _ => ENGLISH.contains(&words.join(" ").as_str()),
     }
 }
@@ -53,7 +53,7 @@ fn is_laughter(word: &str) -> bool {
 }
 
 /// heyyy, thankssss, coool: three letters or more stand for one or two.
-fn is_drawn_out(word: &str) -> bool {
+fn is_elongated(word: &str) -> bool {
     let shortened = |most| ENGLISH.contains(&shorten(word, most).as_str());
     shorten(word, 2) != word && (shortened(1) || shortened(2))
 }
@@ -66,7 +66,7 @@ fn shorten(word: &str, most: usize) -> String {
 }
 
 /// Whether the characters are phrases one after the other, the longest first.
-fn is_chinese_talk(text: &str) -> bool {
+fn is_chinese_small_talk(text: &str) -> bool {
     let mut rest = text;
     while !rest.is_empty() {
         let fitting = CHINESE.iter().filter(|phrase| rest.starts_with(**phrase));

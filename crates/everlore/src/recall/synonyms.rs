@@ -6,21 +6,21 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-type Group = &'static [&'static str];
+type SynonymGroup = &'static [&'static str];
 
 /// All the words, itself among them, that mean what `word` means; none if it is in no group. `word` is a surface form
 /// in lower case.
-pub(crate) fn synonyms_of(word: &str) -> Group {
+pub(crate) fn synonyms_of(word: &str) -> SynonymGroup {
     GROUPS.get(word).copied().unwrap_or_default()
 }
 
-static GROUPS: LazyLock<HashMap<&'static str, Group>> = LazyLock::new(|| {
+static GROUPS: LazyLock<HashMap<&'static str, SynonymGroup>> = LazyLock::new(|| {
     let groups = ENGLISH.iter().chain(CHINESE);
     groups.flat_map(|group| group.iter().map(move |word| (*word, *group))).collect()
 });
 
 #[rustfmt::skip]
-const ENGLISH: &[Group] = &[
+const ENGLISH: &[SynonymGroup] = &[
     // people
     &["kid", "kids", "child", "children"],
     &["mom", "mum", "mother", "mommy"],
@@ -227,7 +227,7 @@ const ENGLISH: &[Group] = &[
 ];
 
 #[rustfmt::skip]
-const CHINESE: &[Group] = &[
+const CHINESE: &[SynonymGroup] = &[
     // people
     &["老婆", "妻子", "太太", "媳妇", "爱人"],
     &["老公", "丈夫"],

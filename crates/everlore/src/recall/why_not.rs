@@ -1,18 +1,19 @@
 //! Why a memory is not in the answer: which filter, term, score, gate or limit kept it out (A12).
 
-mod words;
+mod sentence;
 
 use serde::Serialize;
 
 use super::{
-    Block, Hit, Intent, Judgement, Means, Ranked, RecallRequest, Tier, abstain, asked_before,
-    asked_before::Empty, period, rank, rerank, seen,
+    ConfidenceEstimate, Hit, Intent, MemoryBlock, MemoryTier, RankedRecall, RecallDeps,
+    RecallRequest, abstain, period, rank, repeated_questions,
+    repeated_questions::UninformativeTurn, rerank, visible_context,
 };
 use crate::{
     config::RecallConfig,
     error::{Error, Result},
-    store::Filter,
-    text::terms::{Term, terms},
+    store::MemoryFilter,
+    text::terms::{TermHash, terms},
     types::{Memory, MemoryId},
 };
 
@@ -79,12 +80,12 @@ pub enum WhyNot {
         /// How sure it had to be.
         min_confidence: f64,
         /// Why it was not surer.
-        judgement: Box<Judgement>,
+        judgement: Box<ConfidenceEstimate>,
     },
     /// Nothing: it is told in the block.
     Told {
         /// How much of it.
-        tier: Tier,
+        tier: MemoryTier,
         /// The hit with its numbers.
         hit: Box<Hit>,
     },
@@ -121,7 +122,7 @@ impl WhyNot {
 
     /// What became of a hit in a block; what was no hit is no more in it.
     #[must_use]
-    pub fn in_block(self, block: &Block, budget: usize) -> Self {
+    pub fn in_block(self, block: &MemoryBlock, budget: usize) -> Self {
         let Self::Returned { hit, .. } = self else { return self };
         let id = hit.memory.id;
         match block.entries.iter().find(|entry| entry.id == id) {
@@ -136,56 +137,62 @@ impl WhyNot {
 
 /// Runs the recall again and looks for the memory at every step.
 pub(super) async fn why_not(
-    means: Means<'_>,
+    means: RecallDeps<'_>,
     request: &RecallRequest,
     id: MemoryId,
 ) -> Result<WhyNot> {
     let memory = means.store.get(&request.scope, &[id]).await?.pop().flatten();
     let memory = memory.ok_or_else(|| Error::not_found("memory", id))?;
-    if let Some(reason) = filtered(&request.effective_filter(), &memory) {
+    if let Some(reason) = explain_filter(&request.effective_filter(), &memory) {
         return Ok(reason);
     }
-    if let Some(seen) = &request.seen
-        && !seen::shown(means.store, &request.scope, seen, std::iter::once(&memory))
-            .await?
-            .is_empty()
+    if let Some(seen) = &request.visible
+        && !visible_context::already_visible(
+            means.store,
+            &request.scope,
+            seen,
+            std::iter::once(&memory),
+        )
+        .await?
+        .is_empty()
     {
         return Ok(WhyNot::Seen);
     }
     // As many are compared word by word as the request itself would have.
     let rerank_depth = rerank::depth(means, request).max(1);
     let config = RecallConfig { rerank_depth, ..means.config.clone() };
-    let means = Means { config: &config, ..means };
-    let everything = RecallRequest { limit: rerank::ALL, ..request.clone() };
-    let Ranked { intent, hits: ranked, evidence, .. } = rank(means, &everything).await?;
+    let means = RecallDeps { config: &config, ..means };
+    let everything = RecallRequest { limit: rerank::UNLIMITED, ..request.clone() };
+    let RankedRecall { intent, hits: ranked, features: evidence, .. } =
+        rank(means, &everything).await?;
     let Some(index) = ranked.iter().position(|hit| hit.memory.id == id) else {
-        match asked_before::left_out(&memory, &intent) {
-            Some(Empty::Question) => return Ok(WhyNot::SameQuestion),
-            Some(Empty::NoAnswer) => return Ok(WhyNot::NoAnswer),
+        match repeated_questions::why_uninformative(&memory, &intent) {
+            Some(UninformativeTurn::Question) => return Ok(WhyNot::SameQuestion),
+            Some(UninformativeTurn::NoAnswer) => return Ok(WhyNot::NoAnswer),
             None => {}
         }
         let query_terms = intent.terms.iter().map(|term| term.text.clone()).collect();
         return Ok(WhyNot::NoTerm { query_terms, memory_terms: some_terms(&memory) });
     };
-    let judgement = abstain::judge(&intent, &ranked, evidence, &means.weights);
+    let judgement = abstain::estimate_confidence(&intent, &ranked, evidence, &means.coefficients);
     let confidence = judgement.confidence;
     if confidence < request.min_confidence {
         let min_confidence = request.min_confidence;
         return Ok(WhyNot::Gate { confidence, min_confidence, judgement: Box::new(judgement) });
     }
-    Ok(judge(request, &intent, &ranked, index))
+    Ok(explain_rank(request, &intent, &ranked, index))
 }
 
-fn judge(request: &RecallRequest, intent: &Intent, ranked: &[Hit], index: usize) -> WhyNot {
+fn explain_rank(request: &RecallRequest, intent: &Intent, ranked: &[Hit], index: usize) -> WhyNot {
     let hit = Box::new(ranked[index].clone());
     if hit.score < request.min_score {
         return WhyNot::Score { min_score: request.min_score, hit };
     }
-    let floor = abstain::floor(ranked, request);
+    let floor = abstain::relevance_floor(ranked, request);
     if hit.factors.relevance < floor {
         return WhyNot::Floor { floor, hit };
     }
-    if !period::lets_through(intent, request, ranked.len(), index) {
+    if !period::is_within_limit(intent, request, ranked.len(), index) {
         let last = request.limit.checked_sub(1);
         let lowest = last.and_then(|last| ranked.get(last)).map_or(1.0, |hit| hit.score);
         return WhyNot::Rank { rank: index + 1, limit: request.limit, lowest, hit };
@@ -193,26 +200,30 @@ fn judge(request: &RecallRequest, intent: &Intent, ranked: &[Hit], index: usize)
     WhyNot::Returned { rank: index + 1, hit }
 }
 
-fn filtered(filter: &Filter, memory: &Memory) -> Option<WhyNot> {
-    let only = |part: Filter| !part.matches(memory);
-    let any = Filter::default;
+fn explain_filter(filter: &MemoryFilter, memory: &Memory) -> Option<WhyNot> {
+    let only = |part: MemoryFilter| !part.matches(memory);
+    let any = MemoryFilter::default;
     let parts = [
-        ("kind", only(Filter { kinds: filter.kinds.clone(), ..any() }), memory.kind.to_string()),
+        (
+            "kind",
+            only(MemoryFilter { kinds: filter.kinds.clone(), ..any() }),
+            memory.kind.to_string(),
+        ),
         (
             "status",
-            only(Filter { statuses: filter.statuses.clone(), ..any() }),
+            only(MemoryFilter { statuses: filter.statuses.clone(), ..any() }),
             memory.status.to_string(),
         ),
-        ("tags", only(Filter { tags: filter.tags.clone(), ..any() }), memory.tags.join(", ")),
-        ("since", only(Filter { since: filter.since, ..any() }), memory.at.to_string()),
+        ("tags", only(MemoryFilter { tags: filter.tags.clone(), ..any() }), memory.tags.join(", ")),
+        ("since", only(MemoryFilter { since: filter.since, ..any() }), memory.at.to_string()),
         (
             "until",
-            only(Filter { until: filter.until, turns_until: filter.turns_until, ..any() }),
+            only(MemoryFilter { until: filter.until, turns_until: filter.turns_until, ..any() }),
             memory.at.to_string(),
         ),
         (
             "session",
-            only(Filter { session: filter.session.clone(), ..any() }),
+            only(MemoryFilter { session: filter.session.clone(), ..any() }),
             memory.source.session.clone().unwrap_or_default(),
         ),
     ];
@@ -226,7 +237,7 @@ fn filtered(filter: &Filter, memory: &Memory) -> Option<WhyNot> {
 fn some_terms(memory: &Memory) -> Vec<String> {
     let mut seen = std::collections::BTreeSet::new();
     let mut all = terms(&format!("{}\n{}", memory.name, memory.content));
-    all.retain(|term| seen.insert(Term::of(term)));
+    all.retain(|term| seen.insert(TermHash::of(term)));
     // A screenful; the rest is in the text itself.
     all.truncate(40);
     all

@@ -15,19 +15,19 @@ use crate::{
 #[async_trait]
 pub trait Ledger: Send + Sync {
     /// Adds to what was spent.
-    async fn spend(&self, scope: &Scope, day: Date, job: &str, spent: Spent) -> Result<()>;
+    async fn record(&self, scope: &Scope, day: Date, job: &str, spent: ModelSpend) -> Result<()>;
 
     /// What a scope spent since a day, the newest day first.
-    async fn spent(&self, scope: &Scope, since: Date) -> Result<Vec<Spending>>;
+    async fn entries(&self, scope: &Scope, since: Date) -> Result<Vec<LedgerEntry>>;
 
     /// What all scopes together spent on a day. For the owner of the store, who pays for all of them.
-    async fn spent_by_all(&self, day: Date) -> Result<Spent>;
+    async fn total_on(&self, day: Date) -> Result<ModelSpend>;
 
     /// Removes what was spent before a day, in all scopes, and returns how many lines went.
-    async fn prune_ledger(&self, before: Date) -> Result<usize>;
+    async fn prune(&self, before: Date) -> Result<usize>;
 
     /// Notes that a job begins now, unless it was begun less than `every` ago: of several processes one gets true.
-    async fn begin(
+    async fn try_begin_job(
         &self,
         scope: &Scope,
         job: &str,
@@ -36,12 +36,12 @@ pub trait Ledger: Send + Sync {
     ) -> Result<bool>;
 
     /// When a job was last begun.
-    async fn begun_at(&self, scope: &Scope, job: &str) -> Result<Option<Timestamp>>;
+    async fn job_begun_at(&self, scope: &Scope, job: &str) -> Result<Option<Timestamp>>;
 }
 
 /// What was spent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Spent {
+pub struct ModelSpend {
     /// How often a model was asked.
     pub calls: u64,
     /// Tokens that it read.
@@ -56,7 +56,7 @@ pub struct Spent {
     pub cost: f64,
 }
 
-impl Spent {
+impl ModelSpend {
     /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -78,12 +78,12 @@ impl Spent {
 
 /// What a job of a scope spent on a day.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Spending {
+pub struct LedgerEntry {
     /// The day, in the zone of the user.
     pub day: Date,
     /// The job, such as `extract`.
     pub job: String,
     /// How much.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spend: ModelSpend,
 }

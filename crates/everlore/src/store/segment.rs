@@ -9,15 +9,15 @@ use everlore_kernel::dot;
 
 use crate::types::{Kind, Status, Timestamp, Vector};
 
-use super::Place;
+use super::DocAddress;
 
 /// How many fields a memory's terms are counted in.
-pub const FIELDS: usize = 5;
+pub const FIELD_COUNT: usize = 5;
 
 /// The parts of a memory whose terms are counted apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Field {
+pub enum IndexField {
     /// The text.
     Content = 0,
     /// The title.
@@ -38,46 +38,46 @@ pub struct Segment {
     /// For each asked term the memories that have it, in the order of `docs`.
     pub postings: Vec<Vec<Posting>>,
     /// The vectors of the asked model, if the segment has them.
-    pub slots: Option<Slots>,
+    pub vectors: Option<SegmentVectors>,
 }
 
 /// The vectors of a segment, in the order of its [`Docs`].
 #[derive(Debug, Clone, PartialEq)]
-pub enum Slots {
+pub enum SegmentVectors {
     /// Here: each a scale and bytes.
-    Held {
+    Loaded {
         /// All of them, one after the other.
         bytes: Arc<Vec<u8>>,
         /// How many bytes one takes.
-        slot_bytes: usize,
+        vector_bytes: usize,
     },
     /// Still in the store, under this number: too large to be read for one question. [`Store::similarities`] compares
     /// them there.
     ///
     /// [`Store::similarities`]: super::Store::similarities
-    Stored(i64),
+    Remote(i64),
     /// Compared with a question; not a number where there is no vector.
-    Compared(Vec<f32>),
+    Scored(Vec<f32>),
 }
 
-impl Slots {
+impl SegmentVectors {
     /// Takes packed slots of vectors with this many numbers.
     pub(crate) fn new(bytes: Arc<Vec<u8>>, dimensions: usize) -> Self {
-        Self::Held { bytes, slot_bytes: slot_bytes(dimensions) }
+        Self::Loaded { bytes, vector_bytes: vector_bytes(dimensions) }
     }
 
     /// The scale and the bytes of a document's vector, if they are here; none if it has no meaning.
     #[inline]
     pub fn get(&self, doc: usize) -> Option<(f32, &[u8])> {
-        let Self::Held { bytes, slot_bytes } = self else { return None };
-        slot(bytes.get(doc * slot_bytes..(doc + 1) * slot_bytes)?)
+        let Self::Loaded { bytes, vector_bytes: slot_bytes } = self else { return None };
+        unpack_vector(bytes.get(doc * slot_bytes..(doc + 1) * slot_bytes)?)
     }
 
     /// How similar a document is to a question, if it has a vector that is here or was compared.
     #[inline]
     pub fn similarity(&self, doc: usize, question: &Vector) -> Option<f32> {
         match self {
-            Self::Compared(compared) => compared.get(doc).copied().filter(|known| !known.is_nan()),
+            Self::Scored(compared) => compared.get(doc).copied().filter(|known| !known.is_nan()),
             _ => self.get(doc).map(|vector| similarity(vector, question)),
         }
     }
@@ -85,7 +85,7 @@ impl Slots {
 
 /// The scale and the bytes of a slot; none if the vector has no meaning.
 #[inline]
-fn slot(bytes: &[u8]) -> Option<(f32, &[u8])> {
+fn unpack_vector(bytes: &[u8]) -> Option<(f32, &[u8])> {
     let (scale, values) = bytes.split_first_chunk()?;
     let scale = f32::from_le_bytes(*scale);
     (scale > 0.0).then_some((scale, values))
@@ -101,12 +101,12 @@ pub(crate) fn similarities<'a>(
     bytes: &'a [u8],
     question: &'a Vector,
 ) -> impl Iterator<Item = f32> + 'a {
-    let of = |bytes| slot(bytes).map_or(f32::NAN, |vector| similarity(vector, question));
-    bytes.chunks_exact(slot_bytes(question.values.len())).map(of)
+    let of = |bytes| unpack_vector(bytes).map_or(f32::NAN, |vector| similarity(vector, question));
+    bytes.chunks_exact(vector_bytes(question.values.len())).map(of)
 }
 
 /// The bytes of a vector with this many numbers: a scale of four bytes, then one for each.
-pub(crate) fn slot_bytes(dimensions: usize) -> usize {
+pub(crate) fn vector_bytes(dimensions: usize) -> usize {
     4 + dimensions
 }
 
@@ -115,47 +115,47 @@ pub(crate) fn slot_bytes(dimensions: usize) -> usize {
 pub struct Posting {
     /// The memory, as an index into the segment's [`Docs`].
     pub doc: u32,
-    /// How often it has the term, by [`Field`]; counts end at 255.
-    pub counts: [u8; FIELDS],
+    /// How often it has the term, by [`IndexField`]; counts end at 255.
+    pub counts: [u8; FIELD_COUNT],
 }
 
 /// What the index knows of a run of memories.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Docs {
-    run: Arc<Run>,
+    records: Arc<PackedDocs>,
     /// Those that the run still lists but the scope no longer has, in order.
-    gone: Vec<u32>,
+    deleted: Vec<u32>,
 }
 
 /// Packed records of [`RECORD_BYTES`], which never change, with what was worked out of them.
 #[derive(Default)]
-pub(crate) struct Run {
+pub(crate) struct PackedDocs {
     packed: Vec<u8>,
-    derived: Mutex<Option<Arc<dyn Any + Send + Sync>>>,
+    memo: Mutex<Option<Arc<dyn Any + Send + Sync>>>,
 }
 
 /// place 8, time 8, lengths 4 + 2 + 2 + 1 + 1, kind 1, status 1, flags 1.
 pub(crate) const RECORD_BYTES: usize = 29;
 
 /// The flag of memories whose text names a time.
-const NAMES_TIME: u8 = 1;
+const MENTIONS_TIME: u8 = 1;
 
 /// One unpacked record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Record {
-    pub(crate) place: Place,
+pub(crate) struct DocRecord {
+    pub(crate) address: DocAddress,
     pub(crate) at: Timestamp,
-    pub(crate) lengths: [u32; FIELDS],
+    pub(crate) lengths: [u32; FIELD_COUNT],
     pub(crate) kind: Kind,
     pub(crate) status: Status,
-    pub(crate) names_time: bool,
+    pub(crate) mentions_time: bool,
 }
 
-impl Record {
+impl DocRecord {
     /// Appends the record in its packed form; lengths that do not fit end at the largest that does.
     pub(crate) fn pack(&self, to: &mut Vec<u8>) {
         let [content, name, description, tags, speaker] = self.lengths;
-        to.extend(self.place.to_bits().to_le_bytes());
+        to.extend(self.address.to_bits().to_le_bytes());
         to.extend(self.at.as_millisecond().to_le_bytes());
         to.extend(content.to_le_bytes());
         to.extend(u16::try_from(name).unwrap_or(u16::MAX).to_le_bytes());
@@ -164,15 +164,15 @@ impl Record {
         to.push(u8::try_from(speaker).unwrap_or(u8::MAX));
         to.push(self.kind as u8);
         to.push(self.status as u8);
-        to.push(if self.names_time { NAMES_TIME } else { 0 });
+        to.push(if self.mentions_time { MENTIONS_TIME } else { 0 });
     }
 }
 
-impl Run {
+impl PackedDocs {
     /// Takes packed records; a damaged end is left out.
     pub(crate) fn new(mut packed: Vec<u8>) -> Self {
         packed.truncate(packed.len() / RECORD_BYTES * RECORD_BYTES);
-        Self { packed, derived: Mutex::default() }
+        Self { packed, memo: Mutex::default() }
     }
 
     /// How many bytes the records take.
@@ -181,34 +181,34 @@ impl Run {
     }
 }
 
-impl std::fmt::Debug for Run {
+impl std::fmt::Debug for PackedDocs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Run").field(&self.packed).finish()
+        f.debug_tuple("PackedDocs").field(&self.packed).finish()
     }
 }
 
-impl PartialEq for Run {
+impl PartialEq for PackedDocs {
     fn eq(&self, other: &Self) -> bool {
         self.packed == other.packed
     }
 }
 
-impl Eq for Run {}
+impl Eq for PackedDocs {}
 
 impl Docs {
     /// Takes packed records; a damaged end is left out.
     pub(crate) fn from_packed(packed: Vec<u8>) -> Self {
-        Self { run: Arc::new(Run::new(packed)), gone: Vec::new() }
+        Self { records: Arc::new(PackedDocs::new(packed)), deleted: Vec::new() }
     }
 
     /// Takes records that are shared, and which of them are gone, in order.
-    pub(crate) fn shared(run: Arc<Run>, gone: Vec<u32>) -> Self {
-        Self { run, gone }
+    pub(crate) fn shared(records: Arc<PackedDocs>, deleted: Vec<u32>) -> Self {
+        Self { records, deleted }
     }
 
     /// The records in their packed form.
     pub(crate) fn packed(&self) -> &[u8] {
-        &self.run.packed
+        &self.records.packed
     }
 
     /// How many memories there are, those gone included.
@@ -222,17 +222,17 @@ impl Docs {
     }
 
     /// Those that the scope no longer has, in order.
-    pub(crate) fn gone(&self) -> &[u32] {
-        &self.gone
+    pub(crate) fn deleted(&self) -> &[u32] {
+        &self.deleted
     }
 
     /// What a reader worked out of these records: kept with them between questions, made anew where it no longer `holds`.
-    pub(crate) fn derived<T: Send + Sync + 'static>(
+    pub(crate) fn memo<T: Send + Sync + 'static>(
         &self,
         holds: impl FnOnce(&T) -> bool,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        let mut kept = self.run.derived.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.records.memo.lock().unwrap_or_else(PoisonError::into_inner);
         let before = kept.clone().and_then(|kept| kept.downcast::<T>().ok());
         if let Some(before) = before.filter(|before| holds(before)) {
             return before;
@@ -243,15 +243,15 @@ impl Docs {
     }
 
     /// Whether that was worked out before and still `holds`.
-    pub(crate) fn has_derived<T: 'static>(&self, holds: impl FnOnce(&T) -> bool) -> bool {
-        let kept = self.run.derived.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn has_memo<T: 'static>(&self, holds: impl FnOnce(&T) -> bool) -> bool {
+        let kept = self.records.memo.lock().unwrap_or_else(PoisonError::into_inner);
         kept.as_ref().and_then(|kept| kept.downcast_ref::<T>()).is_some_and(holds)
     }
 
     /// Where the memory stands.
     #[inline]
-    pub fn place(&self, doc: usize) -> Place {
-        Place::from_bits(u64::from_le_bytes(self.bytes(doc, 0)))
+    pub fn address(&self, doc: usize) -> DocAddress {
+        DocAddress::from_bits(u64::from_le_bytes(self.bytes(doc, 0)))
     }
 
     /// When it was said.
@@ -261,7 +261,7 @@ impl Docs {
     }
 
     /// When the first and the last of them were said.
-    pub(crate) fn between(&self) -> (Timestamp, Timestamp) {
+    pub(crate) fn time_span(&self) -> (Timestamp, Timestamp) {
         let at = |record: &[u8]| record[8..].first_chunk().map(|at| i64::from_le_bytes(*at));
         let all = || self.packed().chunks_exact(RECORD_BYTES).filter_map(at);
         let moment = |at: Option<i64>| Timestamp::from_millisecond(at?).ok();
@@ -269,9 +269,9 @@ impl Docs {
         (first.unwrap_or(Timestamp::MIN), last.unwrap_or(Timestamp::MAX))
     }
 
-    /// How many terms it has, by [`Field`].
+    /// How many terms it has, by [`IndexField`].
     #[inline]
-    pub fn lengths(&self, doc: usize) -> [u32; FIELDS] {
+    pub fn lengths(&self, doc: usize) -> [u32; FIELD_COUNT] {
         let [a, b, c, d, e, f, g, h, tags, speaker] = self.bytes(doc, 16);
         let (name, description) = (u16::from_le_bytes([e, f]), u16::from_le_bytes([g, h]));
         let content = u32::from_le_bytes([a, b, c, d]);
@@ -292,33 +292,33 @@ impl Docs {
 
     /// Whether the scope no longer has it.
     #[inline]
-    pub fn is_gone(&self, doc: usize) -> bool {
-        !self.gone.is_empty() && self.gone.binary_search(&(doc as u32)).is_ok()
+    pub fn is_deleted(&self, doc: usize) -> bool {
+        !self.deleted.is_empty() && self.deleted.binary_search(&(doc as u32)).is_ok()
     }
 
     /// Whether its text names a time.
-    pub fn names_time(&self, doc: usize) -> bool {
-        self.byte(doc, 28) & NAMES_TIME != 0
+    pub fn mentions_time(&self, doc: usize) -> bool {
+        self.byte(doc, 28) & MENTIONS_TIME != 0
     }
 
     /// The whole record of a memory.
-    pub(crate) fn record(&self, doc: usize) -> Record {
-        Record {
-            place: self.place(doc),
+    pub(crate) fn record(&self, doc: usize) -> DocRecord {
+        DocRecord {
+            address: self.address(doc),
             at: self.at(doc),
             lengths: self.lengths(doc),
             kind: self.kind(doc),
             status: self.status(doc),
-            names_time: self.names_time(doc),
+            mentions_time: self.mentions_time(doc),
         }
     }
 
     /// Where a place is in the run.
-    pub fn position(&self, place: Place) -> Option<usize> {
+    pub fn index_of(&self, place: DocAddress) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
-            match self.place(middle).cmp(&place) {
+            match self.address(middle).cmp(&place) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
                 std::cmp::Ordering::Equal => return Some(middle),
@@ -329,22 +329,22 @@ impl Docs {
 
     /// Marks a memory as no longer there.
     #[cfg(test)]
-    pub(crate) fn mark_gone(&mut self, doc: usize) {
-        if let Err(index) = self.gone.binary_search(&(doc as u32)) {
-            self.gone.insert(index, doc as u32);
+    pub(crate) fn mark_deleted(&mut self, doc: usize) {
+        if let Err(index) = self.deleted.binary_search(&(doc as u32)) {
+            self.deleted.insert(index, doc as u32);
         }
     }
 
     #[inline]
     fn byte(&self, doc: usize, offset: usize) -> u8 {
-        self.run.packed[doc * RECORD_BYTES + offset]
+        self.records.packed[doc * RECORD_BYTES + offset]
     }
 
     #[inline]
     fn bytes<const N: usize>(&self, doc: usize, offset: usize) -> [u8; N] {
         let start = doc * RECORD_BYTES + offset;
         let mut bytes = [0; N];
-        bytes.copy_from_slice(&self.run.packed[start..start + N]);
+        bytes.copy_from_slice(&self.records.packed[start..start + N]);
         bytes
     }
 }
@@ -353,40 +353,40 @@ impl Docs {
 mod tests {
     use super::*;
 
-    fn record(place: Place) -> Record {
-        Record {
-            place,
+    fn record(place: DocAddress) -> DocRecord {
+        DocRecord {
+            address: place,
             at: Timestamp::from_millisecond(-5).unwrap(),
             lengths: [70_000, 3, 70_000, 300, 1],
             kind: Kind::Feedback,
             status: Status::Superseded,
-            names_time: true,
+            mentions_time: true,
         }
     }
 
     #[test]
     fn a_record_comes_back_as_it_was_and_long_fields_end_at_their_limit() {
         let mut packed = Vec::new();
-        record(Place::new(7, 9)).pack(&mut packed);
+        record(DocAddress::new(7, 9)).pack(&mut packed);
         assert_eq!(packed.len(), RECORD_BYTES);
         let docs = Docs::from_packed(packed);
-        assert_eq!(docs.place(0), Place::new(7, 9));
+        assert_eq!(docs.address(0), DocAddress::new(7, 9));
         assert_eq!(docs.at(0).as_millisecond(), -5);
         assert_eq!(docs.lengths(0), [70_000, 3, 65_535, 255, 1]);
-        assert_eq!(docs.lengths(0)[Field::Description as usize], 65_535);
+        assert_eq!(docs.lengths(0)[IndexField::Description as usize], 65_535);
         assert_eq!((docs.kind(0), docs.status(0)), (Kind::Feedback, Status::Superseded));
-        assert!(docs.names_time(0) && !docs.is_gone(0));
+        assert!(docs.mentions_time(0) && !docs.is_deleted(0));
     }
 
     #[test]
     fn a_place_is_found_where_it_is_and_nowhere_else() {
         let mut packed = Vec::new();
         for position in [1, 4, 9] {
-            record(Place::new(1, position)).pack(&mut packed);
+            record(DocAddress::new(1, position)).pack(&mut packed);
         }
         let docs = Docs::from_packed(packed);
-        assert_eq!(docs.position(Place::new(1, 4)), Some(1));
-        assert_eq!(docs.position(Place::new(1, 5)), None);
-        assert_eq!(docs.position(Place::new(2, 4)), None);
+        assert_eq!(docs.index_of(DocAddress::new(1, 4)), Some(1));
+        assert_eq!(docs.index_of(DocAddress::new(1, 5)), None);
+        assert_eq!(docs.index_of(DocAddress::new(2, 4)), None);
     }
 }

@@ -13,33 +13,33 @@ use crate::{
 #[async_trait]
 pub trait UsageLog: Send + Sync {
     /// Writes down what a prompt was given. Where there are more than `most` lines, the oldest go.
-    async fn log_usage(&self, scope: &Scope, prompt: Prompted) -> Result<()>;
+    async fn record(&self, scope: &Scope, prompt: Injection) -> Result<()>;
 
     /// Every memory that was told in a conversation, with the newest sketch of it, even if the memory is gone.
     async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>>;
 
     /// The lines of a conversation that no answer was compared with yet, oldest first.
-    async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<Usage>>;
+    async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>>;
 
     /// Says of lines whether the answer used them.
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()>;
 
     /// Lines with an answer that weights have not followed yet, oldest first.
-    async fn unweighed(&self, scope: &Scope) -> Result<Vec<Usage>>;
+    async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>>;
 
     /// Says that weights have followed these lines.
-    async fn set_weighed(&self, scope: &Scope, lines: Vec<u64>) -> Result<()>;
+    async fn mark_weights_updated(&self, scope: &Scope, lines: Vec<u64>) -> Result<()>;
 
     /// How often what was used.
-    async fn usage_counts(&self, scope: &Scope) -> Result<UsageCounts>;
+    async fn counts(&self, scope: &Scope) -> Result<UsageCounts>;
 
     /// Removes lines from before a moment and returns how many they were.
-    async fn prune_usage(&self, scope: &Scope, before: Timestamp) -> Result<usize>;
+    async fn prune(&self, scope: &Scope, before: Timestamp) -> Result<usize>;
 }
 
 /// What one prompt was given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Prompted {
+pub struct Injection {
     /// The conversation.
     pub session: String,
     /// A digest of what was asked.
@@ -47,7 +47,7 @@ pub struct Prompted {
     /// When.
     pub at: Timestamp,
     /// The memories.
-    pub memories: Vec<Told>,
+    pub memories: Vec<InjectedMemory>,
     /// Whether this was told in the middle of a turn, by a tool, and belongs to its prompt.
     pub joins: bool,
     /// The most lines that are kept of the scope.
@@ -56,11 +56,11 @@ pub struct Prompted {
 
 /// A memory as a prompt was given it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct InjectedMemory {
     /// The memory.
     pub id: MemoryId,
     /// How much of it was told.
-    pub shown: Shown,
+    pub shown: InjectedTier,
     /// Digests of what the question had in common with it: repeating that is no use of the memory.
     pub asked: Vec<u8>,
     /// By which an echo of it is told.
@@ -70,7 +70,7 @@ pub struct Told {
 /// How much of a memory was told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Shown {
+pub enum InjectedTier {
     /// One line.
     Line,
     /// An overview.
@@ -81,14 +81,14 @@ pub enum Shown {
     HeldOut,
 }
 
-impl Shown {
+impl InjectedTier {
     /// Every one of them; their positions are their numbers in a file.
     pub const ALL: [Self; 4] = [Self::Line, Self::Overview, Self::Full, Self::HeldOut];
 }
 
 /// A line of the log.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Usage {
+pub struct UsageRecord {
     /// Its number; numbers only rise.
     pub seq: u64,
     /// The conversation.
@@ -100,7 +100,7 @@ pub struct Usage {
     /// When.
     pub at: Timestamp,
     /// What was told.
-    pub told: Told,
+    pub injected: InjectedMemory,
     /// Whether the answer used it; none as long as there is no answer.
     pub used: Option<bool>,
 }

@@ -16,7 +16,7 @@ pub struct Age {
 
 impl Age {
     /// The age at `now` of what was said at `at`.
-    pub fn at(at: Timestamp, now: &Zoned) -> Self {
+    pub fn new(at: Timestamp, now: &Zoned) -> Self {
         let day = at.to_zoned(now.time_zone().clone()).date();
         let days = now.date().since(day).map_or(0, |span| i64::from(span.get_days())).max(0);
         Self { day, days }
@@ -28,7 +28,7 @@ impl Age {
     }
 
     /// Today, yesterday, or the day and how long ago with a note to verify it.
-    pub fn words(self, language: Language) -> String {
+    pub fn describe(self, language: Language) -> String {
         let chinese = language == Language::Chinese;
         match (self.days, chinese) {
             (0, false) => "today".to_owned(),
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn what_is_older_than_a_day_is_told_to_be_verified_in_both_languages() {
         let now: Zoned = "2026-03-02T12:00:00[UTC]".parse().unwrap();
-        let told = |at: &str, language| Age::at(at.parse().unwrap(), &now).words(language);
+        let told = |at: &str, language| Age::new(at.parse().unwrap(), &now).describe(language);
         assert_eq!(told("2026-03-02T00:00:00Z", Language::English), "today");
         assert_eq!(told("2026-03-01T23:59:00Z", Language::Chinese), "昨天");
         assert_eq!(told("2027-01-01T00:00:00Z", Language::English), "today");

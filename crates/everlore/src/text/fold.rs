@@ -13,19 +13,22 @@ pub fn fold(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     if text.is_ascii() {
-        return Cow::Owned(text.chars().map(|c| without_control(c).to_ascii_lowercase()).collect());
+        return Cow::Owned(
+            text.chars().map(|c| control_to_space(c).to_ascii_lowercase()).collect(),
+        );
     }
-    let lower = settle(text).chars().flat_map(lower_case).map(without_control).collect::<String>();
+    let lower =
+        normalize_nfkc(text).chars().flat_map(lower_case).map(control_to_space).collect::<String>();
     // Some letters compose only in lower case, for example j and a caron.
-    Cow::Owned(settle(&lower).into_owned())
+    Cow::Owned(normalize_nfkc(&lower).into_owned())
 }
 
 /// Unicode NFKC with invisible characters removed and the case kept.
-pub(super) fn settle(text: &str) -> Cow<'_, str> {
-    match text.chars().map(settled).max() {
-        None | Some(Settled::Yes) => Cow::Borrowed(text),
-        Some(Settled::Wide) => Cow::Owned(text.chars().map(narrow).collect()),
-        Some(Settled::Unknown) => {
+pub(super) fn normalize_nfkc(text: &str) -> Cow<'_, str> {
+    match text.chars().map(nfkc_class).max() {
+        None | Some(NfkcClass::Stable) => Cow::Borrowed(text),
+        Some(NfkcClass::FullWidth) => Cow::Owned(text.chars().map(to_half_width).collect()),
+        Some(NfkcClass::Unknown) => {
             Cow::Owned(text.chars().filter(|&c| !is_invisible(c)).nfkc().collect())
         }
     }
@@ -37,7 +40,7 @@ pub(super) fn lower_case(c: char) -> impl Iterator<Item = char> {
 }
 
 /// Calls `each` with the letters of a Latin `c` in lower case and without diacritics: `É` is `e`, `ß` is `ss`.
-pub(super) fn plain_latin(c: char, each: &mut impl FnMut(char)) {
+pub(super) fn fold_latin(c: char, each: &mut impl FnMut(char)) {
     if c.is_ascii() {
         return each(c.to_ascii_lowercase());
     }
@@ -46,13 +49,13 @@ pub(super) fn plain_latin(c: char, each: &mut impl FnMut(char)) {
     }
     decompose_compatible(c, |part| {
         if !is_combining_mark(part) {
-            part.to_lowercase().for_each(|lower| spelled_out(lower, each));
+            part.to_lowercase().for_each(|lower| transliterate(lower, each));
         }
     });
 }
 
 /// Letters that Unicode does not decompose but people type in plain letters.
-fn spelled_out(c: char, each: &mut impl FnMut(char)) {
+fn transliterate(c: char, each: &mut impl FnMut(char)) {
     let plain = match c {
         'ß' => "ss",
         'æ' => "ae",
@@ -70,30 +73,30 @@ fn spelled_out(c: char, each: &mut impl FnMut(char)) {
 
 /// How much work NFKC has with a character.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Settled {
+enum NfkcClass {
     /// It stays as it is, whatever stands before it.
-    Yes,
+    Stable,
     /// It is the full-width form of an ASCII character.
-    Wide,
+    FullWidth,
     /// The tables must be asked.
     Unknown,
 }
 
 /// A cheap answer for the characters that make up nearly all text.
-fn settled(c: char) -> Settled {
+fn nfkc_class(c: char) -> NfkcClass {
     match c {
-        '\0'..='\x7f' | 'À'..='ÿ' | '一'..='鿿' => Settled::Yes,
-        'ぁ'..='ゖ' | 'ァ'..='ヺ' | 'ー' | '가'..='힣' => Settled::Yes,
+        '\0'..='\x7f' | 'À'..='ÿ' | '一'..='鿿' => NfkcClass::Stable,
+        'ぁ'..='ゖ' | 'ァ'..='ヺ' | 'ー' | '가'..='힣' => NfkcClass::Stable,
         '、' | '。' | '〈'..='】' | '‘' | '’' | '“' | '”' | '–' | '—' => {
-            Settled::Yes
+            NfkcClass::Stable
         }
-        '\u{3000}' | '！'..='～' => Settled::Wide,
-        _ => Settled::Unknown,
+        '\u{3000}' | '！'..='～' => NfkcClass::FullWidth,
+        _ => NfkcClass::Unknown,
     }
 }
 
 /// The ASCII character of a full-width one.
-fn narrow(c: char) -> char {
+fn to_half_width(c: char) -> char {
     match c {
         '\u{3000}' => ' ',
         '！'..='～' => char::from((u32::from(c) - u32::from('！')) as u8 + b'!'),
@@ -112,7 +115,7 @@ fn is_folded_byte(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !byte.is_ascii_uppercase()
 }
 
-fn without_control(c: char) -> char {
+fn control_to_space(c: char) -> char {
     if c.is_control() { ' ' } else { c }
 }
 
@@ -148,9 +151,9 @@ mod tests {
 
     #[test]
     fn the_shortcut_agrees_with_the_tables() {
-        for c in ('\0'..=char::MAX).filter(|&c| settled(c) != Settled::Unknown) {
+        for c in ('\0'..=char::MAX).filter(|&c| nfkc_class(c) != NfkcClass::Unknown) {
             let text = c.to_string();
-            assert_eq!(settle(&text), text.nfkc().collect::<String>(), "{c:?}");
+            assert_eq!(normalize_nfkc(&text), text.nfkc().collect::<String>(), "{c:?}");
         }
     }
 

@@ -15,21 +15,21 @@ const MIN_WORD_CHARS: usize = 3;
 
 /// In how many parts of a document each word occurs.
 #[derive(Debug, Default)]
-pub struct Rarity {
-    parts: usize,
-    counts: HashMap<String, usize>,
+pub struct KeywordExtractor {
+    part_count: usize,
+    part_counts: HashMap<String, usize>,
 }
 
-impl Rarity {
+impl KeywordExtractor {
     /// Counts the words of all parts of a document.
-    pub fn of<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn from_parts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut rarity = Self::default();
         for part in parts {
-            rarity.parts += 1;
+            rarity.part_count += 1;
             let mut words = HashSet::new();
-            for_each_word(part, &mut |word| words.extend([word]));
+            for_each_content_word(part, &mut |word| words.extend([word]));
             for word in words {
-                *rarity.counts.entry(word).or_default() += 1;
+                *rarity.part_counts.entry(word).or_default() += 1;
             }
         }
         rarity
@@ -40,14 +40,14 @@ impl Rarity {
     pub fn keywords(&self, part: &str, limit: usize) -> Vec<String> {
         let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
         let mut place = 0;
-        for_each_word(part, &mut |word| {
+        for_each_content_word(part, &mut |word| {
             place += 1;
             counts.entry(word).or_insert((0, place)).0 += 1;
         });
         let mut words: Vec<_> = counts.into_iter().collect();
         // Words of one worth in the order they are met, so that a text always gets the same.
         words.sort_by(|(word, (count, place)), (other, (others, other_place))| {
-            let worth = |word: &str, count: usize| count as f64 * self.rarity(word);
+            let worth = |word: &str, count: usize| count as f64 * self.inverse_frequency(word);
             worth(other, *others).total_cmp(&worth(word, *count)).then(place.cmp(other_place))
         });
         let mut chosen: Vec<String> = Vec::new();
@@ -55,7 +55,7 @@ impl Rarity {
             if chosen.len() == limit {
                 break;
             }
-            if !chosen.iter().any(|other| overlap(other, &word)) {
+            if !chosen.iter().any(|other| may_share_word(other, &word)) {
                 chosen.push(word);
             }
         }
@@ -63,28 +63,28 @@ impl Rarity {
     }
 
     /// How much a word tells: more, the fewer parts have it.
-    fn rarity(&self, word: &str) -> f64 {
-        let parts = self.counts.get(word).copied().unwrap_or(1).max(1);
-        (1.0 + self.parts.max(1) as f64 / parts as f64).ln()
+    fn inverse_frequency(&self, word: &str) -> f64 {
+        let parts = self.part_counts.get(word).copied().unwrap_or(1).max(1);
+        (1.0 + self.part_count.max(1) as f64 / parts as f64).ln()
     }
 }
 
 /// Whether two pairs of characters may be cut from one word: 龙井 and 井茶.
-fn overlap(one: &str, other: &str) -> bool {
+fn may_share_word(one: &str, other: &str) -> bool {
     let ends = |text: &str| Some((text.chars().next()?, text.chars().next_back()?));
     let (Some(one), Some(other)) = (ends(one), ends(other)) else { return false };
     is_cjk(one.0) && is_cjk(other.0) && (one.1 == other.0 || other.1 == one.0)
 }
 
 /// Every word and pair of characters of a text that can be a keyword, in order.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub(super) fn content_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for_each_word(text, &mut |word| words.push(word));
+    for_each_content_word(text, &mut |word| words.push(word));
     words
 }
 
 /// Calls `each` with every word and pair of characters that can be a keyword.
-fn for_each_word(text: &str, each: &mut dyn FnMut(String)) {
+fn for_each_content_word(text: &str, each: &mut dyn FnMut(String)) {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     for run in text.split(|c: char| !is_part(c)).filter(|run| !run.is_empty()) {
         let mut start = 0;
@@ -94,7 +94,7 @@ fn for_each_word(text: &str, each: &mut dyn FnMut(String)) {
                 before = None;
                 continue;
             }
-            push_word(&run[start..at], each);
+            push_content_word(&run[start..at], each);
             start = at + c.len_utf8();
             let pair = before
                 .replace(c)
@@ -103,11 +103,11 @@ fn for_each_word(text: &str, each: &mut dyn FnMut(String)) {
                 each([first, c].iter().collect());
             }
         }
-        push_word(&run[start..], each);
+        push_content_word(&run[start..], each);
     }
 }
 
-fn push_word(word: &str, each: &mut dyn FnMut(String)) {
+fn push_content_word(word: &str, each: &mut dyn FnMut(String)) {
     let word = word.trim_matches('_');
     let chars = word.chars().take(MAX_WORD_CHARS + 1).count();
     let is_word =
@@ -129,7 +129,7 @@ mod tests {
             "The production server has its own port and a backup.",
             "龙井茶要用八十度的水，龙井不能用开水，水温很重要。",
         ];
-        let rarity = Rarity::of(parts);
+        let rarity = KeywordExtractor::from_parts(parts);
         assert_eq!(rarity.keywords(parts[0], 2), ["staging", "port"]);
         assert_eq!(rarity.keywords(parts[2], 1), ["龙井"]);
         assert!(!rarity.keywords(parts[2], 8).contains(&"井茶".to_owned()));
@@ -139,7 +139,13 @@ mod tests {
     #[test]
     fn identifiers_stay_whole_and_noise_is_left_out() {
         let text = "read_config(path) 12345 a1 __init__ 配置read_config";
-        assert_eq!(Rarity::of([text]).keywords(text, 8), ["read_config", "path", "init", "配置"]);
-        assert_eq!(Rarity::of([""]).keywords("the of 的了", 8), Vec::<String>::new());
+        assert_eq!(
+            KeywordExtractor::from_parts([text]).keywords(text, 8),
+            ["read_config", "path", "init", "配置"]
+        );
+        assert_eq!(
+            KeywordExtractor::from_parts([""]).keywords("the of 的了", 8),
+            Vec::<String>::new()
+        );
     }
 }

@@ -25,8 +25,8 @@ const LETTERS_PER_CJK: usize = 3;
 const MIN_KANA_SHARE: usize = 10;
 
 /// The language of most of `text`.
-pub fn language_of(text: &str) -> Language {
-    let count = Count::of(text);
+pub fn detect_language(text: &str) -> Language {
+    let count = ScriptCounts::of(text);
     let cjk = count.cjk() * LETTERS_PER_CJK;
     if cjk == 0 && count.latin == 0 || count.other > cjk.max(count.latin) {
         Language::Other
@@ -43,7 +43,7 @@ pub fn language_of(text: &str) -> Language {
 
 /// The share of Chinese, Japanese and Korean characters among the letters of `text`, from 0 to 1.
 pub fn cjk_share(text: &str) -> f64 {
-    let count = Count::of(text);
+    let count = ScriptCounts::of(text);
     let letters = count.cjk() + count.latin + count.other;
     if letters == 0 { 0.0 } else { count.cjk() as f64 / letters as f64 }
 }
@@ -61,7 +61,7 @@ pub(super) enum Script {
     /// Characters that are words, written without spaces.
     Cjk,
     /// Letters written without spaces between words: Thai, Lao, Burmese, Khmer.
-    Dense,
+    Unspaced,
     /// Any other letters, in words.
     Other,
     /// Goes with the letter before it.
@@ -80,7 +80,7 @@ pub(super) fn script_of(c: char) -> Script {
         _ if is_cjk(c) => Script::Cjk,
         '\u{200c}' | '\u{200d}' => Script::Mark,
         _ if is_emoji(c) => Script::Emoji,
-        _ if is_dense(c) && (c.is_alphanumeric() || is_combining_mark(c)) => Script::Dense,
+        _ if is_unspaced(c) && (c.is_alphanumeric() || is_combining_mark(c)) => Script::Unspaced,
         _ if is_combining_mark(c) => Script::Mark,
         _ if is_latin_beyond_ascii(c) => Script::Latin,
         _ if c.is_alphanumeric() => Script::Other,
@@ -90,7 +90,7 @@ pub(super) fn script_of(c: char) -> Script {
 
 /// How many letters of each script a text has.
 #[derive(Default)]
-struct Count {
+struct ScriptCounts {
     han: usize,
     kana: usize,
     hangul: usize,
@@ -98,7 +98,7 @@ struct Count {
     other: usize,
 }
 
-impl Count {
+impl ScriptCounts {
     fn of(text: &str) -> Self {
         let mut count = Self::default();
         text.chars().for_each(|c| count.add(c));
@@ -145,7 +145,7 @@ fn is_hangul(c: char) -> bool {
 }
 
 /// Thai and Lao, Burmese, Khmer.
-fn is_dense(c: char) -> bool {
+fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
 }
 
@@ -170,19 +170,19 @@ mod tests {
 
     #[test]
     fn a_language_is_known_by_its_script() {
-        assert_eq!(language_of("Where does she live?"), Language::English);
-        assert_eq!(language_of("她住在哪里？"), Language::Chinese);
-        assert_eq!(language_of("彼女はどこに住んでいますか"), Language::Japanese);
-        assert_eq!(language_of("그녀는 어디에 살아요?"), Language::Korean);
-        assert_eq!(language_of("Где она живёт?"), Language::Other);
-        assert_eq!(language_of("42 %!"), Language::Other);
-        assert_eq!(language_of(""), Language::Other);
+        assert_eq!(detect_language("Where does she live?"), Language::English);
+        assert_eq!(detect_language("她住在哪里？"), Language::Chinese);
+        assert_eq!(detect_language("彼女はどこに住んでいますか"), Language::Japanese);
+        assert_eq!(detect_language("그녀는 어디에 살아요?"), Language::Korean);
+        assert_eq!(detect_language("Где она живёт?"), Language::Other);
+        assert_eq!(detect_language("42 %!"), Language::Other);
+        assert_eq!(detect_language(""), Language::Other);
     }
 
     #[test]
     fn a_few_foreign_words_do_not_change_the_language() {
-        assert_eq!(language_of("我用 Rust 写后端服务，部署在 Docker 上"), Language::Chinese);
-        assert_eq!(language_of("The word 茶 means tea, she told me"), Language::English);
+        assert_eq!(detect_language("我用 Rust 写后端服务，部署在 Docker 上"), Language::Chinese);
+        assert_eq!(detect_language("The word 茶 means tea, she told me"), Language::English);
     }
 
     #[test]

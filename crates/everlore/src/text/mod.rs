@@ -1,10 +1,10 @@
 //! What a text is made of: terms to find it by, tokens to pay for it, its language, the times it names.
 
 pub mod fold;
-pub mod han;
+pub mod traditional;
 pub mod language;
 pub(crate) mod stop_words;
-mod words;
+mod latin_terms;
 pub mod terms;
 pub mod keywords;
 pub mod sentences;
@@ -12,8 +12,8 @@ pub mod summary;
 pub mod tokens;
 pub mod tiers;
 pub mod dates;
-pub mod blocks;
-pub(crate) mod escape;
+pub mod injected_blocks;
+pub(crate) mod sanitize;
 pub mod age;
-pub mod verdict;
+pub mod check_note;
 pub mod secrets;

@@ -2,7 +2,7 @@
 
 /// Whether a lower-case English word says nothing by itself.
 pub(crate) fn is_stop_word(word: &str) -> bool {
-    word.len() <= LONGEST && STOP_WORDS.binary_search(&word).is_ok()
+    word.len() <= MAX_STOP_WORD_BYTES && STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// Whether a Chinese, Japanese or Korean character mostly serves grammar.
@@ -38,7 +38,7 @@ fn is_chinese_function(c: char) -> bool {
 }
 
 /// The length in bytes of the longest stop word.
-const LONGEST: usize = 10;
+const MAX_STOP_WORD_BYTES: usize = 10;
 
 /// Sorted, so that it can be searched by halves.
 #[rustfmt::skip]
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn stop_words_are_sorted_and_their_length_is_known() {
         assert!(STOP_WORDS.is_sorted_by(|a, b| a < b));
-        assert_eq!(STOP_WORDS.iter().map(|word| word.len()).max(), Some(LONGEST));
+        assert_eq!(STOP_WORDS.iter().map(|word| word.len()).max(), Some(MAX_STOP_WORD_BYTES));
     }
 
     #[test]

@@ -5,17 +5,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{keywords::words, sentences::sentences};
+use super::{keywords::content_words, sentences::sentences};
 
 /// Something that was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Said<'a> {
+pub struct Utterance<'a> {
     /// Who said it, as it should be written; empty if nobody should be named.
-    pub by: &'a str,
+    pub speaker: &'a str,
     /// What was said.
     pub text: &'a str,
     /// Whether the user said it: what is worth remembering comes mostly from them.
-    pub by_user: bool,
+    pub is_user: bool,
 }
 
 /// A sentence of fewer words says nothing by itself.
@@ -26,35 +26,35 @@ const MAX_SENTENCE_CHARS: usize = 240;
 
 /// What a sentence of the user is worth beside one of the agent, a statement beside a question, and one that names
 /// numbers or dates beside one that does not. Chosen by reading summaries of conversations in both languages.
-const USER: f64 = 1.5;
-const QUESTION: f64 = 0.5;
-const FIGURES: f64 = 1.2;
+const USER_BOOST: f64 = 1.5;
+const QUESTION_BOOST: f64 = 0.5;
+const NUMBER_BOOST: f64 = 1.2;
 
 /// More lines than this are no summary, and a sentence worth less than this share of the best one is beside the point.
 const MAX_LINES: usize = 5;
-const MIN_SHARE: f64 = 0.35;
+const MIN_SCORE_SHARE: f64 = 0.35;
 
-struct Sentence<'a> {
-    place: usize,
-    said: Said<'a>,
+struct SummarySentence<'a> {
+    position: usize,
+    utterance: Utterance<'a>,
     text: &'a str,
     words: HashSet<String>,
-    worth: f64,
+    boost: f64,
 }
 
 /// Lines of at most `max_chars` characters together, in the order in which they were said; empty if nothing was said
 /// that is worth a line.
-pub fn summarize(said: &[Said<'_>], max_chars: usize) -> String {
-    let mut left = candidates(said);
-    let mut weights = weights(&left);
+pub fn summarize(said: &[Utterance<'_>], max_chars: usize) -> String {
+    let mut left = quotable_candidates(said);
+    let mut weights = word_weights(&left);
     let (mut chosen, mut used, mut bar) = (Vec::new(), 0, 0.0);
-    while let Some((best, worth)) = best(&left, &weights)
+    while let Some((best, worth)) = best_sentence(&left, &weights)
         && worth >= bar
         && chosen.len() < MAX_LINES
     {
-        bar = bar.max(worth * MIN_SHARE);
+        bar = bar.max(worth * MIN_SCORE_SHARE);
         let sentence = left.swap_remove(best);
-        let line = line(&sentence);
+        let line = render_line(&sentence);
         let length = line.chars().count() + usize::from(used > 0);
         if used + length > max_chars {
             continue;
@@ -64,14 +64,14 @@ pub fn summarize(said: &[Said<'_>], max_chars: usize) -> String {
         for word in &sentence.words {
             weights.entry(word.clone()).and_modify(|weight| *weight *= *weight);
         }
-        chosen.push((sentence.place, line));
+        chosen.push((sentence.position, line));
     }
     chosen.sort_unstable();
     chosen.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
 /// The first lines of a text that fit into so many characters.
-pub fn lines_within(text: &str, max_chars: usize) -> String {
+pub fn truncate_lines(text: &str, max_chars: usize) -> String {
     let mut used = 0;
     let fits = |line: &&str| {
         used += line.chars().count() + usize::from(used > 0);
@@ -81,30 +81,36 @@ pub fn lines_within(text: &str, max_chars: usize) -> String {
 }
 
 /// The sentences of a text as a summary would quote them.
-pub fn quotable(text: &str) -> impl Iterator<Item = String> {
-    let fitting = sentences(text).map(str::trim).filter(|text| fits(text));
-    fitting.filter(|text| words(text).len() >= MIN_WORDS).map(quoted)
+pub fn quotable_sentences(text: &str) -> impl Iterator<Item = String> {
+    let fitting = sentences(text).map(str::trim).filter(|text| has_quotable_length(text));
+    fitting.filter(|text| content_words(text).len() >= MIN_WORDS).map(to_single_line)
 }
 
-fn fits(sentence: &str) -> bool {
+fn has_quotable_length(sentence: &str) -> bool {
     sentence.chars().count() <= MAX_SENTENCE_CHARS
 }
 
-fn candidates<'a>(said: &[Said<'a>]) -> Vec<Sentence<'a>> {
+fn quotable_candidates<'a>(said: &[Utterance<'a>]) -> Vec<SummarySentence<'a>> {
     let mut seen = HashSet::new();
     let all = said.iter().flat_map(|said| sentences(said.text).map(|text| (*said, text.trim())));
-    let fitting = all.filter(|(_, text)| fits(text));
+    let fitting = all.filter(|(_, text)| has_quotable_length(text));
     let sentences = fitting.enumerate().map(|(place, (said, text))| {
-        let words: HashSet<String> = words(text).into_iter().collect();
-        Sentence { place, said, text, words, worth: bonus(&said, text) }
+        let words: HashSet<String> = content_words(text).into_iter().collect();
+        SummarySentence {
+            position: place,
+            utterance: said,
+            text,
+            words,
+            boost: sentence_boost(&said, text),
+        }
     });
     sentences.filter(|one| one.words.len() >= MIN_WORDS && seen.insert(one.text)).collect()
 }
 
-fn bonus(said: &Said<'_>, text: &str) -> f64 {
+fn sentence_boost(said: &Utterance<'_>, text: &str) -> f64 {
     let asks = text.ends_with(['?', '？', '吗', '呢']);
     let figures = text.contains(|c: char| c.is_ascii_digit());
-    [(said.by_user, USER), (asks, QUESTION), (figures, FIGURES)]
+    [(said.is_user, USER_BOOST), (asks, QUESTION_BOOST), (figures, NUMBER_BOOST)]
         .into_iter()
         .filter(|(holds, _)| *holds)
         .map(|(_, factor)| factor)
@@ -112,7 +118,7 @@ fn bonus(said: &Said<'_>, text: &str) -> f64 {
 }
 
 /// What each word is worth: the share of sentences that have it.
-fn weights(sentences: &[Sentence<'_>]) -> HashMap<String, f64> {
+fn word_weights(sentences: &[SummarySentence<'_>]) -> HashMap<String, f64> {
     let mut weights: HashMap<String, f64> = HashMap::new();
     let share = 1.0 / sentences.len().max(1) as f64;
     for word in sentences.iter().flat_map(|sentence| &sentence.words) {
@@ -122,36 +128,40 @@ fn weights(sentences: &[Sentence<'_>]) -> HashMap<String, f64> {
 }
 
 /// The place and the worth of the best sentence; of equals the one that was said first.
-fn best(sentences: &[Sentence<'_>], weights: &HashMap<String, f64>) -> Option<(usize, f64)> {
-    let worth = |sentence: &Sentence<'_>| {
+fn best_sentence(
+    sentences: &[SummarySentence<'_>],
+    weights: &HashMap<String, f64>,
+) -> Option<(usize, f64)> {
+    let worth = |sentence: &SummarySentence<'_>| {
         let sum: f64 = sentence.words.iter().filter_map(|word| weights.get(word)).sum();
         // The root lets a sentence gain by its words, and not win by having many.
-        sentence.worth * sum / (sentence.words.len() as f64).sqrt()
+        sentence.boost * sum / (sentence.words.len() as f64).sqrt()
     };
     let better = |one: &(usize, f64, usize), other: &(usize, f64, usize)| {
         one.1.total_cmp(&other.1).then(other.2.cmp(&one.2))
     };
-    let rated = sentences.iter().enumerate().map(|(at, one)| (at, rounded(worth(one)), one.place));
+    let rated =
+        sentences.iter().enumerate().map(|(at, one)| (at, round_score(worth(one)), one.position));
     rated.max_by(better).map(|(at, worth, _)| (at, worth))
 }
 
 /// Sums of a set come out differently in their last digits, depending on its order.
-fn rounded(worth: f64) -> f64 {
+fn round_score(worth: f64) -> f64 {
     (worth * 1e9).round()
 }
 
 /// A sentence on one line. A mark of its own at the beginning would make it something else than a line of a list.
-fn quoted(sentence: &str) -> String {
+fn to_single_line(sentence: &str) -> String {
     let text = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
     text.trim_start_matches(['#', '-', '*', '>', '`', '~', ' ']).to_owned()
 }
 
-fn line(sentence: &Sentence<'_>) -> String {
-    let text = quoted(sentence.text);
-    if sentence.said.by.is_empty() {
+fn render_line(sentence: &SummarySentence<'_>) -> String {
+    let text = to_single_line(sentence.text);
+    if sentence.utterance.speaker.is_empty() {
         format!("- {text}")
     } else {
-        format!("- {}: {text}", sentence.said.by)
+        format!("- {}: {text}", sentence.utterance.speaker)
     }
 }
 
@@ -159,13 +169,16 @@ fn line(sentence: &Sentence<'_>) -> String {
 mod tests {
     use super::*;
 
-    fn said<'a>(turns: &[(&'a str, &'a str)]) -> Vec<Said<'a>> {
-        turns.iter().map(|(by, text)| Said { by, text, by_user: *by != "bot" }).collect()
+    fn utterances<'a>(turns: &[(&'a str, &'a str)]) -> Vec<Utterance<'a>> {
+        turns
+            .iter()
+            .map(|(by, text)| Utterance { speaker: by, text, is_user: *by != "bot" })
+            .collect()
     }
 
     #[test]
     fn an_english_summary_keeps_what_the_talk_was_about() {
-        let turns = said(&[
+        let turns = utterances(&[
             ("anna", "Hi there! How are you?"),
             ("bot", "Hello! I am fine, thanks."),
             ("anna", "I want to plan the move to Lisbon. The move is on March 14."),
@@ -186,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_chinese_summary_stays_chinese() {
-        let turns = said(&[
+        let turns = utterances(&[
             ("小王", "你好！"),
             ("bot", "你好，有什么可以帮你？"),
             ("小王", "我们下个月搬家到杭州。新房子在西湖区，房租每月 6500 元。"),
@@ -203,18 +216,18 @@ mod tests {
 
     #[test]
     fn whole_lines_are_kept_as_far_as_they_fit() {
-        assert_eq!(lines_within("- tea\n- 茶叶\n- more", 10), "- tea\n- 茶叶");
-        assert_eq!(lines_within("- tea", 4), "");
+        assert_eq!(truncate_lines("- tea\n- 茶叶\n- more", 10), "- tea\n- 茶叶");
+        assert_eq!(truncate_lines("- tea", 4), "");
     }
 
     #[test]
     fn every_line_of_a_summary_ends_with_a_sentence_that_can_be_told_again() {
         let texts =
             ["## The   move is on March 14.\nIt rains!", "我们下个月搬家到杭州。房租每月 6500 元"];
-        let quotes: Vec<String> = texts.into_iter().flat_map(quotable).collect();
+        let quotes: Vec<String> = texts.into_iter().flat_map(quotable_sentences).collect();
         assert_eq!(quotes[0], "The move is on March 14.");
         for text in texts {
-            let summary = summarize(&[Said { by: "anna", text, by_user: true }], 200);
+            let summary = summarize(&[Utterance { speaker: "anna", text, is_user: true }], 200);
             let quoted =
                 |line: &str| quotes.iter().any(|quote| *line == format!("- anna: {quote}"));
             assert!(!summary.is_empty() && summary.lines().all(quoted), "{summary}");
@@ -224,14 +237,16 @@ mod tests {
     #[test]
     fn nothing_said_or_no_room_gives_nothing() {
         assert_eq!(summarize(&[], 100), "");
-        assert_eq!(summarize(&said(&[("anna", "ok. thanks!"), ("bot", "好的。")]), 100), "");
-        assert_eq!(summarize(&said(&[("anna", "The staging port is 8443")]), 10), "");
+        assert_eq!(summarize(&utterances(&[("anna", "ok. thanks!"), ("bot", "好的。")]), 100), "");
+        assert_eq!(summarize(&utterances(&[("anna", "The staging port is 8443")]), 10), "");
     }
 
     #[test]
     fn the_same_talk_always_gets_the_same_summary_and_no_line_can_be_a_heading() {
-        let turns =
-            said(&[("", "## Release plan for the backend"), ("", "- the backend ships on Monday")]);
+        let turns = utterances(&[
+            ("", "## Release plan for the backend"),
+            ("", "- the backend ships on Monday"),
+        ]);
         let first = summarize(&turns, 100);
         assert_eq!(first, "- Release plan for the backend\n- the backend ships on Monday");
         assert!((0..20).all(|_| summarize(&turns, 100) == first));

@@ -7,13 +7,13 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::fold::settle;
-use super::han::simplify;
+use super::fold::normalize_nfkc;
 use super::language::{Script, is_cjk, script_of};
+use super::latin_terms::{TermEmitter, compound_end, last_run, run_end};
 use super::stop_words::is_function_character;
-use super::words::{Words, compound_end, last_run, run_end};
+use super::traditional::simplify;
 
-/// Raised whenever any text gets other terms or another [`Term`]; a store that was written by another version indexes
+/// Raised whenever any text gets other terms or another [`TermHash`]; a store that was written by another version indexes
 /// its texts again.
 pub const TERMS_VERSION: u32 = 2;
 
@@ -25,9 +25,9 @@ const MAX_JOINED_EMOJI: usize = 8;
 
 /// The number a term is stored under.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
-pub struct Term(pub u64);
+pub struct TermHash(pub u64);
 
-impl Term {
+impl TermHash {
     /// The number of a term as [`terms`] gives it.
     pub fn of(term: &str) -> Self {
         Self(xxh3_64(term.as_bytes()))
@@ -43,17 +43,17 @@ pub fn terms(text: &str) -> Vec<String> {
 
 /// Calls `each` with every term of `text`, in the order of [`terms`].
 pub fn for_each_term(text: &str, each: &mut dyn FnMut(&str)) {
-    let settled = settle(text);
+    let settled = normalize_nfkc(text);
     let text = simplify(&settled);
-    let mut words = Words::new(each);
+    let mut words = TermEmitter::new(each);
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
         at = match script_of(first) {
-            Script::Latin => latin(&text, at, &mut words),
-            Script::Cjk => cjk(&text, at, &mut words),
-            Script::Dense => dense(&text, at, &mut words),
-            Script::Other => other(&text, at, &mut words),
-            Script::Emoji => emoji(&text, at, &mut words),
+            Script::Latin => emit_latin(&text, at, &mut words),
+            Script::Cjk => emit_cjk(&text, at, &mut words),
+            Script::Unspaced => emit_unspaced(&text, at, &mut words),
+            Script::Other => emit_other_script(&text, at, &mut words),
+            Script::Emoji => emit_emoji(&text, at, &mut words),
             Script::Mark | Script::None => at + first.len_utf8(),
         };
     }
@@ -66,27 +66,27 @@ pub fn is_single_cjk(term: &str) -> bool {
 }
 
 /// Whether `term` is a pair with a function character, such as 欢什 in 喜欢什么: not knowing it says nothing.
-pub fn is_loose_pair(term: &str) -> bool {
+pub fn is_function_pair(term: &str) -> bool {
     term.chars().all(is_cjk) && term.chars().any(is_function_character)
 }
 
 /// Emits the compound at `start` with what joins it to its neighbours, and returns where it ends.
-fn latin(text: &str, start: usize, words: &mut Words<'_>) -> usize {
+fn emit_latin(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
     let (before, rest) = text.split_at(start);
     let compound = &rest[..compound_end(rest)];
     let end = start + compound.len();
     if starts_with_dot(before, compound) {
-        words.whole(&text[start - 1..end]);
+        words.emit_whole(&text[start - 1..end]);
     }
-    words.compound(compound);
+    words.emit_compound(compound);
     if let Some(len) = symbols_len(compound, &text[end..]) {
-        words.whole(&text[start..end + len]);
+        words.emit_whole(&text[start..end + len]);
     }
     if let Some(c) = before.chars().next_back().filter(|&c| joins_latin(c)) {
-        words.whole(&text[start - c.len_utf8()..start + run_end(rest)]);
+        words.emit_whole(&text[start - c.len_utf8()..start + run_end(rest)]);
     }
     if let Some(c) = text[end..].chars().next().filter(|&c| joins_latin(c)) {
-        words.whole(&text[end - last_run(compound).len()..end + c.len_utf8()]);
+        words.emit_whole(&text[end - last_run(compound).len()..end + c.len_utf8()]);
     }
     end
 }
@@ -112,7 +112,7 @@ fn joins_latin(c: char) -> bool {
 }
 
 /// Emits the characters and pairs of the run at `start` and returns where it ends.
-fn cjk(text: &str, start: usize, words: &mut Words<'_>) -> usize {
+fn emit_cjk(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
     let mut end = start;
     let mut before = None;
     for c in text[start..].chars().take_while(|&c| is_cjk(c)) {
@@ -120,47 +120,47 @@ fn cjk(text: &str, start: usize, words: &mut Words<'_>) -> usize {
         end += c.len_utf8();
         let function = is_function_character(c);
         if !function {
-            words.exact(&text[at..end]);
+            words.emit_exact(&text[at..end]);
         }
         if let Some((before_at, before_function)) = before.replace((at, function))
             && !(function && before_function)
         {
-            words.exact(&text[before_at..end]);
+            words.emit_exact(&text[before_at..end]);
         }
     }
     end
 }
 
 /// Emits the pairs of letters of the run at `start`, or its only letter, and returns where it ends.
-fn dense(text: &str, start: usize, words: &mut Words<'_>) -> usize {
-    let run = run(text, start, |script| script == Script::Dense);
+fn emit_unspaced(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
+    let run = script_run(text, start, |script| script == Script::Unspaced);
     let mut letters = run.char_indices().map(|(at, c)| at..at + c.len_utf8());
     let Some(mut before) = letters.next() else { return start };
     if before.end == run.len() {
-        words.exact(run);
+        words.emit_exact(run);
     }
     for letter in letters {
-        words.exact(&run[before.start..letter.end]);
+        words.emit_exact(&run[before.start..letter.end]);
         before = letter;
     }
     start + run.len()
 }
 
 /// Emits the word at `start` and returns where it ends.
-fn other(text: &str, start: usize, words: &mut Words<'_>) -> usize {
-    let word = run(text, start, |script| matches!(script, Script::Other | Script::Mark));
-    words.foreign(word);
+fn emit_other_script(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
+    let word = script_run(text, start, |script| matches!(script, Script::Other | Script::Mark));
+    words.emit_other_script(word);
     start + word.len()
 }
 
 /// The characters from `start` on whose script is `wanted`.
-fn run(text: &str, start: usize, wanted: fn(Script) -> bool) -> &str {
+fn script_run(text: &str, start: usize, wanted: fn(Script) -> bool) -> &str {
     let rest = &text[start..];
     rest.find(|c| !wanted(script_of(c))).map_or(rest, |len| &rest[..len])
 }
 
 /// Emits the picture at `start` without the colour of its skin and returns where it ends.
-fn emoji(text: &str, start: usize, words: &mut Words<'_>) -> usize {
+fn emit_emoji(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
     let mut end = start;
     let mut term = String::new();
     let mut joined = true;
@@ -179,7 +179,7 @@ fn emoji(text: &str, start: usize, words: &mut Words<'_>) -> usize {
             break;
         }
     }
-    words.exact(&term);
+    words.emit_exact(&term);
     end
 }
 

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::{
     sentences::sentences,
-    summary::{Said, summarize},
-    tokens::estimate,
+    summary::{Utterance, summarize},
+    tokens::estimate_tokens,
 };
 use crate::types::{Fingerprint, Kind, Memory, OVERVIEW_KEY};
 
@@ -19,7 +19,7 @@ pub(crate) const OVERVIEW_TOKENS: usize = 120;
 
 /// A model is asked about texts that have more than this: of shorter ones, such as pieces of documents, the sentences that
 /// were chosen tell enough for what an answer costs.
-const MODEL_TOKENS: usize = 400;
+const MIN_MODEL_TOKENS: usize = 400;
 
 /// So much of a text is read for its short forms: a chapter. What comes after it would make a save slow and say no more.
 const MAX_READ_BYTES: usize = 64 * 1024;
@@ -27,60 +27,61 @@ const MAX_READ_BYTES: usize = 64 * 1024;
 /// The memory in one line: its description, the line that was made of it, or its first sentence.
 pub fn one_line(memory: &Memory) -> String {
     let described = Some(memory.description.as_str()).filter(|text| !text.trim().is_empty());
-    let made = || kept(memory).and_then(|kept| kept["line"].as_str());
+    let made = || current_overview(memory).and_then(|kept| kept["line"].as_str());
     first_line(described.or_else(made).unwrap_or(&memory.content))
 }
 
 /// The memory in a few sentences: those that were chosen when it was saved, or its beginning.
 pub fn overview(memory: &Memory) -> String {
-    let made = kept(memory).and_then(|kept| kept["text"].as_str());
-    made.map_or_else(|| beginning(&memory.content), str::to_owned)
+    let made = current_overview(memory).and_then(|kept| kept["text"].as_str());
+    made.map_or_else(|| leading_sentences(&memory.content), str::to_owned)
 }
 
 /// Makes the short forms of a long text, and takes away those of another. What a caller calls the same stays.
-pub fn keep_overview(memory: &mut Memory) {
-    let is_theirs = memory.metadata.get(OVERVIEW_KEY).is_some_and(|value| !is_made(value));
-    if is_theirs || kept(memory).is_some() {
+pub fn refresh_overview(memory: &mut Memory) {
+    let is_theirs = memory.metadata.get(OVERVIEW_KEY).is_some_and(|value| !is_generated(value));
+    if is_theirs || current_overview(memory).is_some() {
         return;
     }
     memory.metadata.remove(OVERVIEW_KEY);
     if memory.kind != Kind::Turn
-        && let Some(made) = made(&memory.content)
+        && let Some(made) = generate_overview(&memory.content)
     {
         memory.metadata.insert(OVERVIEW_KEY.to_owned(), made);
     }
 }
 
 /// Puts an overview by a model in place of the one that was made without; the line stays.
-pub fn keep_better(memory: &mut Memory, text: &str, by: &str) {
-    let line = kept(memory).map(|kept| kept["line"].clone()).unwrap_or_default();
+pub fn set_model_overview(memory: &mut Memory, text: &str, by: &str) {
+    let line = current_overview(memory).map(|kept| kept["line"].clone()).unwrap_or_default();
     let better = json!({ "of": digest(&memory.content), "line": line, "text": text, "by": by });
     memory.metadata.insert(OVERVIEW_KEY.to_owned(), better);
 }
 
 /// Whether a model could make a better overview than there is: the text is very long, and none has made one.
-pub fn wants_better(memory: &Memory) -> bool {
-    let theirs = memory.metadata.get(OVERVIEW_KEY).is_some_and(|value| !is_made(value));
-    let by_model = kept(memory).is_some_and(|kept| kept["by"].is_string());
+pub fn wants_model_overview(memory: &Memory) -> bool {
+    let theirs = memory.metadata.get(OVERVIEW_KEY).is_some_and(|value| !is_generated(value));
+    let by_model = current_overview(memory).is_some_and(|kept| kept["by"].is_string());
     memory.kind != Kind::Turn
         && !theirs
         && !by_model
-        && has_more_than(MODEL_TOKENS, &memory.content)
+        && exceeds_tokens(MIN_MODEL_TOKENS, &memory.content)
 }
 
 /// Metadata as callers gave it: without what was made here.
-pub fn without_made(metadata: &Map<String, Value>) -> Map<String, Value> {
-    let given = metadata.iter().filter(|(name, value)| *name != OVERVIEW_KEY || !is_made(value));
+pub fn without_generated_overview(metadata: &Map<String, Value>) -> Map<String, Value> {
+    let given =
+        metadata.iter().filter(|(name, value)| *name != OVERVIEW_KEY || !is_generated(value));
     given.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// Whether it was made here, and is not a caller's.
-pub fn is_made(overview: &Value) -> bool {
+pub fn is_generated(overview: &Value) -> bool {
     overview["of"].is_string()
 }
 
 /// What was made of the text, if the text is still the same.
-fn kept(memory: &Memory) -> Option<&Value> {
+fn current_overview(memory: &Memory) -> Option<&Value> {
     let kept = memory.metadata.get(OVERVIEW_KEY)?;
     (kept["of"].as_str()? == digest(&memory.content)).then_some(kept)
 }
@@ -90,30 +91,30 @@ fn digest(content: &str) -> String {
     print.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn has_more_than(tokens: usize, content: &str) -> bool {
+fn exceeds_tokens(tokens: usize, content: &str) -> bool {
     // No token has less than a byte, so that most texts need not be counted.
-    content.len() > tokens && estimate(head(content)) > tokens
+    content.len() > tokens && estimate_tokens(bounded_prefix(content)) > tokens
 }
 
 /// The short forms of a text as a memory keeps them; none where it is short itself.
-fn made(content: &str) -> Option<Value> {
-    if !has_more_than(OVERVIEW_TOKENS, content) {
+fn generate_overview(content: &str) -> Option<Value> {
+    if !exceeds_tokens(OVERVIEW_TOKENS, content) {
         return None;
     }
-    let head = head(content.trim());
-    let (chars, tokens) = (head.chars().count(), estimate(head).max(1));
-    let said = [Said { by: "", text: head, by_user: false }];
+    let head = bounded_prefix(content.trim());
+    let (chars, tokens) = (head.chars().count(), estimate_tokens(head).max(1));
+    let said = [Utterance { speaker: "", text: head, is_user: false }];
     // As many characters as so many tokens have in this text: Chinese has a third of what English has.
     let summary = |most: usize| summarize(&said, chars * most / tokens);
-    let line = summary(LINE_TOKENS).lines().next().map(|line| first_line(bare(line)));
+    let line = summary(LINE_TOKENS).lines().next().map(|line| first_line(strip_bullet(line)));
     let text = Some(summary(OVERVIEW_TOKENS)).filter(|text| !text.is_empty());
     let line = line.unwrap_or_else(|| first_line(head));
-    let text = text.unwrap_or_else(|| beginning(head));
+    let text = text.unwrap_or_else(|| leading_sentences(head));
     Some(json!({ "of": digest(content), "line": line, "text": text }))
 }
 
 /// The beginning of a text, which is all of most.
-fn head(content: &str) -> &str {
+fn bounded_prefix(content: &str) -> &str {
     let mut end = content.len().min(MAX_READ_BYTES);
     while !content.is_char_boundary(end) {
         end -= 1;
@@ -122,38 +123,42 @@ fn head(content: &str) -> &str {
 }
 
 /// A line of a summary without its mark.
-fn bare(line: &str) -> &str {
+fn strip_bullet(line: &str) -> &str {
     line.trim_start_matches("- ")
 }
 
 fn first_line(text: &str) -> String {
     let first = sentences(text).next().unwrap_or_default();
-    shorten(&first.split_whitespace().collect::<Vec<_>>().join(" "), LINE_TOKENS)
+    truncate_at_word(&first.split_whitespace().collect::<Vec<_>>().join(" "), LINE_TOKENS)
 }
 
 /// The beginning of a text, whole sentences as far as they fit.
-fn beginning(content: &str) -> String {
+fn leading_sentences(content: &str) -> String {
     let mut text = String::new();
     let mut tokens = 0;
     for sentence in sentences(content) {
-        tokens += estimate(sentence);
+        tokens += estimate_tokens(sentence);
         if tokens > OVERVIEW_TOKENS {
             break;
         }
         text.push_str(sentence);
     }
-    if text.is_empty() { shorten(content, OVERVIEW_TOKENS) } else { text.trim().to_owned() }
+    if text.is_empty() {
+        truncate_at_word(content, OVERVIEW_TOKENS)
+    } else {
+        text.trim().to_owned()
+    }
 }
 
 /// Cuts a text that is too long at a word, with a mark.
-fn shorten(text: &str, max_tokens: usize) -> String {
-    if estimate(text) <= max_tokens {
+fn truncate_at_word(text: &str, max_tokens: usize) -> String {
+    if estimate_tokens(text) <= max_tokens {
         return text.to_owned();
     }
     let mut ends: Vec<usize> =
         text.char_indices().map(|(index, _)| index).take(max_tokens * 8).collect();
     // The longest beginning that fits, mark included; estimates grow with the text.
-    let fits = |end: usize| estimate(&text[..end]) < max_tokens;
+    let fits = |end: usize| estimate_tokens(&text[..end]) < max_tokens;
     let count = ends.partition_point(|end| fits(*end));
     ends.truncate(count);
     let end = ends.last().copied().unwrap_or(0);
@@ -165,7 +170,7 @@ fn shorten(text: &str, max_tokens: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Scope, Source, Timestamp, Via};
+    use crate::types::{MemorySource, Origin, Scope, Timestamp};
 
     const ENGLISH: &str = "The release train leaves every second Tuesday. Whoever has a change merges before Monday noon. \
         Hot fixes go out on any day, but the person on call must agree. The checklist has nine steps. After the release the \
@@ -182,9 +187,10 @@ mod tests {
 
     fn memory(kind: Kind, text: &str) -> Memory {
         let at = Timestamp::from_second(1_790_000_000).unwrap();
-        let source = Source::of(Via::Remember);
-        let mut memory = Memory::blank(&Scope::default(), kind, text.to_owned(), source, at, at);
-        keep_overview(&mut memory);
+        let source = MemorySource::new(Origin::Remember);
+        let mut memory =
+            Memory::with_content(&Scope::default(), kind, text.to_owned(), source, at, at);
+        refresh_overview(&mut memory);
         memory
     }
 
@@ -196,12 +202,12 @@ mod tests {
             assert_eq!(kept["text"], overview(&memory));
             assert_eq!(kept["line"], one_line(&memory));
             let (line, told) = (one_line(&memory), overview(&memory));
-            assert!(estimate(&line) <= LINE_TOKENS && text.contains(&line), "{line}");
+            assert!(estimate_tokens(&line) <= LINE_TOKENS && text.contains(&line), "{line}");
             assert!(
-                estimate(&told) <= OVERVIEW_TOKENS * 5 / 4 && told.len() < text.len(),
+                estimate_tokens(&told) <= OVERVIEW_TOKENS * 5 / 4 && told.len() < text.len(),
                 "{told}"
             );
-            assert!(told.lines().all(|line| text.contains(bare(line))), "{told}");
+            assert!(told.lines().all(|line| text.contains(strip_bullet(line))), "{told}");
         }
     }
 
@@ -225,7 +231,7 @@ mod tests {
             let memory = memory(Kind::Knowledge, &text);
             let kept = memory.metadata[OVERVIEW_KEY]["text"].as_str().unwrap();
             let told = kept.strip_suffix('…').unwrap();
-            assert!(text.starts_with(told) && estimate(kept) <= OVERVIEW_TOKENS, "{kept}");
+            assert!(text.starts_with(told) && estimate_tokens(kept) <= OVERVIEW_TOKENS, "{kept}");
         }
     }
 
@@ -234,11 +240,11 @@ mod tests {
         let mut memory = memory(Kind::Project, ENGLISH);
         memory.content = CHINESE.to_owned();
         assert!(CHINESE.starts_with(&overview(&memory)), "what was kept is of the other text");
-        keep_overview(&mut memory);
+        refresh_overview(&mut memory);
         assert_eq!(memory.metadata[OVERVIEW_KEY]["text"], overview(&memory));
         assert!(!memory.metadata[OVERVIEW_KEY].to_string().contains("release"));
         memory.content = "No.".to_owned();
-        keep_overview(&mut memory);
+        refresh_overview(&mut memory);
         assert!(memory.metadata.is_empty(), "{memory:?}");
     }
 
@@ -249,22 +255,28 @@ mod tests {
         assert_eq!(one_line(&mine), "How we release 发布流程");
         let theirs = Value::from("an overview of theirs");
         mine.metadata.insert(OVERVIEW_KEY.to_owned(), theirs.clone());
-        keep_overview(&mut mine);
+        refresh_overview(&mut mine);
         assert_eq!(mine.metadata[OVERVIEW_KEY], theirs);
-        assert!(!wants_better(&mine) && without_made(&mine.metadata).contains_key(OVERVIEW_KEY));
+        assert!(
+            !wants_model_overview(&mine)
+                && without_generated_overview(&mine.metadata).contains_key(OVERVIEW_KEY)
+        );
     }
 
     #[test]
     fn an_overview_by_a_model_stays_until_the_text_changes() {
         let mut memory = memory(Kind::Project, &CHINESE.repeat(5));
-        assert!(wants_better(&memory) && without_made(&memory.metadata).is_empty());
+        assert!(
+            wants_model_overview(&memory)
+                && without_generated_overview(&memory.metadata).is_empty()
+        );
         let line = one_line(&memory);
-        keep_better(&mut memory, "隔周星期二发布。", "a model");
-        keep_overview(&mut memory);
+        set_model_overview(&mut memory, "隔周星期二发布。", "a model");
+        refresh_overview(&mut memory);
         assert_eq!((overview(&memory).as_str(), one_line(&memory)), ("隔周星期二发布。", line));
-        assert!(!wants_better(&memory));
+        assert!(!wants_model_overview(&memory));
         memory.content += "新的规定。";
-        keep_overview(&mut memory);
-        assert!(wants_better(&memory) && overview(&memory) != "隔周星期二发布。");
+        refresh_overview(&mut memory);
+        assert!(wants_model_overview(&memory) && overview(&memory) != "隔周星期二发布。");
     }
 }

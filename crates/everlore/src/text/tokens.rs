@@ -12,16 +12,16 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Fingerprints of the tokens that both vocabularies have, in a hash table with linear probing. A test of this file
 /// makes it from the vocabularies, and another checks that it is theirs.
-static TABLE: &[Fingerprint] = include_bytes!("token_table.bin").as_chunks().0;
+static TOKEN_TABLE: &[TokenFingerprint] = include_bytes!("token_table.bin").as_chunks().0;
 
 /// Three bytes mistake one piece in millions for a token; with two it is one in ten thousand.
-type Fingerprint = [u8; 3];
+type TokenFingerprint = [u8; 3];
 
 /// No token has this fingerprint.
-const EMPTY: Fingerprint = [0; 3];
+const EMPTY_BUCKET: TokenFingerprint = [0; 3];
 
 /// 85,000 tokens fill two thirds of the places, which keeps the searches short.
-const PLACES: usize = 1 << 17;
+const BUCKETS: usize = 1 << 17;
 
 /// Of all tokens 99.8% are no longer, and a longer one is only counted as two.
 const MAX_TOKEN_BYTES: usize = 16;
@@ -30,24 +30,24 @@ const MAX_TOKEN_BYTES: usize = 16;
 const DIGITS_PER_TOKEN: usize = 3;
 
 /// What the merge rules may add to a piece of ASCII that is not one token, for each token that covers it. Measured: none
-/// of 28,000 texts and 1,200 source files is underestimated. One rare word in 250 costs more still; see [`Repeats`].
-const RARE_TENTHS: usize = 4;
+/// of 28,000 texts and 1,200 source files is underestimated. One rare word in 250 costs more still; see [`PieceRepeats`].
+const RARE_MARGIN_TENTHS: usize = 4;
 
 /// Letters beyond ASCII are covered almost exactly: one in two dozen is for odd mixtures of scripts.
-const FOREIGN_MARGIN: usize = 24;
+const NON_ASCII_MARGIN: usize = 24;
 
 /// How often a word may occur before it counts as repeated.
 const FREE_REPEATS: usize = 3;
 
 /// A text of this length gets one token more, for the one word in 2,500 whose margin is too small.
-const LONG_TEXT: usize = 20;
+const LONG_TEXT_TOKENS: usize = 20;
 
 /// The tokens of `text` for today's large models: a few percent too many rather than one too few.
-pub fn estimate(text: &str) -> usize {
+pub fn estimate_tokens(text: &str) -> usize {
     let mut rest = text;
     let mut tenths = 0;
     let mut new_line = false;
-    let mut repeats = Repeats::default();
+    let mut repeats = PieceRepeats::default();
     while !rest.is_empty() {
         let len = if new_line { slashes_len(rest) } else { None };
         let (piece, after) = rest.split_at(len.unwrap_or_else(|| piece_len(rest)));
@@ -56,15 +56,15 @@ pub fn estimate(text: &str) -> usize {
         rest = after;
     }
     let tokens = tenths.div_ceil(10);
-    tokens + usize::from(tokens >= LONG_TEXT)
+    tokens + usize::from(tokens >= LONG_TEXT_TOKENS)
 }
 
 /// How often each piece of more than one token was met. Different words even out what the merge rules add; one that is
 /// repeated does not, so at its fourth time all of them are charged with the worst that they do.
 #[derive(Default)]
-struct Repeats(HashMap<u64, usize>);
+struct PieceRepeats(HashMap<u64, usize>);
 
-impl Repeats {
+impl PieceRepeats {
     fn tenths(&mut self, piece: &str) -> usize {
         let tenths = piece_tenths(piece);
         if tenths <= 10 {
@@ -83,20 +83,20 @@ impl Repeats {
 
 /// The most tokens that merge rules were seen to make of a piece: half as many again as cover it, and one.
 fn worst_tenths(piece: &str) -> usize {
-    let tokens = cover(piece);
+    let tokens = greedy_token_count(piece);
     10 * (tokens + tokens.div_ceil(2) + 1).min(piece.len())
 }
 
 /// What the pre-tokenizers see in a character.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Letter,
     Digit,
     Blank,
     Symbol,
 }
 
-impl Class {
+impl CharClass {
     fn of(c: char) -> Self {
         match c {
             'a'..='z' | 'A'..='Z' | '一'..='鿿' => Self::Letter,
@@ -112,18 +112,18 @@ impl Class {
     }
 
     /// The class of the first character of `text`; an empty text is blank.
-    fn first(text: &str) -> Self {
+    fn of_first(text: &str) -> Self {
         text.chars().next().map_or(Self::Blank, Self::of)
     }
 }
 
 /// The length of the first piece of a text that is not empty.
 fn piece_len(text: &str) -> usize {
-    match Class::first(text) {
-        Class::Letter => letters_len(text),
-        Class::Digit => digits_len(text),
-        Class::Symbol => symbols_len(text),
-        Class::Blank => word_after_space_len(text).unwrap_or_else(|| blank_len(text)),
+    match CharClass::of_first(text) {
+        CharClass::Letter => letters_len(text),
+        CharClass::Digit => digits_len(text),
+        CharClass::Symbol => symbols_len(text),
+        CharClass::Blank => word_after_space_len(text).unwrap_or_else(|| blank_len(text)),
     }
 }
 
@@ -140,7 +140,7 @@ fn letters_len(text: &str) -> usize {
         match c {
             'a'..='z' => lower = true,
             '一'..='鿿' => lower = false,
-            _ if Class::of(c) != Class::Letter || lower && c.is_uppercase() => return at,
+            _ if CharClass::of(c) != CharClass::Letter || lower && c.is_uppercase() => return at,
             _ => lower = c.is_lowercase(),
         }
     }
@@ -149,15 +149,16 @@ fn letters_len(text: &str) -> usize {
 
 /// The length of the digits that begin `text`, as far as one token goes.
 fn digits_len(text: &str) -> usize {
-    let digits = text.chars().take(DIGITS_PER_TOKEN).take_while(|&c| Class::of(c) == Class::Digit);
+    let digits =
+        text.chars().take(DIGITS_PER_TOKEN).take_while(|&c| CharClass::of(c) == CharClass::Digit);
     digits.map(char::len_utf8).sum()
 }
 
 /// The length of a symbol with the word it begins, or of the symbols that begin `text`.
 fn symbols_len(text: &str) -> usize {
     let first = text.chars().next().map_or(0, char::len_utf8);
-    match Class::first(&text[first..]) {
-        Class::Letter => {
+    match CharClass::of_first(&text[first..]) {
+        CharClass::Letter => {
             first + contraction_len(text).unwrap_or_else(|| letters_len(&text[first..]))
         }
         _ => symbol_run_len(text),
@@ -166,7 +167,7 @@ fn symbols_len(text: &str) -> usize {
 
 /// The length of the symbols that begin `text`, with the line ends after them.
 fn symbol_run_len(text: &str) -> usize {
-    let symbols = text.find(|c| Class::of(c) != Class::Symbol).unwrap_or(text.len());
+    let symbols = text.find(|c| CharClass::of(c) != CharClass::Symbol).unwrap_or(text.len());
     symbols + text[symbols..].bytes().take_while(|byte| b"\r\n".contains(byte)).count()
 }
 
@@ -181,7 +182,8 @@ fn contraction_len(text: &str) -> Option<usize> {
 
 /// The length of a space and a word, the most common piece by far.
 fn word_after_space_len(text: &str) -> Option<usize> {
-    let word = text.strip_prefix(' ').filter(|word| Class::first(word) == Class::Letter)?;
+    let word =
+        text.strip_prefix(' ').filter(|word| CharClass::of_first(word) == CharClass::Letter)?;
     Some(1 + letters_len(word))
 }
 
@@ -191,12 +193,12 @@ fn blank_len(text: &str) -> usize {
     let (blank, after) =
         text.split_at(text.find(|c: char| !c.is_whitespace()).unwrap_or(text.len()));
     let last = blank.chars().next_back().map_or(0, char::len_utf8);
-    match Class::first(after) {
+    match CharClass::of_first(after) {
         _ if blank.contains(['\r', '\n']) => blank.rfind(['\r', '\n']).map_or(0, |at| at + 1),
         _ if after.is_empty() => blank.len(),
         _ if blank.len() > last => blank.len() - last,
-        Class::Letter => blank.len() + letters_len(after),
-        Class::Symbol if blank == " " => blank.len() + symbol_run_len(after),
+        CharClass::Letter => blank.len() + letters_len(after),
+        CharClass::Symbol if blank == " " => blank.len() + symbol_run_len(after),
         _ => blank.len(),
     }
 }
@@ -206,20 +208,20 @@ fn piece_tenths(piece: &str) -> usize {
     if piece.len() <= MAX_TOKEN_BYTES && is_token(piece.as_bytes()) {
         return 10;
     }
-    let tokens = cover(piece);
+    let tokens = greedy_token_count(piece);
     let plain = piece.is_ascii() || piece.bytes().any(|byte| byte.is_ascii_graphic());
-    let margin = if plain { RARE_TENTHS * tokens } else { 10 * (tokens / FOREIGN_MARGIN) };
+    let margin = if plain { RARE_MARGIN_TENTHS * tokens } else { 10 * (tokens / NON_ASCII_MARGIN) };
     10 * tokens + margin
 }
 
 /// How many tokens cover `piece` from the left, the longest first.
-fn cover(piece: &str) -> usize {
+fn greedy_token_count(piece: &str) -> usize {
     let mut rest = piece;
     let mut tokens = 0;
     while let Some(first) = rest.chars().next() {
         let first = first.len_utf8();
         let len = longest_token(rest, first);
-        tokens += if len == 0 { bytes_cost(&rest.as_bytes()[..first]) } else { 1 };
+        tokens += if len == 0 { byte_token_count(&rest.as_bytes()[..first]) } else { 1 };
         rest = &rest[len.max(first)..];
     }
     tokens
@@ -239,27 +241,27 @@ fn longest_token(text: &str, first: usize) -> usize {
 }
 
 /// The tokens of a character that is not a token: one for each byte, but the first two or three may share one.
-fn bytes_cost(bytes: &[u8]) -> usize {
+fn byte_token_count(bytes: &[u8]) -> usize {
     let shared = (2..bytes.len()).rev().find(|&len| is_token(&bytes[..len])).unwrap_or(1);
     1 + bytes.len() - shared
 }
 
 fn is_token(bytes: &[u8]) -> bool {
-    let (mut place, fingerprint) = place_and_fingerprint(bytes);
+    let (mut place, fingerprint) = bucket_and_fingerprint(bytes);
     loop {
-        match TABLE[place] {
-            EMPTY => return false,
+        match TOKEN_TABLE[place] {
+            EMPTY_BUCKET => return false,
             found if found == fingerprint => return true,
-            _ => place = (place + 1) % PLACES,
+            _ => place = (place + 1) % BUCKETS,
         }
     }
 }
 
 /// Where the search for a token begins, and what is to be found.
-fn place_and_fingerprint(token: &[u8]) -> (usize, Fingerprint) {
+fn bucket_and_fingerprint(token: &[u8]) -> (usize, TokenFingerprint) {
     let hash = xxh3_64(token);
     let [.., a, b, c] = hash.to_le_bytes();
-    (hash as usize % PLACES, [a | 1, b, c])
+    (hash as usize % BUCKETS, [a | 1, b, c])
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// The larger of the real counts.
-fn real(text: &str) -> usize {
+fn exact_count(text: &str) -> usize {
     bpe_openai::cl100k_base().count(text).max(bpe_openai::o200k_base().count(text))
 }
 
@@ -35,16 +35,16 @@ fn vocabulary(tokenizer: &bpe_openai::Tokenizer) -> HashSet<Vec<u8>> {
     tokens.map(|token| tokenizer.bpe.token_bytes(token).to_vec()).collect()
 }
 
-fn table() -> Vec<Fingerprint> {
+fn table() -> Vec<TokenFingerprint> {
     let other = vocabulary(bpe_openai::o200k_base());
     let mut tokens: Vec<_> = vocabulary(bpe_openai::cl100k_base()).into_iter().collect();
     tokens.retain(|token| token.len() <= MAX_TOKEN_BYTES && other.contains(token));
     tokens.sort();
-    let mut places = vec![EMPTY; PLACES];
+    let mut places = vec![EMPTY_BUCKET; BUCKETS];
     for token in tokens {
-        let (mut place, fingerprint) = place_and_fingerprint(&token);
-        while places[place] != EMPTY && places[place] != fingerprint {
-            place = (place + 1) % PLACES;
+        let (mut place, fingerprint) = bucket_and_fingerprint(&token);
+        while places[place] != EMPTY_BUCKET && places[place] != fingerprint {
+            place = (place + 1) % BUCKETS;
         }
         places[place] = fingerprint;
     }
@@ -57,26 +57,33 @@ fn the_table_is_made_from_both_vocabularies() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/text/token_table.bin");
         fs::write(path, table().as_flattened()).unwrap();
     }
-    assert!(table() == TABLE, "run `make docs` to write the table again, then build again");
+    assert!(table() == TOKEN_TABLE, "run `make docs` to write the table again, then build again");
 }
 
 #[test]
 fn nothing_costs_nothing() {
-    assert_eq!(estimate(""), 0);
-    assert_eq!(estimate("tea"), 1);
-    assert_eq!(estimate("茶"), real("茶"));
+    assert_eq!(estimate_tokens(""), 0);
+    assert_eq!(estimate_tokens("tea"), 1);
+    assert_eq!(estimate_tokens("茶"), exact_count("茶"));
 }
 
 #[test]
 fn no_sample_is_underestimated() {
     for (name, text) in samples() {
-        assert!(estimate(&text) >= real(&text), "{name}: {} of {}", estimate(&text), real(&text));
+        assert!(
+            estimate_tokens(&text) >= exact_count(&text),
+            "{name}: {} of {}",
+            estimate_tokens(&text),
+            exact_count(&text)
+        );
     }
 }
 
 #[test]
 fn the_mean_overestimate_is_below_eight_percent() {
-    let over = |(_, text): &(String, String)| estimate(text) as f64 / real(text) as f64 - 1.0;
+    let over = |(_, text): &(String, String)| {
+        estimate_tokens(text) as f64 / exact_count(text) as f64 - 1.0
+    };
     let samples = samples();
     let mean = samples.iter().map(over).sum::<f64>() / samples.len() as f64;
     assert!(samples.len() >= 40 && mean < 0.08, "{mean:.3} over {} samples", samples.len());
@@ -86,7 +93,7 @@ fn the_mean_overestimate_is_below_eight_percent() {
 fn hostile_text_takes_linear_time() {
     for text in ["a", "A", "aB", " ", "\n", "'", "茶", "\u{301}", "👩", "7", ".a"] {
         let long = text.repeat((1 << 20) / text.len());
-        assert!(estimate(&long) <= 2 * long.len());
+        assert!(estimate_tokens(&long) <= 2 * long.len());
     }
 }
 
@@ -95,17 +102,17 @@ proptest! {
     fn mixtures_of_the_samples_are_not_underestimated(
         text in prop::collection::vec(prop::sample::select(snippets()), 12..80).prop_map(|it| it.concat())
     ) {
-        prop_assert!(estimate(&text) >= real(&text), "{} of {}", estimate(&text), real(&text));
+        prop_assert!(estimate_tokens(&text) >= exact_count(&text), "{} of {}", estimate_tokens(&text), exact_count(&text));
     }
 
     #[test]
     fn random_characters_are_not_underestimated(text in any::<String>()) {
-        prop_assert!(estimate(&text) >= real(&text), "{} of {}", estimate(&text), real(&text));
+        prop_assert!(estimate_tokens(&text) >= exact_count(&text), "{} of {}", estimate_tokens(&text), exact_count(&text));
     }
 
     #[test]
     fn random_ascii_is_not_underestimated(text in "[ -~\\n]{12,80}") {
-        prop_assert!(estimate(&text) >= real(&text), "{} of {}", estimate(&text), real(&text));
+        prop_assert!(estimate_tokens(&text) >= exact_count(&text), "{} of {}", estimate_tokens(&text), exact_count(&text));
     }
 
     #[test]
@@ -114,6 +121,6 @@ proptest! {
         times in 20..200usize
     ) {
         let text = format!("{blank}{word}").repeat(times);
-        prop_assert!(estimate(&text) >= real(&text), "{} of {}", estimate(&text), real(&text));
+        prop_assert!(estimate_tokens(&text) >= exact_count(&text), "{} of {}", estimate_tokens(&text), exact_count(&text));
     }
 }

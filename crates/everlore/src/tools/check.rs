@@ -6,32 +6,32 @@ use serde_json::{Value, json};
 
 use crate::{
     error::{Error, Result},
-    types::{NewCheck, Verdict},
+    types::{CheckStatus, NewCheck},
 };
 
 /// What the checks of an agent may be about. A check of a file answers a question about this machine, so only an agent
 /// that works here, for its owner, may ask it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Reach {
+pub enum CheckPermission {
     /// Dates.
     #[default]
     Dates,
     /// Files too, by their whole paths.
     Files,
     /// The same, with paths from this folder.
-    From(PathBuf),
+    FilesFrom(PathBuf),
 }
 
-impl Reach {
+impl CheckPermission {
     /// The check with whole paths, if it may be set.
-    pub(super) fn allowed(&self, check: NewCheck) -> Result<NewCheck> {
+    pub(super) fn permit(&self, check: NewCheck) -> Result<NewCheck> {
         match self {
-            Self::Dates if check.looks() => Err(Error::invalid(
+            Self::Dates if check.probes_machine() => Err(Error::invalid(
                 "checks of files can only be set on the machine of the owner",
                 "use until or days, or let the user set it with `everlore memory edit`",
             )),
             Self::Dates | Self::Files => Ok(check),
-            Self::From(folder) => Ok(check.from_folder(folder)),
+            Self::FilesFrom(folder) => Ok(check.resolve_paths(folder)),
         }
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn verified_schema() -> Value {
         "required": ["verdict", "why"],
         "description": "What its check told just now, if it has one",
         "properties": {
-            "verdict": { "type": "string", "enum": Verdict::ALL.map(Verdict::as_str), "description": "Whether it still holds; verify what is not fresh before relying on it" },
+            "verdict": { "type": "string", "enum": CheckStatus::ALL.map(CheckStatus::as_str), "description": "Whether it still holds; verify what is not fresh before relying on it" },
             "why": text("Why"),
             "path": text("What must be there"),
             "file": text("The file that must be as it was"),

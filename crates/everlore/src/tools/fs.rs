@@ -1,19 +1,19 @@
 //! The tools of the set `fs`: memory as a tree of files (X6).
 
-mod look;
+mod browse;
 mod search;
-mod change;
+mod write;
 
 use serde_json::{Value, json};
 
-pub(super) use change::{Add, Rm};
-pub(super) use look::{Ls, Read, Stat, Tree};
-pub(super) use search::{Find, Grep};
+pub(super) use browse::{FsLsTool, FsReadTool, FsStatTool, FsTreeTool};
+pub(super) use search::{FsFindTool, FsGrepTool};
+pub(super) use write::{FsAddTool, FsRmTool};
 
 use crate::error::Result;
 
 /// Entries of a page, unless another number is asked for: an answer that a model reads at a glance.
-const LIMIT: usize = 50;
+const DEFAULT_LIMIT: usize = 50;
 
 /// What the fields are called in every tool.
 fn uri_field(what: &str) -> Value {
@@ -24,10 +24,10 @@ fn limit_field(default: usize) -> Value {
     json!({ "type": "integer", "minimum": 1, "maximum": 1000, "default": default, "description": "The most entries to return" })
 }
 
-fn object(required: &[&str], properties: &Value) -> Value {
+fn object_schema(required: &[&str], properties: &Value) -> Value {
     json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties })
 }
 
-fn structured(value: &impl serde::Serialize) -> Result<Value> {
+fn to_json(value: &impl serde::Serialize) -> Result<Value> {
     serde_json::to_value(value).map_err(crate::error::Error::store)
 }

@@ -5,22 +5,22 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
-    input::typed,
-    view::{whole, whole_schema},
+    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
+    input::parse_input,
+    view::{full_json, full_schema},
 };
 use crate::{
-    engine::NAMED_LIMIT,
+    engine::NAMED_CHECK_TIMEOUT,
     error::{Error, Result},
     recall::{self, Recall},
     types::Memory,
 };
 
 /// The tool.
-pub(super) struct MemoryGet;
+pub(super) struct MemoryGetTool;
 
 #[derive(Deserialize)]
-struct Input {
+struct GetInput {
     ids: Vec<String>,
 }
 
@@ -41,9 +41,9 @@ Do not use it to search: it takes ids (or unique beginnings of them, at least 8 
 is not there is named in the answer; it may have been forgotten, or belong to somebody else.";
 
 #[async_trait]
-impl Tool for MemoryGet {
-    fn spec(&self) -> Spec {
-        Spec {
+impl Tool for MemoryGetTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
             name: "memory_get",
             title: "Read memories whole",
             description: DESCRIPTION,
@@ -60,17 +60,17 @@ impl Tool for MemoryGet {
                 "type": "object",
                 "required": ["memories", "missing"],
                 "properties": {
-                    "memories": { "type": "array", "description": "The memories, in the order asked for", "items": whole_schema() },
+                    "memories": { "type": "array", "description": "The memories, in the order asked for", "items": full_schema() },
                     "missing": { "type": "array", "items": { "type": "string" }, "description": "What was asked for and is not there" }
                 }
             }),
-            annotations: Annotations::READS,
+            annotations: ToolAnnotations::READS,
             aliases: &[],
         }
     }
 
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let Input { ids } = typed(input)?;
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let GetInput { ids } = parse_input(input)?;
         let (mut found, mut missing) = (Vec::new(), Vec::new());
         for id in ids {
             match read(&id, cx).await {
@@ -79,7 +79,7 @@ impl Tool for MemoryGet {
                 Err(error) => return Err(error),
             }
         }
-        Ok(told(found, &missing, cx).await)
+        Ok(get_result(found, &missing, cx).await)
     }
 }
 
@@ -88,29 +88,30 @@ async fn read(name: &str, cx: &ToolContext<'_>) -> Result<Memory> {
     cx.engine.get(cx.scope, id).await
 }
 
-async fn told(found: Vec<Memory>, missing: &[String], cx: &ToolContext<'_>) -> ToolAnswer {
+async fn get_result(found: Vec<Memory>, missing: &[String], cx: &ToolContext<'_>) -> ToolResult {
     let now = cx.engine.now();
-    let (mut memories, mut said) = (Vec::new(), missing_words(missing));
-    if let Some(mut all) = together(found, cx) {
-        cx.engine.verify(&mut all, NAMED_LIMIT).await;
-        let each = all.hits.iter().map(|hit| whole(&hit.memory, hit.check.as_ref(), &now));
+    let (mut memories, mut said) = (Vec::new(), missing_ids_sentence(missing));
+    if let Some(mut all) = merge_recalls(found, cx) {
+        cx.engine.verify_hits(&mut all, NAMED_CHECK_TIMEOUT).await;
+        let each = all.hits.iter().map(|hit| full_json(&hit.memory, hit.check.as_ref(), &now));
         memories = each.collect();
-        said.push_str(&recall::answer(&all, MAX_TOKENS, &now).0);
+        said.push_str(&recall::render_recall(&all, MAX_TOKENS, &now).0);
     }
-    ToolAnswer::new(said, json!({ "memories": memories, "missing": missing }))
+    ToolResult::new(said, json!({ "memories": memories, "missing": missing }))
 }
 
 /// What was found as one answer, as recall gives it.
-fn together(found: Vec<Memory>, cx: &ToolContext<'_>) -> Option<Recall> {
+fn merge_recalls(found: Vec<Memory>, cx: &ToolContext<'_>) -> Option<Recall> {
     let (settings, now) = (cx.engine.settings(cx.scope.agent()), cx.engine.now());
     let config = &settings.recall;
-    let mut each = found.into_iter().map(|memory| recall::named(memory, config, &now));
+    let mut each =
+        found.into_iter().map(|memory| recall::recall_named_memory(memory, config, &now));
     let mut first = each.next()?;
     first.hits.extend(each.flat_map(|one| one.hits));
     Some(first)
 }
 
-fn missing_words(missing: &[String]) -> String {
+fn missing_ids_sentence(missing: &[String]) -> String {
     match missing.is_empty() {
         true => String::new(),
         false => {

@@ -4,35 +4,37 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet, input::typed};
+use super::{
+    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec, input::parse_input,
+};
 use crate::{
     error::Result,
     files::layers::{Layer, LayerEdit, LayerText},
 };
 
 /// Appends to a section.
-pub(super) struct Add;
+pub(super) struct LayerAddTool;
 /// Replaces a text in a section.
-pub(super) struct Replace;
+pub(super) struct LayerReplaceTool;
 /// Removes a section.
-pub(super) struct Remove;
+pub(super) struct LayerRemoveTool;
 /// Reads a file.
-pub(super) struct Read;
+pub(super) struct LayerReadTool;
 
 #[derive(Deserialize)]
-struct Place {
+struct LayerReadInput {
     file: Layer,
 }
 
 #[derive(Deserialize)]
-struct AddInput {
+struct LayerAddInput {
     file: Layer,
     section: String,
     content: String,
 }
 
 #[derive(Deserialize)]
-struct ReplaceInput {
+struct LayerReplaceInput {
     file: Layer,
     section: String,
     old_text: String,
@@ -40,7 +42,7 @@ struct ReplaceInput {
 }
 
 #[derive(Deserialize)]
-struct RemoveInput {
+struct LayerRemoveInput {
     file: Layer,
     section: String,
 }
@@ -75,148 +77,166 @@ Read one of your layered files as it is now, with how much of its budget it take
 Use it before you change a file, and when it may have changed since this conversation began. Do not use it otherwise: the \
 files are in your prompt already.";
 
-fn file() -> Value {
+fn file_schema() -> Value {
     json!({ "type": "string", "enum": Layer::ALL.map(Layer::as_str), "description": "soul: who you are; user: who the user is; memory: your notes; daily: today's log" })
 }
 
 /// A field of the input that is a text.
-fn text(description: &str) -> Value {
+fn string_schema(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
 
-fn section() -> Value {
-    text("The title of the section, without ##")
+fn section_schema() -> Value {
+    string_schema("The title of the section, without ##")
 }
 
 /// What goes in: the file, and a tool's own fields, all of which it needs.
-fn input(own: &[(&str, Value)]) -> Value {
-    let mut properties = Map::from_iter([("file".to_owned(), file())]);
+fn input_schema(own: &[(&str, Value)]) -> Value {
+    let mut properties = Map::from_iter([("file".to_owned(), file_schema())]);
     properties.extend(own.iter().map(|(field, schema)| ((*field).to_owned(), schema.clone())));
     let required: Vec<String> = properties.keys().cloned().collect();
     json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties })
 }
 
 /// What comes out: the file in figures.
-fn output() -> Value {
+fn output_schema() -> Value {
     json!({
         "type": "object",
         "required": ["file", "chars", "budget", "sections"],
         "properties": {
-            "file": file(),
+            "file": file_schema(),
             "chars": { "type": "integer", "description": "The characters of the file" },
             "budget": { "type": "integer", "description": "The most it may have" },
             "sections": { "type": "array", "description": "Its sections, in their order", "items": {
                 "type": "object",
                 "required": ["title", "chars"],
                 "properties": {
-                    "title": text("The title"),
+                    "title": string_schema("The title"),
                     "chars": { "type": "integer", "description": "The characters, heading included" }
                 }
             } },
-            "text": text("What the file says, if it was read")
+            "text": string_schema("What the file says, if it was read")
         }
     })
 }
 
 /// What every tool of layers is; each adds its name, its words and its fields.
-fn spec(
+fn layer_tool_spec(
     (name, title): (&'static str, &'static str),
     description: &'static str,
     own: &[(&str, Value)],
-    annotations: Annotations,
-) -> Spec {
-    Spec {
+    annotations: ToolAnnotations,
+) -> ToolSpec {
+    ToolSpec {
         name,
         title,
         description,
         set: ToolSet::Layers,
-        input_schema: input(own),
-        output_schema: output(),
+        input_schema: input_schema(own),
+        output_schema: output_schema(),
         annotations,
         aliases: &[],
     }
 }
 
 #[async_trait]
-impl Tool for Add {
-    fn spec(&self) -> Spec {
-        let own = [("section", section()), ("content", text("What to append, in markdown"))];
-        spec(("memory_add", "Add to a layered file"), ADD, &own, Annotations::CHANGES)
-    }
-
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let AddInput { file, section, content } = typed(input)?;
-        let done = format!("Added to the section `{section}`.");
-        edit(file, LayerEdit::Add { section, content }, &done, cx).await
-    }
-}
-
-#[async_trait]
-impl Tool for Replace {
-    fn spec(&self) -> Spec {
+impl Tool for LayerAddTool {
+    fn spec(&self) -> ToolSpec {
         let own = [
-            ("section", section()),
-            ("old_text", text("The text to replace, exactly as it stands there")),
-            ("new_text", text("What takes its place")),
+            ("section", section_schema()),
+            ("content", string_schema("What to append, in markdown")),
         ];
-        spec(("memory_replace", "Change a layered file"), REPLACE, &own, Annotations::CHANGES)
+        layer_tool_spec(
+            ("memory_add", "Add to a layered file"),
+            ADD,
+            &own,
+            ToolAnnotations::CHANGES,
+        )
     }
 
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let ReplaceInput { file, section, old_text: old, new_text: new } = typed(input)?;
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let LayerAddInput { file, section, content } = parse_input(input)?;
+        let done = format!("Added to the section `{section}`.");
+        apply_edit(file, LayerEdit::Add { section, content }, &done, cx).await
+    }
+}
+
+#[async_trait]
+impl Tool for LayerReplaceTool {
+    fn spec(&self) -> ToolSpec {
+        let own = [
+            ("section", section_schema()),
+            ("old_text", string_schema("The text to replace, exactly as it stands there")),
+            ("new_text", string_schema("What takes its place")),
+        ];
+        layer_tool_spec(
+            ("memory_replace", "Change a layered file"),
+            REPLACE,
+            &own,
+            ToolAnnotations::CHANGES,
+        )
+    }
+
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let LayerReplaceInput { file, section, old_text: old, new_text: new } = parse_input(input)?;
         let done = format!("Replaced in the section `{section}`.");
-        edit(file, LayerEdit::Replace { section, old, new }, &done, cx).await
+        apply_edit(file, LayerEdit::Replace { section, old, new }, &done, cx).await
     }
 }
 
 #[async_trait]
-impl Tool for Remove {
-    fn spec(&self) -> Spec {
-        let own = [("section", section())];
-        spec(("memory_remove", "Remove from a layered file"), REMOVE, &own, Annotations::CHANGES)
+impl Tool for LayerRemoveTool {
+    fn spec(&self) -> ToolSpec {
+        let own = [("section", section_schema())];
+        layer_tool_spec(
+            ("memory_remove", "Remove from a layered file"),
+            REMOVE,
+            &own,
+            ToolAnnotations::CHANGES,
+        )
     }
 
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let RemoveInput { file, section } = typed(input)?;
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let LayerRemoveInput { file, section } = parse_input(input)?;
         let done = format!("Removed the section `{section}`.");
-        edit(file, LayerEdit::Remove { section }, &done, cx).await
+        apply_edit(file, LayerEdit::Remove { section }, &done, cx).await
     }
 }
 
 #[async_trait]
-impl Tool for Read {
-    fn spec(&self) -> Spec {
-        spec(("memory_read", "Read a layered file"), READ, &[], Annotations::READS)
+impl Tool for LayerReadTool {
+    fn spec(&self) -> ToolSpec {
+        layer_tool_spec(("memory_read", "Read a layered file"), READ, &[], ToolAnnotations::READS)
     }
 
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let Place { file } = typed(input)?;
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let LayerReadInput { file } = parse_input(input)?;
         let layer = cx.engine.read_layer(cx.scope, file).await?;
         let said = match layer.text.trim() {
             "" => "It is empty.".to_owned(),
             text => text.to_owned(),
         };
-        let mut structured = figures(&layer);
+        let mut structured = layer_json(&layer);
         structured["text"] = layer.text.as_str().into();
-        Ok(ToolAnswer::new(format!("{}\n\n{said}", digest(&layer)), structured))
+        Ok(ToolResult::new(format!("{}\n\n{said}", layer_summary(&layer)), structured))
     }
 }
 
-async fn edit(
+async fn apply_edit(
     file: Layer,
     edit: LayerEdit,
     done: &str,
     cx: &ToolContext<'_>,
-) -> Result<ToolAnswer> {
+) -> Result<ToolResult> {
     let changed = cx.engine.edit_layer(cx.scope, file, edit, cx.actor).await?;
     let done = if changed.change.is_some() { done } else { "Nothing changed: it says so already." };
     let note = changed.note.map(|note| format!(" {note}.")).unwrap_or_default();
-    let text = format!("{done}{note}\n{}", digest(&changed.layer));
-    Ok(ToolAnswer::new(text, figures(&changed.layer)))
+    let text = format!("{done}{note}\n{}", layer_summary(&changed.layer));
+    Ok(ToolResult::new(text, layer_json(&changed.layer)))
 }
 
 /// A file in a few lines: how full it is and what its sections are.
-fn digest(layer: &LayerText) -> String {
+fn layer_summary(layer: &LayerText) -> String {
     let usage = layer.usage;
     let percent = usage.chars * 100 / usage.budget.max(1);
     let sections: Vec<String> =
@@ -233,7 +253,7 @@ fn digest(layer: &LayerText) -> String {
     )
 }
 
-fn figures(layer: &LayerText) -> Value {
+fn layer_json(layer: &LayerText) -> Value {
     json!({
         "file": layer.layer.as_str(),
         "chars": layer.usage.chars,

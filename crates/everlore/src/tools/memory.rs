@@ -3,21 +3,21 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-mod desk;
+mod folder_command;
 
-use self::desk::{Desk, notes, pages};
+use self::folder_command::{FolderCommandContext, changed_notes, changed_pages};
 use super::{
-    Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
-    input::{missing, typed, wrong},
+    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
+    input::{invalid_input, missing_field, parse_input},
 };
 use crate::{
     error::{Error, Result},
-    files::memory_folder::Command,
-    text::secrets::{find_secrets, told},
+    files::memory_folder::MemoryToolCommand,
+    text::secrets::{describe_kinds, find_secrets},
 };
 
 /// The tool.
-pub(super) struct Memory;
+pub(super) struct MemoryFolderTool;
 
 /// The fields of each command: those it needs, then those it may have.
 const COMMANDS: [(&str, &[&str], &[&str]); 6] = [
@@ -54,10 +54,10 @@ changed or deleted; MEMORY.md lists them and follows by itself. Any other file i
 Paths begin with /memories. Every change is kept in a journal, from which the user can bring it back.";
 
 #[async_trait]
-impl Tool for Memory {
-    fn spec(&self) -> Spec {
+impl Tool for MemoryFolderTool {
+    fn spec(&self) -> ToolSpec {
         let commands = COMMANDS.map(|(name, ..)| name);
-        Spec {
+        ToolSpec {
             name: "memory",
             title: "Memory directory",
             description: DESCRIPTION,
@@ -87,37 +87,37 @@ impl Tool for Memory {
                     "text": { "type": "string", "description": "The answer in words" }
                 }
             }),
-            annotations: Annotations::CHANGES,
+            annotations: ToolAnnotations::CHANGES,
             aliases: &[],
         }
     }
 
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
         let name = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
         self.check_fields(&name, &input)?;
-        let mut command: Command = typed(input)?;
+        let mut command: MemoryToolCommand = parse_input(input)?;
         let masked = mask_secrets(&mut command, cx)?;
-        let desk = Desk::of(cx, &name)?;
-        let prepared = desk.prepared(&command).await?;
-        let pages = pages(prepared.changes());
-        desk.engine.keep_notes(cx.scope, &notes(prepared.changes()), cx.session).await?;
+        let desk = FolderCommandContext::new(cx, &name)?;
+        let prepared = desk.prepare_synced(&command).await?;
+        let pages = changed_pages(prepared.changes());
+        desk.engine.record_notes(cx.scope, &changed_notes(prepared.changes()), cx.session).await?;
         let answer = prepared.commit()?;
         if answer.is_error {
-            return Ok(ToolAnswer::error(answer.text));
+            return Ok(ToolResult::error(answer.text));
         }
-        let text = answer.text + &masked + &desk.stored(&pages).await;
+        let text = answer.text + &masked + &desk.store_pages(&pages).await;
         let structured = json!({ "command": name, "text": text });
-        Ok(ToolAnswer::new(text, structured))
+        Ok(ToolResult::new(text, structured))
     }
 }
 
-impl Memory {
+impl MemoryFolderTool {
     /// Each command has its own fields, which the schema of all of them cannot say.
     fn check_fields(&self, command: &str, input: &Map<String, Value>) -> Result<()> {
         let (_, needs, may) =
             COMMANDS.iter().find(|(name, ..)| *name == command).unwrap_or(&("", &[], &[]));
         if let Some(field) = needs.iter().find(|field| !input.contains_key(**field)) {
-            return Err(missing(&self.spec(), field, &format!(" for the command {command}")));
+            return Err(missing_field(&self.spec(), field, &format!(" for the command {command}")));
         }
         let known =
             |field: &str| field == "command" || needs.contains(&field) || may.contains(&field);
@@ -127,7 +127,7 @@ impl Memory {
                 let message = format!(
                     "the field `{field}` is not for the command {command}, which takes {fields}"
                 );
-                Err(wrong(&self.spec(), message))
+                Err(invalid_input(&self.spec(), message))
             }
             None => Ok(()),
         }
@@ -135,7 +135,7 @@ impl Memory {
 }
 
 /// Masks the secrets that a command would write, by the settings, and returns what there is to say of it.
-fn mask_secrets(command: &mut Command, cx: &ToolContext<'_>) -> Result<String> {
+fn mask_secrets(command: &mut MemoryToolCommand, cx: &ToolContext<'_>) -> Result<String> {
     if !cx.engine.settings(cx.scope.agent()).memory.mask_secrets {
         return Ok(String::new());
     }
@@ -148,6 +148,8 @@ fn mask_secrets(command: &mut Command, cx: &ToolContext<'_>) -> Result<String> {
     let masked = command.mask_secrets();
     Ok(match masked.is_empty() {
         true => String::new(),
-        false => format!("\n\nNote: masked {}: the value was not written.", told(&masked)),
+        false => {
+            format!("\n\nNote: masked {}: the value was not written.", describe_kinds(&masked))
+        }
     })
 }

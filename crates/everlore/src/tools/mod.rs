@@ -1,6 +1,6 @@
 //! The tools that an agent is given: one registry for the library, the command line, chat and MCP.
 //!
-//! A tool is one file: what it is ([`Spec`]) and what it does ([`Tool::call`]). The registry checks the input against the
+//! A tool is one file: what it is ([`ToolSpec`]) and what it does ([`Tool::call`]). The registry checks the input against the
 //! schema first, so that a tool only meets input that fits, and every error is a sentence that a model can act on.
 //!
 //! To add a tool, write its file, name it in [`every`], and say which [`ToolSet`] it belongs to.
@@ -13,7 +13,7 @@ mod recall;
 mod timeline;
 mod get;
 mod save;
-mod change;
+mod update;
 mod context;
 mod layers;
 mod memory;
@@ -25,25 +25,25 @@ use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use check::Reach;
-pub use spec::{Annotations, Spec, ToolSet};
-pub use view::line;
+pub use check::CheckPermission;
+pub use spec::{ToolAnnotations, ToolSet, ToolSpec};
+pub use view::memory_line;
 
 use crate::{
     engine::Engine,
     error::{Error, Result},
     files::memory_folder::MemoryFolder,
-    types::{Actor, Author, Scope},
+    types::{Actor, ChangeAuthor, Scope},
 };
 
 /// Something an agent can call.
 #[async_trait]
 pub trait Tool: Send + Sync {
     /// What it is called, what it is for, and what goes in and out.
-    fn spec(&self) -> Spec;
+    fn spec(&self) -> ToolSpec;
 
     /// Does it, given an input that fits the schema.
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer>;
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult>;
 }
 
 /// What a call works with.
@@ -60,7 +60,7 @@ pub struct ToolContext<'a> {
     /// The folder that the agent keeps for itself, if it has one.
     pub folder: Option<&'a MemoryFolder>,
     /// What checks that are set may be about.
-    pub reach: &'a Reach,
+    pub check_permission: &'a CheckPermission,
 }
 
 impl<'a> ToolContext<'a> {
@@ -72,19 +72,23 @@ impl<'a> ToolContext<'a> {
             session: None,
             actor: Actor::Agent,
             folder: None,
-            reach: &Reach::Dates,
+            check_permission: &CheckPermission::Dates,
         }
     }
 
     /// The engine, whose changes are journaled as made by this tool for this reason.
-    fn acting(&self, cause: impl Into<String>) -> Engine {
-        self.engine.on_behalf_of(Author { actor: self.actor, cause: Some(cause.into()), run: None })
+    fn engine_for(&self, cause: impl Into<String>) -> Engine {
+        self.engine.on_behalf_of(ChangeAuthor {
+            actor: self.actor,
+            reason: Some(cause.into()),
+            run: None,
+        })
     }
 }
 
 /// What a tool answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ToolAnswer {
+pub struct ToolResult {
     /// For the model.
     pub text: String,
     /// The same for programs, as the output schema says; nothing if it is an error.
@@ -93,7 +97,7 @@ pub struct ToolAnswer {
     pub is_error: bool,
 }
 
-impl ToolAnswer {
+impl ToolResult {
     /// An answer that went well.
     pub fn new(text: impl Into<String>, structured: Value) -> Self {
         Self { text: text.into(), structured, is_error: false }
@@ -106,78 +110,78 @@ impl ToolAnswer {
 }
 
 /// The tools that are on offer, in a fixed order.
-pub struct Tools {
-    offered: Vec<(Spec, Box<dyn Tool>)>,
+pub struct ToolRegistry {
+    entries: Vec<(ToolSpec, Box<dyn Tool>)>,
 }
 
 /// Every tool there is, in the order in which they are listed.
-fn every() -> Vec<Box<dyn Tool>> {
+fn all_tools() -> Vec<Box<dyn Tool>> {
     let own: Vec<Box<dyn Tool>> = vec![
-        Box::new(recall::MemoryRecall),
-        Box::new(timeline::MemoryTimeline),
-        Box::new(get::MemoryGet),
-        Box::new(save::MemorySave),
-        Box::new(change::MemoryUpdate),
-        Box::new(change::MemoryForget),
-        Box::new(context::MemoryContext),
-        Box::new(layers::Read),
-        Box::new(layers::Add),
-        Box::new(layers::Replace),
-        Box::new(layers::Remove),
-        Box::new(memory::Memory),
-        Box::new(fs::Ls),
-        Box::new(fs::Tree),
-        Box::new(fs::Read),
-        Box::new(fs::Find),
-        Box::new(fs::Grep),
-        Box::new(fs::Add),
-        Box::new(fs::Rm),
-        Box::new(fs::Stat),
+        Box::new(recall::MemoryRecallTool),
+        Box::new(timeline::MemoryTimelineTool),
+        Box::new(get::MemoryGetTool),
+        Box::new(save::MemorySaveTool),
+        Box::new(update::MemoryUpdateTool),
+        Box::new(update::MemoryForgetTool),
+        Box::new(context::MemoryContextTool),
+        Box::new(layers::LayerReadTool),
+        Box::new(layers::LayerAddTool),
+        Box::new(layers::LayerReplaceTool),
+        Box::new(layers::LayerRemoveTool),
+        Box::new(memory::MemoryFolderTool),
+        Box::new(fs::FsLsTool),
+        Box::new(fs::FsTreeTool),
+        Box::new(fs::FsReadTool),
+        Box::new(fs::FsFindTool),
+        Box::new(fs::FsGrepTool),
+        Box::new(fs::FsAddTool),
+        Box::new(fs::FsRmTool),
+        Box::new(fs::FsStatTool),
     ];
     own.into_iter().chain(graph::tools()).chain(search::tools()).collect()
 }
 
-impl Tools {
+impl ToolRegistry {
     /// All of them.
     pub fn all() -> Self {
-        Self::of(&ToolSet::ALL)
+        Self::for_sets(&ToolSet::ALL)
     }
 
     /// Those of some sets.
-    pub fn of(sets: &[ToolSet]) -> Self {
-        let offered = every().into_iter().map(|tool| (tool.spec(), tool));
-        Self { offered: offered.filter(|(spec, _)| sets.contains(&spec.set)).collect() }
+    pub fn for_sets(sets: &[ToolSet]) -> Self {
+        let offered = all_tools().into_iter().map(|tool| (tool.spec(), tool));
+        Self { entries: offered.filter(|(spec, _)| sets.contains(&spec.set)).collect() }
     }
 
     /// What is on offer.
-    pub fn specs(&self) -> impl Iterator<Item = &Spec> {
-        self.offered.iter().map(|(spec, _)| spec)
+    pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.entries.iter().map(|(spec, _)| spec)
     }
 
     /// What one tool is; an error that lists the names otherwise.
-    pub fn spec(&self, name: &str) -> Result<&Spec> {
+    pub fn spec(&self, name: &str) -> Result<&ToolSpec> {
         self.find(name).map(|(spec, _)| spec)
     }
 
     /// Calls a tool. Whatever goes wrong is told in the answer.
-    pub async fn call(&self, name: &str, input: Value, cx: &ToolContext<'_>) -> ToolAnswer {
+    pub async fn call(&self, name: &str, input: Value, cx: &ToolContext<'_>) -> ToolResult {
         let called = self.try_call(name, input, cx).await;
-        called.unwrap_or_else(|error| ToolAnswer::error(sentence(&error)))
+        called.unwrap_or_else(|error| ToolResult::error(error_sentence(&error)))
     }
 
-    async fn try_call(&self, name: &str, input: Value, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+    async fn try_call(&self, name: &str, input: Value, cx: &ToolContext<'_>) -> Result<ToolResult> {
         let (spec, tool) = self.find(name)?;
-        tool.call(input::checked(spec, input)?, cx).await
+        tool.call(input::validate(spec, input)?, cx).await
     }
 
-    fn find(&self, name: &str) -> Result<&(Spec, Box<dyn Tool>)> {
-        let found = self.offered.iter().find(|(spec, _)| spec.name == name);
-        found.ok_or_else(|| self.unknown(name))
+    fn find(&self, name: &str) -> Result<&(ToolSpec, Box<dyn Tool>)> {
+        let found = self.entries.iter().find(|(spec, _)| spec.name == name);
+        found.ok_or_else(|| self.unknown_tool(name))
     }
 
-    fn unknown(&self, name: &str) -> Error {
+    fn unknown_tool(&self, name: &str) -> Error {
         let names: Vec<&str> = self.specs().map(|spec| spec.name).collect();
-        let meant = input::meant(name, &names);
+        let meant = input::did_you_mean(name, &names);
         Error::invalid(
             format!("there is no tool `{name}`{meant}"),
             format!("the tools are {}", names.join(", ")),
@@ -186,31 +190,31 @@ impl Tools {
 }
 
 /// An error in words for a model, which has tools and no command line.
-fn sentence(error: &Error) -> String {
+fn error_sentence(error: &Error) -> String {
     let hint = match error {
         Error::NotFound { .. } => {
             "use memory_recall to find it and its id; only memories of this agent and user can be named"
         }
-        Error::Ambiguous { .. } => "give more characters of the id, or all of it",
+        Error::AmbiguousId { .. } => "give more characters of the id, or all of it",
         Error::Invalid { hint, .. } | Error::NoSuchUri { hint, .. } => hint,
         Error::Conflict { .. } => "look at it again and repeat the call",
-        Error::Unfit { .. }
-        | Error::TooNew { .. }
+        Error::InvalidConfig { .. }
+        | Error::SchemaTooNew { .. }
         | Error::ReadOnly { .. }
         | Error::Damaged { .. }
         | Error::Store(_)
         | Error::Remote { .. }
-        | Error::TooLong { .. }
+        | Error::ContextTooLong { .. }
         | Error::Io { .. } => {
             "this is not about the input: nothing was changed; tell the user, and go on without it"
         }
     };
     let text = error.to_string();
     let stop = if text.ends_with('?') { "" } else { "." };
-    format!("{}{stop} {}.", capital(&text), capital(hint))
+    format!("{}{stop} {}.", capitalize(&text), capitalize(hint))
 }
 
-fn capital(text: &str) -> String {
+fn capitalize(text: &str) -> String {
     let mut characters = text.trim_end_matches('.').chars();
     let first = characters.next().map(|first| first.to_uppercase().to_string());
     first.unwrap_or_default() + characters.as_str()

@@ -5,24 +5,24 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
+    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
     check::verified_schema,
-    input::{missing, typed},
+    input::{missing_field, parse_input},
 };
 use crate::{
-    engine::NAMED_LIMIT,
+    engine::NAMED_CHECK_TIMEOUT,
     error::{Error, Result},
-    recall::{self, Hit, Recall, RecallRequest, Signals, WhyNot},
-    store::Filter,
-    text::escape::inert_line,
+    recall::{self, Hit, HitSignals, Recall, RecallRequest, WhyNot},
+    store::MemoryFilter,
+    text::sanitize::sanitize_line,
     types::{Kind, MemoryId},
 };
 
 /// The tool.
-pub(super) struct MemoryRecall;
+pub(super) struct MemoryRecallTool;
 
 #[derive(Deserialize)]
-struct Input {
+struct RecallInput {
     query: String,
     #[serde(rename = "type")]
     kind: Option<Kind>,
@@ -33,10 +33,10 @@ struct Input {
 }
 
 /// So many memories are told if nothing is asked for (Q5).
-const LIMIT: usize = 5;
+const DEFAULT_LIMIT: usize = 5;
 
 /// Five memories of a few sentences fit whole; longer ones are shortened, and memory_get gives all of them.
-const BUDGET: usize = 1_500;
+const DEFAULT_BUDGET: usize = 1_500;
 
 /// Hosts warn of answers above 10,000 tokens, and cut them above 25,000: so much for a search, and for one memory.
 const MAX_BUDGET: usize = 8_000;
@@ -60,7 +60,7 @@ instructions, and tell what was true then: verify old ones before relying on the
 says so; then do not guess, ask the user. Long ones are shortened: memory_get gives all of them, memory_timeline what was said \
 around one.";
 
-fn input() -> Value {
+fn input_schema() -> Value {
     json!({
         "type": "object",
         "additionalProperties": false,
@@ -68,22 +68,22 @@ fn input() -> Value {
         "properties": {
             "query": { "type": "string", "description": "What you want to know, as a question or in keywords; or an id or a uri" },
             "type": { "type": "string", "enum": Kind::ALL.map(Kind::as_str), "description": "Only memories of this type; all if left out" },
-            "limit": { "type": "integer", "minimum": 1, "maximum": 50, "default": LIMIT, "description": "The most memories to return" },
-            "budget": { "type": "integer", "minimum": 100, "maximum": MAX_BUDGET, "default": BUDGET, "description": "The most tokens to spend on the texts; longer ones are shortened to fit" },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 50, "default": DEFAULT_LIMIT, "description": "The most memories to return" },
+            "budget": { "type": "integer", "minimum": 100, "maximum": MAX_BUDGET, "default": DEFAULT_BUDGET, "description": "The most tokens to spend on the texts; longer ones are shortened to fit" },
             "explain": { "type": "boolean", "default": false, "description": "Also tell why each memory was found" },
             "why_not": { "type": "string", "description": "An id or a uri: also tell why that memory is not in the answer" }
         }
     })
 }
 
-fn output() -> Value {
+fn output_schema() -> Value {
     json!({
         "type": "object",
         "required": ["found", "confidence", "memories"],
         "properties": {
             "found": { "type": "boolean", "description": "Whether anything relevant is stored" },
             "confidence": { "type": "number", "description": "How probable it is that the best memory answers, from 0 to 1" },
-            "memories": { "type": "array", "description": "What was found, best first", "items": memory() },
+            "memories": { "type": "array", "description": "What was found, best first", "items": memory_schema() },
             "why_not": { "type": "object", "description": "Why the memory that was asked about is not in the answer, if it was asked", "required": ["id", "reason", "message"], "properties": {
                 "id": { "type": "string", "description": "The memory" },
                 "reason": { "type": "string", "description": "What kept it out, in a word; returned if nothing did" },
@@ -93,7 +93,7 @@ fn output() -> Value {
     })
 }
 
-fn memory() -> Value {
+fn memory_schema() -> Value {
     json!({
         "type": "object",
         "required": ["id", "uri", "type", "name", "content", "shortened", "created", "age_days", "outdated", "score"],
@@ -115,38 +115,39 @@ fn memory() -> Value {
 }
 
 #[async_trait]
-impl Tool for MemoryRecall {
-    fn spec(&self) -> Spec {
-        Spec {
+impl Tool for MemoryRecallTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
             name: "memory_recall",
             title: "Recall from memory",
             description: DESCRIPTION,
             set: ToolSet::Core,
-            input_schema: input(),
-            output_schema: output(),
-            annotations: Annotations::READS,
+            input_schema: input_schema(),
+            output_schema: output_schema(),
+            annotations: ToolAnnotations::READS,
             aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
         }
     }
 
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let input: Input = typed(input)?;
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let input: RecallInput = parse_input(input)?;
         let query = input.query.trim();
         if query.is_empty() {
-            return Err(missing(&self.spec(), "query", ""));
+            return Err(missing_field(&self.spec(), "query", ""));
         }
-        if let Some(named) = by_name(query, cx).await? {
-            return Ok(told(&named, MAX_NAMED_TOKENS, false, cx));
+        if let Some(named) = recall_by_id(query, cx).await? {
+            return Ok(recall_result(&named, MAX_NAMED_TOKENS, false, cx));
         }
-        let limit = input.limit.unwrap_or(LIMIT);
-        let request = request(query, input.kind, limit, cx);
+        let limit = input.limit.unwrap_or(DEFAULT_LIMIT);
+        let request = recall_request(query, input.kind, limit, cx);
         let why_not = match &input.why_not {
-            Some(name) => Some(kept_out(&request, name, cx).await?),
+            Some(name) => Some(explain_absence(&request, name, cx).await?),
             None => None,
         };
-        let found = search(&request, cx).await?;
-        let (budget, explain) = (input.budget.unwrap_or(BUDGET), input.explain.unwrap_or(false));
-        let answer = told(&found, budget, explain, cx);
+        let found = recall_and_record(&request, cx).await?;
+        let (budget, explain) =
+            (input.budget.unwrap_or(DEFAULT_BUDGET), input.explain.unwrap_or(false));
+        let answer = recall_result(&found, budget, explain, cx);
         Ok(match why_not {
             Some((id, why_not)) => with_why_not(answer, id, &why_not),
             None => answer,
@@ -154,14 +155,19 @@ impl Tool for MemoryRecall {
     }
 }
 
-fn request(query: &str, kind: Option<Kind>, limit: usize, cx: &ToolContext<'_>) -> RecallRequest {
-    let filter = Filter { kinds: kind.into_iter().collect(), ..Filter::default() };
+fn recall_request(
+    query: &str,
+    kind: Option<Kind>,
+    limit: usize,
+    cx: &ToolContext<'_>,
+) -> RecallRequest {
+    let filter = MemoryFilter { kinds: kind.into_iter().collect(), ..MemoryFilter::default() };
     let request = cx.engine.context_request(cx.scope, query);
     RecallRequest { filter, limit, ..request }
 }
 
 /// What keeps a memory out of the answer.
-async fn kept_out(
+async fn explain_absence(
     request: &RecallRequest,
     name: &str,
     cx: &ToolContext<'_>,
@@ -171,26 +177,26 @@ async fn kept_out(
 }
 
 /// The answer, and why a memory is not in it (A12).
-fn with_why_not(answer: ToolAnswer, id: MemoryId, why_not: &WhyNot) -> ToolAnswer {
+fn with_why_not(answer: ToolResult, id: MemoryId, why_not: &WhyNot) -> ToolResult {
     // It may quote tags and words of the memory.
-    let message = inert_line(&why_not.sentence(str::to_owned));
+    let message = sanitize_line(&why_not.sentence(str::to_owned));
     let reason = json!(why_not)["reason"].take();
     let text = format!("{}\n\nWhy not {id}: {message}.", answer.text);
     let mut structured = answer.structured;
     structured["why_not"] = json!({ "id": id, "reason": reason, "message": message });
-    ToolAnswer::new(text, structured)
+    ToolResult::new(text, structured)
 }
 
-async fn search(request: &RecallRequest, cx: &ToolContext<'_>) -> Result<Recall> {
+async fn recall_and_record(request: &RecallRequest, cx: &ToolContext<'_>) -> Result<Recall> {
     let found = cx.engine.recall(request).await?;
     if let Some(session) = cx.session {
-        cx.engine.told(request, session, &found.hits);
+        cx.engine.record_tool_injection(request, session, &found.hits);
     }
     Ok(found)
 }
 
 /// The memory that the query names, if it is a name of one.
-async fn by_name(query: &str, cx: &ToolContext<'_>) -> Result<Option<Recall>> {
+async fn recall_by_id(query: &str, cx: &ToolContext<'_>) -> Result<Option<Recall>> {
     let digits = |c: char| c.is_ascii_hexdigit() || c == '-';
     let is_id = query.len() >= MIN_ID_CHARS && query.chars().all(digits);
     if !is_id && !query.starts_with("agent://") {
@@ -200,8 +206,8 @@ async fn by_name(query: &str, cx: &ToolContext<'_>) -> Result<Option<Recall>> {
         Ok(id) => {
             let memory = cx.engine.get(cx.scope, id).await?;
             let settings = cx.engine.settings(cx.scope.agent());
-            let mut named = recall::named(memory, &settings.recall, &cx.engine.now());
-            cx.engine.verify(&mut named, NAMED_LIMIT).await;
+            let mut named = recall::recall_named_memory(memory, &settings.recall, &cx.engine.now());
+            cx.engine.verify_hits(&mut named, NAMED_CHECK_TIMEOUT).await;
             Ok(Some(named))
         }
         Err(Error::NotFound { .. }) => Ok(None),
@@ -209,21 +215,26 @@ async fn by_name(query: &str, cx: &ToolContext<'_>) -> Result<Option<Recall>> {
     }
 }
 
-fn told(found: &Recall, max_tokens: usize, explain: bool, cx: &ToolContext<'_>) -> ToolAnswer {
-    let (block, memories) = recall::answer(found, max_tokens, &cx.engine.now());
+fn recall_result(
+    found: &Recall,
+    max_tokens: usize,
+    explain: bool,
+    cx: &ToolContext<'_>,
+) -> ToolResult {
+    let (block, memories) = recall::render_recall(found, max_tokens, &cx.engine.now());
     let confidence = (found.confidence * 100.0).round() / 100.0;
     let mut structured =
         json!({ "found": !memories.is_empty(), "confidence": confidence, "memories": memories });
     let mut reasons = String::new();
     for (index, hit) in found.hits.iter().take(memories.len()).enumerate().filter(|_| explain) {
-        let why = [why(&hit.signals), verified(hit)].concat();
+        let why = [signal_reasons(&hit.signals), check_reason(hit)].concat();
         reasons += &format!("\n{}: {why}.", hit.memory.id);
         structured["memories"][index]["why"] = why.into();
     }
     if memories.is_empty() {
         let said = "Nothing relevant is stored for this query. Do not guess what the user said before: ask, or go on \
                     without it.";
-        return ToolAnswer::new(said, structured);
+        return ToolResult::new(said, structured);
     }
     let left_out = found.hits.len() - memories.len();
     let more = match left_out {
@@ -232,14 +243,14 @@ fn told(found: &Recall, max_tokens: usize, explain: bool, cx: &ToolContext<'_>) 
     };
     let count = memories.len();
     let noun = if count == 1 { "memory" } else { "memories" };
-    ToolAnswer::new(
+    ToolResult::new(
         format!("{count} {noun} (confidence {confidence:.2}).{more}\n{block}{reasons}"),
         structured,
     )
 }
 
 /// What its check tells, in words.
-fn verified(hit: &Hit) -> String {
+fn check_reason(hit: &Hit) -> String {
     let check = hit.check.as_ref();
     check
         .map(|check| format!("; {} by its check: {}", check.verdict, check.why()))
@@ -247,7 +258,7 @@ fn verified(hit: &Hit) -> String {
 }
 
 /// What a memory was found by, in words (A12).
-fn why(signals: &Signals) -> String {
+fn signal_reasons(signals: &HitSignals) -> String {
     let words: Vec<&str> = signals.terms.iter().map(|term| term.term.as_str()).collect();
     let words = (!words.is_empty()).then(|| format!("it has the words {}", words.join(", ")));
     let reasons = [

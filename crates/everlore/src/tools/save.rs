@@ -5,23 +5,23 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
+    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
     check::check_schema,
-    input::{missing, typed, wrong},
+    input::{invalid_input, missing_field, parse_input},
 };
 use crate::{
     error::{Error, Result},
-    ingest::{Edit, Remember, note_of},
+    ingest::{MemoryEdit, RememberRequest, agent_note},
     types::{Kind, Memory, MemoryId, NewCheck},
 };
 
 /// The tool.
-pub(super) struct MemorySave;
+pub(super) struct MemorySaveTool;
 
 #[derive(Deserialize)]
-struct Input {
+struct SaveInput {
     #[serde(default)]
-    action: Action,
+    action: SaveAction,
     name: Option<String>,
     #[serde(rename = "type")]
     kind: Option<Kind>,
@@ -33,7 +33,7 @@ struct Input {
 
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Action {
+enum SaveAction {
     #[default]
     Create,
     Update,
@@ -60,9 +60,9 @@ action is create if left out. action update (id and what changes) is what memory
 memory_forget does; the user can undo both.";
 
 #[async_trait]
-impl Tool for MemorySave {
-    fn spec(&self) -> Spec {
-        Spec {
+impl Tool for MemorySaveTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
             name: "memory_save",
             title: "Save to memory",
             description: DESCRIPTION,
@@ -81,110 +81,112 @@ impl Tool for MemorySave {
                     "check": check_schema()
                 }
             }),
-            output_schema: done(),
-            annotations: Annotations::CHANGES,
+            output_schema: change_output_schema(),
+            annotations: ToolAnnotations::CHANGES,
             aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
         }
     }
 
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let input: Input = typed(input)?;
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let input: SaveInput = parse_input(input)?;
         match input.action {
-            Action::Create => self.create(input, cx).await,
-            Action::Update => self.update(input, cx).await,
-            Action::Delete => self.delete(input, cx).await,
+            SaveAction::Create => self.create(input, cx).await,
+            SaveAction::Update => self.update(input, cx).await,
+            SaveAction::Delete => self.delete(input, cx).await,
         }
     }
 }
 
-impl MemorySave {
-    async fn create(&self, input: Input, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+impl MemorySaveTool {
+    async fn create(&self, input: SaveInput, cx: &ToolContext<'_>) -> Result<ToolResult> {
         if input.id.is_some() {
-            return Err(wrong(
+            return Err(invalid_input(
                 &self.spec(),
                 "the field `id` is not for create, which gives a new one; to change a memory use the action update",
             ));
         }
         let content = input.content.filter(|content| !content.trim().is_empty());
         let Some(content) = content else {
-            return Err(missing(&self.spec(), "content", " for the action create"));
+            return Err(missing_field(&self.spec(), "content", " for the action create"));
         };
-        let draft = Remember {
+        let draft = RememberRequest {
             content,
             kind: input.kind,
             name: input.name,
             description: input.description.unwrap_or_default(),
             session: cx.session.map(str::to_owned),
-            check: input.check.map(|check| cx.reach.allowed(check)).transpose()?,
-            ..Remember::default()
+            check: input.check.map(|check| cx.check_permission.permit(check)).transpose()?,
+            ..RememberRequest::default()
         };
-        let engine = cx.acting("memory_save: create");
+        let engine = cx.engine_for("memory_save: create");
         let saved = engine.remember(cx.scope, draft).await?;
         let memory = engine.get(cx.scope, saved.id).await?;
         Ok(match saved.receipt.known {
-            true => told("known", "This was known already; it counts as fresh now", &memory),
-            false => told("created", "Saved", &memory),
+            true => {
+                change_result("known", "This was known already; it counts as fresh now", &memory)
+            }
+            false => change_result("created", "Saved", &memory),
         })
     }
 
-    async fn update(&self, input: Input, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+    async fn update(&self, input: SaveInput, cx: &ToolContext<'_>) -> Result<ToolResult> {
         let Some(id) = input.id.as_deref().filter(|id| !id.trim().is_empty()) else {
-            return Err(missing(&self.spec(), "id", " for the action update"));
+            return Err(missing_field(&self.spec(), "id", " for the action update"));
         };
-        let edit = Edit {
+        let edit = MemoryEdit {
             content: input.content,
             name: input.name,
             description: input.description,
             kind: input.kind,
-            check: input.check.map(|check| cx.reach.allowed(check)).transpose()?,
-            ..Edit::default()
+            check: input.check.map(|check| cx.check_permission.permit(check)).transpose()?,
+            ..MemoryEdit::default()
         };
         update(&self.spec(), id, &edit, "memory_save: update", cx).await
     }
 
-    async fn delete(&self, input: Input, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
+    async fn delete(&self, input: SaveInput, cx: &ToolContext<'_>) -> Result<ToolResult> {
         match input.id.as_deref().filter(|id| !id.trim().is_empty()) {
             Some(id) => delete(id, "memory_save: delete", cx).await,
-            None => Err(missing(&self.spec(), "id", " for the action delete")),
+            None => Err(missing_field(&self.spec(), "id", " for the action delete")),
         }
     }
 }
 
 /// Changes what is given of a memory.
 pub(super) async fn update(
-    spec: &Spec,
+    spec: &ToolSpec,
     id: &str,
-    edit: &Edit,
+    edit: &MemoryEdit,
     cause: &str,
     cx: &ToolContext<'_>,
-) -> Result<ToolAnswer> {
-    let id = changeable(id, cx).await?;
-    if *edit == Edit::default() {
-        return Err(wrong(
+) -> Result<ToolResult> {
+    let id = resolve_changeable(id, cx).await?;
+    if *edit == MemoryEdit::default() {
+        return Err(invalid_input(
             spec,
             "nothing to change is given: add content, name, type, description or check",
         ));
     }
     if edit.content.as_ref().is_some_and(|content| content.trim().is_empty()) {
-        return Err(wrong(
+        return Err(invalid_input(
             spec,
             "the field `content` is blank; to remove the memory use memory_forget",
         ));
     }
-    let memory = cx.acting(cause).edit(cx.scope, id, edit).await?;
-    Ok(told("updated", "Updated", &memory))
+    let memory = cx.engine_for(cause).edit(cx.scope, id, edit).await?;
+    Ok(change_result("updated", "Updated", &memory))
 }
 
 /// Deletes a memory; the journal keeps what it said.
-pub(super) async fn delete(id: &str, cause: &str, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-    let id = changeable(id, cx).await?;
+pub(super) async fn delete(id: &str, cause: &str, cx: &ToolContext<'_>) -> Result<ToolResult> {
+    let id = resolve_changeable(id, cx).await?;
     let memory = cx.engine.get(cx.scope, id).await?;
-    cx.acting(cause).delete(cx.scope, id).await?;
-    Ok(told("deleted", "Deleted", &memory))
+    cx.engine_for(cause).delete(cx.scope, id).await?;
+    Ok(change_result("deleted", "Deleted", &memory))
 }
 
 /// The memory to change, if a tool may change it.
-async fn changeable(name: &str, cx: &ToolContext<'_>) -> Result<MemoryId> {
+async fn resolve_changeable(name: &str, cx: &ToolContext<'_>) -> Result<MemoryId> {
     let id = cx.engine.resolve(cx.scope, name).await?;
     let memory = cx.engine.get(cx.scope, id).await?;
     if memory.kind == Kind::Turn {
@@ -193,7 +195,7 @@ async fn changeable(name: &str, cx: &ToolContext<'_>) -> Result<MemoryId> {
             "save what follows from it as a memory of its own, with the action create",
         ));
     }
-    match note_of(&memory) {
+    match agent_note(&memory) {
         Some(note) => Err(Error::invalid(
             format!("this memory is the file {}", note.file),
             "change it with the tool `memory`",
@@ -203,7 +205,7 @@ async fn changeable(name: &str, cx: &ToolContext<'_>) -> Result<MemoryId> {
 }
 
 /// What comes out of every tool that changes a memory.
-pub(super) fn done() -> Value {
+pub(super) fn change_output_schema() -> Value {
     json!({
         "type": "object",
         "required": ["action", "id", "uri", "type", "name"],
@@ -217,9 +219,9 @@ pub(super) fn done() -> Value {
     })
 }
 
-fn told(action: &str, did: &str, memory: &Memory) -> ToolAnswer {
+fn change_result(action: &str, did: &str, memory: &Memory) -> ToolResult {
     let Memory { id, uri, kind, name, .. } = memory;
-    ToolAnswer::new(
+    ToolResult::new(
         format!("{did}: [{kind}] {name} (id {id})"),
         json!({ "action": action, "id": id, "uri": uri, "type": kind, "name": name }),
     )

@@ -63,7 +63,7 @@ impl FromStr for ToolSet {
 /// What a host may assume of a call, in the terms of MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Annotations {
+pub struct ToolAnnotations {
     /// It changes nothing.
     pub read_only_hint: bool,
     /// It may change or remove what is there.
@@ -74,7 +74,7 @@ pub struct Annotations {
     pub open_world_hint: bool,
 }
 
-impl Annotations {
+impl ToolAnnotations {
     /// Only looks.
     pub const READS: Self = Self {
         read_only_hint: true,
@@ -111,7 +111,7 @@ impl Annotations {
 /// A tool as a host or a model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Spec {
+pub struct ToolSpec {
     /// What it is called by.
     pub name: &'static str,
     /// What it is called for people.
@@ -125,7 +125,7 @@ pub struct Spec {
     /// The JSON schema of its structured answer.
     pub output_schema: Value,
     /// What a host may assume.
-    pub annotations: Annotations,
+    pub annotations: ToolAnnotations,
     /// Values that are read as others: field, what is given, what is meant.
     #[serde(skip)]
     pub aliases: &'static [(&'static str, &'static str, &'static str)],

@@ -6,22 +6,22 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
-    input::{missing, typed, wrong},
-    view::{brief, brief_schema, line},
+    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
+    input::{invalid_input, missing_field, parse_input},
+    view::{brief_json, brief_schema, memory_line},
 };
 use crate::{
-    engine::Around,
+    engine::TimelineRequest,
     error::Result,
-    store::Filter,
+    store::MemoryFilter,
     types::{Kind, Memory, MemoryId, Status},
 };
 
 /// The tool.
-pub(super) struct MemoryTimeline;
+pub(super) struct MemoryTimelineTool;
 
 #[derive(Deserialize)]
-struct Input {
+struct TimelineInput {
     id: Option<String>,
     query: Option<String>,
     date: Option<String>,
@@ -32,7 +32,7 @@ struct Input {
 }
 
 /// So many on each side if nothing is asked for: the exchange that a memory came from, and the one next to it.
-const NEAR: usize = 5;
+const DEFAULT_PER_SIDE: usize = 5;
 
 const DESCRIPTION: &str = "\
 See what was said and stored around a memory or on a day, in the order of time: each memory in one line with its id.
@@ -44,10 +44,10 @@ memory_get reads those whole that matter.
 Do not use it to look for something: memory_recall finds it wherever it is in time.";
 
 #[async_trait]
-impl Tool for MemoryTimeline {
-    fn spec(&self) -> Spec {
-        let count = |side: &str| json!({ "type": "integer", "minimum": 0, "maximum": 50, "default": NEAR, "description": format!("The most memories {side} it") });
-        Spec {
+impl Tool for MemoryTimelineTool {
+    fn spec(&self) -> ToolSpec {
+        let count = |side: &str| json!({ "type": "integer", "minimum": 0, "maximum": 50, "default": DEFAULT_PER_SIDE, "description": format!("The most memories {side} it") });
+        ToolSpec {
             name: "memory_timeline",
             title: "See what was around a memory",
             description: DESCRIPTION,
@@ -73,39 +73,41 @@ impl Tool for MemoryTimeline {
                     "memories": { "type": "array", "description": "What was around it, oldest first, the one in the middle included", "items": brief_schema() }
                 }
             }),
-            annotations: Annotations::READS,
+            annotations: ToolAnnotations::READS,
             aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
         }
     }
 
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let input: Input = typed(input)?;
-        let Some(middle) = self.middle(&input, cx).await? else {
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let input: TimelineInput = parse_input(input)?;
+        let Some(middle) = self.find_anchor(&input, cx).await? else {
             let said = "Nothing relevant is stored for this query, so there is nothing around it.";
-            return Ok(ToolAnswer::new(said, json!({ "memories": [] })));
+            return Ok(ToolResult::new(said, json!({ "memories": [] })));
         };
-        let (before, after) = (input.before.unwrap_or(NEAR), input.after.unwrap_or(NEAR));
+        let (before, after) =
+            (input.before.unwrap_or(DEFAULT_PER_SIDE), input.after.unwrap_or(DEFAULT_PER_SIDE));
         let kinds = input.kind.into_iter().collect();
-        let filter = Filter { kinds, statuses: vec![Status::Active], ..Filter::default() };
-        let request = Around { at: middle.at, filter, before, after };
-        let mut found = cx.engine.around(cx.scope, &request).await?;
+        let filter =
+            MemoryFilter { kinds, statuses: vec![Status::Active], ..MemoryFilter::default() };
+        let request = TimelineRequest { at: middle.at, filter, before, after };
+        let mut found = cx.engine.timeline(cx.scope, &request).await?;
         found.retain(|memory| Some(memory.id) != middle.id());
         let (earlier, later) = middle.split(found);
         let earlier = earlier.into_iter().rev().take(before).rev();
         let all: Vec<Memory> =
             earlier.chain(middle.memory.clone()).chain(later.into_iter().take(after)).collect();
-        Ok(told(&middle, &all, cx))
+        Ok(timeline_result(&middle, &all, cx))
     }
 }
 
 /// What the others are around: a moment, and the memory that was said then.
-struct Middle {
+struct TimelineAnchor {
     at: Timestamp,
     memory: Option<Memory>,
 }
 
-impl Middle {
-    fn of(memory: Memory) -> Self {
+impl TimelineAnchor {
+    fn from_memory(memory: Memory) -> Self {
         Self { at: memory.at, memory: Some(memory) }
     }
 
@@ -122,29 +124,33 @@ impl Middle {
     }
 }
 
-impl MemoryTimeline {
-    async fn middle(&self, input: &Input, cx: &ToolContext<'_>) -> Result<Option<Middle>> {
+impl MemoryTimelineTool {
+    async fn find_anchor(
+        &self,
+        input: &TimelineInput,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<TimelineAnchor>> {
         match (&input.id, &input.query, &input.date) {
             (Some(id), None, None) => {
                 let id = cx.engine.resolve(cx.scope, id).await?;
-                Ok(Some(Middle::of(cx.engine.get(cx.scope, id).await?)))
+                Ok(Some(TimelineAnchor::from_memory(cx.engine.get(cx.scope, id).await?)))
             }
             (None, Some(query), None) => {
                 let found = cx.engine.recall(&cx.engine.context_request(cx.scope, query)).await?;
-                Ok(found.hits.into_iter().next().map(|hit| Middle::of(hit.memory)))
+                Ok(found.hits.into_iter().next().map(|hit| TimelineAnchor::from_memory(hit.memory)))
             }
             (None, None, Some(date)) => {
-                Ok(Some(Middle { at: self.moment(date, cx)?, memory: None }))
+                Ok(Some(TimelineAnchor { at: self.parse_date(date, cx)?, memory: None }))
             }
             (None, None, None) => {
-                Err(missing(&self.spec(), "id", "; a query or a date will do instead"))
+                Err(missing_field(&self.spec(), "id", "; a query or a date will do instead"))
             }
-            _ => Err(wrong(&self.spec(), "give only one of id, query and date")),
+            _ => Err(invalid_input(&self.spec(), "give only one of id, query and date")),
         }
     }
 
     /// A moment, or the middle of a day where the user is.
-    fn moment(&self, date: &str, cx: &ToolContext<'_>) -> Result<Timestamp> {
+    fn parse_date(&self, date: &str, cx: &ToolContext<'_>) -> Result<Timestamp> {
         let day = |date: Date| date.at(12, 0, 0, 0).to_zoned(cx.engine.now().time_zone().clone());
         let read = date
             .parse::<Timestamp>()
@@ -152,26 +158,28 @@ impl MemoryTimeline {
         read.map_err(|_| {
             let message =
                 format!("the field `date` is `{date}`, which is no date such as 2026-03-05");
-            wrong(&self.spec(), message)
+            invalid_input(&self.spec(), message)
         })
     }
 }
 
-fn told(middle: &Middle, all: &[Memory], cx: &ToolContext<'_>) -> ToolAnswer {
+fn timeline_result(middle: &TimelineAnchor, all: &[Memory], cx: &ToolContext<'_>) -> ToolResult {
     let now = cx.engine.now();
-    let memories: Vec<Value> = all.iter().map(|memory| brief(memory, &now)).collect();
+    let memories: Vec<Value> = all.iter().map(|memory| brief_json(memory, &now)).collect();
     let mut structured = json!({ "memories": memories });
     if let Some(id) = middle.id() {
         structured["anchor"] = json!(id);
     }
     if all.is_empty() {
-        return ToolAnswer::new("Nothing is stored around that time.", structured);
+        return ToolResult::new("Nothing is stored around that time.", structured);
     }
     let mark = |memory: &Memory| if Some(memory.id) == middle.id() { ">" } else { "-" };
-    let lines: Vec<String> =
-        all.iter().map(|memory| format!("{} {}", mark(memory), line(memory, &now))).collect();
+    let lines: Vec<String> = all
+        .iter()
+        .map(|memory| format!("{} {}", mark(memory), memory_line(memory, &now)))
+        .collect();
     let marked = if middle.memory.is_some() { "; > is the one asked for" } else { "" };
-    ToolAnswer::new(
+    ToolResult::new(
         format!("{} memories, oldest first{marked}.\n{}", all.len(), lines.join("\n")),
         structured,
     )

@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 use super::check::verified_schema;
 use crate::{
     recall,
-    text::escape::{inert_line, inert_text},
-    types::{Kind, Memory, Verified},
+    text::sanitize::{sanitize_line, sanitize_unindented},
+    types::{CheckResult, Kind, Memory},
 };
 
 /// A memory in short, for lists.
-pub(super) fn brief(memory: &Memory, now: &Zoned) -> Value {
+pub(super) fn brief_json(memory: &Memory, now: &Zoned) -> Value {
     json!({
         "id": memory.id,
         "uri": memory.uri,
         "type": memory.kind,
-        "name": inert_line(&memory.name),
-        "text": inert_line(&recall::one_line(memory)),
-        "at": moment(memory.at, now),
+        "name": sanitize_line(&memory.name),
+        "text": sanitize_line(&recall::one_line(memory)),
+        "at": format_time(memory.at, now),
     })
 }
 
@@ -39,24 +39,24 @@ pub(super) fn brief_schema() -> Value {
 }
 
 /// A memory as a line of text: when, what sort, what it says, and its id.
-pub fn line(memory: &Memory, now: &Zoned) -> String {
+pub fn memory_line(memory: &Memory, now: &Zoned) -> String {
     let when = memory.at.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string();
-    let who = memory.source.speaker.as_deref().map(|who| format!("{}: ", inert_line(who)));
-    let text = inert_line(&recall::one_line(memory));
+    let who = memory.source.speaker.as_deref().map(|who| format!("{}: ", sanitize_line(who)));
+    let text = sanitize_line(&recall::one_line(memory));
     format!("{when} [{}] {}{text} (id {})", memory.kind, who.unwrap_or_default(), memory.id)
 }
 
 /// A memory with everything that is known of it, and what its check tells.
-pub(super) fn whole(memory: &Memory, check: Option<&Verified>, now: &Zoned) -> Value {
-    let at = |time| moment(time, now);
+pub(super) fn full_json(memory: &Memory, check: Option<&CheckResult>, now: &Zoned) -> Value {
+    let at = |time| format_time(time, now);
     let mut told = json!({
         "id": memory.id,
         "uri": memory.uri,
         "type": memory.kind,
         "status": memory.status,
-        "name": inert_line(&memory.name),
-        "description": inert_line(&memory.description),
-        "content": inert_text(&memory.content),
+        "name": sanitize_line(&memory.name),
+        "description": sanitize_line(&memory.description),
+        "content": sanitize_unindented(&memory.content),
         "tags": memory.tags,
         "at": at(memory.at),
         "created_at": at(memory.created_at),
@@ -73,7 +73,7 @@ pub(super) fn whole(memory: &Memory, check: Option<&Verified>, now: &Zoned) -> V
 }
 
 /// The schema of [`whole`].
-pub(super) fn whole_schema() -> Value {
+pub(super) fn full_schema() -> Value {
     let text = |about: &str| json!({ "type": "string", "description": about });
     json!({
         "type": "object",
@@ -104,6 +104,6 @@ pub(super) fn whole_schema() -> Value {
 }
 
 /// A moment with its date and its offset, so that nobody has to guess from where it is seen.
-pub(super) fn moment(time: Timestamp, now: &Zoned) -> String {
+pub(super) fn format_time(time: Timestamp, now: &Zoned) -> String {
     time.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }

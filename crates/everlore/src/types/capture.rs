@@ -8,7 +8,7 @@ use super::{Memory, MemoryId};
 /// The turns of a session that were read, and what was not remembered of them. Stored together with the memories that
 /// were drawn from them, so that each turn is read once.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Extracted {
+pub struct CaptureCheckpoint {
     /// The session; none for turns outside of one.
     pub session: Option<String>,
     /// Who holds the lease.
@@ -18,27 +18,27 @@ pub struct Extracted {
     /// The first position that was not.
     pub to: u32,
     /// What was not remembered.
-    pub held: Vec<Held>,
+    pub quarantined: Vec<QuarantinedDraft>,
     /// How long and how many of those are kept.
-    pub keep: HeldLimits,
+    pub limits: QuarantineLimits,
 }
 
 /// How long and how many drafts are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeldLimits {
+pub struct QuarantineLimits {
     /// The most in a scope; the oldest rejected ones go first.
-    pub most: usize,
+    pub max_drafts: usize,
     /// Older ones go.
-    pub since: Timestamp,
+    pub keep_since: Timestamp,
 }
 
 /// A draft that was not remembered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct QuarantinedDraft {
     /// The memory that it would have become; its id names the draft.
     pub memory: Box<Memory>,
     /// What the gate said.
-    pub verdict: HeldAs,
+    pub verdict: GateOutcome,
     /// Why, in words.
     pub reason: String,
     /// When.
@@ -53,14 +53,14 @@ pub struct Held {
 /// What the gate said of a draft that was not remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum HeldAs {
+pub enum GateOutcome {
     /// It is not worth remembering.
     Rejected,
     /// A person should look at it.
     Quarantined,
 }
 
-impl HeldAs {
+impl GateOutcome {
     /// The name used in answers.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl HeldAs {
     }
 }
 
-impl Held {
+impl QuarantinedDraft {
     /// The draft's id.
     pub fn id(&self) -> MemoryId {
         self.memory.id

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Extracted, Fingerprint, Memory, MemoryId, Scope, Vectors};
+use super::{CaptureCheckpoint, ChangeVectors, Fingerprint, Memory, MemoryId, Scope};
 
 /// Who makes a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,22 +19,22 @@ pub enum Actor {
 
 /// Who makes changes, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Author {
+pub struct ChangeAuthor {
     /// Who.
     pub actor: Actor,
     /// Why; the name of what is done where nothing is said.
-    pub cause: Option<String>,
+    pub reason: Option<String>,
     /// The run that the changes belong to, where the work has none of its own.
     pub run: Option<String>,
 }
 
-impl Author {
+impl ChangeAuthor {
     /// A person, who does what is asked for.
-    pub const PERSON: Self = Self { actor: Actor::Person, cause: None, run: None };
+    pub const PERSON: Self = Self { actor: Actor::Person, reason: None, run: None };
 
     /// The reason that the journal keeps for `what`.
-    pub fn cause_of(&self, what: &str) -> String {
-        self.cause.clone().unwrap_or_else(|| what.to_owned())
+    pub fn reason_for(&self, what: &str) -> String {
+        self.reason.clone().unwrap_or_else(|| what.to_owned())
     }
 }
 
@@ -53,13 +53,13 @@ pub enum Change {
 
 /// A batch of changes to one scope, made by one actor for one reason.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Write {
+pub struct WriteBatch {
     /// Whose memories are changed.
     pub scope: Scope,
     /// Who changes them.
     pub actor: Actor,
     /// Why, in a word or a sentence.
-    pub cause: String,
+    pub reason: String,
     /// The run this batch belongs to, so that a whole run can be undone.
     pub run: Option<String>,
     /// When.
@@ -71,12 +71,12 @@ pub struct Write {
     /// Texts that were erased elsewhere and must not come back here either.
     pub erased_texts: Vec<Fingerprint>,
     /// The vectors of what is stored; none where no model is asked.
-    pub vectors: Option<Vectors>,
+    pub vectors: Option<ChangeVectors>,
     /// The turns that it was drawn from, which are read with it.
-    pub extracted: Option<Extracted>,
+    pub checkpoint: Option<CaptureCheckpoint>,
 }
 
-impl Write {
+impl WriteBatch {
     /// A batch without a run, a cost or erased texts.
     pub fn new(
         scope: &Scope,
@@ -85,36 +85,36 @@ impl Write {
         at: Timestamp,
         changes: Vec<Change>,
     ) -> Self {
-        let (scope, cause) = (scope.clone(), cause.into());
+        let (scope, reason) = (scope.clone(), cause.into());
         Self {
             scope,
             actor,
-            cause,
+            reason,
             run: None,
             at,
             cost: 0,
             changes,
             erased_texts: Vec::new(),
             vectors: None,
-            extracted: None,
+            checkpoint: None,
         }
     }
 }
 
 /// What became of one change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applied {
+pub struct AppliedChange {
     /// The journal's number of the change.
     pub seq: u64,
     /// The memory that was changed.
     pub id: MemoryId,
     /// What an erasure removed.
-    pub erased: Option<Erased>,
+    pub erasure: Option<ErasureReceipt>,
 }
 
 /// The receipt of an erasure: what was removed from where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Erased {
+pub struct ErasureReceipt {
     /// Rows removed.
     pub rows: usize,
     /// Index entries (distinct terms) removed.
@@ -139,7 +139,7 @@ pub struct Erased {
 /// What a change did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Op {
+pub enum ChangeOp {
     /// A memory was stored.
     Add,
     /// A memory was replaced.
@@ -152,7 +152,7 @@ pub enum Op {
 
 /// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct JournalEntry {
     /// Its number; numbers only rise.
     pub seq: u64,
     /// When the change was made.
@@ -168,7 +168,7 @@ pub struct Entry {
     #[serde(default)]
     pub cost: u64,
     /// What it did.
-    pub op: Op,
+    pub op: ChangeOp,
     /// The memory it changed.
     pub id: MemoryId,
     /// The memory before; none if there was none, or if its text was erased.
@@ -187,12 +187,12 @@ impl Change {
     }
 
     /// What it does.
-    pub fn op(&self) -> Op {
+    pub fn op(&self) -> ChangeOp {
         match self {
-            Self::Add(_) => Op::Add,
-            Self::Update(_) => Op::Update,
-            Self::Delete(_) => Op::Delete,
-            Self::Erase(_) => Op::Erase,
+            Self::Add(_) => ChangeOp::Add,
+            Self::Update(_) => ChangeOp::Update,
+            Self::Delete(_) => ChangeOp::Delete,
+            Self::Erase(_) => ChangeOp::Erase,
         }
     }
 

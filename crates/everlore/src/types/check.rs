@@ -52,7 +52,7 @@ pub enum Check {
 
 /// The check of a memory, with who set it and when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptCheck {
+pub struct StoredCheck {
     /// The check.
     #[serde(flatten)]
     pub check: Check,
@@ -62,7 +62,7 @@ pub struct KeptCheck {
     pub set_at: Timestamp,
     /// What the file looked like from outside when its digest was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen: Option<Seen>,
+    pub seen: Option<CheckedFileStat>,
     /// The proof that it was set in this home: only what has it is looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
@@ -70,7 +70,7 @@ pub struct KeptCheck {
 
 /// What a file looks like from outside: while that stays, its bytes need not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct CheckedFileStat {
     /// Its length.
     pub bytes: u64,
     /// Its times and its number on the disk; none if it was written so lately that they could hide a change.
@@ -78,14 +78,14 @@ pub struct Seen {
     pub stamp: Option<String>,
 }
 
-impl KeptCheck {
+impl StoredCheck {
     /// A check that nothing proves yet.
-    pub fn unsealed(check: Check, set_by: Actor, set_at: Timestamp) -> Self {
+    pub fn unsigned(check: Check, set_by: Actor, set_at: Timestamp) -> Self {
         Self { check, set_by, set_at: to_millisecond(set_at), seen: None, seal: None }
     }
 
     /// What a calendar tells of it at `now`; none if it needs a look at this machine.
-    pub fn by_date(&self, now: Timestamp) -> Option<Verified> {
+    pub fn evaluate_date(&self, now: Timestamp) -> Option<CheckResult> {
         let end = match self.check {
             Check::Until { until } => until,
             // A check that is never due is not due.
@@ -96,27 +96,27 @@ impl KeptCheck {
             _ => return None,
         };
         let (verdict, reason) = match (now < end, &self.check) {
-            (true, _) => (Verdict::Fresh, Reason::InTime(end)),
-            (false, Check::Days { .. }) => (Verdict::Stale, Reason::Due(self.set_at)),
-            (false, _) => (Verdict::Stale, Reason::Ended(end)),
+            (true, _) => (CheckStatus::Fresh, CheckReason::NotExpired(end)),
+            (false, Check::Days { .. }) => (CheckStatus::Stale, CheckReason::Due(self.set_at)),
+            (false, _) => (CheckStatus::Stale, CheckReason::Expired(end)),
         };
-        Some(self.told(verdict, reason))
+        Some(self.result(verdict, reason))
     }
 
     /// What was found out about it.
-    pub fn told(&self, verdict: Verdict, reason: Reason) -> Verified {
-        Verified { check: self.check.clone(), verdict, reason }
+    pub fn result(&self, verdict: CheckStatus, reason: CheckReason) -> CheckResult {
+        CheckResult { check: self.check.clone(), verdict, reason }
     }
 
     /// It could not be found out.
-    pub fn unverifiable(&self, reason: Reason) -> Verified {
-        self.told(Verdict::Unverifiable, reason)
+    pub fn unverifiable(&self, reason: CheckReason) -> CheckResult {
+        self.result(CheckStatus::Unverifiable, reason)
     }
 }
 
 impl Memory {
     /// Its check, if it has one. What a caller calls the same and is none is left alone.
-    pub fn check(&self) -> Option<KeptCheck> {
+    pub fn check(&self) -> Option<StoredCheck> {
         let kept = self.metadata.get(CHECK_KEY)?;
         serde_json::from_value(kept.clone()).ok()
     }
@@ -125,7 +125,7 @@ impl Memory {
 /// Whether a memory holds by its check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum CheckStatus {
     /// It was verified just now.
     Fresh,
     /// It was verified just now, and does not hold.
@@ -134,7 +134,7 @@ pub enum Verdict {
     Unverifiable,
 }
 
-impl Verdict {
+impl CheckStatus {
     /// Every verdict.
     pub const ALL: [Self; 3] = [Self::Fresh, Self::Stale, Self::Unverifiable];
 
@@ -148,7 +148,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for CheckStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -156,17 +156,17 @@ impl fmt::Display for Verdict {
 
 /// Why a verdict is what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
+pub enum CheckReason {
     /// Something is at the path.
-    There,
+    Exists,
     /// The file has the same bytes.
-    Same,
+    Unchanged,
     /// The command did what it should.
     Passed,
     /// It holds until then.
-    InTime(Timestamp),
+    NotExpired(Timestamp),
     /// Nothing is at the path.
-    Gone,
+    Missing,
     /// The file has other bytes.
     Changed,
     /// What is at the path is no plain file.
@@ -174,37 +174,37 @@ pub enum Reason {
     /// The command exited with another code, or was ended by a signal.
     Failed(Option<i32>),
     /// The command printed something else.
-    PrintedOther,
+    OutputDiffers,
     /// It held until then.
-    Ended(Timestamp),
+    Expired(Timestamp),
     /// It was set then, and its days are over.
     Due(Timestamp),
     /// The answer did not come in time.
-    TookTooLong,
+    TimedOut,
     /// The file is too large to be read in passing.
     TooLarge,
     /// The system would not say.
-    Refused(String),
+    Unreadable(String),
     /// It was not set in this home.
     SetElsewhere,
     /// Commands are not allowed.
-    CommandsOff,
+    CommandsDisabled,
     /// Only a person's check of a memory that is trusted may run a command.
-    NotByAPerson,
+    UntrustedAuthor,
 }
 
 /// What was found out about a memory by its check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verified {
+pub struct CheckResult {
     /// The check.
     pub check: Check,
     /// What it says.
-    pub verdict: Verdict,
+    pub verdict: CheckStatus,
     /// Why.
-    pub reason: Reason,
+    pub reason: CheckReason,
 }
 
-impl Verified {
+impl CheckResult {
     /// What it is about, in a word: a path, a command, nothing for dates.
     pub fn subject(&self) -> String {
         match &self.check {
@@ -218,28 +218,28 @@ impl Verified {
     pub fn why(&self) -> String {
         let subject = self.subject();
         match &self.reason {
-            Reason::There => format!("{subject} is there"),
-            Reason::Same => format!("{subject} is unchanged"),
-            Reason::Passed => format!("`{subject}` passed"),
-            Reason::InTime(until) => format!("it holds until {}", last_day(*until)),
-            Reason::Gone => format!("{subject} is gone"),
-            Reason::Changed => format!("{subject} has changed"),
-            Reason::NotAFile => format!("{subject} is no longer a file"),
-            Reason::Failed(Some(code)) => format!("`{subject}` exited with {code}"),
-            Reason::Failed(None) => format!("`{subject}` was ended by a signal"),
-            Reason::PrintedOther => format!("`{subject}` printed something else"),
-            Reason::Ended(until) => format!("it held until {}", last_day(*until)),
-            Reason::Due(set) => format!("it was last verified on {}", day(*set)),
-            Reason::TookTooLong => "it took too long".to_owned(),
-            Reason::TooLarge => format!("{subject} is too large to be read in passing"),
-            Reason::Refused(cause) => format!("{subject}: {cause}"),
-            Reason::SetElsewhere => {
+            CheckReason::Exists => format!("{subject} is there"),
+            CheckReason::Unchanged => format!("{subject} is unchanged"),
+            CheckReason::Passed => format!("`{subject}` passed"),
+            CheckReason::NotExpired(until) => format!("it holds until {}", last_day(*until)),
+            CheckReason::Missing => format!("{subject} is gone"),
+            CheckReason::Changed => format!("{subject} has changed"),
+            CheckReason::NotAFile => format!("{subject} is no longer a file"),
+            CheckReason::Failed(Some(code)) => format!("`{subject}` exited with {code}"),
+            CheckReason::Failed(None) => format!("`{subject}` was ended by a signal"),
+            CheckReason::OutputDiffers => format!("`{subject}` printed something else"),
+            CheckReason::Expired(until) => format!("it held until {}", last_day(*until)),
+            CheckReason::Due(set) => format!("it was last verified on {}", utc_date(*set)),
+            CheckReason::TimedOut => "it took too long".to_owned(),
+            CheckReason::TooLarge => format!("{subject} is too large to be read in passing"),
+            CheckReason::Unreadable(cause) => format!("{subject}: {cause}"),
+            CheckReason::SetElsewhere => {
                 "the check was not set in this home; set it again to confirm it".to_owned()
             }
-            Reason::CommandsOff => {
+            CheckReason::CommandsDisabled => {
                 "commands are not run unless [checks] commands = true in config.toml".to_owned()
             }
-            Reason::NotByAPerson => {
+            CheckReason::UntrustedAuthor => {
                 "only a check that a person set, on a memory that is no import, runs a command"
                     .to_owned()
             }
@@ -247,26 +247,27 @@ impl Verified {
     }
 }
 
-impl Serialize for Verified {
+impl Serialize for CheckResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct View<'a> {
+        struct CheckResultJson<'a> {
             #[serde(flatten)]
             check: &'a Check,
-            verdict: Verdict,
+            verdict: CheckStatus,
             why: String,
         }
-        View { check: &self.check, verdict: self.verdict, why: self.why() }.serialize(serializer)
+        CheckResultJson { check: &self.check, verdict: self.verdict, why: self.why() }
+            .serialize(serializer)
     }
 }
 
-fn day(at: Timestamp) -> Date {
+fn utc_date(at: Timestamp) -> Date {
     at.to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
 /// The last day before a moment: midnight ends the day before.
 fn last_day(end: Timestamp) -> Date {
-    day(end.checked_sub(1.millisecond()).unwrap_or(end))
+    utc_date(end.checked_sub(1.millisecond()).unwrap_or(end))
 }
 
 #[cfg(test)]
@@ -274,7 +275,7 @@ mod tests {
     use jiff::Zoned;
 
     use super::*;
-    use crate::types::{Kind, NewCheck, Scope, Source, Via};
+    use crate::types::{Kind, MemorySource, NewCheck, Origin, Scope};
 
     fn now() -> Zoned {
         "2026-03-02T12:00:00+08:00[Asia/Shanghai]".parse().unwrap()
@@ -284,39 +285,43 @@ mod tests {
         NewCheck { until: Some(text.into()), ..NewCheck::default() }
     }
 
-    fn kept(new: NewCheck) -> KeptCheck {
-        KeptCheck::unsealed(new.checked(&now()).unwrap(), Actor::Person, now().timestamp())
+    fn stored(new: NewCheck) -> StoredCheck {
+        StoredCheck::unsigned(new.validate(&now()).unwrap(), Actor::Person, now().timestamp())
     }
 
     #[test]
     fn a_day_is_included_and_ends_where_the_user_is() {
-        let kept = kept(until("2026-03-05"));
-        let verdict = |at: &str| kept.by_date(at.parse().unwrap()).unwrap().verdict;
-        assert_eq!(verdict("2026-03-05T15:59:59Z"), Verdict::Fresh);
-        assert_eq!(verdict("2026-03-05T16:00:00Z"), Verdict::Stale);
+        let kept = stored(until("2026-03-05"));
+        let verdict = |at: &str| kept.evaluate_date(at.parse().unwrap()).unwrap().verdict;
+        assert_eq!(verdict("2026-03-05T15:59:59Z"), CheckStatus::Fresh);
+        assert_eq!(verdict("2026-03-05T16:00:00Z"), CheckStatus::Stale);
     }
 
     #[test]
     fn a_moment_is_taken_as_it_is_and_a_past_one_is_stale_at_once() {
-        let kept = kept(until("2026-03-01T00:00:00+01:00"));
-        assert_eq!(kept.by_date(now().timestamp()).unwrap().why(), "it held until 2026-02-28");
+        let kept = stored(until("2026-03-01T00:00:00+01:00"));
+        assert_eq!(
+            kept.evaluate_date(now().timestamp()).unwrap().why(),
+            "it held until 2026-02-28"
+        );
     }
 
     #[test]
     fn days_are_counted_from_when_the_check_was_set() {
-        let kept = kept(NewCheck { days: Some(3), ..NewCheck::default() });
+        let kept = stored(NewCheck { days: Some(3), ..NewCheck::default() });
         let verdict = |days: i64| {
             let at = now().timestamp() + (days * 24).hours();
-            kept.by_date(at).unwrap().verdict
+            kept.evaluate_date(at).unwrap().verdict
         };
-        assert_eq!((verdict(2), verdict(3)), (Verdict::Fresh, Verdict::Stale));
+        assert_eq!((verdict(2), verdict(3)), (CheckStatus::Fresh, CheckStatus::Stale));
     }
 
     #[test]
     fn a_check_is_read_back_from_metadata_and_other_data_of_that_name_is_none() {
         let at = now().timestamp();
-        let source = Source::of(Via::Remember);
-        let mut memory = Memory::blank(&Scope::default(), Kind::User, "茶".into(), source, at, at);
+        let source = MemorySource::new(Origin::Remember);
+        let mut memory =
+            Memory::with_content(&Scope::default(), Kind::User, "茶".into(), source, at, at);
         assert_eq!(memory.check(), None);
         for new in [
             NewCheck { path: Some("/a".into()), ..NewCheck::default() },
@@ -325,7 +330,7 @@ mod tests {
             NewCheck { days: Some(2), ..NewCheck::default() },
             until("2026-03-05"),
         ] {
-            let kept = kept(new);
+            let kept = stored(new);
             memory.metadata.insert(CHECK_KEY.into(), serde_json::to_value(&kept).unwrap());
             assert_eq!(memory.check(), Some(kept));
         }
@@ -335,8 +340,9 @@ mod tests {
 
     #[test]
     fn an_answer_says_the_check_the_verdict_and_why() {
-        let kept = kept(NewCheck { path: Some("/a".into()), ..NewCheck::default() });
-        let told = serde_json::to_value(kept.told(Verdict::Stale, Reason::Gone)).unwrap();
+        let kept = stored(NewCheck { path: Some("/a".into()), ..NewCheck::default() });
+        let told =
+            serde_json::to_value(kept.result(CheckStatus::Stale, CheckReason::Missing)).unwrap();
         let expected = serde_json::json!({ "path": "/a", "verdict": "stale", "why": "/a is gone" });
         assert_eq!(told, expected);
     }

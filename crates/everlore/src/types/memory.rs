@@ -225,7 +225,7 @@ pub enum Role {
 /// The way by which a memory came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Via {
+pub enum Origin {
     /// Someone asked for it to be remembered.
     Remember,
     /// A turn was observed.
@@ -238,9 +238,9 @@ pub enum Via {
 
 /// Where a memory comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct MemorySource {
     /// How it was written.
-    pub via: Via,
+    pub via: Origin,
     /// The conversation it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -255,9 +255,9 @@ pub struct Source {
     pub turns: Vec<MemoryId>,
 }
 
-impl Source {
+impl MemorySource {
     /// Outside any conversation.
-    pub fn of(via: Via) -> Self {
+    pub fn new(via: Origin) -> Self {
         Self { via, session: None, speaker: None, role: None, turns: Vec::new() }
     }
 }
@@ -324,7 +324,7 @@ pub struct Memory {
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub metadata: serde_json::Map<String, serde_json::Value>,
     /// Where it comes from.
-    pub source: Source,
+    pub source: MemorySource,
     /// When it was said or became true.
     pub at: Timestamp,
     /// When it was stored.
@@ -343,11 +343,11 @@ pub struct Memory {
 
 impl Memory {
     /// A memory with nothing but its text.
-    pub fn blank(
+    pub fn with_content(
         scope: &Scope,
         kind: Kind,
         content: String,
-        source: Source,
+        source: MemorySource,
         at: Timestamp,
         now: Timestamp,
     ) -> Self {

@@ -11,19 +11,23 @@ mod check;
 mod new_check;
 mod capture;
 
-pub use capture::{Extracted, Held, HeldAs, HeldLimits};
-pub use change::{Actor, Applied, Author, Change, Entry, Erased, Op, Write};
-pub use check::{CHECK_KEY, Check, KeptCheck, Reason, Seen, Verdict, Verified};
+pub use capture::{CaptureCheckpoint, GateOutcome, QuarantineLimits, QuarantinedDraft};
+pub use change::{
+    Actor, AppliedChange, Change, ChangeAuthor, ChangeOp, ErasureReceipt, JournalEntry, WriteBatch,
+};
+pub use check::{
+    CHECK_KEY, Check, CheckReason, CheckResult, CheckStatus, CheckedFileStat, StoredCheck,
+};
 pub use memory::{
-    Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, OVERVIEW_KEY, Role,
-    Source, Status, Via,
+    Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
+    OVERVIEW_KEY, Origin, Role, Status,
 };
 pub use new_check::NewCheck;
 pub use scope::Scope;
-pub use slot::{Attribute, SLOT_KEY, Slot, USER};
+pub use slot::{Attribute, SLOT_KEY, Slot, USER_SUBJECT};
 pub use trust::{TRUST_KEY, Trust};
-pub use vector::{ModelId, Vector, Vectors};
-pub use weight::{PINNED_KEY, kept};
+pub use vector::{ChangeVectors, EmbeddingModelId, Vector};
+pub use weight::{PINNED_KEY, decay_factor};
 
 /// A moment, kept to the millisecond so that every backend gives back what it was given.
 pub use jiff::Timestamp;

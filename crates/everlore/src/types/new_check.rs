@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 const MAX_PATH_BYTES: usize = 4_096;
 
 /// A command with more words, or with more bytes in all, is a program and belongs into a file.
-const MAX_WORDS: usize = 64;
+const MAX_COMMAND_ARGS: usize = 64;
 const MAX_COMMAND_BYTES: usize = 8_192;
 
 /// What must be verified later than in a hundred years need not be verified.
@@ -50,22 +50,22 @@ pub struct NewCheck {
 
 impl NewCheck {
     /// Whether it looks at this machine: its answer tells something about files or programs.
-    pub fn looks(&self) -> bool {
+    pub fn probes_machine(&self) -> bool {
         self.path.is_some() || self.file.is_some() || self.command.is_some()
     }
 
     /// The same, with relative paths taken from `folder`; a command is run there.
     #[must_use]
-    pub fn from_folder(mut self, folder: &Path) -> Self {
+    pub fn resolve_paths(mut self, folder: &Path) -> Self {
         let whole = |path: String| match path.trim().is_empty() {
             true => path,
-            false => tidy(&folder.join(path)).display().to_string(),
+            false => normalize_path(&folder.join(path)).display().to_string(),
         };
         self.path = self.path.map(whole);
         self.file = self.file.map(whole);
         if self.command.is_some() {
             let at = self.folder.map_or_else(|| folder.to_path_buf(), |inner| folder.join(inner));
-            self.folder = Some(tidy(&at).display().to_string());
+            self.folder = Some(normalize_path(&at).display().to_string());
         }
         self
     }
@@ -77,7 +77,7 @@ impl NewCheck {
     }
 
     /// The check that it is, if it is one; days end by the calendar of `now`.
-    pub fn checked(self, now: &Zoned) -> Result<Check> {
+    pub fn validate(self, now: &Zoned) -> Result<Check> {
         let given = [
             self.path.is_some(),
             self.file.is_some(),
@@ -91,25 +91,27 @@ impl NewCheck {
                 "give one of them; a memory has one check at most",
             ));
         }
-        self.check_company()?;
+        self.check_companion_fields()?;
         let Self { path, file, sha256, command, folder, prints, until, days } = self;
         match (path, file, command, until, days) {
-            (Some(path), ..) => Ok(Check::Path { path: whole_path(path)? }),
+            (Some(path), ..) => Ok(Check::Path { path: require_absolute(path)? }),
             (_, Some(file), ..) => {
-                let sha256 = sha256.map(|digest| checked_digest(&digest)).transpose()?;
-                Ok(Check::File { file: whole_path(file)?, sha256 })
+                let sha256 = sha256.map(|digest| validate_digest(&digest)).transpose()?;
+                Ok(Check::File { file: require_absolute(file)?, sha256 })
             }
             (_, _, Some(command), ..) => {
-                let folder = folder.map(whole_path).transpose()?;
-                Ok(Check::Command { command: checked_command(command)?, folder, prints })
+                let folder = folder.map(require_absolute).transpose()?;
+                Ok(Check::Command { command: validate_command(command)?, folder, prints })
             }
-            (_, _, _, Some(until), _) => Ok(Check::Until { until: end_of(&until, now)? }),
-            (_, _, _, _, days) => Ok(Check::Days { days: checked_days(days.unwrap_or_default())? }),
+            (_, _, _, Some(until), _) => Ok(Check::Until { until: parse_until(&until, now)? }),
+            (_, _, _, _, days) => {
+                Ok(Check::Days { days: validate_days(days.unwrap_or_default())? })
+            }
         }
     }
 
     /// What goes with one sort of check says nothing with another.
-    fn check_company(&self) -> Result<()> {
+    fn check_companion_fields(&self) -> Result<()> {
         let lonely = |what: &str, with: &str| {
             Err(Error::invalid(
                 format!("`{what}` is given without `{with}`"),
@@ -130,11 +132,11 @@ impl NewCheck {
 }
 
 /// The path without `.` in it; `..` stays, because a link may stand before it.
-fn tidy(path: &Path) -> PathBuf {
+fn normalize_path(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-fn whole_path(path: String) -> Result<String> {
+fn require_absolute(path: String) -> Result<String> {
     if path.trim().is_empty() || path.contains('\0') {
         return Err(Error::invalid("the path of the check is empty or has a NUL", "give a path"));
     }
@@ -153,7 +155,7 @@ fn whole_path(path: String) -> Result<String> {
     ))
 }
 
-fn checked_digest(digest: &str) -> Result<String> {
+fn validate_digest(digest: &str) -> Result<String> {
     let digest = digest.trim().to_lowercase();
     match digest.len() == 64 && digest.chars().all(|c| c.is_ascii_hexdigit()) {
         true => Ok(digest),
@@ -164,7 +166,7 @@ fn checked_digest(digest: &str) -> Result<String> {
     }
 }
 
-fn checked_command(command: Vec<String>) -> Result<Vec<String>> {
+fn validate_command(command: Vec<String>) -> Result<Vec<String>> {
     let bytes: usize = command.iter().map(String::len).sum();
     let program = command.first().is_some_and(|program| !program.trim().is_empty());
     if !program || command.iter().any(|word| word.contains('\0')) {
@@ -173,10 +175,10 @@ fn checked_command(command: Vec<String>) -> Result<Vec<String>> {
             "give a program and its arguments",
         ));
     }
-    if command.len() > MAX_WORDS || bytes > MAX_COMMAND_BYTES {
+    if command.len() > MAX_COMMAND_ARGS || bytes > MAX_COMMAND_BYTES {
         return Err(Error::invalid(
             format!(
-                "the command has more than {MAX_WORDS} words or {MAX_COMMAND_BYTES} bytes in all"
+                "the command has more than {MAX_COMMAND_ARGS} words or {MAX_COMMAND_BYTES} bytes in all"
             ),
             "put it into a script and give its path",
         ));
@@ -195,7 +197,7 @@ fn whole_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Er
     }
 }
 
-fn checked_days(days: u32) -> Result<u32> {
+fn validate_days(days: u32) -> Result<u32> {
     match (1..=MAX_DAYS).contains(&days) {
         true => Ok(days),
         false => Err(Error::invalid(
@@ -206,7 +208,7 @@ fn checked_days(days: u32) -> Result<u32> {
 }
 
 /// The first moment at which what holds until `text` no longer holds.
-fn end_of(text: &str, now: &Zoned) -> Result<Timestamp> {
+fn parse_until(text: &str, now: &Zoned) -> Result<Timestamp> {
     let text = text.trim();
     let after = |day: Date| day.tomorrow()?.to_zoned(now.time_zone().clone());
     let day = |text: &str| text.parse::<Date>().and_then(after).map(|next| next.timestamp());
@@ -234,14 +236,14 @@ mod tests {
     #[test]
     fn a_check_is_one_thing_and_its_paths_are_whole() {
         let path = |path: &str| NewCheck { path: Some(path.into()), ..NewCheck::default() };
-        let refused = |check: NewCheck| check.checked(&now()).unwrap_err();
+        let refused = |check: NewCheck| check.validate(&now()).unwrap_err();
         assert!(refused(NewCheck::default()).to_string().contains("exactly one"));
         let two = NewCheck { days: Some(1), ..path("/a") };
         assert!(refused(two).to_string().contains("exactly one"));
         assert!(refused(path("源/a.rs")).hint().contains("whole path"));
-        let from = path("./源/a.rs").from_folder(Path::new("/home/wang"));
+        let from = path("./源/a.rs").resolve_paths(Path::new("/home/wang"));
         assert_eq!(
-            from.checked(&now()).unwrap(),
+            from.validate(&now()).unwrap(),
             Check::Path { path: "/home/wang/源/a.rs".into() }
         );
         let odd = NewCheck { prints: Some("x".into()), ..path("/a") };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// Names longer than this are a mistake, not a name; it also bounds keys in every backend.
-const MAX_NAME_CHARS: usize = 100;
+const MAX_SCOPE_NAME_CHARS: usize = 100;
 
 /// The owner of memories. Nothing is ever read, written or counted across two scopes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ struct RawScope {
 impl Scope {
     /// Checks both names and makes the scope of this agent and user.
     pub fn new(agent: &str, user: &str) -> Result<Self> {
-        Ok(Self { agent: checked("agent", agent)?, user: checked("user", user)? })
+        Ok(Self { agent: validate_name("agent", agent)?, user: validate_name("user", user)? })
     }
 
     /// The agent whose memory it is.
@@ -61,10 +61,10 @@ impl TryFrom<RawScope> for Scope {
 }
 
 /// A name must be usable in a uri and as a folder, so separators and hidden names are refused.
-fn checked(what: &str, name: &str) -> Result<String> {
+fn validate_name(what: &str, name: &str) -> Result<String> {
     let problem = if name.is_empty() {
         "is empty"
-    } else if name.chars().count() > MAX_NAME_CHARS {
+    } else if name.chars().count() > MAX_SCOPE_NAME_CHARS {
         "is longer than 100 characters"
     } else if name.contains(['/', '\\']) || name.chars().any(char::is_control) {
         "contains a slash or a control character"

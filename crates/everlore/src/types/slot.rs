@@ -8,7 +8,7 @@ use super::Kind;
 use crate::error::{Error, Result};
 
 /// The person that most statements are about.
-pub const USER: &str = "user";
+pub const USER_SUBJECT: &str = "user";
 
 /// Under this key a memory's metadata holds its slot.
 pub const SLOT_KEY: &str = "slot";
@@ -48,7 +48,7 @@ pub enum Attribute {
 }
 
 /// Every attribute: its name, the kind of memory it makes, and whether a subject has only one value at a time.
-const TABLE: [(Attribute, &str, Kind, bool); 27] = [
+const ATTRIBUTES: [(Attribute, &str, Kind, bool); 27] = [
     (Attribute::Name, "name", Kind::User, true),
     (Attribute::Age, "age", Kind::User, true),
     (Attribute::Birthday, "birthday", Kind::User, true),
@@ -82,11 +82,11 @@ const TABLE: [(Attribute, &str, Kind, bool); 27] = [
 impl Attribute {
     /// Every attribute, in the order of the table.
     pub fn all() -> impl Iterator<Item = Self> {
-        TABLE.iter().map(|row| row.0)
+        ATTRIBUTES.iter().map(|row| row.0)
     }
 
     fn row(self) -> &'static (Self, &'static str, Kind, bool) {
-        &TABLE[self as usize]
+        &ATTRIBUTES[self as usize]
     }
 
     /// The name used in metadata and answers.
@@ -100,7 +100,7 @@ impl Attribute {
     }
 
     /// Whether a subject has only one value at a time, so that a new one replaces the old.
-    pub fn is_single(self) -> bool {
+    pub fn is_single_valued(self) -> bool {
         self.row().3
     }
 
@@ -159,28 +159,28 @@ pub struct Slot {
 
 impl Slot {
     /// The slot that a memory's metadata holds, if any.
-    pub fn of(metadata: &serde_json::Map<String, serde_json::Value>) -> Option<Self> {
+    pub fn from_metadata(metadata: &serde_json::Map<String, serde_json::Value>) -> Option<Self> {
         serde_json::from_value(metadata.get(SLOT_KEY)?.clone()).ok()
     }
 
     /// Its subject and attribute as one text, the same for all rivals.
     pub fn key(&self) -> String {
-        format!("{} {}", self.attribute, plain(&self.subject))
+        format!("{} {}", self.attribute, normalize(&self.subject))
     }
 
     /// Whether both tell the same attribute of the same subject.
-    pub fn is_rival(&self, other: &Self) -> bool {
-        self.attribute == other.attribute && plain(&self.subject) == plain(&other.subject)
+    pub fn same_attribute(&self, other: &Self) -> bool {
+        self.attribute == other.attribute && normalize(&self.subject) == normalize(&other.subject)
     }
 
     /// Whether both say the same value, letter case and blanks aside.
     pub fn same_value(&self, other: &Self) -> bool {
-        plain(&self.value) == plain(&other.value)
+        normalize(&self.value) == normalize(&other.value)
     }
 }
 
 /// The letters and digits of a text, in lower case.
-fn plain(text: &str) -> String {
+fn normalize(text: &str) -> String {
     text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
@@ -199,15 +199,15 @@ mod tests {
     #[test]
     fn a_slot_is_read_back_from_metadata() {
         let slot = Slot {
-            subject: USER.into(),
+            subject: USER_SUBJECT.into(),
             attribute: Attribute::Home,
             value: "里斯本".into(),
             ended: false,
         };
         let mut metadata = serde_json::Map::new();
         metadata.insert(SLOT_KEY.into(), serde_json::to_value(&slot).unwrap());
-        assert_eq!(Slot::of(&metadata), Some(slot));
-        assert_eq!(Slot::of(&serde_json::Map::new()), None);
+        assert_eq!(Slot::from_metadata(&metadata), Some(slot));
+        assert_eq!(Slot::from_metadata(&serde_json::Map::new()), None);
     }
 
     #[test]

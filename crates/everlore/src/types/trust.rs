@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Memory, Via};
+use super::{Memory, Origin};
 
 /// Under this key a memory's metadata holds its trust.
 pub const TRUST_KEY: &str = "trust";
@@ -42,12 +42,12 @@ impl Trust {
     }
 
     /// The trust in what is derived from all of these; nothing is known of what has no source.
-    pub fn of_sources(sources: impl IntoIterator<Item = Self>) -> Self {
+    pub fn lowest_of(sources: impl IntoIterator<Item = Self>) -> Self {
         sources.into_iter().min().unwrap_or(Self::Inferred)
     }
 
     /// The trust that a memory's metadata tells, if any.
-    pub fn of(metadata: &serde_json::Map<String, serde_json::Value>) -> Option<Self> {
+    pub fn from_metadata(metadata: &serde_json::Map<String, serde_json::Value>) -> Option<Self> {
         serde_json::from_value(metadata.get(TRUST_KEY)?.clone()).ok()
     }
 }
@@ -56,11 +56,11 @@ impl Memory {
     /// How far it is trusted: as its metadata says, or by the way it came in.
     pub fn trust(&self) -> Trust {
         let by_way = match self.source.via {
-            Via::Remember | Via::Observe => Trust::Said,
-            Via::Extract => Trust::Inferred,
-            Via::Import => Trust::Imported,
+            Origin::Remember | Origin::Observe => Trust::Said,
+            Origin::Extract => Trust::Inferred,
+            Origin::Import => Trust::Imported,
         };
-        Trust::of(&self.metadata).unwrap_or(by_way)
+        Trust::from_metadata(&self.metadata).unwrap_or(by_way)
     }
 }
 
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn what_is_derived_has_the_lowest_trust_of_its_sources() {
-        assert_eq!(Trust::of_sources([Trust::Said, Trust::Tool, Trust::Approved]), Trust::Tool);
-        assert_eq!(Trust::of_sources([]), Trust::Inferred);
+        assert_eq!(Trust::lowest_of([Trust::Said, Trust::Tool, Trust::Approved]), Trust::Tool);
+        assert_eq!(Trust::lowest_of([]), Trust::Inferred);
     }
 }

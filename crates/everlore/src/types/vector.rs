@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 /// The name of a model and of this very version of it. Two vectors may be compared only if these are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct ModelId {
+pub struct EmbeddingModelId {
     /// What it is called.
     pub name: String,
     /// How many numbers its vectors have.
     pub dimensions: usize,
 }
 
-impl fmt::Display for ModelId {
+impl fmt::Display for EmbeddingModelId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
@@ -42,18 +42,18 @@ impl Vector {
     }
 
     /// The numbers, as far as eight bits have kept them.
-    pub fn numbers(&self) -> Vec<f32> {
+    pub fn dequantize(&self) -> Vec<f32> {
         self.values.iter().map(|value| f32::from(*value) * self.scale).collect()
     }
 
     /// The vector as a store keeps it: the scale, then the bytes.
-    pub fn to_slot(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let bytes = self.values.iter().map(|value| value.cast_unsigned());
         self.scale.to_le_bytes().into_iter().chain(bytes).collect()
     }
 
     /// Reads what [`Vector::to_slot`] wrote.
-    pub fn from_slot(slot: &[u8]) -> Option<Self> {
+    pub fn from_bytes(slot: &[u8]) -> Option<Self> {
         let (scale, values) = slot.split_first_chunk()?;
         let values = values.iter().map(|byte| byte.cast_signed()).collect();
         Some(Self { scale: f32::from_le_bytes(*scale), values })
@@ -62,9 +62,9 @@ impl Vector {
 
 /// The vectors of the memories that a write stores, all from one model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Vectors {
+pub struct ChangeVectors {
     /// The model that made them.
-    pub model: ModelId,
+    pub model: EmbeddingModelId,
     /// One for each change; none for a change that stores no text.
     pub vectors: Vec<Option<Vector>>,
 }
@@ -82,8 +82,8 @@ mod tests {
             for (number, value) in numbers.iter().zip(&vector.values) {
                 prop_assert!((number - f32::from(*value) * vector.scale).abs() <= vector.scale * 0.501);
             }
-            prop_assert_eq!(Vector::from_slot(&vector.to_slot()), Some(vector.clone()));
-            let again = Vector::quantize(&vector.numbers());
+            prop_assert_eq!(Vector::from_bytes(&vector.to_bytes()), Some(vector.clone()));
+            let again = Vector::quantize(&vector.dequantize());
             prop_assert_eq!(again.values, vector.values, "rounding again changes nothing");
         }
     }

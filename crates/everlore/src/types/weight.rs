@@ -6,7 +6,7 @@ use super::{Kind, Memory, Timestamp};
 pub const PINNED_KEY: &str = "pinned";
 
 /// A day in milliseconds.
-const DAY: f64 = 86_400_000.0;
+const DAY_MS: f64 = 86_400_000.0;
 
 impl Kind {
     /// After so many days without use a memory is worth half; none for what does not fade.
@@ -31,7 +31,7 @@ impl Memory {
     }
 
     /// From when on its stored weight fades: its last change or its last use.
-    pub fn weighed_at(&self) -> Timestamp {
+    pub fn decay_starts_at(&self) -> Timestamp {
         self.last_used_at.map_or(self.updated_at, |used| used.max(self.updated_at))
     }
 
@@ -40,13 +40,13 @@ impl Memory {
         if self.is_pinned() {
             return self.weight;
         }
-        self.weight * kept(self.kind, self.weighed_at(), now)
+        self.weight * decay_factor(self.kind, self.decay_starts_at(), now)
     }
 }
 
 /// The share of a weight that is left, from 0 to 1; all of it if `to` is not after `from`.
-pub fn kept(kind: Kind, from: Timestamp, to: Timestamp) -> f64 {
-    let days = (to.as_millisecond() - from.as_millisecond()) as f64 / DAY;
+pub fn decay_factor(kind: Kind, from: Timestamp, to: Timestamp) -> f64 {
+    let days = (to.as_millisecond() - from.as_millisecond()) as f64 / DAY_MS;
     kind.half_life_days().map_or(1.0, |half_life| (-days.max(0.0) / half_life).exp2())
 }
 
@@ -55,11 +55,18 @@ mod tests {
     use jiff::ToSpan;
 
     use super::*;
-    use crate::types::{Scope, Source, Via};
+    use crate::types::{MemorySource, Origin, Scope};
 
     fn memory(kind: Kind) -> Memory {
         let at = "2026-01-01T00:00:00Z".parse().unwrap();
-        Memory::blank(&Scope::default(), kind, "喜欢茶".into(), Source::of(Via::Remember), at, at)
+        Memory::with_content(
+            &Scope::default(),
+            kind,
+            "喜欢茶".into(),
+            MemorySource::new(Origin::Remember),
+            at,
+            at,
+        )
     }
 
     #[test]

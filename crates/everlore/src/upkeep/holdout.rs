@@ -6,10 +6,10 @@ use serde::Serialize;
 use crate::types::MemoryId;
 
 /// Fewer than this on either side cannot tell anything: a single answer would move the rate by more than three in a hundred.
-const ENOUGH: u64 = 30;
+const MIN_SAMPLES: u64 = 30;
 
 /// A difference below so many standard errors may be chance: one in twenty.
-const SURE: f64 = 2.0;
+const MIN_STANDARD_ERRORS: f64 = 2.0;
 
 /// Whether a memory is left out of the prompts of a conversation, given the share that should be. The same conversation
 /// always leaves the same out: a memory that came and went with the turns would tell nothing.
@@ -23,7 +23,7 @@ pub fn is_held_out(share: f64, session: &str, id: MemoryId) -> bool {
 
 /// How often something was used.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Rate {
+pub struct UsageRate {
     /// Of so many.
     pub of: u64,
     /// So many were used.
@@ -32,7 +32,7 @@ pub struct Rate {
     pub rate: f64,
 }
 
-impl Rate {
+impl UsageRate {
     /// The share of `used` in `of`.
     pub fn new(used: u64, of: u64) -> Self {
         Self { of, used, rate: if of == 0 { 0.0 } else { used as f64 / of as f64 } }
@@ -48,23 +48,23 @@ impl Rate {
 
 /// What answers say with a memory in the prompt and without it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct HoldoutComparison {
     /// Answers to prompts with the memory.
-    pub told: Rate,
+    pub told: UsageRate,
     /// Answers to prompts from which it was held out; what they say they know from elsewhere.
-    pub held_out: Rate,
+    pub held_out: UsageRate,
     /// By how much the first is higher.
     pub difference: f64,
     /// The standard error of the difference.
     pub standard_error: f64,
     /// What that means.
-    pub finding: Finding,
+    pub finding: HoldoutFinding,
 }
 
 /// What a comparison tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finding {
+pub enum HoldoutFinding {
     /// There are too few answers on one side.
     TooLittle,
     /// The difference may be chance.
@@ -76,19 +76,19 @@ pub enum Finding {
 }
 
 /// Compares answers with and without.
-pub fn compare(told: Rate, held_out: Rate) -> Comparison {
+pub fn compare_holdout(told: UsageRate, held_out: UsageRate) -> HoldoutComparison {
     let difference = told.rate - held_out.rate;
     let standard_error = (told.variance() + held_out.variance()).sqrt();
-    let finding = if told.of.min(held_out.of) < ENOUGH {
-        Finding::TooLittle
-    } else if difference.abs() < SURE * standard_error {
-        Finding::NoDifference
+    let finding = if told.of.min(held_out.of) < MIN_SAMPLES {
+        HoldoutFinding::TooLittle
+    } else if difference.abs() < MIN_STANDARD_ERRORS * standard_error {
+        HoldoutFinding::NoDifference
     } else if difference > 0.0 {
-        Finding::Useful
+        HoldoutFinding::Useful
     } else {
-        Finding::Harmful
+        HoldoutFinding::Harmful
     };
-    Comparison { told, held_out, difference, standard_error, finding }
+    HoldoutComparison { told, held_out, difference, standard_error, finding }
 }
 
 #[cfg(test)]
@@ -116,18 +116,18 @@ mod tests {
     #[test]
     fn a_comparison_says_when_it_cannot_tell() {
         let finding = |told: (u64, u64), held: (u64, u64)| {
-            compare(Rate::new(told.0, told.1), Rate::new(held.0, held.1)).finding
+            compare_holdout(UsageRate::new(told.0, told.1), UsageRate::new(held.0, held.1)).finding
         };
-        assert_eq!(finding((0, 0), (0, 0)), Finding::TooLittle);
-        assert_eq!(finding((900, 1_000), (0, 29)), Finding::TooLittle);
-        assert_eq!(finding((300, 1_000), (10, 40)), Finding::NoDifference);
-        assert_eq!(finding((300, 1_000), (2, 40)), Finding::Useful);
-        assert_eq!(finding((100, 1_000), (20, 40)), Finding::Harmful);
+        assert_eq!(finding((0, 0), (0, 0)), HoldoutFinding::TooLittle);
+        assert_eq!(finding((900, 1_000), (0, 29)), HoldoutFinding::TooLittle);
+        assert_eq!(finding((300, 1_000), (10, 40)), HoldoutFinding::NoDifference);
+        assert_eq!(finding((300, 1_000), (2, 40)), HoldoutFinding::Useful);
+        assert_eq!(finding((100, 1_000), (20, 40)), HoldoutFinding::Harmful);
     }
 
     #[test]
     fn the_standard_error_is_that_of_two_shares() {
-        let compared = compare(Rate::new(499, 998), Rate::new(49, 98));
+        let compared = compare_holdout(UsageRate::new(499, 998), UsageRate::new(49, 98));
         assert!(
             (compared.standard_error - (0.25_f64 / 1_000.0 + 0.25 / 100.0).sqrt()).abs() < 1e-9
         );

@@ -10,8 +10,8 @@ use std::{
 };
 
 use crate::{
-    text::{han::simplify, terms::terms},
-    types::{Kind, Memory, Status, Timestamp, Via},
+    text::{terms::terms, traditional::simplify},
+    types::{Kind, Memory, Origin, Status, Timestamp},
 };
 
 /// Words with which extractors open or fill statements; with or without them a statement is the same.
@@ -21,38 +21,38 @@ const FILLERS: [&str; 7] = ["user", "person", "still", "also", "currently", "rea
 const CHINESE_FILLERS: [&str; 6] = ["用户", "目前", "仍然", "一直", "现在", "非常"];
 
 /// Of the pairs of neighbouring words, so many must be the same: "Ann likes Bob" is not "Bob likes Ann".
-const SAME_ORDER: f64 = 0.6;
+const MIN_ORDER_OVERLAP: f64 = 0.6;
 
 /// Memories that say the same, and the one that stays.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Merge {
+pub struct DuplicateMerge {
     /// The one that stays, with the evidence and the tags of all.
-    pub stays: Memory,
+    pub survivor: Memory,
     /// The others, as superseded by it.
     pub superseded: Vec<Memory>,
 }
 
 /// Finds memories that say the same among those given, and puts each group together.
-pub fn merges(memories: &[Memory], now: Timestamp) -> Vec<Merge> {
-    let mut groups: HashMap<(Kind, u64), Vec<(&Memory, Words)>> = HashMap::new();
+pub fn find_merges(memories: &[Memory], now: Timestamp) -> Vec<DuplicateMerge> {
+    let mut groups: HashMap<(Kind, u64), Vec<(&Memory, StatementTerms)>> = HashMap::new();
     for memory in memories {
         if let Some(key) = merge_key(memory) {
-            groups.entry(key).or_default().push((memory, Words::of(&memory.content)));
+            groups.entry(key).or_default().push((memory, StatementTerms::of(&memory.content)));
         }
     }
     let mut merges: Vec<_> = groups
         .into_values()
-        .flat_map(|group| alike(&group))
-        .map(|same| merge(&same, now))
+        .flat_map(|group| same_order_groups(&group))
+        .map(|same| merge_group(&same, now))
         .collect();
-    merges.sort_by_key(|merge| merge.stays.id);
+    merges.sort_by_key(|merge| merge.survivor.id);
     merges
 }
 
 /// Equal for memories that may say the same; none for a memory that stands for itself.
 pub fn merge_key(memory: &Memory) -> Option<(Kind, u64)> {
-    let words = may_merge(memory).then(|| Words::of(&memory.content))?;
-    (!words.row.is_empty()).then(|| (memory.kind, words.key()))
+    let words = may_merge(memory).then(|| StatementTerms::of(&memory.content))?;
+    (!words.terms.is_empty()).then(|| (memory.kind, words.key()))
 }
 
 /// Only statements that hold are put together: the same thing may happen twice, and files and turns stand for themselves.
@@ -61,18 +61,18 @@ fn may_merge(memory: &Memory) -> bool {
         memory.kind,
         Kind::User | Kind::Feedback | Kind::Project | Kind::Reference | Kind::Knowledge
     );
-    let stands_for_a_file = memory.source.via == Via::Import
+    let stands_for_a_file = memory.source.via == Origin::Import
         || ["file", "path", "hash"].iter().any(|key| memory.metadata.contains_key(*key));
     holds && memory.status == Status::Active && !stands_for_a_file && !memory.is_pinned()
 }
 
 /// The words of a statement that tell something, in order.
-struct Words {
-    row: Vec<String>,
+struct StatementTerms {
+    terms: Vec<String>,
     is_negative: bool,
 }
 
-impl Words {
+impl StatementTerms {
     fn of(text: &str) -> Self {
         let lower = text.to_lowercase();
         let is_negative = ["not ", "n't ", " no ", "never", "不", "没", "無", "无", "别", "非"]
@@ -83,26 +83,26 @@ impl Words {
             text = text.replace(filler, "");
         }
         Self {
-            row: terms(&text).into_iter().filter(|term| !is_filler(term)).collect(),
+            terms: terms(&text).into_iter().filter(|term| !is_filler(term)).collect(),
             is_negative,
         }
     }
 
     /// Equal for texts with the same words, whatever their order.
     fn key(&self) -> u64 {
-        let set: BTreeSet<&str> = self.row.iter().map(String::as_str).collect();
+        let set: BTreeSet<&str> = self.terms.iter().map(String::as_str).collect();
         let joined = set.into_iter().collect::<Vec<_>>().join("\0");
         xxhash_rust::xxh3::xxh3_64(joined.as_bytes()) ^ u64::from(self.is_negative)
     }
 
-    fn has_order_of(&self, other: &Self) -> bool {
+    fn has_same_order(&self, other: &Self) -> bool {
         let pairs = |words: &Self| -> BTreeSet<(String, String)> {
-            words.row.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+            words.terms.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
         };
         let (own, others) = (pairs(self), pairs(other));
         let shared = own.intersection(&others).count();
-        self.row == other.row
-            || shared as f64 >= SAME_ORDER * own.len().max(others.len()) as f64 && shared > 0
+        self.terms == other.terms
+            || shared as f64 >= MIN_ORDER_OVERLAP * own.len().max(others.len()) as f64 && shared > 0
     }
 }
 
@@ -114,10 +114,10 @@ fn is_filler(term: &str) -> bool {
 }
 
 /// The groups of one bucket whose words also stand in the same order.
-fn alike<'a>(bucket: &[(&'a Memory, Words)]) -> Vec<Vec<&'a Memory>> {
+fn same_order_groups<'a>(bucket: &[(&'a Memory, StatementTerms)]) -> Vec<Vec<&'a Memory>> {
     let mut groups: Vec<(usize, Vec<&Memory>)> = Vec::new();
     for (index, (memory, words)) in bucket.iter().enumerate() {
-        let same = groups.iter_mut().find(|(first, _)| bucket[*first].1.has_order_of(words));
+        let same = groups.iter_mut().find(|(first, _)| bucket[*first].1.has_same_order(words));
         match same {
             Some((_, group)) => group.push(memory),
             None => groups.push((index, vec![memory])),
@@ -127,7 +127,7 @@ fn alike<'a>(bucket: &[(&'a Memory, Words)]) -> Vec<Vec<&'a Memory>> {
 }
 
 /// The most trusted stays, and of those the newest; it gets the evidence and the tags of all.
-fn merge(same: &[&Memory], now: Timestamp) -> Merge {
+fn merge_group(same: &[&Memory], now: Timestamp) -> DuplicateMerge {
     let mut order: BTreeMap<_, &Memory> = BTreeMap::new();
     for memory in same {
         order.insert((memory.trust(), memory.at, memory.id), memory);
@@ -136,8 +136,8 @@ fn merge(same: &[&Memory], now: Timestamp) -> Merge {
     let mut stays = order.remove(0).clone();
     stays.weight = stays.weight_at(now);
     for memory in &order {
-        unite(&mut stays.source.turns, &memory.source.turns);
-        unite(&mut stays.tags, &memory.tags);
+        extend_unique(&mut stays.source.turns, &memory.source.turns);
+        extend_unique(&mut stays.tags, &memory.tags);
         stays.weight = stays.weight.max(memory.weight_at(now));
         stays.importance = stays.importance.max(memory.importance);
         stays.confidence = stays.confidence.max(memory.confidence);
@@ -151,10 +151,10 @@ fn merge(same: &[&Memory], now: Timestamp) -> Merge {
         version: memory.version + 1,
         ..(*memory).clone()
     };
-    Merge { superseded: order.iter().map(replaced).collect(), stays }
+    DuplicateMerge { superseded: order.iter().map(replaced).collect(), survivor: stays }
 }
 
-fn unite<T: Clone + PartialEq>(own: &mut Vec<T>, others: &[T]) {
+fn extend_unique<T: Clone + PartialEq>(own: &mut Vec<T>, others: &[T]) {
     let new: Vec<T> = others.iter().filter(|other| !own.contains(other)).cloned().collect();
     own.extend(new);
 }
@@ -164,15 +164,15 @@ mod tests {
     use jiff::ToSpan;
 
     use super::*;
-    use crate::types::{MemoryId, Scope, Source, TRUST_KEY};
+    use crate::types::{MemoryId, MemorySource, Scope, TRUST_KEY};
 
     fn at(day: i64) -> Timestamp {
         "2026-01-01T00:00:00Z".parse::<Timestamp>().unwrap() + (24 * day).hours()
     }
 
     fn memory(text: &str, day: i64) -> Memory {
-        let source = Source::of(Via::Extract);
-        Memory::blank(&Scope::default(), Kind::User, text.into(), source, at(day), at(day))
+        let source = MemorySource::new(Origin::Extract);
+        Memory::with_content(&Scope::default(), Kind::User, text.into(), source, at(day), at(day))
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
             ("发布日期是3月20日", "发布日期是3月27日", false),
         ];
         for (one, other, same) in cases {
-            let merged = merges(&[memory(one, 0), memory(other, 9)], at(10));
+            let merged = find_merges(&[memory(one, 0), memory(other, 9)], at(10));
             assert_eq!(merged.len(), usize::from(same), "{one} / {other}");
         }
     }
@@ -206,11 +206,11 @@ mod tests {
         new.source.turns = vec![MemoryId::new(at(9))];
         (old.tags, new.tags) = (vec!["茶".into(), "爱好".into()], vec!["茶".into()]);
         old.weight = 1.8;
-        let merged = merges(&[old.clone(), new.clone()], at(10)).remove(0);
-        assert_eq!(merged.stays.id, new.id);
-        assert_eq!(merged.stays.source.turns, [new.source.turns[0], old.source.turns[0]]);
-        assert_eq!(merged.stays.tags, ["茶", "爱好"]);
-        assert!(merged.stays.weight > 1.7);
+        let merged = find_merges(&[old.clone(), new.clone()], at(10)).remove(0);
+        assert_eq!(merged.survivor.id, new.id);
+        assert_eq!(merged.survivor.source.turns, [new.source.turns[0], old.source.turns[0]]);
+        assert_eq!(merged.survivor.tags, ["茶", "爱好"]);
+        assert!(merged.survivor.weight > 1.7);
         let [gone] = &merged.superseded[..] else { panic!("{merged:?}") };
         assert_eq!((gone.id, gone.status), (old.id, Status::Superseded));
         assert_eq!((gone.superseded_by, gone.version), (Some(new.id), 2));
@@ -221,7 +221,7 @@ mod tests {
         let (mut old, mut new) = (memory("I like tea", 0), memory("I like tea!", 9));
         old.metadata.insert(TRUST_KEY.into(), "said".into());
         new.metadata.insert(TRUST_KEY.into(), "outside".into());
-        assert_eq!(merges(&[new, old.clone()], at(10))[0].stays.id, old.id);
+        assert_eq!(find_merges(&[new, old.clone()], at(10))[0].survivor.id, old.id);
     }
 
     #[test]
@@ -229,12 +229,12 @@ mod tests {
         let pair = |change: fn(&mut Memory)| {
             let mut both = [memory("went to the dentist", 0), memory("Went to the dentist.", 9)];
             both.iter_mut().for_each(change);
-            merges(&both, at(10)).len()
+            find_merges(&both, at(10)).len()
         };
         assert_eq!(pair(|_| {}), 1);
         assert_eq!(pair(|memory| memory.kind = Kind::Experience), 0);
         assert_eq!(pair(|memory| memory.kind = Kind::Turn), 0);
-        assert_eq!(pair(|memory| memory.source.via = Via::Import), 0);
+        assert_eq!(pair(|memory| memory.source.via = Origin::Import), 0);
         assert_eq!(pair(|memory| memory.status = Status::Archived), 0);
         assert_eq!(pair(|memory| drop(memory.metadata.insert("pinned".into(), true.into()))), 0);
     }

@@ -5,10 +5,10 @@ mod usage;
 mod weight;
 mod holdout;
 mod merge;
-mod touch;
+mod archive;
 
-pub use holdout::{Comparison, Finding, Rate, compare, is_held_out};
-pub use merge::{Merge, merge_key, merges};
-pub use touch::{archived, expired, is_expired, touches_too_many};
-pub use usage::{Seen, asked_of, used};
-pub use weight::weigh;
+pub use archive::{archive_expired, archived, is_expired, needs_confirmation};
+pub use holdout::{HoldoutComparison, HoldoutFinding, UsageRate, compare_holdout, is_held_out};
+pub use merge::{DuplicateMerge, find_merges, merge_key};
+pub use usage::{ShownMemory, detect_usage, question_digests};
+pub use weight::apply_usage;

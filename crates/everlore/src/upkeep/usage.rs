@@ -13,64 +13,64 @@ use regex::Regex;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::text::{
-    han::simplify,
     language::is_cjk,
     sentences::sentences,
-    terms::{is_loose_pair, terms},
+    terms::{is_function_pair, terms},
+    traditional::simplify,
 };
 
 /// An answer that says this share of what a memory adds to the question uses it.
-const MOST_OF_IT: f64 = 0.45;
+const STRONG_COVERAGE: f64 = 0.45;
 
 /// With a near meaning, this share is enough.
-const SOME_OF_IT: f64 = 0.25;
+const WEAK_COVERAGE: f64 = 0.25;
 
 /// The cosine from which on a sentence of the answer is near a memory. The built-in model gives two sentences about
 /// one topic about 0.4, and a sentence said in other words 0.6 and more.
-const NEAR: f32 = 0.6;
+const NEAR_COSINE: f32 = 0.6;
 
 /// A phrase of so many letters of sense: two words, or four characters.
-const PHRASE: usize = 4;
+const PHRASE_CHARS: usize = 4;
 
 /// A word counts as two characters of languages that write a word with about two.
-const WORD: usize = 2;
+const CHARS_PER_WORD: usize = 2;
 
 /// How much a sign tells: an identifier or a number is hardly there by chance, a name seldom, a word sometimes.
-const IDENTIFIER: f64 = 3.0;
-const NAME: f64 = 2.0;
-const PLAIN: f64 = 1.0;
+const IDENTIFIER_WEIGHT: f64 = 3.0;
+const NAME_WEIGHT: f64 = 2.0;
+const WORD_WEIGHT: f64 = 1.0;
 /// A word of two characters stands in about two pairs.
-const PAIR: f64 = 0.5;
+const CJK_PAIR_WEIGHT: f64 = 0.5;
 
 /// A memory as the prompt told it.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
+pub struct ShownMemory<'a> {
     /// What the model saw of it.
     pub text: &'a str,
     /// What [`asked_of`] kept of the question.
-    pub asked: &'a [u8],
+    pub question_digests: &'a [u8],
     /// The cosine with the nearest sentence of the answer; 0 where no model is at hand.
     pub similarity: f32,
 }
 
 /// Digests of what a question has in common with a memory, four bytes each; neither can be read from them.
-pub fn asked_of(question: &str, memory: &str) -> Vec<u8> {
-    let signs = signs(question);
-    let own = self::signs(memory);
+pub fn question_digests(question: &str, memory: &str) -> Vec<u8> {
+    let signs = features(question);
+    let own = self::features(memory);
     let mut shared: Vec<u32> =
-        own.keys().filter(|key| signs.contains_key(*key)).map(|key| digest(key)).collect();
+        own.keys().filter(|key| signs.contains_key(*key)).map(|key| feature_digest(key)).collect();
     shared.sort_unstable();
     shared.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
 /// Whether the answer used each of these memories.
-pub fn used(seen: &[Seen<'_>], answer: &str) -> Vec<bool> {
-    let told = claims(answer);
-    let answer_signs = signs(&told);
+pub fn detect_usage(seen: &[ShownMemory<'_>], answer: &str) -> Vec<bool> {
+    let told = strip_disclaimers(answer);
+    let answer_signs = features(&told);
     let answer_phrases = phrases(&told);
     // What several memories of the prompt say, the answer may have from any of them.
     let mut holders: BTreeMap<String, usize> = BTreeMap::new();
-    let all: Vec<_> = seen.iter().map(|seen| signs(seen.text)).collect();
+    let all: Vec<_> = seen.iter().map(|seen| features(seen.text)).collect();
     for key in all.iter().flat_map(BTreeMap::keys) {
         *holders.entry(key.clone()).or_default() += 1;
     }
@@ -78,72 +78,86 @@ pub fn used(seen: &[Seen<'_>], answer: &str) -> Vec<bool> {
     seen.iter()
         .zip(&all)
         .map(|(seen, own)| {
-            let asked: HashSet<u32> =
-                seen.asked.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
-            let signs = Compared { own, asked: &asked, answer: &answer_signs };
-            signs.quotes(share)
-                || signs.share(share) >= MOST_OF_IT
-                || signs.share(share) >= SOME_OF_IT && seen.similarity >= NEAR
-                || says_a_phrase(seen.text, &asked, &answer_phrases)
+            let asked: HashSet<u32> = seen
+                .question_digests
+                .as_chunks()
+                .0
+                .iter()
+                .map(|bytes| u32::from_le_bytes(*bytes))
+                .collect();
+            let signs = FeatureComparison {
+                memory_features: own,
+                question_digests: &asked,
+                answer_features: &answer_signs,
+            };
+            signs.quotes_identifier(share)
+                || signs.coverage(share) >= STRONG_COVERAGE
+                || signs.coverage(share) >= WEAK_COVERAGE && seen.similarity >= NEAR_COSINE
+                || repeats_phrase(seen.text, &asked, &answer_phrases)
         })
         .collect()
 }
 
 /// The signs of a memory beside those of the question and of the answer.
-struct Compared<'a> {
-    own: &'a BTreeMap<String, f64>,
-    asked: &'a HashSet<u32>,
-    answer: &'a BTreeMap<String, f64>,
+struct FeatureComparison<'a> {
+    memory_features: &'a BTreeMap<String, f64>,
+    question_digests: &'a HashSet<u32>,
+    answer_features: &'a BTreeMap<String, f64>,
 }
 
-impl Compared<'_> {
-    fn is_asked(&self, key: &str) -> bool {
-        self.asked.contains(&digest(key))
+impl FeatureComparison<'_> {
+    fn is_in_question(&self, key: &str) -> bool {
+        self.question_digests.contains(&feature_digest(key))
     }
 
     /// How much of what the memory adds to the question the answer says, by weight, from 0 to 1. Where it adds nothing,
     /// only all of it counts: "yes, you like tea".
-    fn share(&self, share: impl Fn(&str) -> f64) -> f64 {
-        let new: Vec<_> = self.own.iter().filter(|(key, _)| !self.is_asked(key)).collect();
+    fn coverage(&self, share: impl Fn(&str) -> f64) -> f64 {
+        let new: Vec<_> =
+            self.memory_features.iter().filter(|(key, _)| !self.is_in_question(key)).collect();
         if new.is_empty() {
-            let said = self.own.keys().filter(|key| self.answer.contains_key(*key)).count();
-            return if said == self.own.len() && said > 0 { 1.0 } else { 0.0 };
+            let said = self
+                .memory_features
+                .keys()
+                .filter(|key| self.answer_features.contains_key(*key))
+                .count();
+            return if said == self.memory_features.len() && said > 0 { 1.0 } else { 0.0 };
         }
         let all: f64 = new.iter().map(|(_, weight)| **weight).sum();
-        let said = new.iter().filter(|(key, _)| self.answer.contains_key(*key));
+        let said = new.iter().filter(|(key, _)| self.answer_features.contains_key(*key));
         said.map(|(key, weight)| **weight * share(key)).sum::<f64>() / all
     }
 
     /// Whether the answer has an identifier that this memory alone has, and the question had not.
-    fn quotes(&self, share: impl Fn(&str) -> f64) -> bool {
-        self.own.iter().any(|(key, weight)| {
-            *weight >= IDENTIFIER
-                && is_telling(key)
-                && !self.is_asked(key)
-                && self.answer.contains_key(key)
+    fn quotes_identifier(&self, share: impl Fn(&str) -> f64) -> bool {
+        self.memory_features.iter().any(|(key, weight)| {
+            *weight >= IDENTIFIER_WEIGHT
+                && is_distinctive(key)
+                && !self.is_in_question(key)
+                && self.answer_features.contains_key(key)
                 && share(key) >= 1.0
         })
     }
 }
 
 /// Whether an identifier is hardly there by chance: not a year, not a number of one or two figures.
-fn is_telling(key: &str) -> bool {
+fn is_distinctive(key: &str) -> bool {
     let is_number = key.chars().all(|c| c.is_ascii_digit());
     let is_year = key.len() == 4 && (key.starts_with("19") || key.starts_with("20"));
     key.chars().count() >= 3 && !(is_number && is_year)
 }
 
 /// What the answer claims: without the clauses that say that something is not known.
-fn claims(answer: &str) -> String {
-    let clauses = sentences(answer).flat_map(|sentence| CLAUSE.split(sentence));
-    clauses.filter(|clause| !IGNORANCE.is_match(clause)).collect::<Vec<_>>().join(" . ")
+fn strip_disclaimers(answer: &str) -> String {
+    let clauses = sentences(answer).flat_map(|sentence| CLAUSE_BREAK.split(sentence));
+    clauses.filter(|clause| !DISCLAIMER.is_match(clause)).collect::<Vec<_>>().join(" . ")
 }
 
-static CLAUSE: LazyLock<Regex> = LazyLock::new(|| {
+static CLAUSE_BREAK: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"[,;]\s|[，；。！？\n]|\s(?:but|though|however)\s|但是?|不过").expect("valid")
 });
 
-static IGNORANCE: LazyLock<Regex> = LazyLock::new(|| {
+static DISCLAIMER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(?:don't|do not|didn't|did not|doesn't) (?:\w+ )?(?:know|have|recall|remember|see|find|mention|say|tell)\b|\bnot (?:sure|aware|certain|mentioned|known)\b|\bno (?:information|record|memory|mention|idea|notes?)\b|\b(?:can't|cannot|can not|couldn't|unable to) (?:\w+ )?(?:recall|remember|find|tell|say|confirm|know)\b|\bhaven't (?:told|mentioned|said|shared)\b|不知道|不清楚|不确定|不太清楚|没有?(?:任何)?(?:相关)?(?:的)?(?:记录|信息|资料|记忆|印象)|没有?(?:提到|提过|告诉|说过|找到|查到)|无法(?:确定|得知|确认|判断)|想不起|不记得|记不清|查不到",
     )
@@ -151,16 +165,20 @@ static IGNORANCE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What a text can be told by, with how much each tells: stems of words, identifiers, pairs of characters.
-fn signs(text: &str) -> BTreeMap<String, f64> {
+fn features(text: &str) -> BTreeMap<String, f64> {
     let mut signs = BTreeMap::new();
     let text = simplify(text);
-    for piece in pieces(&text) {
+    for piece in tokenize(&text) {
         match piece {
-            Piece::Word { text, is_name } => add_word(&mut signs, text, is_name),
-            Piece::Characters(run) => {
-                let pairs = telling_runs(&run).flat_map(|run| run.windows(2));
+            UsageToken::Word { text, is_name } => add_word(&mut signs, text, is_name),
+            UsageToken::CjkRun(run) => {
+                let pairs = distinctive_runs(&run).flat_map(|run| run.windows(2));
                 let pairs = pairs.map(|pair| pair.iter().collect::<String>());
-                signs.extend(pairs.filter(|pair| !is_loose_pair(pair)).map(|pair| (pair, PAIR)));
+                signs.extend(
+                    pairs
+                        .filter(|pair| !is_function_pair(pair))
+                        .map(|pair| (pair, CJK_PAIR_WEIGHT)),
+                );
             }
         }
     }
@@ -169,11 +187,11 @@ fn signs(text: &str) -> BTreeMap<String, f64> {
 
 fn add_word(signs: &mut BTreeMap<String, f64>, word: &str, is_name: bool) {
     if is_identifier(word) {
-        signs.insert(word.to_lowercase(), IDENTIFIER);
+        signs.insert(word.to_lowercase(), IDENTIFIER_WEIGHT);
         return;
     }
-    for term in terms(word).into_iter().filter(|term| !GENERIC.contains(&term.as_str())) {
-        let weight = if is_name { NAME } else { PLAIN };
+    for term in terms(word).into_iter().filter(|term| !GENERIC_WORDS.contains(&term.as_str())) {
+        let weight = if is_name { NAME_WEIGHT } else { WORD_WEIGHT };
         let known = signs.entry(term).or_insert(weight);
         *known = known.max(weight);
     }
@@ -186,7 +204,7 @@ fn is_identifier(word: &str) -> bool {
 }
 
 /// Words that stand in most statements about a user: having them says nothing.
-const GENERIC: [&str; 19] = [
+const GENERIC_WORDS: [&str; 19] = [
     "user", "like", "love", "prefer", "enjoy", "want", "need", "use", "have", "name", "call",
     "person", "make", "get", "good", "great", "thing", "way", "help",
 ];
@@ -198,7 +216,7 @@ const GENERIC_PAIRS: [&str; 18] = [
 ];
 
 /// What is left of a run between words that tell nothing.
-fn telling_runs(run: &[char]) -> impl Iterator<Item = &[char]> {
+fn distinctive_runs(run: &[char]) -> impl Iterator<Item = &[char]> {
     let generic = |at: usize| {
         let pair: String = run[at..(at + 2).min(run.len())].iter().collect();
         GENERIC_PAIRS.contains(&pair.as_str())
@@ -217,18 +235,18 @@ fn telling_runs(run: &[char]) -> impl Iterator<Item = &[char]> {
 }
 
 fn is_generic_pair(pair: &str) -> bool {
-    GENERIC_PAIRS.contains(&pair) || is_loose_pair(pair)
+    GENERIC_PAIRS.contains(&pair) || is_function_pair(pair)
 }
 
 /// A part of a text.
-enum Piece<'a> {
+enum UsageToken<'a> {
     /// A word of letters, or an identifier; a name is written with a capital within a sentence.
     Word { text: &'a str, is_name: bool },
     /// Characters of a language without blanks.
-    Characters(Vec<char>),
+    CjkRun(Vec<char>),
 }
 
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn tokenize(text: &str) -> Vec<UsageToken<'_>> {
     let mut pieces = Vec::new();
     let (mut at, mut opens) = (0, true);
     while let Some(first) = text[at..].chars().next() {
@@ -236,13 +254,14 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         if is_cjk(first) {
             let run: Vec<char> = rest.chars().take_while(|c| is_cjk(*c)).collect();
             at += run.iter().map(|c| c.len_utf8()).sum::<usize>();
-            pieces.push(Piece::Characters(run));
+            pieces.push(UsageToken::CjkRun(run));
             opens = false;
         } else if is_word(first) {
-            let end = rest.find(|c| !is_word(c) && !is_joint(c)).unwrap_or(rest.len());
-            let word = rest[..end].trim_end_matches(is_joint);
+            let end =
+                rest.find(|c| !is_word(c) && !is_identifier_separator(c)).unwrap_or(rest.len());
+            let word = rest[..end].trim_end_matches(is_identifier_separator);
             let is_name = !opens && first.is_uppercase();
-            pieces.push(Piece::Word { text: word, is_name });
+            pieces.push(UsageToken::Word { text: word, is_name });
             at += word.len();
             opens = false;
         } else {
@@ -258,49 +277,54 @@ fn is_word(c: char) -> bool {
 }
 
 /// What may stand within an identifier.
-fn is_joint(c: char) -> bool {
+fn is_identifier_separator(c: char) -> bool {
     matches!(c, '/' | '.' | '_' | '-' | '@' | '\\' | ':' | '#' | '\'' | '~')
 }
 
 /// Every phrase of a text: neighbouring words, and characters in a row.
 fn phrases(text: &str) -> HashSet<String> {
-    rows(text).iter().flat_map(|row| row_phrases(row)).map(|phrase| phrase.join(" ")).collect()
+    token_rows(text)
+        .iter()
+        .flat_map(|row| row_phrases(row))
+        .map(|phrase| phrase.join(" "))
+        .collect()
 }
 
 /// Whether the answer has a phrase of the memory of which the question had less than half.
-fn says_a_phrase(memory: &str, asked: &HashSet<u32>, answer: &HashSet<String>) -> bool {
+fn repeats_phrase(memory: &str, asked: &HashSet<u32>, answer: &HashSet<String>) -> bool {
     let is_new = |phrase: &Vec<String>| {
         let known = match phrase[0].chars().next() {
             Some(first) if is_cjk(first) => {
                 let chars: Vec<char> = phrase.iter().flat_map(|c| c.chars()).collect();
                 let pairs: Vec<String> =
                     chars.windows(2).map(|pair| pair.iter().collect()).collect();
-                let known = |pair: &&String| is_generic_pair(pair) || asked.contains(&digest(pair));
+                let known =
+                    |pair: &&String| is_generic_pair(pair) || asked.contains(&feature_digest(pair));
                 pairs.iter().filter(known).count() as f64 / pairs.len() as f64
             }
             _ => {
                 let known = |word: &&String| {
-                    GENERIC.contains(&word.as_str()) || asked.contains(&digest(word))
+                    GENERIC_WORDS.contains(&word.as_str()) || asked.contains(&feature_digest(word))
                 };
                 phrase.iter().filter(known).count() as f64 / phrase.len() as f64
             }
         };
         known < 0.5
     };
-    let own = rows(memory);
+    let own = token_rows(memory);
     let mut own = own.iter().flat_map(|row| row_phrases(row));
     own.any(|phrase| answer.contains(&phrase.join(" ")) && is_new(&phrase))
 }
 
 /// Runs of words or characters, as stems and single characters.
-fn rows(text: &str) -> Vec<Vec<String>> {
+fn token_rows(text: &str) -> Vec<Vec<String>> {
     let text = simplify(text);
     let mut rows = Vec::new();
     let mut words: Vec<String> = Vec::new();
-    for piece in pieces(&text) {
+    for piece in tokenize(&text) {
         match piece {
-            Piece::Word { text, .. } => words.extend(terms(text).into_iter().next()),
-            Piece::Characters(run) => {
+            UsageToken::Word { text, .. } => words.extend(terms(text).into_iter().next()),
+            UsageToken::CjkRun(run) => {
                 rows.push(std::mem::take(&mut words));
                 rows.push(run.into_iter().map(String::from).collect());
             }
@@ -312,11 +336,11 @@ fn rows(text: &str) -> Vec<Vec<String>> {
 
 fn row_phrases(row: &[String]) -> Vec<Vec<String>> {
     let is_cjk_row = row.first().and_then(|first| first.chars().next()).is_some_and(is_cjk);
-    let length = if is_cjk_row { PHRASE } else { PHRASE / WORD };
+    let length = if is_cjk_row { PHRASE_CHARS } else { PHRASE_CHARS / CHARS_PER_WORD };
     row.windows(length).map(<[String]>::to_vec).collect()
 }
 
-fn digest(key: &str) -> u32 {
+fn feature_digest(key: &str) -> u32 {
     xxh3_64(key.as_bytes()) as u32
 }
 

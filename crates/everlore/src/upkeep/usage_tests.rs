@@ -6,32 +6,37 @@ use super::*;
 const CASES: &str = include_str!("usage_cases.tsv");
 
 #[derive(Debug)]
-struct Case {
+struct UsageCase {
     used: bool,
     memory: &'static str,
     question: &'static str,
     answer: &'static str,
 }
 
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<UsageCase> {
     let lines = CASES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let case = |line: &'static str| {
         let [label, memory, question, answer] = line.split('\t').collect::<Vec<_>>()[..] else {
             panic!("four columns: {line}")
         };
         assert!(["used", "unused"].contains(&label), "{line}");
-        Case { used: label == "used", memory, question, answer }
+        UsageCase { used: label == "used", memory, question, answer }
     };
     lines.map(case).collect()
 }
 
-fn is_used(case: &Case) -> bool {
-    let asked = asked_of(case.question, case.memory);
-    used(&[Seen { text: case.memory, asked: &asked, similarity: 0.0 }], case.answer)[0]
+fn is_used(case: &UsageCase) -> bool {
+    let asked = question_digests(case.question, case.memory);
+    detect_usage(
+        &[ShownMemory { text: case.memory, question_digests: &asked, similarity: 0.0 }],
+        case.answer,
+    )[0]
 }
 
 /// Precision and recall, and what was judged wrongly.
-fn measured<'a>(cases: impl Iterator<Item = &'a Case>) -> (f64, f64, Vec<&'a Case>) {
+fn precision_and_recall<'a>(
+    cases: impl Iterator<Item = &'a UsageCase>,
+) -> (f64, f64, Vec<&'a UsageCase>) {
     let (mut right, mut found, mut there, mut wrong) = (0, 0, 0, Vec::new());
     for case in cases {
         let judged = is_used(case);
@@ -48,7 +53,7 @@ fn measured<'a>(cases: impl Iterator<Item = &'a Case>) -> (f64, f64, Vec<&'a Cas
 #[test]
 fn there_are_as_many_cases_of_either_language_and_half_are_negative() {
     let cases = cases();
-    let is_chinese = |case: &&Case| case.memory.chars().any(is_cjk);
+    let is_chinese = |case: &&UsageCase| case.memory.chars().any(is_cjk);
     let chinese = cases.iter().filter(is_chinese).count();
     assert!(cases.len() >= 100 && chinese * 2 == cases.len(), "{chinese} of {}", cases.len());
     let negative = cases.iter().filter(|case| !case.used).count();
@@ -60,7 +65,7 @@ fn use_is_told_with_a_precision_and_a_recall_of_nineteen_in_twenty_in_each_langu
     let cases = cases();
     for chinese in [false, true] {
         let own = cases.iter().filter(|case| case.memory.chars().any(is_cjk) == chinese);
-        let (precision, recall, wrong) = measured(own);
+        let (precision, recall, wrong) = precision_and_recall(own);
         let figures = format!("chinese {chinese}: {precision:.2} {recall:.2} {wrong:#?}");
         assert!(precision >= 0.95 && recall >= 0.95, "{figures}");
     }
@@ -69,39 +74,39 @@ fn use_is_told_with_a_precision_and_a_recall_of_nineteen_in_twenty_in_each_langu
 #[test]
 fn an_answer_that_knows_nothing_uses_nothing() {
     let memory = "The user's dog is called Rex and lives in Boston.";
-    let seen = [Seen { text: memory, asked: &[], similarity: 0.9 }];
+    let seen = [ShownMemory { text: memory, question_digests: &[], similarity: 0.9 }];
     for answer in ["", "I don't know.", "我不知道。", "I have no information about Rex."] {
-        assert_eq!(used(&seen, answer), [false], "{answer}");
+        assert_eq!(detect_usage(&seen, answer), [false], "{answer}");
     }
 }
 
 #[test]
 fn of_memories_that_say_the_same_none_is_quoted_alone() {
-    let seen = |text| Seen { text, asked: &[], similarity: 0.0 };
+    let seen = |text| ShownMemory { text, question_digests: &[], similarity: 0.0 };
     let both = [
         seen("The staging server listens on port 8443 behind nginx in Frankfurt."),
         seen("Port 8443 is blocked by the firewall of the Dublin office on weekends."),
     ];
-    assert_eq!(used(&both, "Use 8443; nginx in Frankfurt forwards it."), [true, false]);
+    assert_eq!(detect_usage(&both, "Use 8443; nginx in Frankfurt forwards it."), [true, false]);
 }
 
 #[test]
 fn nearness_helps_a_weak_sign_and_does_not_decide_alone() {
-    let seen = |similarity| Seen {
+    let seen = |similarity| ShownMemory {
         text: "The user is allergic to peanuts and shellfish.",
-        asked: &[],
+        question_digests: &[],
         similarity,
     };
     let weak = "Skip the satay because of the peanuts.";
-    assert_eq!(used(&[seen(0.0)], weak), [false]);
-    assert_eq!(used(&[seen(0.7)], weak), [true]);
-    assert_eq!(used(&[seen(0.9)], "Thai food is delicious."), [false]);
+    assert_eq!(detect_usage(&[seen(0.0)], weak), [false]);
+    assert_eq!(detect_usage(&[seen(0.7)], weak), [true]);
+    assert_eq!(detect_usage(&[seen(0.9)], "Thai food is delicious."), [false]);
 }
 
 #[test]
 fn what_is_kept_of_a_question_is_what_the_memory_has_of_it() {
     let memory = "用户的狗叫小黑，住在上海。";
-    assert!(asked_of("今天天气怎么样", memory).is_empty());
-    let asked = asked_of("上海的狗", memory);
+    assert!(question_digests("今天天气怎么样", memory).is_empty());
+    let asked = question_digests("上海的狗", memory);
     assert!(!asked.is_empty() && asked.len().is_multiple_of(4));
 }

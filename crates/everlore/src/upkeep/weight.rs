@@ -4,32 +4,32 @@
 //! uses count most. What was told and not used costs a little, and never so much that it is put away for that alone.
 //! In between, time takes its share (`types/weight.rs`).
 
-use crate::types::{Memory, Timestamp, kept};
+use crate::types::{Memory, Timestamp, decay_factor};
 
 /// The most that use can make of a weight: recall counts no more (`recall/score.rs`).
-const MOST: f64 = 2.0;
+const MAX_WEIGHT: f64 = 2.0;
 
 /// Each use of a day leads so far towards the most. From 1, four days with a use make 1.6: a core memory.
-const GAIN: f64 = 0.2;
+const GAIN_PER_USE: f64 = 0.2;
 
 /// Told and not used: a hundredth. Most of what is told is not used, for no fault of its own.
-const LOSS: f64 = 0.01;
+const LOSS_PER_MISS: f64 = 0.01;
 
 /// Not used does not bring a weight below this; a half of it is still well above what is put away.
-const LEAST_BY_DISUSE: f64 = 0.25;
+const MIN_WEIGHT_BY_DISUSE: f64 = 0.25;
 
 /// More uses of a day than these say nothing more: a long conversation about one thing is one occasion.
-const MOST_USES_A_DAY: u32 = 3;
+const MAX_USES_PER_DAY: u32 = 3;
 
 /// The same for what was not used.
-const MOST_MISSES_A_DAY: u32 = 5;
+const MAX_MISSES_PER_DAY: u32 = 5;
 
 /// A day in milliseconds.
-const DAY: i64 = 86_400_000;
+const DAY_MILLIS: i64 = 86_400_000;
 
 /// How often a memory was told on a day, and when last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Tally {
+struct DailyUsage {
     /// The last time.
     at: Timestamp,
     /// Told and used.
@@ -38,14 +38,14 @@ struct Tally {
     unused: u32,
 }
 
-impl Tally {
+impl DailyUsage {
     /// Adds up what happened, by day, oldest day first. The order of what is given does not matter.
     fn by_day(uses: impl IntoIterator<Item = (Timestamp, bool)>) -> Vec<Self> {
         let mut uses: Vec<_> = uses.into_iter().collect();
         uses.sort_unstable();
         let mut days: Vec<Self> = Vec::new();
         for (at, used) in uses {
-            let day = |at: Timestamp| at.as_millisecond().div_euclid(DAY);
+            let day = |at: Timestamp| at.as_millisecond().div_euclid(DAY_MILLIS);
             if days.last().is_none_or(|last| day(last.at) != day(at)) {
                 days.push(Self { at, used: 0, unused: 0 });
             }
@@ -61,12 +61,12 @@ impl Tally {
 
 /// The memory after it was told at these times, each with whether it was used; `None` if that changes nothing. What was
 /// weighed before does not count again, and a pinned weight stays.
-pub fn weigh(memory: &Memory, uses: &[(Timestamp, bool)]) -> Option<Memory> {
+pub fn apply_usage(memory: &Memory, uses: &[(Timestamp, bool)]) -> Option<Memory> {
     let is_new = |at: Timestamp| memory.last_used_at.is_none_or(|known| at > known);
-    let (mut weight, mut at) = (memory.weight, memory.weighed_at());
+    let (mut weight, mut at) = (memory.weight, memory.decay_starts_at());
     let mut last = None;
-    for day in Tally::by_day(uses.iter().copied().filter(|(at, _)| is_new(*at))) {
-        weight = after_day(weight * kept(memory.kind, at, day.at), &day);
+    for day in DailyUsage::by_day(uses.iter().copied().filter(|(at, _)| is_new(*at))) {
+        weight = weight_after_day(weight * decay_factor(memory.kind, at, day.at), &day);
         (at, last) = (at.max(day.at), Some(day.at));
     }
     let last_used_at = Some(last?);
@@ -74,12 +74,12 @@ pub fn weigh(memory: &Memory, uses: &[(Timestamp, bool)]) -> Option<Memory> {
     Some(Memory { weight, last_used_at, version: memory.version + 1, ..memory.clone() })
 }
 
-fn after_day(weight: f64, day: &Tally) -> f64 {
+fn weight_after_day(weight: f64, day: &DailyUsage) -> f64 {
     // What was set above the most by hand and let go again keeps what it has.
-    let way = 1.0 - (1.0 - GAIN).powi(day.used.min(MOST_USES_A_DAY) as i32);
-    let risen = weight + (MOST - weight).max(0.0) * way;
-    let lost = (1.0 - LOSS).powi(day.unused.min(MOST_MISSES_A_DAY) as i32);
-    (risen * lost).max(LEAST_BY_DISUSE.min(risen))
+    let way = 1.0 - (1.0 - GAIN_PER_USE).powi(day.used.min(MAX_USES_PER_DAY) as i32);
+    let risen = weight + (MAX_WEIGHT - weight).max(0.0) * way;
+    let lost = (1.0 - LOSS_PER_MISS).powi(day.unused.min(MAX_MISSES_PER_DAY) as i32);
+    (risen * lost).max(MIN_WEIGHT_BY_DISUSE.min(risen))
 }
 
 #[cfg(test)]
@@ -88,15 +88,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::types::{Kind, PINNED_KEY, Scope, Source, Via};
+    use crate::types::{Kind, MemorySource, Origin, PINNED_KEY, Scope};
 
     fn start() -> Timestamp {
         "2026-01-01T00:00:00Z".parse().unwrap()
     }
 
     fn memory(kind: Kind, weight: f64) -> Memory {
-        let source = Source::of(Via::Remember);
-        let blank = Memory::blank(&Scope::default(), kind, "茶".into(), source, start(), start());
+        let source = MemorySource::new(Origin::Remember);
+        let blank =
+            Memory::with_content(&Scope::default(), kind, "茶".into(), source, start(), start());
         Memory { weight, ..blank }
     }
 
@@ -106,7 +107,7 @@ mod tests {
 
     fn after(memory: &Memory, uses: &[(i64, bool)]) -> f64 {
         let uses: Vec<_> = uses.iter().map(|(hour, used)| (hours(*hour), *used)).collect();
-        weigh(memory, &uses).map_or(memory.weight, |memory| memory.weight)
+        apply_usage(memory, &uses).map_or(memory.weight, |memory| memory.weight)
     }
 
     #[test]
@@ -119,32 +120,35 @@ mod tests {
 
     #[test]
     fn what_was_not_told_earns_nothing() {
-        assert_eq!(weigh(&memory(Kind::User, 1.0), &[]), None);
+        assert_eq!(apply_usage(&memory(Kind::User, 1.0), &[]), None);
     }
 
     #[test]
     fn what_is_told_and_not_used_for_a_year_is_not_put_away_for_that() {
         let told: Vec<_> = (0..3_650).map(|number| (number * 2, false)).collect();
         let turn = memory(Kind::Turn, 1.0);
-        assert!((after(&turn, &told) - LEAST_BY_DISUSE).abs() < 1e-9);
+        assert!((after(&turn, &told) - MIN_WEIGHT_BY_DISUSE).abs() < 1e-9);
         assert_eq!(after(&memory(Kind::Turn, 0.15), &told[..5]), 0.15);
     }
 
     #[test]
     fn the_same_uses_weigh_once() {
         let memory = memory(Kind::User, 1.0);
-        let weighed = weigh(&memory, &[(hours(1), true)]).unwrap();
+        let weighed = apply_usage(&memory, &[(hours(1), true)]).unwrap();
         assert_eq!(weighed.last_used_at, Some(hours(1)));
-        assert_eq!(weigh(&weighed, &[(hours(1), true)]), None);
-        let both = weigh(&weighed, &[(hours(1), true), (hours(2), false)]).unwrap();
-        assert_eq!(Some(both.weight), weigh(&weighed, &[(hours(2), false)]).map(|one| one.weight));
+        assert_eq!(apply_usage(&weighed, &[(hours(1), true)]), None);
+        let both = apply_usage(&weighed, &[(hours(1), true), (hours(2), false)]).unwrap();
+        assert_eq!(
+            Some(both.weight),
+            apply_usage(&weighed, &[(hours(2), false)]).map(|one| one.weight)
+        );
     }
 
     #[test]
     fn a_pinned_weight_stays_and_its_last_use_is_known() {
         let mut memory = memory(Kind::User, 7.0);
         memory.metadata.insert(PINNED_KEY.into(), true.into());
-        let weighed = weigh(&memory, &[(hours(1), true)]).unwrap();
+        let weighed = apply_usage(&memory, &[(hours(1), true)]).unwrap();
         assert_eq!((weighed.weight, weighed.last_used_at), (7.0, Some(hours(1))));
     }
 
@@ -162,7 +166,7 @@ mod tests {
             kind in any_kind(), weight in 0.0..=2.0_f64, uses in uses()
         ) {
             let after = after(&memory(kind, weight), &uses);
-            prop_assert!((0.0..=MOST).contains(&after), "{}", after);
+            prop_assert!((0.0..=MAX_WEIGHT).contains(&after), "{}", after);
         }
 
         #[test]
@@ -187,11 +191,11 @@ mod tests {
 
         #[test]
         fn being_told_and_not_used_costs_little(weight in 0.0..=2.0_f64, times in 1_u32..50) {
-            let day = Tally { at: hours(1), used: 0, unused: times };
-            let after = after_day(weight, &day);
+            let day = DailyUsage { at: hours(1), used: 0, unused: times };
+            let after = weight_after_day(weight, &day);
             prop_assert!(after <= weight && after >= weight * 0.95 - 1e-12, "{}", after);
-            let used = after_day(weight, &Tally { used: 1, ..day });
-            prop_assert!(used > after || weight == MOST, "{}", used);
+            let used = weight_after_day(weight, &DailyUsage { used: 1, ..day });
+            prop_assert!(used > after || weight == MAX_WEIGHT, "{}", used);
         }
 
         #[test]

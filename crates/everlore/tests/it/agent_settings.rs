@@ -4,10 +4,10 @@ use std::{fs, path::Path, sync::Arc};
 
 use everlore::{
     Engine, Error, Scope, Turn,
-    config::OwnChange,
+    config::AgentConfigPatch,
     engine::PromptRequest,
     files::{
-        agent_settings::SettingsFile,
+        agent_settings::AgentSettingsFile,
         layers::{Layer, LayerEdit},
     },
     store::{RamStore, Store},
@@ -21,9 +21,9 @@ fn of(agent: &str) -> Scope {
     Scope::new(agent, "王").unwrap()
 }
 
-fn patch(values: Value) -> OwnChange {
+fn patch(values: Value) -> AgentConfigPatch {
     match values {
-        Value::Object(values) => OwnChange::Merge(values),
+        Value::Object(values) => AgentConfigPatch::Merge(values),
         other => panic!("{other}"),
     }
 }
@@ -34,7 +34,7 @@ async fn set(engine: &Engine, agent: &str, values: Value) {
 
 /// Writes a file as a person does.
 fn by_hand(home: &Path, agent: &str, text: &str) {
-    let file = SettingsFile::of(home, agent);
+    let file = AgentSettingsFile::for_agent(home, agent);
     fs::create_dir_all(file.path().parent().unwrap()).unwrap();
     fs::write(file.path(), text).unwrap();
 }
@@ -127,12 +127,12 @@ async fn an_edit_by_hand_holds_at_the_next_use_and_a_broken_one_does_not() {
         assert_eq!(told.settings["memory"]["inject"]["limit"], 2);
         engine.remember(&of("助手"), say(broken)).await.unwrap();
     }
-    fs::write(SettingsFile::of(home.path(), "助手").path(), [0xff, 0xfe]).unwrap();
+    fs::write(AgentSettingsFile::for_agent(home.path(), "助手").path(), [0xff, 0xfe]).unwrap();
     assert_eq!(limit(), 2);
     by_hand(home.path(), "助手", "[memory.inject]\nlimit = 3\nfuture = 1\n");
     assert_eq!(limit(), 3);
     assert_eq!(engine.agent_settings("助手").await.unwrap().warnings.len(), 1);
-    fs::remove_file(SettingsFile::of(home.path(), "助手").path()).unwrap();
+    fs::remove_file(AgentSettingsFile::for_agent(home.path(), "助手").path()).unwrap();
     assert_eq!(limit(), 5);
 }
 
@@ -167,7 +167,7 @@ async fn a_conversation_of_an_agent_that_was_switched_off_is_not_read() {
         let said =
             Turn { session: Some("s".into()), ..turn("I live in Lisbon. 我住在里斯本") };
         engine.observe(&of(agent), vec![said]).await.unwrap();
-        engine.announce_end(&of(agent), "s").await.unwrap();
+        engine.mark_session_ended(&of(agent), "s").await.unwrap();
     }
     set(&engine, "助手", json!({ "memory": { "enabled": false } })).await;
     assert!(engine.extract_due().await.unwrap().is_some());
@@ -205,7 +205,7 @@ async fn names_that_play_tricks_stay_in_their_folder() {
         set(&engine, name, json!({ "memory": { "enabled": false } })).await;
         assert!(!engine.settings(name).memory.enabled);
     }
-    assert_eq!(SettingsFile::all(home.path()).len(), 5);
+    assert_eq!(AgentSettingsFile::all(home.path()).len(), 5);
     assert!(engine.settings("con").memory.enabled, "case counts");
 }
 

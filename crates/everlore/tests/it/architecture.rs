@@ -79,7 +79,7 @@ fn the_engine_never_prints_nor_reads_the_environment() {
 }
 
 /// A source file of the engine.
-struct Source {
+struct RustSource {
     /// Its path below `src`, with forward slashes.
     path: String,
     /// The file as it is.
@@ -88,7 +88,7 @@ struct Source {
     code: String,
 }
 
-impl Source {
+impl RustSource {
     fn new(path: &str, text: &str) -> Self {
         let is_test = TEST_FILES.iter().any(|end| path.ends_with(end));
         let code = if is_test { String::new() } else { without_tests(&code_only(text)) };
@@ -102,12 +102,12 @@ impl Source {
     }
 }
 
-fn assert_none(check: impl Fn(&Source) -> Vec<String>) {
+fn assert_none(check: impl Fn(&RustSource) -> Vec<String>) {
     let found: Vec<String> = sources().iter().flat_map(check).collect();
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
 }
 
-fn forbidden_uses(file: &Source) -> Vec<String> {
+fn forbidden_uses(file: &RustSource) -> Vec<String> {
     let module = file.module();
     let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == module[0]) else {
         return vec![format!(
@@ -123,7 +123,7 @@ fn forbidden_uses(file: &Source) -> Vec<String> {
         .collect()
 }
 
-fn missing_head(file: &Source) -> Vec<String> {
+fn missing_head(file: &RustSource) -> Vec<String> {
     let good = file.text.starts_with("//! ");
     if good {
         vec![]
@@ -132,7 +132,7 @@ fn missing_head(file: &Source) -> Vec<String> {
     }
 }
 
-fn too_long(file: &Source) -> Vec<String> {
+fn too_long(file: &RustSource) -> Vec<String> {
     let lines = file.code.lines().count();
     let good = lines <= MAX_LINES || DATA_TABLES.contains(&file.path.as_str());
     if good {
@@ -142,7 +142,7 @@ fn too_long(file: &Source) -> Vec<String> {
     }
 }
 
-fn sees_or_prints(file: &Source) -> Vec<String> {
+fn sees_or_prints(file: &RustSource) -> Vec<String> {
     let grouped = first_names(&file.code, "std::").contains("env").then_some("std::env");
     let plain = NEVER.into_iter().filter(|never| has_word(&file.code, never));
     let found: BTreeSet<&str> = plain.chain(grouped).collect();
@@ -285,7 +285,7 @@ fn char_len(rest: &str) -> usize {
 }
 
 /// Every source file of the engine but those that hold only tests.
-fn sources() -> Vec<Source> {
+fn sources() -> Vec<RustSource> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut all = Vec::new();
     collect(&root, "", &mut all);
@@ -295,19 +295,19 @@ fn sources() -> Vec<Source> {
     all
 }
 
-fn collect(folder: &Path, above: &str, all: &mut Vec<Source>) {
+fn collect(folder: &Path, above: &str, all: &mut Vec<RustSource>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = format!("{above}{}", entry.file_name().to_str().unwrap());
         if entry.path().is_dir() {
             collect(&entry.path(), &format!("{path}/"), all);
         } else if path.ends_with(".rs") {
-            all.push(Source::new(&path, &fs::read_to_string(entry.path()).unwrap()));
+            all.push(RustSource::new(&path, &fs::read_to_string(entry.path()).unwrap()));
         }
     }
 }
 
 /// The files that `#[cfg(test)] mod name;` in this file points to.
-fn test_files(file: &Source) -> Vec<String> {
+fn test_files(file: &RustSource) -> Vec<String> {
     let module = file.module().join("/");
     let code = code_only(&file.text);
     let marked = code
@@ -319,7 +319,7 @@ fn test_files(file: &Source) -> Vec<String> {
 }
 
 fn uses(path: &str, text: &str) -> Vec<String> {
-    forbidden_uses(&Source::new(path, text))
+    forbidden_uses(&RustSource::new(path, text))
 }
 
 #[test]
@@ -393,7 +393,7 @@ fn a_module_without_a_place_is_caught() {
 
 #[test]
 fn a_file_of_tests_is_found_by_its_mark() {
-    let file = Source::new(
+    let file = RustSource::new(
         "config/mod.rs",
         "#[cfg(test)]\nmod tests;\n#[cfg(test)]\nmod inner {}\nmod read;\n",
     );
@@ -402,20 +402,20 @@ fn a_file_of_tests_is_found_by_its_mark() {
 
 #[test]
 fn a_file_without_a_head_is_caught() {
-    assert_eq!(missing_head(&Source::new("a.rs", "use std::fs;\n")).len(), 1);
-    assert_eq!(missing_head(&Source::new("a.rs", "//! What.\n")), NONE);
+    assert_eq!(missing_head(&RustSource::new("a.rs", "use std::fs;\n")).len(), 1);
+    assert_eq!(missing_head(&RustSource::new("a.rs", "//! What.\n")), NONE);
 }
 
 #[test]
 fn a_long_file_is_caught_and_its_tests_do_not_count() {
     let (long, short) = ("let x;\n".repeat(MAX_LINES + 1), "let x;\n".repeat(MAX_LINES - 1));
-    assert_eq!(too_long(&Source::new("a.rs", &long)).len(), 1);
-    assert_eq!(too_long(&Source::new("a.rs", &"// comment\n".repeat(MAX_LINES + 1))).len(), 1);
+    assert_eq!(too_long(&RustSource::new("a.rs", &long)).len(), 1);
+    assert_eq!(too_long(&RustSource::new("a.rs", &"// comment\n".repeat(MAX_LINES + 1))).len(), 1);
     assert_eq!(
-        too_long(&Source::new("a.rs", &format!("{short}#[cfg(test)]\nmod tests {{\n{long}}}"))),
+        too_long(&RustSource::new("a.rs", &format!("{short}#[cfg(test)]\nmod tests {{\n{long}}}"))),
         NONE
     );
-    assert_eq!(too_long(&Source::new("text/stop_words.rs", &long)), NONE);
+    assert_eq!(too_long(&RustSource::new("text/stop_words.rs", &long)), NONE);
 }
 
 #[test]
@@ -429,8 +429,8 @@ fn printing_and_looking_around_are_caught() {
         "use std::{env::{self, var}, fs};",
     ];
     for sample in samples {
-        assert_eq!(sees_or_prints(&Source::new("a.rs", sample)).len(), 1, "{sample}");
+        assert_eq!(sees_or_prints(&RustSource::new("a.rs", sample)).len(), 1, "{sample}");
     }
     let fine = "// println!\nconst V: &str = env!(\"CARGO_PKG_VERSION\");\n#[cfg(test)]\nfn f() { println!() }";
-    assert_eq!(sees_or_prints(&Source::new("a.rs", fine)), NONE);
+    assert_eq!(sees_or_prints(&RustSource::new("a.rs", fine)), NONE);
 }

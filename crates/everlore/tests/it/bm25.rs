@@ -47,7 +47,7 @@ const QUERIES: [&str; 9] = [
 ];
 
 #[derive(Debug, Clone)]
-enum Step {
+enum Bm25Step {
     /// One write of this many memories, in a session or none.
     Add {
         count: usize,
@@ -63,33 +63,33 @@ enum Step {
     },
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<Bm25Step>> {
     let text = 0..TEXTS.len();
     // Writes of 64 and more are sealed at once, smaller ones wait in the tail.
     let count = prop_oneof![4 => 1..6usize, 1 => 60..80usize];
     let step = prop_oneof![
         5 => (count, proptest::option::weighted(0.7, 0..3u8), text.clone())
-            .prop_map(|(count, session, text)| Step::Add { count, session, text }),
-        2 => (any::<usize>(), text).prop_map(|(which, text)| Step::Edit { which, text }),
-        2 => any::<usize>().prop_map(|which| Step::Delete { which }),
+            .prop_map(|(count, session, text)| Bm25Step::Add { count, session, text }),
+        2 => (any::<usize>(), text).prop_map(|(which, text)| Bm25Step::Edit { which, text }),
+        2 => any::<usize>().prop_map(|which| Bm25Step::Delete { which }),
     ];
     proptest::collection::vec(step, 1..25)
 }
 
 /// The memories of a scope in the order they were told, those deleted as gaps.
 #[derive(Default)]
-struct Told {
+struct MemoryRows {
     owner: Scope,
     rows: Vec<Option<Memory>>,
 }
 
-impl Told {
-    fn changes(&mut self, step: &Step) -> Vec<Change> {
+impl MemoryRows {
+    fn changes(&mut self, step: &Bm25Step) -> Vec<Change> {
         match step {
-            Step::Add { count, session, text } => {
+            Bm25Step::Add { count, session, text } => {
                 (0..*count).map(|index| self.add(*session, text + index)).collect()
             }
-            Step::Edit { which, text } => {
+            Bm25Step::Edit { which, text } => {
                 let text = TEXTS[*text];
                 let edit = |memory: &mut Memory| {
                     memory.content = text.into();
@@ -98,7 +98,7 @@ impl Told {
                 };
                 self.pick(*which).and_then(Option::as_mut).map(edit).into_iter().collect()
             }
-            Step::Delete { which } => {
+            Bm25Step::Delete { which } => {
                 let gone = self.pick(*which).and_then(Option::take);
                 gone.map(|memory| Change::Delete(memory.id)).into_iter().collect()
             }
@@ -134,14 +134,14 @@ impl Told {
 }
 
 /// BM25F as the textbook has it, one document and term at a time.
-struct Naive<'a> {
-    living: Vec<&'a Memory>,
+struct NaiveBm25<'a> {
+    live: Vec<&'a Memory>,
     /// The turns around each memory, with their share.
     around: HashMap<MemoryId, Vec<(&'a Memory, f64)>>,
     config: RecallConfig,
 }
 
-impl<'a> Naive<'a> {
+impl<'a> NaiveBm25<'a> {
     fn new(rows: &'a [Option<Memory>], sessions: &[Option<String>]) -> Self {
         let config = RecallConfig::default();
         let mut by_session: BTreeMap<&String, Vec<Option<&Memory>>> = BTreeMap::new();
@@ -166,7 +166,7 @@ impl<'a> Naive<'a> {
                 }
             }
         }
-        Self { living: rows.iter().flatten().collect(), around, config }
+        Self { live: rows.iter().flatten().collect(), around, config }
     }
 
     fn own(&self, memory: &Memory, mut measure: impl FnMut(&str) -> usize) -> f64 {
@@ -194,15 +194,15 @@ impl<'a> Naive<'a> {
 
     fn scores(&self, query: &[QueryTerm]) -> HashMap<MemoryId, f64> {
         let lengths: HashMap<_, _> =
-            self.living.iter().map(|memory| (memory.id, self.length(memory))).collect();
-        let mean = lengths.values().sum::<f64>() / self.living.len().max(1) as f64;
+            self.live.iter().map(|memory| (memory.id, self.length(memory))).collect();
+        let mean = lengths.values().sum::<f64>() / self.live.len().max(1) as f64;
         let mut scores = HashMap::new();
         for term in query {
             let variants: Vec<_> = std::iter::once((term.text.as_str(), 1.0))
                 .chain(term.synonyms.iter().map(|(text, worth)| (text.as_str(), *worth)))
                 .collect();
             let idf = self.idf(&variants);
-            for memory in &self.living {
+            for memory in &self.live {
                 let tf: f64 =
                     variants.iter().map(|(text, worth)| worth * self.frequency(memory, text)).sum();
                 let (k1, b) = (self.config.k1, self.config.b);
@@ -225,17 +225,17 @@ impl<'a> Naive<'a> {
         let mut reached = BTreeSet::new();
         for (text, _) in variants {
             let has = |memory: &&&Memory| self.frequency(memory, text) > 0.0;
-            reached.extend(self.living.iter().filter(has).map(|memory| memory.id));
+            reached.extend(self.live.iter().filter(has).map(|memory| memory.id));
             if !reached.is_empty() {
                 break;
             }
         }
-        let (count, known) = (self.living.len() as f64, reached.len() as f64);
+        let (count, known) = (self.live.len() as f64, reached.len() as f64);
         (1.0 + (count - known + 0.5) / (known + 0.5)).ln()
     }
 }
 
-async fn ask(store: &Arc<dyn Store>, owner: &Scope, query: &str) -> Recall {
+async fn recall_all(store: &Arc<dyn Store>, owner: &Scope, query: &str) -> Recall {
     let mut config = Config::default();
     config.memory.long_term.max_return = 1_000;
     let engine = engine_on(Arc::clone(store)).with_config(config);
@@ -244,10 +244,10 @@ async fn ask(store: &Arc<dyn Store>, owner: &Scope, query: &str) -> Recall {
     engine.recall(&request).await.unwrap()
 }
 
-async fn compare(steps: &[Step]) {
+async fn compare(steps: &[Bm25Step]) {
     let (sqlite, ram): (Arc<dyn Store>, Arc<dyn Store>) =
         (sqlite().await, Arc::new(RamStore::default()));
-    let mut told = Told { owner: scope("ann"), rows: Vec::new() };
+    let mut told = MemoryRows { owner: scope("ann"), rows: Vec::new() };
     let mut sessions = Vec::new();
     for step in steps {
         let changes = told.changes(step);
@@ -259,10 +259,12 @@ async fn compare(steps: &[Step]) {
         sqlite.apply(write(&told.owner, changes.clone())).await.unwrap();
         ram.apply(write(&told.owner, changes)).await.unwrap();
     }
-    let naive = Naive::new(&told.rows, &sessions);
+    let naive = NaiveBm25::new(&told.rows, &sessions);
     for query in QUERIES {
-        let (found, model) =
-            (ask(&sqlite, &told.owner, query).await, ask(&ram, &told.owner, query).await);
+        let (found, model) = (
+            recall_all(&sqlite, &told.owner, query).await,
+            recall_all(&ram, &told.owner, query).await,
+        );
         assert_same(&found, &model, query);
         let now = noon().to_zoned(TimeZone::UTC);
         let expected = naive.scores(&recall::analyze(query, &RecallConfig::default(), &now).terms);
@@ -318,7 +320,7 @@ async fn neighbours_are_found_across_the_border_of_a_block() {
     let turns: Vec<_> = (0..70).map(|n| spoken(&owner, n, "monday", "nothing here")).collect();
     store.apply(write(&owner, turns.iter().map(add).collect())).await.unwrap();
     store.apply(write(&owner, vec![add(&spoken(&owner, 70, "monday", "kitten"))])).await.unwrap();
-    let found = ask(&store, &owner, "kitten").await;
+    let found = recall_all(&store, &owner, "kitten").await;
     let frequency = |number: usize| {
         let hit = found.hits.iter().find(|hit| hit.memory.id == crate::support::id(number as u32));
         hit.map(|hit| hit.signals.terms[0].frequency as f32)
@@ -350,7 +352,8 @@ async fn a_deleted_turn_has_no_say_in_what_is_found() {
         }
         for query in ["tea yesterday", "tea in our last session", "上次聊天说的龙井茶"] {
             let [found, model] = [&stores[0], &stores[1]];
-            let (found, model) = (ask(found, &owner, query).await, ask(model, &owner, query).await);
+            let (found, model) =
+                (recall_all(found, &owner, query).await, recall_all(model, &owner, query).await);
             assert_same(&found, &model, query);
         }
     }

@@ -1,6 +1,6 @@
 //! Fitting the gate to a scope (A1).
 
-use everlore::{Engine, Error, engine::MIN_MEMORIES, recall::Tuning};
+use everlore::{Engine, Error, engine::MIN_CALIBRATION_MEMORIES, recall::ConfidenceTuning};
 
 use crate::support::{all, ram, remember_all, scope};
 
@@ -39,7 +39,7 @@ async fn holding(count: usize) -> Engine {
 
 #[tokio::test]
 async fn a_calibration_needs_enough_memories_and_says_so() {
-    let engine = holding(MIN_MEMORIES - 1).await;
+    let engine = holding(MIN_CALIBRATION_MEMORIES - 1).await;
     let refused = engine.calibrate(&scope("ann")).await.unwrap_err();
     let Error::Invalid { message, hint } = &refused else { panic!("{refused:?}") };
     assert_eq!(message, "there are 99 memories, too few to learn from");
@@ -65,9 +65,9 @@ async fn what_is_kept_is_no_worse_on_questions_that_it_did_not_see() {
     let found = engine.calibrate(&scope("ann")).await.unwrap();
     if found.improves {
         assert!(found.after.brier < found.before.brier, "{found:?}");
-        assert_ne!(found.tuning, Tuning::default());
+        assert_ne!(found.tuning, ConfidenceTuning::default());
     } else {
-        assert_eq!(found.tuning, Tuning::default());
+        assert_eq!(found.tuning, ConfidenceTuning::default());
     }
 }
 
@@ -81,7 +81,7 @@ async fn a_tuning_moves_the_confidence_of_its_scope_alone() {
         engine.recall(&engine.request(&scope(user), "boiler pressure")).await.unwrap().confidence
     };
     let before = sure(&engine, "ann").await;
-    let tuned = engine.with_tuning(scope("ann"), Tuning { bias: -1.0, slope: 1.0 });
+    let tuned = engine.with_tuning(scope("ann"), ConfidenceTuning { bias: -1.0, slope: 1.0 });
     assert!(sure(&tuned, "ann").await < before);
     assert_eq!(sure(&tuned, "bob").await, before);
 }

@@ -5,8 +5,8 @@ use std::{path::Path, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use everlore::{
     Config, Engine, Kind, Memory, Result, Status, Turn,
-    engine::{ExtractRequest, Extraction, UpkeepRequest},
-    llm::{Answer, ChatModel, ChatRequest},
+    engine::{ExtractRequest, ExtractionReport, UpkeepRequest},
+    llm::{ChatModel, ChatRequest, ChatStream},
     store::{DirectoryStore, RamStore, Store},
     types::{Role, Timestamp},
 };
@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    scenarios::Scripted,
+    scenarios::ScenarioModel,
     support::{self, DAY, NOON, all, at, noon, scope, sqlite},
 };
 
@@ -41,7 +41,7 @@ async fn memories(engine: &Engine) -> Vec<Memory> {
     all
 }
 
-async fn extract(engine: &Engine) -> Vec<Extraction> {
+async fn extract(engine: &Engine) -> Vec<ExtractionReport> {
     engine.extract(&scope("sam"), &ExtractRequest::default()).await.unwrap()
 }
 
@@ -58,7 +58,7 @@ const ECHOES: [(&str, &str, [&str; 3]); 2] = [
 #[tokio::test]
 async fn fifty_rounds_of_a_model_that_repeats_its_memories_teach_nothing() {
     for (told, question, ways) in ECHOES {
-        let model = Arc::new(Scripted::default());
+        let model = Arc::new(ScenarioModel::default());
         let rules = support::engine_on(Arc::new(RamStore::default()));
         let owner = scope("sam");
         rules.observe(&owner, vec![said("first", Role::User, told)]).await.unwrap();
@@ -118,7 +118,7 @@ async fn what_is_deleted_after_it_was_told_does_not_come_back_by_the_models_mout
     for (known, question, echo) in HANDED_BACK {
         let folder = tempfile::tempdir().unwrap();
         for store in stores(folder.path()).await {
-            let model = Arc::new(Scripted::default());
+            let model = Arc::new(ScenarioModel::default());
             let engine = with_model(store, Arc::clone(&model) as _);
             let owner = scope("sam");
             let saved = engine.remember(&owner, support::say(known)).await.unwrap();
@@ -132,7 +132,7 @@ async fn what_is_deleted_after_it_was_told_does_not_come_back_by_the_models_mout
             model.0.lock().unwrap().push_back(drafts(&[known, echo], 2));
             let done = extract(&engine).await;
             let reasons: Vec<_> =
-                done[0].drafts.iter().map(|it| format!("{:?}", it.became)).collect();
+                done[0].drafts.iter().map(|it| format!("{:?}", it.fate)).collect();
             let is_echo = |reason: &String| reason.contains("repeats a memory that was put into");
             assert!(reasons.len() == 2 && reasons.iter().all(is_echo), "{reasons:?}");
             assert_eq!(active(&engine).await, Vec::<String>::new());
@@ -150,7 +150,7 @@ async fn what_is_forgotten_after_it_was_told_does_not_come_back_in_its_own_words
     for (known, question, _) in HANDED_BACK {
         let folder = tempfile::tempdir().unwrap();
         for store in stores(folder.path()).await {
-            let model = Arc::new(Scripted::default());
+            let model = Arc::new(ScenarioModel::default());
             let engine = with_model(store, Arc::clone(&model) as _);
             let owner = scope("sam");
             let saved = engine.remember(&owner, support::say(known)).await.unwrap();
@@ -158,7 +158,7 @@ async fn what_is_forgotten_after_it_was_told_does_not_come_back_in_its_own_words
             engine.inject(&request, 1_000, "talk").await.unwrap();
             engine.forget(&owner, saved.id).await.unwrap();
             assert_eq!(
-                engine.injected(&owner, "talk").await.unwrap(),
+                engine.injected_sketches(&owner, "talk").await.unwrap(),
                 [],
                 "no trace of it is kept"
             );
@@ -185,7 +185,7 @@ async fn a_worker_reads_what_is_due_while_others_go_on() {
     let engine = support::engine_on(sqlite().await);
     let owner = scope("sam");
     let (told, mut hear) = mpsc::unbounded_channel();
-    let worker = engine.spawn_worker_telling(move |_, read| told.send(read.turns).unwrap());
+    let worker = engine.spawn_worker_with(move |_, read| told.send(read.turns).unwrap());
     for number in 0..5 {
         let text = if number == 3 { "我住在上海。" } else { "Hello there." };
         let turns = vec![said("s", Role::User, text), said("s", Role::Assistant, "Hi.")];
@@ -195,19 +195,19 @@ async fn a_worker_reads_what_is_due_while_others_go_on() {
     assert_eq!(read, Some(10));
     assert_eq!(memories(&engine).await[0].content, "用户住在上海。");
     worker.stop(PATIENCE).await;
-    assert_eq!(engine.store().waiting(None).await.unwrap(), []);
+    assert_eq!(engine.store().pending(None).await.unwrap(), []);
 }
 
 /// A model that tells that it was asked and never answers.
-struct Silent(Notify);
+struct SilentModel(Notify);
 
 #[async_trait]
-impl ChatModel for Silent {
+impl ChatModel for SilentModel {
     fn name(&self) -> &str {
         "silent"
     }
 
-    async fn chat(&self, _: &ChatRequest) -> Result<Box<dyn Answer>> {
+    async fn chat(&self, _: &ChatRequest) -> Result<Box<dyn ChatStream>> {
         self.0.notify_one();
         std::future::pending().await
     }
@@ -215,7 +215,7 @@ impl ChatModel for Silent {
 
 #[tokio::test]
 async fn a_model_that_does_not_answer_holds_up_neither_turns_nor_the_end() {
-    let model = Arc::new(Silent(Notify::new()));
+    let model = Arc::new(SilentModel(Notify::new()));
     let engine = with_model(sqlite().await, Arc::clone(&model) as Arc<dyn ChatModel>);
     let owner = scope("sam");
     let worker = engine.spawn_worker();
@@ -239,7 +239,7 @@ async fn the_prompt_of_a_home_is_used_instead_of_ours() {
     std::fs::create_dir(home.path().join("prompts")).unwrap();
     std::fs::write(home.path().join("prompts/extract_zh.md"), "只写 JSON，最多 {max} 条。")
         .unwrap();
-    let model = Arc::new(Asked::default());
+    let model = Arc::new(RecordingModel::default());
     let engine =
         with_model(Arc::new(RamStore::default()), Arc::clone(&model) as _).with_home(home.path());
     let owner = scope("sam");
@@ -254,15 +254,15 @@ async fn the_prompt_of_a_home_is_used_instead_of_ours() {
 
 /// A model that notes what it is asked and cannot be reached.
 #[derive(Default)]
-struct Asked(std::sync::Mutex<Vec<ChatRequest>>);
+struct RecordingModel(std::sync::Mutex<Vec<ChatRequest>>);
 
 #[async_trait]
-impl ChatModel for Asked {
+impl ChatModel for RecordingModel {
     fn name(&self) -> &str {
         "asked"
     }
 
-    async fn chat(&self, request: &ChatRequest) -> Result<Box<dyn Answer>> {
+    async fn chat(&self, request: &ChatRequest) -> Result<Box<dyn ChatStream>> {
         self.0.lock().unwrap().push(request.clone());
         Err(everlore::Error::Remote { message: "offline".into(), hint: "wait".into() })
     }
@@ -271,7 +271,7 @@ impl ChatModel for Asked {
 #[tokio::test]
 async fn drafts_that_were_held_for_long_enough_go_with_upkeep() {
     for store in [Arc::new(RamStore::default()) as Arc<dyn Store>, sqlite().await] {
-        let model = Arc::new(Scripted::default());
+        let model = Arc::new(ScenarioModel::default());
         let (engine, owner) = (with_model(store, Arc::clone(&model) as _), scope("sam"));
         let turns = vec![said("s", Role::User, "I have some things. 我喜欢一些东西。")];
         engine.observe(&owner, turns).await.unwrap();

@@ -19,12 +19,12 @@ use everlore::{
     engine::ExtractRequest,
     llm::{
         Proxies,
-        remote::{Patience, RemoteChat},
+        remote::{RemoteChatModel, RetryPolicy},
     },
     store::{SqliteStore, Store},
     types::{Role, Timestamp},
 };
-use everlore_scripted::{Chats, Said, Server};
+use everlore_scripted::{MockChat, MockServer, ModelResponse};
 use serde_json::{Value, json};
 
 use crate::support;
@@ -46,8 +46,11 @@ const BEGAN: &str = "EVERLORE_TEST_KILL_BEGAN";
 const FASTER: i64 = 1_200;
 
 /// A question is repeated once and soon: leases and pauses of the queue run faster too.
-const PATIENCE: Patience =
-    Patience { retries: 1, first: Duration::from_millis(1), longest: Duration::from_millis(1) };
+const PATIENCE: RetryPolicy = RetryPolicy {
+    retries: 1,
+    first_pause: Duration::from_millis(1),
+    max_pause: Duration::from_millis(1),
+};
 
 static BEGINNING: AtomicI64 = AtomicI64::new(0);
 
@@ -64,8 +67,8 @@ async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed()
     let seed = RandomState::new().hash_one("capture");
     println!("seed {seed}");
     BEGINNING.store(Timestamp::now().as_millisecond(), Ordering::Relaxed);
-    let provider = Provider::start(seed);
-    let mut random = Random(seed | 1);
+    let provider = FlakyProvider::start(seed);
+    let mut random = Xorshift(seed | 1);
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..ROUNDS {
         acknowledged.extend(killed_child(&path, &provider.server.url(), round, &mut random));
@@ -85,7 +88,7 @@ async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed()
     assert!(provider.failed.load(Ordering::Relaxed) > asked / 3, "it hardly failed");
     assert_all_there(&memories, &acknowledged);
     assert_each_once(&memories);
-    assert_eq!(engine.store().waiting(None).await.unwrap(), []);
+    assert_eq!(engine.store().pending(None).await.unwrap(), []);
     assert_eq!(engine.store().check(&scope()).await.unwrap(), Vec::<String>::new());
     engine.store().close().await;
 }
@@ -132,9 +135,9 @@ async fn read(engine: &Engine) {
 
 /// Reads what is left; returns how many turns that were.
 async fn drain(engine: &Engine) -> usize {
-    let waiting = engine.store().waiting(None).await.unwrap();
+    let waiting = engine.store().pending(None).await.unwrap();
     let turns = waiting.iter().map(|it| it.turns).sum();
-    while !engine.store().waiting(None).await.unwrap().is_empty() {
+    while !engine.store().pending(None).await.unwrap().is_empty() {
         engine.extract(&scope(), &ExtractRequest::default()).await.unwrap();
     }
     turns
@@ -163,7 +166,7 @@ fn assert_each_once(memories: &[Memory]) {
 }
 
 /// Starts a child, kills it, and returns the ids of the turns that it acknowledged.
-fn killed_child(path: &Path, provider: &str, round: usize, random: &mut Random) -> Vec<String> {
+fn killed_child(path: &Path, provider: &str, round: usize, random: &mut Xorshift) -> Vec<String> {
     let mut child = start(path, provider);
     let mut answers = BufReader::new(child.stdout.take().unwrap());
     let mut lines = Vec::new();
@@ -224,40 +227,40 @@ fn said(session: &str, role: Role, text: &str) -> Turn {
 }
 
 /// The model of a provider as the settings name it.
-fn model(config: &Config) -> RemoteChat {
+fn model(config: &Config) -> RemoteChatModel {
     let settings = config.memory_model().unwrap();
-    RemoteChat::new(&settings, &Proxies::default()).unwrap().with_patience(PATIENCE)
+    RemoteChatModel::new(&settings, &Proxies::default()).unwrap().with_retry_policy(PATIENCE)
 }
 
 /// A provider that answers every second question, on average, and fails in all ways otherwise.
-struct Provider {
-    server: Server,
+struct FlakyProvider {
+    server: MockServer,
     asked: Arc<AtomicUsize>,
     failed: Arc<AtomicUsize>,
 }
 
-impl Provider {
+impl FlakyProvider {
     fn start(seed: u64) -> Self {
         let (asked, failed) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
         let counts = (Arc::clone(&asked), Arc::clone(&failed));
-        let mut random = Random(seed.rotate_left(17) | 1);
-        let server = Server::start(Chats::new().otherwise(move |asked| {
+        let mut random = Xorshift(seed.rotate_left(17) | 1);
+        let server = MockServer::start(MockChat::new().otherwise(move |asked| {
             counts.0.fetch_add(1, Ordering::Relaxed);
             let fate = random.below(8);
             counts.1.fetch_add(usize::from(fate >= 4), Ordering::Relaxed);
-            said_by(fate, &answer(asked.question().unwrap_or_default()))
+            said_by(fate, &answer(asked.last_user_message().unwrap_or_default()))
         }));
         Self { server, asked, failed }
     }
 }
 
-fn said_by(fate: usize, answer: &str) -> Said {
+fn said_by(fate: usize, answer: &str) -> ModelResponse {
     match fate {
-        0..4 => Said::text(answer),
-        4 => Said::fail(500),
-        5 => Said::fail(429),
-        6 => Said::text(answer).cut_after(3),
-        _ => Said::text("{\"memories\": [{\"statement\": \"half a thou"),
+        0..4 => ModelResponse::text(answer),
+        4 => ModelResponse::fail(500),
+        5 => ModelResponse::fail(429),
+        6 => ModelResponse::text(answer).disconnect_after(3),
+        _ => ModelResponse::text("{\"memories\": [{\"statement\": \"half a thou"),
     }
 }
 
@@ -285,9 +288,9 @@ fn word(number: usize) -> String {
 }
 
 /// Xorshift: moments need to be many, not secret.
-struct Random(u64);
+struct Xorshift(u64);
 
-impl Random {
+impl Xorshift {
     fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

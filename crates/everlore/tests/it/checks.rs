@@ -3,12 +3,12 @@
 use std::{fs, path::Path, sync::Arc};
 
 use everlore::{
-    Config, Edit, Engine, Remember, Scope, ToolContext, Tools,
-    ingest::{ImportOptions, Undo},
+    Config, Engine, MemoryEdit, RememberRequest, Scope, ToolContext, ToolRegistry,
+    ingest::{ImportOptions, UndoTarget},
     recall::WhyNot,
     store::JournalQuery,
-    tools::Reach,
-    types::{Actor, Author, CHECK_KEY, NewCheck, Reason, Verdict, Verified},
+    tools::CheckPermission,
+    types::{Actor, CHECK_KEY, ChangeAuthor, CheckReason, CheckResult, CheckStatus, NewCheck},
 };
 use serde_json::json;
 
@@ -45,18 +45,22 @@ fn command(words: &[&str]) -> NewCheck {
     NewCheck { command: Some(words), ..NewCheck::default() }
 }
 
-fn checked(content: &str, check: NewCheck) -> Remember {
-    Remember { check: Some(check), ..say(content) }
+fn checked(content: &str, check: NewCheck) -> RememberRequest {
+    RememberRequest { check: Some(check), ..say(content) }
 }
 
 /// What is found for a query: each text with what its check tells.
-async fn told(engine: &Engine, owner: &Scope, query: &str) -> Vec<(String, Option<Verified>)> {
+async fn recall_with_checks(
+    engine: &Engine,
+    owner: &Scope,
+    query: &str,
+) -> Vec<(String, Option<CheckResult>)> {
     let found = engine.recall(&engine.request(owner, query)).await.unwrap();
     found.hits.into_iter().map(|hit| (hit.memory.content, hit.check)).collect()
 }
 
-async fn verdict(engine: &Engine, owner: &Scope, query: &str) -> Verified {
-    told(engine, owner, query).await.remove(0).1.unwrap()
+async fn verdict(engine: &Engine, owner: &Scope, query: &str) -> CheckResult {
+    recall_with_checks(engine, owner, query).await.remove(0).1.unwrap()
 }
 
 #[tokio::test]
@@ -69,19 +73,19 @@ async fn a_file_that_is_deleted_changed_or_moved_is_told_at_the_next_recall() {
     let first = checked("The parser lives in parser.rs", path(&parser));
     engine.remember(&owner, first).await.unwrap();
     engine.remember(&owner, checked("喝茶的规矩写在笔记里", file(&notes))).await.unwrap();
-    assert_eq!(verdict(&engine, &owner, "where is the parser").await.reason, Reason::There);
-    assert_eq!(verdict(&engine, &owner, "喝茶的规矩在哪里").await.reason, Reason::Same);
+    assert_eq!(verdict(&engine, &owner, "where is the parser").await.reason, CheckReason::Exists);
+    assert_eq!(verdict(&engine, &owner, "喝茶的规矩在哪里").await.reason, CheckReason::Unchanged);
     fs::rename(&parser, home.path().join("moved.rs")).unwrap();
     fs::write(&notes, "酒").unwrap();
     let gone = verdict(&engine, &owner, "where is the parser").await;
     assert_eq!(
         (gone.verdict, gone.why()),
-        (Verdict::Stale, format!("{} is gone", parser.display()))
+        (CheckStatus::Stale, format!("{} is gone", parser.display()))
     );
     let changed = verdict(&engine, &owner, "喝茶的规矩在哪里").await;
-    assert_eq!((changed.verdict, changed.reason), (Verdict::Stale, Reason::Changed));
+    assert_eq!((changed.verdict, changed.reason), (CheckStatus::Stale, CheckReason::Changed));
     fs::write(&notes, "茶").unwrap();
-    assert_eq!(verdict(&engine, &owner, "喝茶的规矩在哪里").await.verdict, Verdict::Fresh);
+    assert_eq!(verdict(&engine, &owner, "喝茶的规矩在哪里").await.verdict, CheckStatus::Fresh);
 }
 
 #[tokio::test]
@@ -99,7 +103,7 @@ async fn the_block_says_what_failed_in_the_language_of_the_question_and_within_i
     fs::remove_file(&parser).unwrap();
     let stale = block("where is the parser", 500).await;
     assert!(stale.text.contains("p.rs is gone, verify before relying on it)"), "{}", stale.text);
-    assert_eq!(stale.entries[0].check.as_ref().unwrap().verdict, Verdict::Stale);
+    assert_eq!(stale.entries[0].check.as_ref().unwrap().verdict, CheckStatus::Stale);
     let chinese = block("解析器在哪里", 500).await;
     assert!(
         chinese.text.contains("检查未通过：") && chinese.text.contains("已不存在"),
@@ -125,7 +129,7 @@ async fn what_does_not_hold_stands_after_what_does_and_is_never_left_out() {
         .remember(&owner, say("The staging server has a port and a name and much else"))
         .await
         .unwrap();
-    let first = told(&engine, &owner, "staging port").await;
+    let first = recall_with_checks(&engine, &owner, "staging port").await;
     assert_eq!((first.len(), first[0].0.as_str()), (2, "staging port staging port"));
     fs::write(&config, "port = 2").unwrap();
     let request = engine.request(&owner, "staging port");
@@ -135,7 +139,7 @@ async fn what_does_not_hold_stands_after_what_does_and_is_never_left_out() {
     let WhyNot::Returned { rank, hit } = engine.why_not(&request, best).await.unwrap() else {
         panic!("it is in the answer")
     };
-    assert_eq!((rank, hit.check.unwrap().verdict), (2, Verdict::Stale));
+    assert_eq!((rank, hit.check.unwrap().verdict), (2, CheckStatus::Stale));
 }
 
 #[tokio::test]
@@ -153,12 +157,12 @@ async fn dates_are_told_by_the_clock_of_the_engine() {
         .unwrap();
     let later = engine.clone().with_clock(|| at(NOON + 8 * DAY));
     for (query, stale) in [
-        ("优惠码", Reason::Ended(at(NOON + 3 * DAY + DAY / 2))),
-        ("rate limit", Reason::Due(at(NOON))),
+        ("优惠码", CheckReason::Expired(at(NOON + 3 * DAY + DAY / 2))),
+        ("rate limit", CheckReason::Due(at(NOON))),
     ] {
-        assert_eq!(verdict(&engine, &owner, query).await.verdict, Verdict::Fresh, "{query}");
+        assert_eq!(verdict(&engine, &owner, query).await.verdict, CheckStatus::Fresh, "{query}");
         let verified = verdict(&later, &owner, query).await;
-        assert_eq!((verified.verdict, verified.reason), (Verdict::Stale, stale), "{query}");
+        assert_eq!((verified.verdict, verified.reason), (CheckStatus::Stale, stale), "{query}");
     }
     assert!(
         later
@@ -180,28 +184,28 @@ async fn a_check_survives_edits_history_and_undo_and_can_be_taken_away() {
     let kept = engine.get(&owner, id).await.unwrap().check().unwrap();
     let data = serde_json::Map::from_iter([("mine".to_owned(), json!("我的"))]);
     let edits = [
-        Edit { content: Some("The parser is here".into()), ..Edit::default() },
-        Edit { metadata: Some(data), ..Edit::default() },
+        MemoryEdit { content: Some("The parser is here".into()), ..MemoryEdit::default() },
+        MemoryEdit { metadata: Some(data), ..MemoryEdit::default() },
     ];
     for edit in edits {
         let edited = engine.edit(&owner, id, &edit).await.unwrap();
         assert_eq!(edited.check(), Some(kept.clone()));
     }
-    let bare = Edit { no_check: true, ..Edit::default() };
+    let bare = MemoryEdit { no_check: true, ..MemoryEdit::default() };
     let edited = engine.edit(&owner, id, &bare).await.unwrap();
     assert_eq!((edited.check(), &edited.metadata["mine"]), (None, &json!("我的")));
     let last = engine.history(&owner, &JournalQuery::default()).await.unwrap()[0].seq;
-    engine.undo(&owner, &Undo::Change(last)).await.unwrap();
+    engine.undo(&owner, &UndoTarget::Change(last)).await.unwrap();
     let back = engine.get(&owner, id).await.unwrap();
     assert_eq!(back.check(), Some(kept));
-    assert_eq!(engine.verified_one(&back).await.unwrap().verdict, Verdict::Fresh);
-    let both = Edit { check: Some(path(&parser)), ..bare };
+    assert_eq!(engine.verify_memory(&back).await.unwrap().verdict, CheckStatus::Fresh);
+    let both = MemoryEdit { check: Some(path(&parser)), ..bare };
     assert!(engine.edit(&owner, id, &both).await.unwrap_err().hint().contains("not both"));
     // Saying the same again renews the memory, and its check if one comes with it.
     let days = NewCheck { days: Some(3), ..NewCheck::default() };
     let again = engine.remember(&owner, checked("The parser is here", days)).await.unwrap();
     let renewed = engine.get(&owner, again.id).await.unwrap();
-    assert!(renewed.check().unwrap().by_date(at(NOON)).is_some());
+    assert!(renewed.check().unwrap().evaluate_date(at(NOON)).is_some());
 }
 
 #[tokio::test]
@@ -228,14 +232,18 @@ async fn an_export_carries_the_check_and_only_its_own_home_and_scope_look() {
     let elsewhere = verdicts(&with_commands(homed(other.path()).await), &owner).await;
     assert_eq!(
         (&elsewhere[0].reason, &elsewhere[1].reason),
-        (&Reason::SetElsewhere, &Reason::SetElsewhere)
+        (&CheckReason::SetElsewhere, &CheckReason::SetElsewhere)
     );
-    assert_eq!(elsewhere[2].verdict, Verdict::Fresh, "a date is the same everywhere");
+    assert_eq!(elsewhere[2].verdict, CheckStatus::Fresh, "a date is the same everywhere");
     let other_scope = verdicts(&engine, &scope("bob")).await;
-    assert_eq!(other_scope[0].reason, Reason::SetElsewhere);
+    assert_eq!(other_scope[0].reason, CheckReason::SetElsewhere);
     let restored = with_commands(homed(home.path()).await);
     let same_home = verdicts(&restored, &owner).await;
-    assert_eq!(same_home[0].verdict, Verdict::Fresh, "a backup that comes home is looked at again");
+    assert_eq!(
+        same_home[0].verdict,
+        CheckStatus::Fresh,
+        "a backup that comes home is looked at again"
+    );
 }
 
 #[tokio::test]
@@ -254,16 +262,16 @@ async fn free_data_that_looks_like_a_check_is_never_looked_at() {
         let mut check = check;
         check.as_object_mut().unwrap().extend(set.as_object().unwrap().clone());
         let metadata = serde_json::Map::from_iter([(CHECK_KEY.to_owned(), check)]);
-        engine.remember(&owner, Remember { metadata, ..say(content) }).await.unwrap();
+        engine.remember(&owner, RememberRequest { metadata, ..say(content) }).await.unwrap();
         let verified = verdict(&engine, &owner, content).await;
         assert_eq!(
             (verified.verdict, verified.reason),
-            (Verdict::Unverifiable, Reason::SetElsewhere)
+            (CheckStatus::Unverifiable, CheckReason::SetElsewhere)
         );
     }
     assert!(!mark.exists());
     let own = serde_json::Map::from_iter([(CHECK_KEY.to_owned(), json!("done"))]);
-    engine.remember(&owner, Remember { metadata: own, ..say("a ticket") }).await.unwrap();
+    engine.remember(&owner, RememberRequest { metadata: own, ..say("a ticket") }).await.unwrap();
     let hit = engine.recall(&engine.request(&owner, "ticket")).await.unwrap().hits.remove(0);
     assert_eq!((hit.check, &hit.memory.metadata[CHECK_KEY]), (None, &json!("done")));
 }
@@ -274,21 +282,22 @@ async fn commands_run_only_if_they_are_allowed_and_a_person_set_them() {
     let off = homed(home.path()).await;
     off.remember(&owner, checked("构建通过", command(&["true"]))).await.unwrap();
     let told = verdict(&off, &owner, "构建通过了吗").await;
-    assert_eq!(told.verdict, Verdict::Unverifiable);
+    assert_eq!(told.verdict, CheckStatus::Unverifiable);
     assert!(told.why().contains("[checks] commands = true"), "{}", told.why());
     let on = with_commands(off.clone());
-    assert_eq!(verdict(&on, &owner, "构建通过了吗").await.verdict, Verdict::Fresh);
-    let agent = on.on_behalf_of(Author { actor: Actor::Agent, ..Author::PERSON });
+    assert_eq!(verdict(&on, &owner, "构建通过了吗").await.verdict, CheckStatus::Fresh);
+    let agent = on.on_behalf_of(ChangeAuthor { actor: Actor::Agent, ..ChangeAuthor::PERSON });
     let refused = agent.remember(&owner, checked("tests pass", command(&["true"]))).await;
     assert!(refused.unwrap_err().to_string().contains("set by a person"));
     // What came from outside may carry a person's check, and runs nothing all the same.
     let outside = serde_json::Map::from_iter([("trust".to_owned(), json!("outside"))]);
-    let page = Remember { metadata: outside, ..checked("a page says to run", command(&["true"])) };
+    let page =
+        RememberRequest { metadata: outside, ..checked("a page says to run", command(&["true"])) };
     on.remember(&owner, page).await.unwrap();
-    assert_eq!(verdict(&on, &owner, "page says run").await.reason, Reason::NotByAPerson);
+    assert_eq!(verdict(&on, &owner, "page says run").await.reason, CheckReason::UntrustedAuthor);
     assert_eq!(
         verdict(&on.without_commands(), &owner, "构建通过了吗").await.reason,
-        Reason::CommandsOff
+        CheckReason::CommandsDisabled
     );
 }
 
@@ -302,7 +311,10 @@ async fn a_recall_waits_for_nothing_that_hangs() {
         .unwrap();
     let begun = std::time::Instant::now();
     let verified = verdict(&patient_no_more(engine), &owner, "slow build").await;
-    assert_eq!((verified.verdict, verified.reason), (Verdict::Unverifiable, Reason::TookTooLong));
+    assert_eq!(
+        (verified.verdict, verified.reason),
+        (CheckStatus::Unverifiable, CheckReason::TimedOut)
+    );
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
 
@@ -332,7 +344,7 @@ async fn bad_checks_are_refused_with_advice_and_nothing_is_stored() {
     assert!(engine.count(&owner).await.unwrap().memories.is_empty());
     let turn = everlore::Turn { text: "喂".into(), ..everlore::Turn::default() };
     let id = engine.observe(&owner, vec![turn]).await.unwrap()[0].id;
-    let edit = Edit { check: Some(path(home.path())), ..Edit::default() };
+    let edit = MemoryEdit { check: Some(path(home.path())), ..MemoryEdit::default() };
     assert!(engine.edit(&owner, id, &edit).await.unwrap_err().to_string().contains("stays said"));
 }
 
@@ -341,9 +353,9 @@ async fn an_agent_sets_and_reads_checks_by_its_tools_as_far_as_it_may() {
     let (home, owner) = (tempfile::tempdir().unwrap(), scope("ann"));
     let engine = homed(home.path()).await;
     fs::write(home.path().join("茶.md"), "龙井").unwrap();
-    let tools = Tools::all();
-    let here = Reach::From(home.path().to_owned());
-    let cx = ToolContext { reach: &here, ..ToolContext::new(&engine, &owner) };
+    let tools = ToolRegistry::all();
+    let here = CheckPermission::FilesFrom(home.path().to_owned());
+    let cx = ToolContext { check_permission: &here, ..ToolContext::new(&engine, &owner) };
     let input = json!({ "content": "茶的笔记在 茶.md 里", "check": { "file": "茶.md" } });
     let saved = tools.call("memory_save", input.clone(), &cx).await;
     assert!(!saved.is_error, "{}", saved.text);
@@ -384,7 +396,7 @@ async fn what_two_users_check_stays_apart() {
     fs::write(home.path().join("a"), "").unwrap();
     engine.remember(&ann, checked("the plan is in a", path(&home.path().join("a")))).await.unwrap();
     assert!(engine.verify_all(&bob).await.unwrap().is_empty());
-    assert!(told(&engine, &bob, "the plan").await.is_empty());
+    assert!(recall_with_checks(&engine, &bob, "the plan").await.is_empty());
     assert_eq!(engine.verify_all(&ann).await.unwrap().len(), 1);
 }
 
@@ -394,7 +406,7 @@ async fn without_a_home_a_check_holds_for_as_long_as_the_engine() {
     let engine = patient(engine().await);
     let id = engine.remember(&owner, checked("here it is", path(folder.path()))).await.unwrap().id;
     let memory = engine.get(&owner, id).await.unwrap();
-    assert_eq!(engine.verified_one(&memory).await.unwrap().verdict, Verdict::Fresh);
+    assert_eq!(engine.verify_memory(&memory).await.unwrap().verdict, CheckStatus::Fresh);
     let other = patient(Engine::new(Arc::clone(engine.store())));
-    assert_eq!(other.verified_one(&memory).await.unwrap().reason, Reason::SetElsewhere);
+    assert_eq!(other.verify_memory(&memory).await.unwrap().reason, CheckReason::SetElsewhere);
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use everlore::{
     Config, Engine, RecallRequest, Turn,
-    config::{LanguageChoice, Trigger},
-    recall::{Tier, WhyNot},
+    config::{InjectTrigger, LanguageChoice},
+    recall::{MemoryTier, WhyNot},
     store::{RamStore, Store},
     types::Role,
 };
@@ -22,7 +22,7 @@ async fn with(change: impl FnOnce(&mut Config)) -> Engine {
     engine.with_config(config)
 }
 
-async fn told(engine: &Engine, query: &str) -> String {
+async fn context_text(engine: &Engine, query: &str) -> String {
     let request = engine.context_request(&scope("ann"), query);
     engine.context(&request, 2_000).await.unwrap().text
 }
@@ -30,30 +30,34 @@ async fn told(engine: &Engine, query: &str) -> String {
 #[tokio::test]
 async fn memories_are_injected_when_the_settings_say_so() {
     let tea = "green tea";
-    assert!(told(&with(|_| ()).await, tea).await.contains("  I like green tea\n"));
+    assert!(context_text(&with(|_| ()).await, tea).await.contains("  I like green tea\n"));
     for off in [
         |config: &mut Config| config.memory.enabled = false,
         |config: &mut Config| config.memory.long_term.enabled = false,
-        |config: &mut Config| config.memory.inject.long_term_trigger = Trigger::Never,
-        |config: &mut Config| config.memory.inject.long_term_trigger = Trigger::Keywords,
+        |config: &mut Config| config.memory.inject.long_term_trigger = InjectTrigger::Never,
+        |config: &mut Config| config.memory.inject.long_term_trigger = InjectTrigger::Keywords,
         |config: &mut Config| config.memory.inject.min_query_length = 10,
         |config: &mut Config| config.memory.inject.limit = 0,
     ] {
-        assert_eq!(told(&with(off).await, tea).await, "");
+        assert_eq!(context_text(&with(off).await, tea).await, "");
     }
-    let asked = with(|config| config.memory.inject.long_term_trigger = Trigger::Keywords).await;
-    assert!(told(&asked, "which tea do I like?").await.contains("I like green tea"));
+    let asked =
+        with(|config| config.memory.inject.long_term_trigger = InjectTrigger::Keywords).await;
+    assert!(context_text(&asked, "which tea do I like?").await.contains("I like green tea"));
 }
 
 #[tokio::test]
 async fn the_block_speaks_the_language_of_the_query_or_of_the_settings() {
     let chinese = |text: &str| text.contains("以下是可能相关的回忆");
     let auto = with(|_| ()).await;
-    assert!(chinese(&told(&auto, "喜欢龙井茶").await) && !chinese(&told(&auto, "green tea").await));
+    assert!(
+        chinese(&context_text(&auto, "喜欢龙井茶").await)
+            && !chinese(&context_text(&auto, "green tea").await)
+    );
     let english = with(|config| config.general.language = LanguageChoice::En).await;
-    assert!(!chinese(&told(&english, "喜欢龙井茶").await));
+    assert!(!chinese(&context_text(&english, "喜欢龙井茶").await));
     let settled = with(|config| config.general.language = LanguageChoice::Zh).await;
-    assert!(chinese(&told(&settled, "green tea").await));
+    assert!(chinese(&context_text(&settled, "green tea").await));
 }
 
 #[tokio::test]
@@ -64,7 +68,7 @@ async fn the_block_comes_with_its_figures() {
     let [entry] = &block.entries[..] else { panic!("{block:?}") };
     assert_eq!(
         (entry.tier, &entry.terms[..]),
-        (Tier::L2, &["green".to_owned(), "tea".to_owned()][..])
+        (MemoryTier::L2, &["green".to_owned(), "tea".to_owned()][..])
     );
     assert!(entry.uri.starts_with("agent://tester/user/general/i-like-green-tea-"));
     assert!(block.tokens > 0 && block.tokens <= 500 && entry.score > 0.0);
@@ -107,7 +111,7 @@ async fn an_answer_that_knew_nothing_keeps_no_fact_out_in_both_languages() {
             ..Turn::default()
         };
         let saved = engine.observe(&owner, said.map(turn).collect()).await.unwrap();
-        let told = told(&engine, question).await;
+        let told = context_text(&engine, question).await;
         assert!(told.contains(fact) && !told.contains(empty), "{told}");
         let why = engine.why_not(&engine.request(&owner, question), saved[40].id).await.unwrap();
         assert_eq!(why, WhyNot::NoAnswer);
@@ -126,7 +130,7 @@ async fn a_question_asked_before_keeps_no_answer_out_in_both_languages() {
         let said = [fact].into_iter().chain([question; 60]);
         let turns = said.map(|text| Turn { text: text.to_owned(), ..Turn::default() });
         let saved = engine.observe(&owner, turns.collect()).await.unwrap();
-        let told = told(&engine, question).await;
+        let told = context_text(&engine, question).await;
         assert!(told.contains(fact) && !told.contains(question), "{told}");
         let found = engine.recall(&engine.request(&owner, about_questions)).await.unwrap();
         assert!(found.hits.iter().any(|hit| hit.memory.content == question), "{about_questions}");

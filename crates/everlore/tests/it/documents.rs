@@ -1,9 +1,9 @@
 //! Documents become knowledge: found by heading and content, brought up to date by what changed, undone as one run.
 
 use everlore::{
-    Document, Edit, Engine, Kind, Memory, Scope, Status,
-    ingest::{IngestOptions, IngestReport, Undo},
-    store::{Filter, Order, Page},
+    Document, Engine, Kind, Memory, MemoryEdit, Scope, Status,
+    ingest::{IngestOptions, IngestReport, UndoTarget},
+    store::{ListOrder, ListQuery, MemoryFilter},
 };
 
 use crate::support::{all, engine, found, ram, scope};
@@ -23,8 +23,8 @@ fn counts(report: &IngestReport) -> [usize; 4] {
 
 /// The chunks that recall can find, oldest first.
 async fn chunks(engine: &Engine, owner: &Scope) -> Vec<Memory> {
-    let filter = Filter { statuses: vec![Status::Active], ..Filter::default() };
-    let page = Page { filter, after: None, order: Order::OldestFirst, limit: 1_000 };
+    let filter = MemoryFilter { statuses: vec![Status::Active], ..MemoryFilter::default() };
+    let page = ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: 1_000 };
     engine.list(owner, &page).await.unwrap()
 }
 
@@ -113,7 +113,7 @@ async fn a_changed_document_adds_what_is_new_and_takes_out_what_is_gone() {
         let after = chunks(&engine, &owner).await;
         assert_eq!(after[..2], before[1..], "unchanged chunks stay as they are");
         assert!(after[2].content.contains("8443"));
-        let undone = engine.undo(&owner, &Undo::Run(report.run)).await.unwrap();
+        let undone = engine.undo(&owner, &UndoTarget::Run(report.run)).await.unwrap();
         assert_eq!(undone.len(), 3, "one added, one taken out, and the list");
         let texts = |memories: &[Memory]| {
             memories.iter().map(|memory| memory.content.clone()).collect::<Vec<_>>()
@@ -161,7 +161,8 @@ async fn what_someone_wrote_into_a_chunk_is_put_away_and_not_deleted() {
     let (engine, owner) = (engine().await, scope("a"));
     ingest(&engine, &owner, "handbook.md", HANDBOOK).await;
     let chunk = chunks(&engine, &owner).await[0].clone();
-    let edit = Edit { content: Some("My own words about staging".into()), ..Edit::default() };
+    let edit =
+        MemoryEdit { content: Some("My own words about staging".into()), ..MemoryEdit::default() };
     engine.edit(&owner, chunk.id, &edit).await.unwrap();
     let report = ingest(&engine, &owner, "handbook.md", "# Handbook\nNothing else.\n").await;
     assert_eq!(counts(&report), [1, 0, 3, 0]);
@@ -185,7 +186,7 @@ async fn a_document_can_be_taken_out_and_tagged() {
     let removed = engine.remove_document(&owner, "handbook.md", &options).await.unwrap();
     assert_eq!((counts(&removed), all(&engine, &owner).await.len()), ([0, 0, 3, 0], 0));
     assert!(engine.remove_document(&owner, "handbook.md", &options).await.is_err());
-    engine.undo(&owner, &Undo::Run(removed.run)).await.unwrap();
+    engine.undo(&owner, &UndoTarget::Run(removed.run)).await.unwrap();
     assert_eq!(counts(&ingest(&engine, &owner, "handbook.md", HANDBOOK).await), [0, 3, 0, 0]);
 }
 

@@ -5,7 +5,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use everlore::{Engine, Kind, Remember, Scope, Turn, llm::Builtin, recall::Block, store::RamStore};
+use everlore::{
+    Engine, Kind, RememberRequest, Scope, Turn, llm::BuiltinEmbedder, recall::MemoryBlock,
+    store::RamStore,
+};
 
 use crate::support::{engine_on, scope};
 
@@ -32,7 +35,8 @@ fn messages(text: &str) -> Vec<String> {
 
 /// An engine with the stores, and the scopes.
 async fn stores() -> (Engine, Vec<Scope>) {
-    let engine = engine_on(Arc::new(RamStore::default())).with_embedder(Arc::new(Builtin::new()));
+    let engine =
+        engine_on(Arc::new(RamStore::default())).with_embedder(Arc::new(BuiltinEmbedder::new()));
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for [user, how, text] in rows(STORE) {
         *counts.entry(user).or_default() += 1;
@@ -54,12 +58,16 @@ async fn save(engine: &Engine, owner: &Scope, how: &str, text: &str) {
         engine.observe(owner, vec![turn]).await.unwrap();
     } else {
         let kind: Kind = how.parse().unwrap();
-        let request = Remember { content: text.into(), kind: Some(kind), ..Remember::default() };
+        let request = RememberRequest {
+            content: text.into(),
+            kind: Some(kind),
+            ..RememberRequest::default()
+        };
         engine.remember(owner, request).await.unwrap();
     }
 }
 
-async fn told(engine: &Engine, owner: &Scope, message: &str) -> Block {
+async fn context_block(engine: &Engine, owner: &Scope, message: &str) -> MemoryBlock {
     engine.context(&engine.context_request(owner, message), BUDGET).await.unwrap()
 }
 
@@ -72,7 +80,7 @@ async fn messages_that_need_no_memory_get_none() {
         let (mut told_some, mut asked) = (Vec::new(), 0);
         for (message, owner) in all.iter().flat_map(|m| scopes.iter().map(move |s| (m, s))) {
             asked += 1;
-            let block = told(&engine, owner, message).await;
+            let block = context_block(&engine, owner, message).await;
             if !block.entries.is_empty() {
                 let found = engine.recall(&engine.request(owner, message)).await.unwrap();
                 told_some.push(format!(
@@ -96,7 +104,7 @@ async fn questions_about_what_is_stored_get_the_right_memory() {
         {
             asked += 1;
             let owner = scope(user);
-            if !told(&engine, &owner, question).await.text.contains(answer) {
+            if !context_block(&engine, &owner, question).await.text.contains(answer) {
                 let found = engine.recall(&engine.request(&owner, question)).await.unwrap();
                 missed.push(format!(
                     "{user} {:.2} {question} -> {:?} {:?}",

@@ -1,10 +1,10 @@
 //! Export and import: complete, equal, resumable, to another scope, and honest about what cannot be read (L5).
 
 use everlore::{
-    Edit, Engine, Error, Kind, Memory, Remember, Scope, Status,
-    ingest::{ImportOptions, ImportReport, Line, Undo},
+    Engine, Error, Kind, Memory, MemoryEdit, RememberRequest, Scope, Status,
+    ingest::{ExportLine, ImportOptions, ImportReport, UndoTarget},
     store::JournalQuery,
-    types::{Change, Entry},
+    types::{Change, JournalEntry},
 };
 use serde_json::json;
 
@@ -33,14 +33,14 @@ async fn import(
     engine.import(owner, file.as_bytes(), options, &mut |_| ()).await
 }
 
-async fn journal(engine: &Engine, owner: &Scope) -> Vec<Entry> {
+async fn journal(engine: &Engine, owner: &Scope) -> Vec<JournalEntry> {
     engine.history(owner, &JournalQuery::default()).await.unwrap()
 }
 
 /// Memories of every sort, with edits, a deletion and a supersession.
 async fn lived_in(engine: &Engine, owner: &Scope) {
     let metadata = serde_json::Map::from_iter([("k".to_owned(), json!({ "深": [1, 2.5, null] }))]);
-    let told = Remember {
+    let told = RememberRequest {
         kind: Some(Kind::Project),
         name: Some("发布".into()),
         description: "when we ship".into(),
@@ -56,9 +56,12 @@ async fn lived_in(engine: &Engine, owner: &Scope) {
     let saved = remember_all(engine, owner, &["I like tea", "I like coffee", "gone soon"]).await;
     engine.observe(owner, vec![turn("monday", "Ann", " hi "), turn("", "", "喂")]).await.unwrap();
     let later = engine.clone().with_clock(one_o_clock);
-    let edit = Edit { content: Some("我们周四发布".into()), ..Edit::default() };
+    let edit = MemoryEdit { content: Some("我们周四发布".into()), ..MemoryEdit::default() };
     later.edit(owner, project.id, &edit).await.unwrap();
-    later.edit(owner, project.id, &Edit { weight: Some(2.5), ..Edit::default() }).await.unwrap();
+    later
+        .edit(owner, project.id, &MemoryEdit { weight: Some(2.5), ..MemoryEdit::default() })
+        .await
+        .unwrap();
     later.supersede(owner, saved[0].id, saved[1].id).await.unwrap();
     later.delete(owner, saved[2].id).await.unwrap();
 }
@@ -98,8 +101,8 @@ async fn a_long_journal_is_written_page_by_page_and_in_order() {
     let mut progress = |count| seen.push(count);
     let exported = engine.export(&owner, true, &mut file, &mut progress).await.unwrap();
     assert_eq!((exported.changes, seen), (2_500, vec![1_000, 2_000, 2_500]));
-    let seq = |line: &[u8]| match Line::parse(line).unwrap() {
-        Line::Change(entry) => Some(entry.seq),
+    let seq = |line: &[u8]| match ExportLine::parse(line).unwrap() {
+        ExportLine::JournalEntry(entry) => Some(entry.seq),
         _ => None,
     };
     let lines = file.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
@@ -111,7 +114,7 @@ async fn changes_made_within_one_millisecond_are_all_replayed() {
     let (from, to, owner) = (engine().await, engine().await, scope("ann"));
     let id = from.remember(&owner, say("one")).await.unwrap().id;
     for text in ["two", "three", "four"] {
-        let edit = Edit { content: Some(text.into()), ..Edit::default() };
+        let edit = MemoryEdit { content: Some(text.into()), ..MemoryEdit::default() };
         from.edit(&owner, id, &edit).await.unwrap();
     }
     import(&to, &owner, &exported(&from, &owner, true).await, STOP).await.unwrap();
@@ -236,7 +239,7 @@ async fn a_newer_version_replaces_an_older_one_and_never_the_other_way_round() {
     let (from, to, owner) = (engine().await, engine().await, scope("ann"));
     let id = from.remember(&owner, say("I like tea")).await.unwrap().id;
     let old = exported(&from, &owner, false).await;
-    let edit = Edit { content: Some("I like coffee".into()), ..Edit::default() };
+    let edit = MemoryEdit { content: Some("I like coffee".into()), ..MemoryEdit::default() };
     from.edit(&owner, id, &edit).await.unwrap();
     let new = exported(&from, &owner, false).await;
     import(&to, &owner, &old, STOP).await.unwrap();
@@ -251,7 +254,7 @@ async fn an_imported_memory_must_be_one_that_could_have_been_saved() {
     let bad = |change: fn(&mut Memory)| {
         let mut memory = memory(&owner, 1, "I like tea");
         change(&mut memory);
-        Line::Memory(Box::new(memory)).to_json().unwrap()
+        ExportLine::Memory(Box::new(memory)).to_json().unwrap()
     };
     let cases = [
         (bad(|memory| memory.content = "  ".into()), "there is no text"),
@@ -285,7 +288,7 @@ async fn drafts_are_taken_once_and_a_whole_import_is_undone_at_once() {
     let report = import(&engine, &owner, file, STOP).await.unwrap();
     assert_eq!((report.added, report.unchanged), (1, 2));
     assert_eq!(import(&engine, &owner, file, STOP).await.unwrap().unchanged, 3);
-    engine.undo(&owner, &Undo::Run(report.run)).await.unwrap();
+    engine.undo(&owner, &UndoTarget::Run(report.run)).await.unwrap();
     assert_eq!(all(&engine, &owner).await.len(), 1);
 }
 
@@ -294,7 +297,7 @@ async fn two_memories_with_one_uri_both_come_in() {
     let (engine, owner) = (engine().await, scope("ann"));
     let mut memories = [memory(&owner, 1, "one"), memory(&owner, 2, "two")];
     memories[1].uri = memories[0].uri.clone();
-    let lines = memories.map(|memory| Line::Memory(Box::new(memory)).to_json().unwrap());
+    let lines = memories.map(|memory| ExportLine::Memory(Box::new(memory)).to_json().unwrap());
     import(&engine, &owner, &lines.join("\n"), STOP).await.unwrap();
     let uris: Vec<_> = all(&engine, &owner).await.into_iter().map(|memory| memory.uri).collect();
     assert_eq!(uris[0], "agent://tester/user/1");
@@ -305,7 +308,7 @@ async fn two_memories_with_one_uri_both_come_in() {
 async fn a_journal_that_does_not_fit_is_reported_line_by_line() {
     let (from, to, owner) = (engine().await, engine().await, scope("ann"));
     let saved = remember_all(&from, &owner, &["I like tea"]).await;
-    let edit = Edit { content: Some("I like coffee".into()), ..Edit::default() };
+    let edit = MemoryEdit { content: Some("I like coffee".into()), ..MemoryEdit::default() };
     from.edit(&owner, saved[0].id, &edit).await.unwrap();
     let mut taken = memory(&owner, 9, "something else");
     taken.uri.clone_from(&saved[0].uri);
@@ -346,9 +349,9 @@ async fn a_dry_run_of_a_journal_tells_what_the_import_does() {
 }
 
 /// A writer that fails as a full disk does.
-struct Full;
+struct FullDisk;
 
-impl std::io::Write for Full {
+impl std::io::Write for FullDisk {
     fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
         Err(std::io::ErrorKind::StorageFull.into())
     }
@@ -361,15 +364,15 @@ impl std::io::Write for Full {
 #[tokio::test]
 async fn a_disk_that_is_full_or_cannot_be_read_is_an_error() {
     let (engine, owner) = (engine().await, scope("ann"));
-    let error = engine.export(&owner, false, &mut Full, &mut |_| ()).await.unwrap_err();
+    let error = engine.export(&owner, false, &mut FullDisk, &mut |_| ()).await.unwrap_err();
     assert!(matches!(error, Error::Io { .. }), "{error:?}");
-    struct Broken;
-    impl std::io::Read for Broken {
+    struct BrokenReader;
+    impl std::io::Read for BrokenReader {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
             Err(std::io::ErrorKind::Other.into())
         }
     }
-    let broken = std::io::BufReader::new(Broken);
+    let broken = std::io::BufReader::new(BrokenReader);
     let error = engine.import(&owner, broken, STOP, &mut |_| ()).await.unwrap_err();
     assert!(matches!(error, Error::Io { .. }), "{error:?}");
 }
@@ -378,7 +381,7 @@ async fn a_disk_that_is_full_or_cannot_be_read_is_an_error() {
 fn every_line_that_is_written_is_read_back_the_same() {
     let owner = scope("ann");
     let memory = spoken(&owner, 1, "monday", "喂 \"hi\"\n\0");
-    let entry = Entry {
+    let entry = JournalEntry {
         seq: 7,
         at: days_ago(1),
         actor: everlore::types::Actor::Agent,
@@ -391,14 +394,14 @@ fn every_line_that_is_written_is_read_back_the_same() {
         after: None,
     };
     for line in [
-        Line::Header(everlore::ingest::Header::new(&owner, true, days_ago(0))),
-        Line::Memory(Box::new(memory.clone())),
-        Line::Change(Box::new(entry)),
-        Line::Tombstone(memory.fingerprint()),
-        Line::Draft(Box::new(say("x"))),
-        Line::Turn(turn("s", "小明", "喂")),
+        ExportLine::Header(everlore::ingest::ExportHeader::new(&owner, true, days_ago(0))),
+        ExportLine::Memory(Box::new(memory.clone())),
+        ExportLine::JournalEntry(Box::new(entry)),
+        ExportLine::Tombstone(memory.fingerprint()),
+        ExportLine::Remember(Box::new(say("x"))),
+        ExportLine::Turn(turn("s", "小明", "喂")),
     ] {
-        assert_eq!(Line::parse(line.to_json().unwrap().as_bytes()).unwrap(), line);
+        assert_eq!(ExportLine::parse(line.to_json().unwrap().as_bytes()).unwrap(), line);
     }
     assert_eq!(memory.status, Status::Active);
 }
@@ -409,7 +412,7 @@ proptest::proptest! {
         let mut told = memory(&scope("ann"), 1, "tea");
         (told.importance, told.confidence, told.weight) = (importance, confidence, weight);
         told.metadata.insert("x".into(), (weight * 1e-7).into());
-        let line = Line::Memory(Box::new(told));
-        proptest::prop_assert_eq!(Line::parse(line.to_json().unwrap().as_bytes()).unwrap(), line);
+        let line = ExportLine::Memory(Box::new(told));
+        proptest::prop_assert_eq!(ExportLine::parse(line.to_json().unwrap().as_bytes()).unwrap(), line);
     }
 }

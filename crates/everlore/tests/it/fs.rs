@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use everlore::{
-    Engine, Kind, Remember, Scope, ToolContext, Tools,
+    Engine, Kind, RememberRequest, Scope, ToolContext, ToolRegistry,
     engine::fs::{
-        AddRequest, FindRequest, GrepRequest, Item, Level, ListRequest, RemoveRequest, TreeRequest,
+        FsAddRequest, FsEntry, FsFindRequest, FsGrepRequest, FsListRequest, FsRemoveRequest,
+        FsTier, FsTreeRequest,
     },
-    ingest::Undo,
+    ingest::UndoTarget,
     types::Role,
 };
 use serde_json::{Value, json};
@@ -31,25 +32,25 @@ async fn both() -> [Engine; 2] {
     [engine().await.with_home(&home), ram().with_home(home.join("ram"))]
 }
 
-fn text(uri: &str, text: &str) -> AddRequest {
-    AddRequest { uri: uri.into(), bytes: text.as_bytes().to_vec(), ..AddRequest::default() }
+fn text(uri: &str, text: &str) -> FsAddRequest {
+    FsAddRequest { uri: uri.into(), bytes: text.as_bytes().to_vec(), ..FsAddRequest::default() }
 }
 
-async fn list(engine: &Engine, owner: &Scope, uri: &str) -> Vec<Item> {
-    engine.fs_list(owner, &ListRequest::new(uri)).await.unwrap().items
+async fn list(engine: &Engine, owner: &Scope, uri: &str) -> Vec<FsEntry> {
+    engine.fs_list(owner, &FsListRequest::new(uri)).await.unwrap().items
 }
 
-fn names(items: &[Item]) -> Vec<&str> {
+fn names(items: &[FsEntry]) -> Vec<&str> {
     items.iter().map(|item| item.name.as_str()).collect()
 }
 
-fn find(query: &str, uri: &str) -> FindRequest {
+fn find(query: &str, uri: &str) -> FsFindRequest {
     let (query, uri) = (query.into(), uri.into());
-    FindRequest { query, uri, limit: 10, min_score: 0.0, explain: false }
+    FsFindRequest { query, uri, limit: 10, min_score: 0.0, explain: false }
 }
 
-fn grep(pattern: &str, uri: &str) -> GrepRequest {
-    GrepRequest {
+fn grep(pattern: &str, uri: &str) -> FsGrepRequest {
+    FsGrepRequest {
         pattern: pattern.into(),
         uri: uri.into(),
         regex: false,
@@ -58,8 +59,8 @@ fn grep(pattern: &str, uri: &str) -> GrepRequest {
     }
 }
 
-fn rm(uri: &str, recursive: bool) -> RemoveRequest {
-    RemoveRequest { uri: uri.into(), recursive, dry_run: false }
+fn rm(uri: &str, recursive: bool) -> FsRemoveRequest {
+    FsRemoveRequest { uri: uri.into(), recursive, dry_run: false }
 }
 
 #[tokio::test]
@@ -72,7 +73,7 @@ async fn what_is_added_stands_where_it_was_put_and_is_read_at_three_levels() {
             let added = engine.fs_add(&owner, text(uri, content)).await.unwrap();
             assert!(added.uri.starts_with(&format!("agent://tester/{uri}/")), "{added:?}");
             let read = |level| engine.fs_read(&owner, &added.uri, level);
-            let (l0, l1, l2) = (read(Level::L0), read(Level::L1), read(Level::L2));
+            let (l0, l1, l2) = (read(FsTier::L0), read(FsTier::L1), read(FsTier::L2));
             let (l0, l1, l2) =
                 (l0.await.unwrap().text, l1.await.unwrap().text, l2.await.unwrap().text);
             assert_eq!(l2, content);
@@ -91,9 +92,10 @@ async fn what_is_added_stands_where_it_was_put_and_is_read_at_three_levels() {
 async fn an_overview_that_is_of_another_text_is_not_shown() {
     let (engine, owner) = (ram(), scope("u"));
     let saved = engine.fs_add(&owner, text("project", ENGLISH)).await.unwrap().memory.unwrap();
-    let edit = everlore::Edit { content: Some("Nobody releases.".into()), ..Default::default() };
+    let edit =
+        everlore::MemoryEdit { content: Some("Nobody releases.".into()), ..Default::default() };
     engine.edit(&owner, saved.id, &edit).await.unwrap();
-    for level in [Level::L0, Level::L1, Level::L2] {
+    for level in [FsTier::L0, FsTier::L1, FsTier::L2] {
         let read = engine.fs_read(&owner, &saved.uri, level).await.unwrap();
         assert_eq!(read.text, "Nobody releases.", "{level}");
     }
@@ -111,7 +113,7 @@ async fn the_root_shows_everything_there_is() {
         let root = list(&engine, &owner, "").await;
         assert_eq!(names(&root), ["files", "knowledge", "layers", "resources", "sessions", "user"]);
         assert!(root.iter().all(|item| item.folder && !item.summary.is_empty()), "{root:?}");
-        let tree = TreeRequest { uri: String::new(), depth: 9, limit: 100, all: false };
+        let tree = FsTreeRequest { uri: String::new(), depth: 9, limit: 100, all: false };
         let tree = engine.fs_tree(&owner, &tree).await.unwrap();
         let shown: Vec<_> =
             tree.items.iter().map(|deep| (deep.depth, deep.item.name.as_str())).collect();
@@ -123,7 +125,7 @@ async fn the_root_shows_everything_there_is() {
         assert_eq!(talk.uri, "agent://tester/sessions/周一%2F会议/");
         let turns = list(&engine, &owner, &talk.uri).await;
         assert_eq!(turns[0].summary, "我们星期二发布");
-        let read = engine.fs_read(&owner, &turns[0].uri, Level::L2).await.unwrap();
+        let read = engine.fs_read(&owner, &turns[0].uri, FsTier::L2).await.unwrap();
         assert_eq!(read.text, "我们星期二发布");
     }
 }
@@ -134,11 +136,11 @@ async fn every_folder_has_a_line_and_an_overview_made_of_what_is_in_it() {
         let owner = scope("u");
         engine.fs_add(&owner, text("user/food", "I like green tea.")).await.unwrap();
         engine.fs_add(&owner, text("user/food", "我不吃花生。")).await.unwrap();
-        let l0 = engine.fs_read(&owner, "user/food", Level::L0).await.unwrap().text;
+        let l0 = engine.fs_read(&owner, "user/food", FsTier::L0).await.unwrap().text;
         assert!(l0.starts_with("2 entries: "), "{l0}");
-        let l1 = engine.fs_read(&owner, "user/food", Level::L1).await.unwrap().text;
+        let l1 = engine.fs_read(&owner, "user/food", FsTier::L1).await.unwrap().text;
         assert!(l1.contains("I like green tea.") && l1.contains("我不吃花生。"), "{l1}");
-        let l2 = engine.fs_read(&owner, "user/food", Level::L2).await.unwrap_err();
+        let l2 = engine.fs_read(&owner, "user/food", FsTier::L2).await.unwrap_err();
         assert!(l2.to_string().contains("is a folder"), "{l2}");
     }
 }
@@ -159,7 +161,7 @@ async fn pages_follow_each_other_without_gaps_also_past_what_is_archived() {
         uris.sort();
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
-            let page = ListRequest { after, limit: 7, ..ListRequest::new("user/food") };
+            let page = FsListRequest { after, limit: 7, ..FsListRequest::new("user/food") };
             let page = engine.fs_list(&owner, &page).await.unwrap();
             assert!(page.items.len() <= 7);
             seen.extend(page.items.into_iter().map(|item| item.uri));
@@ -169,7 +171,7 @@ async fn pages_follow_each_other_without_gaps_also_past_what_is_archived() {
             }
         }
         assert_eq!(seen, uris);
-        let all = ListRequest { all: true, ..ListRequest::new("user/food") };
+        let all = FsListRequest { all: true, ..FsListRequest::new("user/food") };
         assert_eq!(engine.fs_list(&owner, &all).await.unwrap().items.len(), 30);
     }
 }
@@ -201,15 +203,15 @@ async fn both_stores_walk_the_same_tree() {
                 let store = std::sync::Arc::clone(engine.store());
                 let owner = owner.clone();
                 async move {
-                    let names = store.names(&owner, "agent://tester/user/", after, limit).await;
-                    names.unwrap().iter().map(|name| name.key()).collect::<Vec<_>>()
+                    let names = store.children(&owner, "agent://tester/user/", after, limit).await;
+                    names.unwrap().iter().map(|name| name.sort_key()).collect::<Vec<_>>()
                 }
             };
             assert_eq!(walk(&file).await, walk(&ram).await, "{after:?} {limit}");
         }
     }
-    let keys = file.store().names(&owner, "agent://tester/user/", None, 100).await.unwrap();
-    let keys: Vec<_> = keys.iter().map(|name| name.key()).collect();
+    let keys = file.store().children(&owner, "agent://tester/user/", None, 100).await.unwrap();
+    let keys: Vec<_> = keys.iter().map(|name| name.sort_key()).collect();
     assert_eq!(keys, ["a", "a-b", "a/", "a0", "ab/", "茶"]);
     for engine in [&file, &ram] {
         let first = engine.store().turns(&owner, "s", None, 1).await.unwrap();
@@ -232,10 +234,10 @@ async fn a_document_is_read_whole_and_found_by_its_folder() {
         let folders = list(&engine, &owner, "viking://resources").await;
         assert_eq!(names(&folders), ["ops", "厨房"]);
         let read = |level| engine.fs_read(&owner, "resources/ops/deploy.md", level);
-        let full = read(Level::L2).await.unwrap().text;
+        let full = read(FsTier::L2).await.unwrap().text;
         assert!(full.contains("Back up first.") && full.contains("Use the blue button."), "{full}");
-        assert!(read(Level::L0).await.unwrap().text.contains("deploy.md"));
-        let l1 = read(Level::L1).await.unwrap().text;
+        assert!(read(FsTier::L0).await.unwrap().text.contains("deploy.md"));
+        let l1 = read(FsTier::L1).await.unwrap().text;
         assert!(l1.contains("Deploy") && l1.len() < full.len() * 3, "{l1}");
         let found = engine.fs_find(&owner, &find("blue button", "resources/ops")).await.unwrap();
         assert_eq!(found.found[0].document.as_deref(), Some(added.uri.as_str()));
@@ -247,7 +249,7 @@ async fn a_document_is_read_whole_and_found_by_its_folder() {
             engine.fs_remove(&owner, &rm("resources/ops/deploy.md", false)).await.unwrap();
         assert!(removed.memories > 0);
         assert_eq!(names(&list(&engine, &owner, "resources").await), ["厨房"]);
-        engine.undo(&owner, &Undo::Run(removed.runs[0].clone())).await.unwrap();
+        engine.undo(&owner, &UndoTarget::Run(removed.runs[0].clone())).await.unwrap();
         assert_eq!(names(&list(&engine, &owner, "resources").await), ["ops", "厨房"]);
     }
 }
@@ -264,15 +266,15 @@ async fn lines_are_found_by_text_with_their_numbers() {
         assert_eq!(told, [(1, "Phone 4711 at work"), (2, "电话 4711"), (1, "call 4711")]);
         let home = engine.fs_grep(&owner, &grep("4711", "user/家")).await.unwrap();
         assert_eq!(home.matches.len(), 1);
-        let phone = GrepRequest { ignore_case: true, ..grep("phone 4711", "user") };
+        let phone = FsGrepRequest { ignore_case: true, ..grep("phone 4711", "user") };
         assert_eq!(engine.fs_grep(&owner, &phone).await.unwrap().matches.len(), 1);
         let dots = engine.fs_grep(&owner, &grep("47.1", "user")).await.unwrap();
         assert_eq!(dots.matches.len(), 0, "exact text");
-        let regex = GrepRequest { regex: true, ..grep("47.1", "user") };
+        let regex = FsGrepRequest { regex: true, ..grep("47.1", "user") };
         assert_eq!(engine.fs_grep(&owner, &regex).await.unwrap().matches.len(), 2);
-        let one = GrepRequest { limit: 1, ..grep("4711", "") };
+        let one = FsGrepRequest { limit: 1, ..grep("4711", "") };
         assert!(engine.fs_grep(&owner, &one).await.unwrap().more);
-        let bad = GrepRequest { regex: true, ..grep("(", "user") };
+        let bad = FsGrepRequest { regex: true, ..grep("(", "user") };
         assert!(engine.fs_grep(&owner, &bad).await.is_err());
     }
 }
@@ -286,13 +288,13 @@ async fn a_removal_of_a_folder_is_undone_as_one() {
         }
         let refused = engine.fs_remove(&owner, &rm("user/food", false)).await.unwrap_err();
         assert!(refused.hint().contains("--recursive"), "{refused}");
-        let dry = RemoveRequest { dry_run: true, ..rm("user/food", true) };
+        let dry = FsRemoveRequest { dry_run: true, ..rm("user/food", true) };
         assert_eq!(engine.fs_remove(&owner, &dry).await.unwrap().memories, 3);
         assert_eq!(list(&engine, &owner, "user/food").await.len(), 3);
         let removed = engine.fs_remove(&owner, &rm("user/food", true)).await.unwrap();
         assert_eq!(removed.memories, 3);
-        assert!(engine.fs_list(&owner, &ListRequest::new("user/food")).await.is_err());
-        engine.undo(&owner, &Undo::Run(removed.runs[0].clone())).await.unwrap();
+        assert!(engine.fs_list(&owner, &FsListRequest::new("user/food")).await.is_err());
+        engine.undo(&owner, &UndoTarget::Run(removed.runs[0].clone())).await.unwrap();
         assert_eq!(list(&engine, &owner, "user/food").await.len(), 3);
     }
 }
@@ -324,11 +326,11 @@ async fn a_mistyped_name_is_answered_with_near_ones() {
         engine.fs_add(&owner, text("user/家庭住址", "我住在杭州")).await.unwrap();
         for (asked, near) in [("user/fodo", "user/food/"), ("user/家庭地址", "user/家庭住址/")]
         {
-            let error = engine.fs_read(&owner, asked, Level::L1).await.unwrap_err();
+            let error = engine.fs_read(&owner, asked, FsTier::L1).await.unwrap_err();
             assert_eq!(error.code(), "not_found");
             assert!(error.hint().contains(near), "{asked}: {}", error.hint());
         }
-        let file = ListRequest::new(&list(&engine, &owner, "user/food").await[0].uri);
+        let file = FsListRequest::new(&list(&engine, &owner, "user/food").await[0].uri);
         let file = engine.fs_list(&owner, &file);
         assert!(file.await.unwrap_err().to_string().contains("is no folder"));
     }
@@ -341,15 +343,15 @@ async fn deep_paths_and_odd_names_break_nothing() {
         for root in ["user/", "resources/", "files/", "memories/"] {
             let deep = format!("{root}{}", "a/".repeat(2_000));
             assert_eq!(
-                engine.fs_read(&owner, &deep, Level::L1).await.unwrap_err().code(),
+                engine.fs_read(&owner, &deep, FsTier::L1).await.unwrap_err().code(),
                 "not_found"
             );
-            assert!(engine.fs_list(&owner, &ListRequest::new(&deep)).await.is_err());
+            assert!(engine.fs_list(&owner, &FsListRequest::new(&deep)).await.is_err());
         }
         let names =
             ["..", "a\\b", "50% 折扣", "x/../y"].map(|name| turn(name, "Ann", "hello 你好"));
         engine.observe(&owner, names.to_vec()).await.unwrap();
-        let tree = TreeRequest { uri: String::new(), depth: 9, limit: 100, all: false };
+        let tree = FsTreeRequest { uri: String::new(), depth: 9, limit: 100, all: false };
         let tree = engine.fs_tree(&owner, &tree).await.unwrap();
         let opened = tree.items.iter().filter(|deep| deep.item.summary == "hello 你好").count();
         assert_eq!(opened, 2, "those whose names can stand in a uri: {tree:?}");
@@ -367,7 +369,7 @@ async fn nothing_of_another_user_or_agent_is_seen_or_touched() {
         engine.fs_add(&mine, text("user/food", "my tea")).await.unwrap();
         let turns = list(&engine, &other, "sessions/s").await;
         for uri in [secret.uri.as_str(), turns[0].uri.as_str(), "sessions/s", "resources/a.md"] {
-            assert!(engine.fs_read(&mine, uri, Level::L2).await.is_err(), "{uri}");
+            assert!(engine.fs_read(&mine, uri, FsTier::L2).await.is_err(), "{uri}");
             assert!(engine.fs_stat(&mine, uri).await.is_err(), "{uri}");
             assert!(engine.fs_remove(&mine, &rm(uri, true)).await.is_err(), "{uri}");
         }
@@ -376,7 +378,7 @@ async fn nothing_of_another_user_or_agent_is_seen_or_touched() {
         assert_eq!(list(&engine, &mine, "resources").await, []);
         assert_eq!(list(&engine, &mine, "user/food").await.len(), 1);
         let foreign = Scope::new("another", "me").unwrap();
-        let error = engine.fs_list(&foreign, &ListRequest::new("agent://tester/user")).await;
+        let error = engine.fs_list(&foreign, &FsListRequest::new("agent://tester/user")).await;
         assert!(error.unwrap_err().to_string().contains("another agent"));
     }
 }
@@ -384,7 +386,7 @@ async fn nothing_of_another_user_or_agent_is_seen_or_touched() {
 #[tokio::test]
 async fn the_tools_do_the_same_in_both_languages() {
     let engine = engine().await.with_home(tempfile::tempdir().unwrap().keep());
-    let (owner, tools) = (scope("u"), Tools::of(&["fs".parse().unwrap()]));
+    let (owner, tools) = (scope("u"), ToolRegistry::for_sets(&["fs".parse().unwrap()]));
     let cx = ToolContext::new(&engine, &owner);
     let names: Vec<_> = tools.specs().map(|spec| spec.name).collect();
     assert_eq!(
@@ -433,7 +435,7 @@ async fn a_conversation_has_three_levels() {
     }
     engine.observe(&owner, turns).await.unwrap();
     let read = |level| engine.fs_read(&owner, "sessions/move", level);
-    let (l0, l1, l2) = (read(Level::L0).await, read(Level::L1).await, read(Level::L2).await);
+    let (l0, l1, l2) = (read(FsTier::L0).await, read(FsTier::L1).await, read(FsTier::L2).await);
     let (l0, l1, l2) = (l0.unwrap().text, l1.unwrap().text, l2.unwrap().text);
     assert!(!l0.contains('\n') && !l0.is_empty(), "{l0}");
     assert!(l1.contains("Silva"), "{l1}");
@@ -457,7 +459,7 @@ async fn a_page_of_a_large_home_costs_no_more_than_one_of_a_small_home() {
         engine.store().apply(write(owner, (1..=count).map(made).collect())).await.unwrap();
     }
     let page = async |owner: &Scope, uri: &str| {
-        let request = ListRequest { limit: 10, ..ListRequest::new(uri) };
+        let request = FsListRequest { limit: 10, ..FsListRequest::new(uri) };
         engine.fs_list(owner, &request).await.unwrap();
         let mut best = f64::MAX;
         for _ in 0..20 {
@@ -484,7 +486,7 @@ async fn a_page_of_a_large_home_costs_no_more_than_one_of_a_small_home() {
     let alike = engine.fs_find(&large, &find("fact 关于茶", "user/topic-7")).await.unwrap().found;
     let in_folder = alike.iter().filter(|one| one.uri.contains("/topic-7/")).count();
     assert_eq!((alike.len(), in_folder), (10, 10), "also where all 10,000 fit equally well");
-    let draft = Remember { content: ENGLISH.into(), ..Remember::default() };
+    let draft = RememberRequest { content: ENGLISH.into(), ..RememberRequest::default() };
     let id = engine.remember(&small, draft).await.unwrap().id;
     let memory = engine.get(&small, id).await.unwrap();
     let began = Instant::now();
@@ -514,7 +516,7 @@ async fn what_is_found_in_a_folder_is_all_that_fits_there_and_says_why() {
             let found = engine.fs_find(&owner, &find(query, "user/food")).await.unwrap().found;
             assert_eq!(found.len(), 1, "{found:?}");
             assert!(found[0].uri.contains("/user/food/") && found[0].signals.is_none());
-            let request = FindRequest { explain: true, ..find(query, "resources/kitchen") };
+            let request = FsFindRequest { explain: true, ..find(query, "resources/kitchen") };
             let found = engine.fs_find(&owner, &request).await.unwrap().found;
             assert_eq!(found.len(), 1, "{found:?}");
             assert!(found[0].document.as_ref().unwrap().ends_with("kitchen/tea.md"), "{found:?}");

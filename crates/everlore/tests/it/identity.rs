@@ -1,6 +1,6 @@
 //! Questions about the user fetch what is known of him, even where no word matches (Q2).
 
-use everlore::{Kind, Remember, recall::Identity};
+use everlore::{Kind, RememberRequest, recall::IdentityQuestion};
 
 use crate::support::{engine, found, ram, remember_all, say, scope, turn};
 
@@ -59,15 +59,15 @@ async fn a_passing_mention_lifts_the_profile_half_as_much() {
         let user = found.hits.iter().find(|hit| hit.memory.kind == Kind::User).unwrap();
         (found.intent.identity, user.signals.identity)
     };
-    assert_eq!(boost("What do you know about me?").await, (Identity::Strong, 3.0));
-    assert_eq!(boost("which tea do I like best").await, (Identity::Weak, 1.5));
-    assert_eq!(boost("tea").await, (Identity::None, 0.0));
+    assert_eq!(boost("What do you know about me?").await, (IdentityQuestion::Strong, 3.0));
+    assert_eq!(boost("which tea do I like best").await, (IdentityQuestion::Weak, 1.5));
+    assert_eq!(boost("tea").await, (IdentityQuestion::None, 0.0));
 }
 
 #[tokio::test]
 async fn an_identity_question_keeps_to_its_filter() {
     let (engine, owner) = (ram(), scope("wang"));
-    let tagged = Remember { tags: vec!["sport".into()], ..say("I sail") };
+    let tagged = RememberRequest { tags: vec!["sport".into()], ..say("I sail") };
     engine.remember(&owner, tagged).await.unwrap();
     remember_all(&engine, &owner, &["I ski", "The port is 8443"]).await;
     let mut request = engine.request(&owner, "who am I");

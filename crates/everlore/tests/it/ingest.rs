@@ -1,10 +1,10 @@
 //! Saving: once, under a uri that stays, with a receipt; refused with a reason; taken back; never brought back.
 
 use everlore::{
-    Edit, Engine, Error, Kind, Remember, Status, Turn,
-    ingest::{ImportOptions, Undo},
-    store::{JournalQuery, Key},
-    types::{Actor, MAX_CONTENT_BYTES, Op, Role, Write},
+    Engine, Error, Kind, MemoryEdit, RememberRequest, Status, Turn,
+    ingest::{ImportOptions, UndoTarget},
+    store::{JournalQuery, MemoryKey},
+    types::{Actor, ChangeOp, MAX_CONTENT_BYTES, Role, WriteBatch},
 };
 use serde_json::json;
 
@@ -32,7 +32,7 @@ async fn the_same_told_twice_is_one_memory_with_a_newer_time() {
 #[tokio::test]
 async fn one_name_for_two_texts_makes_two_memories_with_uris_of_their_own() {
     let (engine, owner) = (engine().await, scope("ann"));
-    let named = |text: &str| Remember { name: Some("Tea".into()), ..say(text) };
+    let named = |text: &str| RememberRequest { name: Some("Tea".into()), ..say(text) };
     let one = engine.remember(&owner, named("I like green tea")).await.unwrap();
     let two = engine.remember(&owner, named("I like black tea")).await.unwrap();
     assert!(one.id != two.id && one.uri != two.uri);
@@ -47,11 +47,11 @@ async fn one_name_for_two_texts_makes_two_memories_with_uris_of_their_own() {
 async fn a_uri_stays_across_edits_and_telling_it_again_renews_it() {
     let (engine, owner) = (engine().await, scope("ann"));
     let saved = engine.remember(&owner, say("I like tea")).await.unwrap();
-    let edit = Edit {
+    let edit = MemoryEdit {
         name: Some("Hot drinks".into()),
         kind: Some(Kind::Feedback),
         tags: Some(vec!["drink".into()]),
-        ..Edit::default()
+        ..MemoryEdit::default()
     };
     let edited = engine.edit(&owner, saved.id, &edit).await.unwrap();
     assert_eq!((&edited.uri, edited.kind), (&saved.uri, Kind::Feedback));
@@ -64,7 +64,7 @@ async fn a_uri_stays_across_edits_and_telling_it_again_renews_it() {
 async fn a_text_whose_uri_says_something_else_by_now_gets_another() {
     let (engine, owner) = (engine().await, scope("ann"));
     let first = engine.remember(&owner, say("I like tea")).await.unwrap();
-    let edit = Edit { content: Some("I like coffee".into()), ..Edit::default() };
+    let edit = MemoryEdit { content: Some("I like coffee".into()), ..MemoryEdit::default() };
     engine.edit(&owner, first.id, &edit).await.unwrap();
     let second = engine.remember(&owner, say("I like tea")).await.unwrap();
     assert_ne!(first.id, second.id);
@@ -107,13 +107,14 @@ async fn kinds_are_taken_mapped_or_judged() {
     for (kind, stored) in
         [("preference", Kind::User), ("fact", Kind::Knowledge), ("project", Kind::Project)]
     {
-        let told: Remember =
+        let told: RememberRequest =
             serde_json::from_value(json!({ "content": format!("x {kind}"), "kind": kind }))
                 .unwrap();
         assert_eq!(engine.remember(&owner, told).await.unwrap().kind, stored);
     }
     assert_eq!(engine.remember(&owner, say("不要自动提交")).await.unwrap().kind, Kind::Feedback);
-    let unknown = serde_json::from_value::<Remember>(json!({ "content": "x", "kind": "colour" }));
+    let unknown =
+        serde_json::from_value::<RememberRequest>(json!({ "content": "x", "kind": "colour" }));
     assert!(unknown.unwrap_err().to_string().contains("unknown kind `colour`"));
 }
 
@@ -126,14 +127,23 @@ async fn bad_input_is_refused_with_what_is_wrong() {
         (say(""), "there is no text"),
         (say(" \n\t\u{3000}"), "there is no text"),
         (say(&"x".repeat(MAX_CONTENT_BYTES + 1)), "the text has 4194305 bytes"),
-        (Remember { importance: Some(2.0), ..say("x") }, "importance is 2"),
-        (Remember { importance: Some(f64::NAN), ..say("x") }, "importance is NaN"),
-        (Remember { confidence: Some(-0.1), ..say("x") }, "confidence is -0.1"),
-        (Remember { tags, ..say("x") }, "there are 65 tags"),
-        (Remember { tags: vec![long(201)], ..say("x") }, "a tag is longer than 200 characters"),
-        (Remember { session: Some(long(201)), ..say("x") }, "a session is longer"),
-        (Remember { name: Some(long(201)), ..say("x") }, "the name is longer than 200 characters"),
-        (Remember { kind: Some(Kind::Turn), ..say("x") }, "a turn cannot be remembered by hand"),
+        (RememberRequest { importance: Some(2.0), ..say("x") }, "importance is 2"),
+        (RememberRequest { importance: Some(f64::NAN), ..say("x") }, "importance is NaN"),
+        (RememberRequest { confidence: Some(-0.1), ..say("x") }, "confidence is -0.1"),
+        (RememberRequest { tags, ..say("x") }, "there are 65 tags"),
+        (
+            RememberRequest { tags: vec![long(201)], ..say("x") },
+            "a tag is longer than 200 characters",
+        ),
+        (RememberRequest { session: Some(long(201)), ..say("x") }, "a session is longer"),
+        (
+            RememberRequest { name: Some(long(201)), ..say("x") },
+            "the name is longer than 200 characters",
+        ),
+        (
+            RememberRequest { kind: Some(Kind::Turn), ..say("x") },
+            "a turn cannot be remembered by hand",
+        ),
     ];
     for (bad, message) in cases {
         let error = engine.remember(&owner, bad).await.unwrap_err();
@@ -150,7 +160,8 @@ async fn odd_but_honest_input_is_kept_as_it_is() {
         let saved = engine.remember(&owner, say(text)).await.unwrap();
         assert_eq!(engine.get(&owner, saved.id).await.unwrap().content, text);
     }
-    let told = Remember { tags: vec![" a\nb ".into(), String::new(), "a b".into()], ..say("tags") };
+    let told =
+        RememberRequest { tags: vec![" a\nb ".into(), String::new(), "a b".into()], ..say("tags") };
     let saved = engine.remember(&owner, told).await.unwrap();
     assert_eq!(engine.get(&owner, saved.id).await.unwrap().tags, ["a b"]);
 }
@@ -176,24 +187,24 @@ async fn edits_are_checked_like_new_memories() {
     let (engine, owner) = (engine().await, scope("ann"));
     let id = engine.remember(&owner, say("I like tea")).await.unwrap().id;
     let cases = [
-        (Edit { content: Some(" ".into()), ..Edit::default() }, "there is no text"),
-        (Edit { importance: Some(1.5), ..Edit::default() }, "importance is 1.5"),
-        (Edit { weight: Some(11.0), ..Edit::default() }, "weight is 11"),
-        (Edit { name: Some("n".repeat(201)), ..Edit::default() }, "the name is longer"),
-        (Edit { kind: Some(Kind::Turn), ..Edit::default() }, "whether it is a turn"),
+        (MemoryEdit { content: Some(" ".into()), ..MemoryEdit::default() }, "there is no text"),
+        (MemoryEdit { importance: Some(1.5), ..MemoryEdit::default() }, "importance is 1.5"),
+        (MemoryEdit { weight: Some(11.0), ..MemoryEdit::default() }, "weight is 11"),
+        (MemoryEdit { name: Some("n".repeat(201)), ..MemoryEdit::default() }, "the name is longer"),
+        (MemoryEdit { kind: Some(Kind::Turn), ..MemoryEdit::default() }, "whether it is a turn"),
     ];
     for (edit, message) in cases {
         let error = engine.edit(&owner, id, &edit).await.unwrap_err();
         assert!(error.to_string().contains(message), "{error}");
     }
     let metadata = serde_json::Map::from_iter([("k".to_owned(), json!([1, "二"]))]);
-    let edit = Edit {
+    let edit = MemoryEdit {
         content: Some("I like 茶".into()),
         description: Some("what\nI drink".into()),
         weight: Some(2.0),
         importance: Some(0.9),
         metadata: Some(metadata.clone()),
-        ..Edit::default()
+        ..MemoryEdit::default()
     };
     let edited = engine.edit(&owner, id, &edit).await.unwrap();
     assert_eq!((edited.description.as_str(), edited.weight), ("what I drink", 2.0));
@@ -206,10 +217,10 @@ async fn concurrent_edits_all_take_effect() {
     let (engine, owner) = (engine().await, scope("ann"));
     let id = engine.remember(&owner, say("I like tea")).await.unwrap().id;
     let edits = [
-        Edit { weight: Some(3.0), ..Edit::default() },
-        Edit { importance: Some(0.7), ..Edit::default() },
-        Edit { description: Some("d".into()), ..Edit::default() },
-        Edit { tags: Some(vec!["t".into()]), ..Edit::default() },
+        MemoryEdit { weight: Some(3.0), ..MemoryEdit::default() },
+        MemoryEdit { importance: Some(0.7), ..MemoryEdit::default() },
+        MemoryEdit { description: Some("d".into()), ..MemoryEdit::default() },
+        MemoryEdit { tags: Some(vec!["t".into()]), ..MemoryEdit::default() },
     ];
     let tasks = edits.map(|edit| {
         let (engine, owner) = (engine.clone(), owner.clone());
@@ -243,7 +254,10 @@ async fn worthless_memories_are_put_away_and_a_dry_run_only_names_them() {
     let (engine, owner) = (engine().await, scope("ann"));
     let saved = remember_all(&engine, &owner, &["I like tea", "我喜欢茶", "I ski"]).await;
     for id in [saved[0].id, saved[1].id] {
-        engine.edit(&owner, id, &Edit { weight: Some(0.1), ..Edit::default() }).await.unwrap();
+        engine
+            .edit(&owner, id, &MemoryEdit { weight: Some(0.1), ..MemoryEdit::default() })
+            .await
+            .unwrap();
     }
     assert_eq!(engine.clean(&owner, 0.2, true).await.unwrap().memories.len(), 2);
     assert_eq!(found(&engine, &owner, "tea 茶").await.len(), 2);
@@ -282,9 +296,9 @@ async fn last_seq(engine: &Engine, owner: &everlore::Scope) -> u64 {
 async fn every_change_can_be_undone_and_so_can_the_undoing() {
     let (engine, owner) = (engine().await, scope("ann"));
     let id = engine.remember(&owner, say("I like tea")).await.unwrap().id;
-    let undo = async |seq| engine.undo(&owner, &Undo::Change(seq)).await.unwrap();
+    let undo = async |seq| engine.undo(&owner, &UndoTarget::Change(seq)).await.unwrap();
     let text = async || engine.get(&owner, id).await.map(|memory| memory.content).ok();
-    let edit = Edit { content: Some("我喜欢茶".into()), ..Edit::default() };
+    let edit = MemoryEdit { content: Some("我喜欢茶".into()), ..MemoryEdit::default() };
     engine.edit(&owner, id, &edit).await.unwrap();
     assert_eq!(undo(2).await, [2]);
     assert_eq!(text().await.as_deref(), Some("I like tea"));
@@ -308,10 +322,10 @@ async fn every_change_can_be_undone_and_so_can_the_undoing() {
 async fn undoing_an_addition_removes_it() {
     let (engine, owner) = (engine().await, scope("ann"));
     engine.remember(&owner, say("I like tea")).await.unwrap();
-    engine.undo(&owner, &Undo::Change(1)).await.unwrap();
+    engine.undo(&owner, &UndoTarget::Change(1)).await.unwrap();
     assert!(all(&engine, &owner).await.is_empty());
     let journal = engine.history(&owner, &JournalQuery::default()).await.unwrap();
-    assert_eq!((journal[0].op, journal[0].cause.as_str()), (Op::Delete, "undo change 1"));
+    assert_eq!((journal[0].op, journal[0].cause.as_str()), (ChangeOp::Delete, "undo change 1"));
 }
 
 #[tokio::test]
@@ -319,15 +333,15 @@ async fn what_was_changed_later_is_not_undone_over() {
     let (engine, owner) = (engine().await, scope("ann"));
     let id = engine.remember(&owner, say("one")).await.unwrap().id;
     for text in ["two", "three"] {
-        let edit = Edit { content: Some(text.into()), ..Edit::default() };
+        let edit = MemoryEdit { content: Some(text.into()), ..MemoryEdit::default() };
         engine.edit(&owner, id, &edit).await.unwrap();
     }
-    let error = engine.undo(&owner, &Undo::Change(2)).await.unwrap_err();
+    let error = engine.undo(&owner, &UndoTarget::Change(2)).await.unwrap_err();
     assert!(error.to_string().contains("was changed again by change 3"), "{error}");
     assert_eq!(engine.get(&owner, id).await.unwrap().content, "three");
-    let missing = engine.undo(&owner, &Undo::Change(99)).await.unwrap_err();
+    let missing = engine.undo(&owner, &UndoTarget::Change(99)).await.unwrap_err();
     assert_eq!(missing.to_string(), "change `99` not found");
-    let missing = engine.undo(&owner, &Undo::Run("x".into())).await.unwrap_err();
+    let missing = engine.undo(&owner, &UndoTarget::Run("x".into())).await.unwrap_err();
     assert_eq!(missing.to_string(), "run `x` not found");
 }
 
@@ -337,7 +351,7 @@ async fn what_was_erased_cannot_be_undone() {
     let id = engine.remember(&owner, say("secret")).await.unwrap().id;
     engine.forget(&owner, id).await.unwrap();
     for seq in [1, 2] {
-        let error = engine.undo(&owner, &Undo::Change(seq)).await.unwrap_err();
+        let error = engine.undo(&owner, &UndoTarget::Change(seq)).await.unwrap_err();
         assert!(error.to_string().contains("has been erased"), "{error}");
     }
 }
@@ -358,8 +372,8 @@ async fn with_a_run(engine: &Engine, owner: &everlore::Scope) {
         everlore::types::Change::Delete(crate::support::id(2)),
         update(again),
     ];
-    let run = Write::new(owner, Actor::Engine, "upkeep", noon(), changes);
-    engine.store().apply(Write { run: Some("run-1".into()), ..run }).await.unwrap();
+    let run = WriteBatch::new(owner, Actor::Engine, "upkeep", noon(), changes);
+    engine.store().apply(WriteBatch { run: Some("run-1".into()), ..run }).await.unwrap();
 }
 
 async fn contents(engine: &Engine, owner: &everlore::Scope) -> Vec<String> {
@@ -371,7 +385,7 @@ async fn a_whole_run_is_undone_at_once() {
     let (engine, owner) = (engine().await, scope("ann"));
     with_a_run(&engine, &owner).await;
     assert_eq!(contents(&engine, &owner).await, ["one, changed again", "three"]);
-    let undone = engine.undo(&owner, &Undo::Run("run-1".into())).await.unwrap();
+    let undone = engine.undo(&owner, &UndoTarget::Run("run-1".into())).await.unwrap();
     assert_eq!(undone, [6, 5, 4, 3]);
     assert_eq!(contents(&engine, &owner).await, ["one", "two"]);
     assert_eq!(engine.store().check(&owner).await.unwrap(), Vec::<String>::new());
@@ -381,9 +395,9 @@ async fn a_whole_run_is_undone_at_once() {
 async fn a_run_is_not_undone_over_a_change_made_since() {
     let (engine, owner) = (engine().await, scope("ann"));
     with_a_run(&engine, &owner).await;
-    let edit = Edit { name: Some("kept".into()), ..Edit::default() };
+    let edit = MemoryEdit { name: Some("kept".into()), ..MemoryEdit::default() };
     engine.edit(&owner, crate::support::id(3), &edit).await.unwrap();
-    let error = engine.undo(&owner, &Undo::Run("run-1".into())).await.unwrap_err();
+    let error = engine.undo(&owner, &UndoTarget::Run("run-1".into())).await.unwrap_err();
     assert!(error.to_string().contains("was changed again by change 7"), "{error}");
     assert_eq!(contents(&engine, &owner).await, ["one, changed again", "three"], "all or none");
 }
@@ -396,14 +410,14 @@ async fn a_run_is_not_undone_over_a_change_made_between_its_own() {
         let mut memory = engine.get(&owner, id).await.unwrap();
         (memory.content, memory.version) = (text.into(), memory.version + 1);
         let changes = vec![everlore::types::Change::Update(Box::new(memory))];
-        let run = Write::new(&owner, Actor::Engine, "upkeep", noon(), changes);
-        engine.store().apply(Write { run: Some("run-1".into()), ..run }).await.unwrap();
+        let run = WriteBatch::new(&owner, Actor::Engine, "upkeep", noon(), changes);
+        engine.store().apply(WriteBatch { run: Some("run-1".into()), ..run }).await.unwrap();
     };
     run("two").await;
-    let edit = Edit { content: Some("mine".into()), ..Edit::default() };
+    let edit = MemoryEdit { content: Some("mine".into()), ..MemoryEdit::default() };
     engine.edit(&owner, id, &edit).await.unwrap();
     run("three").await;
-    let error = engine.undo(&owner, &Undo::Run("run-1".into())).await.unwrap_err();
+    let error = engine.undo(&owner, &UndoTarget::Run("run-1".into())).await.unwrap_err();
     assert!(error.to_string().contains("was changed again by change 3"), "{error}");
     assert_eq!(contents(&engine, &owner).await, ["three"]);
 }
@@ -425,6 +439,6 @@ async fn what_was_forgotten_comes_back_by_telling_it_but_not_by_import() {
     assert!(all(&engine, &owner).await.is_empty());
     engine.remember(&owner, say("我的秘密")).await.unwrap();
     assert_eq!(found(&engine, &owner, "秘密").await, ["我的秘密"]);
-    let known = engine.store().find(&owner, &Key::Uri(saved.uri), 1).await.unwrap();
+    let known = engine.store().find(&owner, &MemoryKey::Uri(saved.uri), 1).await.unwrap();
     assert_ne!(known[0].id, saved.id, "a new memory, not the old one");
 }

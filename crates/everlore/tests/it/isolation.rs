@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use everlore::{
-    Edit, Engine, Error, MemoryId, Scope, Status,
-    ingest::{ImportOptions, Undo},
+    Engine, Error, MemoryEdit, MemoryId, Scope, Status,
+    ingest::{ImportOptions, UndoTarget},
     store::JournalQuery,
 };
 use proptest::{prelude::*, test_runner::TestRunner};
@@ -26,7 +26,7 @@ const TEXTS: [&str; 6] = [
 ];
 
 #[derive(Debug, Clone)]
-enum Step {
+enum ScopeStep {
     Remember(usize),
     Observe(usize),
     Edit(usize),
@@ -40,23 +40,23 @@ enum Step {
 }
 
 /// Who does it, to which of all ids ever given out, what.
-type Act = (usize, usize, Step);
+type ScopeAct = (usize, usize, ScopeStep);
 
-fn acts() -> impl Strategy<Value = (Vec<Scope>, Vec<Act>)> {
+fn acts() -> impl Strategy<Value = (Vec<Scope>, Vec<ScopeAct>)> {
     let name = || prop::sample::select(NAMES.to_vec());
     let scope = (name(), name()).prop_map(|(agent, user)| Scope::new(agent, user).unwrap());
     let text = 0..TEXTS.len();
     let step = prop_oneof![
-        5 => text.clone().prop_map(Step::Remember),
-        3 => text.clone().prop_map(Step::Observe),
-        3 => text.clone().prop_map(Step::Edit),
-        1 => Just(Step::Archive),
-        1 => Just(Step::Restore),
-        1 => Just(Step::Supersede),
-        2 => Just(Step::Delete),
-        1 => Just(Step::Forget),
-        1 => (1..20u64).prop_map(Step::Undo),
-        1 => (0..5usize).prop_map(Step::Import),
+        5 => text.clone().prop_map(ScopeStep::Remember),
+        3 => text.clone().prop_map(ScopeStep::Observe),
+        3 => text.clone().prop_map(ScopeStep::Edit),
+        1 => Just(ScopeStep::Archive),
+        1 => Just(ScopeStep::Restore),
+        1 => Just(ScopeStep::Supersede),
+        2 => Just(ScopeStep::Delete),
+        1 => Just(ScopeStep::Forget),
+        1 => (1..20u64).prop_map(ScopeStep::Undo),
+        1 => (0..5usize).prop_map(ScopeStep::Import),
     ];
     let scopes = prop::collection::btree_set(scope, 3..6);
     (
@@ -67,46 +67,47 @@ fn acts() -> impl Strategy<Value = (Vec<Scope>, Vec<Act>)> {
 
 /// What a scope must hold.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Model {
+struct ScopeModel {
     memories: BTreeMap<MemoryId, (String, Status)>,
     /// Every id it ever had.
     ids: BTreeSet<MemoryId>,
 }
 
-struct World {
+struct IsolationWorld {
     engine: Engine,
     scopes: Vec<Scope>,
-    models: Vec<Model>,
+    models: Vec<ScopeModel>,
     /// Ids of all scopes, which anyone may guess.
     ids: Vec<MemoryId>,
 }
 
-impl World {
+impl IsolationWorld {
     async fn new(scopes: Vec<Scope>) -> Self {
-        let models = vec![Model::default(); scopes.len()];
+        let models = vec![ScopeModel::default(); scopes.len()];
         Self { engine: engine().await, scopes, models, ids: vec![id(1)] }
     }
 
-    async fn act(&mut self, (actor, target, step): &Act) {
+    async fn act(&mut self, (actor, target, step): &ScopeAct) {
         let actor = actor % self.scopes.len();
         let (scope, target) = (self.scopes[actor].clone(), self.ids[target % self.ids.len()]);
         let engine = self.engine.clone();
         let outcome = match step {
-            Step::Remember(text) => engine.remember(&scope, say(TEXTS[*text])).await.map(drop),
-            Step::Observe(text) => {
+            ScopeStep::Remember(text) => engine.remember(&scope, say(TEXTS[*text])).await.map(drop),
+            ScopeStep::Observe(text) => {
                 engine.observe(&scope, vec![turn("s", "Ann", TEXTS[*text])]).await.map(drop)
             }
-            Step::Edit(text) => {
-                let edit = Edit { content: Some(TEXTS[*text].into()), ..Edit::default() };
+            ScopeStep::Edit(text) => {
+                let edit =
+                    MemoryEdit { content: Some(TEXTS[*text].into()), ..MemoryEdit::default() };
                 engine.edit(&scope, target, &edit).await.map(drop)
             }
-            Step::Archive => engine.archive(&scope, target).await.map(drop),
-            Step::Restore => engine.restore(&scope, target).await.map(drop),
-            Step::Supersede => engine.supersede(&scope, self.ids[0], target).await.map(drop),
-            Step::Delete => engine.delete(&scope, target).await.map(drop),
-            Step::Forget => engine.forget(&scope, target).await.map(drop),
-            Step::Undo(seq) => engine.undo(&scope, &Undo::Change(*seq)).await.map(drop),
-            Step::Import(from) => self.import(*from, &scope).await,
+            ScopeStep::Archive => engine.archive(&scope, target).await.map(drop),
+            ScopeStep::Restore => engine.restore(&scope, target).await.map(drop),
+            ScopeStep::Supersede => engine.supersede(&scope, self.ids[0], target).await.map(drop),
+            ScopeStep::Delete => engine.delete(&scope, target).await.map(drop),
+            ScopeStep::Forget => engine.forget(&scope, target).await.map(drop),
+            ScopeStep::Undo(seq) => engine.undo(&scope, &UndoTarget::Change(*seq)).await.map(drop),
+            ScopeStep::Import(from) => self.import(*from, &scope).await,
         };
         self.judge(actor, target, step, outcome.err()).await;
     }
@@ -120,15 +121,25 @@ impl World {
     }
 
     /// A guessed id of another scope is not found; whatever happened, the other scopes are as they were.
-    async fn judge(&mut self, actor: usize, target: MemoryId, step: &Step, error: Option<Error>) {
+    async fn judge(
+        &mut self,
+        actor: usize,
+        target: MemoryId,
+        step: &ScopeStep,
+        error: Option<Error>,
+    ) {
         let about_target = matches!(
             step,
-            Step::Edit(_) | Step::Archive | Step::Restore | Step::Delete | Step::Forget
+            ScopeStep::Edit(_)
+                | ScopeStep::Archive
+                | ScopeStep::Restore
+                | ScopeStep::Delete
+                | ScopeStep::Forget
         );
         let model = &self.models[actor];
         let theirs = match step {
             // What was deleted can still be erased.
-            Step::Forget => model.ids.contains(&target),
+            ScopeStep::Forget => model.ids.contains(&target),
             _ => model.memories.contains_key(&target),
         };
         if about_target && !theirs {
@@ -149,10 +160,10 @@ impl World {
         &mut self,
         actor: usize,
         now: BTreeMap<MemoryId, (String, Status)>,
-        step: &Step,
+        step: &ScopeStep,
     ) {
         let mut fresh: BTreeSet<_> = now.keys().copied().collect();
-        if let Step::Import(_) = step {
+        if let ScopeStep::Import(_) = step {
             let query = JournalQuery::default();
             let journal = self.engine.history(&self.scopes[actor], &query).await.unwrap();
             fresh.extend(journal.iter().map(|entry| entry.id));
@@ -224,7 +235,7 @@ fn scopes_know_nothing_of_each_other_whatever_is_done() {
         ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() };
     let outcome = TestRunner::new(config).run(&acts(), |(scopes, acts)| {
         runtime.block_on(async {
-            let mut world = World::new(scopes).await;
+            let mut world = IsolationWorld::new(scopes).await;
             for act in &acts {
                 world.act(act).await;
             }

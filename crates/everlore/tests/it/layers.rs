@@ -6,8 +6,8 @@ use everlore::{
     Engine, Kind, Scope, Turn,
     engine::PromptRequest,
     files::layers::{Layer, LayerEdit},
-    ingest::KeptDay,
-    store::{Filter, JournalQuery, Order, Page, RamStore, Store},
+    ingest::DayArchiveOutcome,
+    store::{JournalQuery, ListOrder, ListQuery, MemoryFilter, RamStore, Store},
     types::{Actor, Role},
 };
 use tempfile::TempDir;
@@ -113,7 +113,10 @@ async fn old_days_become_memories_once_and_go_when_they_are_forgotten() {
         engine.observe(&anna, turns("s", &CHINESE, days_ago(3).as_second())).await.unwrap();
         engine.end_session(&anna, "s").await.unwrap();
         let archived = engine.archive_days(&anna).await.unwrap();
-        assert_eq!(archived.iter().map(|day| day.memory).collect::<Vec<_>>(), [KeptDay::Added]);
+        assert_eq!(
+            archived.iter().map(|day| day.memory).collect::<Vec<_>>(),
+            [DayArchiveOutcome::Added]
+        );
         assert_eq!(engine.archive_days(&anna).await.unwrap(), []);
         let hits = engine.recall(&engine.request(&anna, "极光项目 发布 日志")).await.unwrap().hits;
         let day = hits.iter().find(|hit| hit.memory.kind == Kind::Session).expect("it is found");
@@ -124,7 +127,10 @@ async fn old_days_become_memories_once_and_go_when_they_are_forgotten() {
         let file = live.with_file_name("archive").join("2026-02-27.md");
         // As if the process had died between the memory and the move.
         fs::rename(&file, &live).unwrap();
-        assert_eq!(engine.archive_days(&anna).await.unwrap()[0].memory, KeptDay::Unchanged);
+        assert_eq!(
+            engine.archive_days(&anna).await.unwrap()[0].memory,
+            DayArchiveOutcome::Unchanged
+        );
         engine.forget(&anna, day.memory.id).await.unwrap();
         assert!(!file.exists() && !live.exists(), "the file goes with the memory");
     }
@@ -248,9 +254,9 @@ async fn forgetting_reaches_a_day_that_was_deleted_and_leaves_nothing_of_an_empt
     }
 }
 
-fn days_only() -> Page {
-    let filter = Filter { kinds: vec![Kind::Session], ..Filter::default() };
-    Page { filter, after: None, order: Order::OldestFirst, limit: 10 }
+fn days_only() -> ListQuery {
+    let filter = MemoryFilter { kinds: vec![Kind::Session], ..MemoryFilter::default() };
+    ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: 10 }
 }
 
 /// The files below a folder that hold a text.

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use everlore::llm::{Embedder, LocalModel, Packed, Reranker};
+use everlore::llm::{Embedder, LocalModel, PackedTokenVectors, Reranker};
 use serde::Deserialize;
 
 /// A text, how many pieces it has, its sentence vector, and the vector of its middle piece.
 #[derive(Deserialize)]
-struct Golden {
+struct GoldenSentence {
     text: String,
     pieces: usize,
     sentence: Vec<f32>,
@@ -21,7 +21,7 @@ async fn it_agrees_with_the_reference_and_tells_what_texts_mean() {
     // As it is used: converted, then opened.
     let home = tempfile::tempdir().unwrap();
     let into = home.path().join("minilm");
-    let size = LocalModel::read(folder).unwrap().convert(&into).unwrap();
+    let size = LocalModel::read(folder).unwrap().save_quantized(&into).unwrap();
     assert!(size < 24 << 20, "{size}");
     let model = LocalModel::open(&into).unwrap();
     assert!(model.id().name.starts_with("local-sentence-") && model.id().dimensions == 384);
@@ -56,13 +56,13 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 }
 
 fn assert_like_the_reference(model: &LocalModel) {
-    let goldens: Vec<Golden> =
+    let goldens: Vec<GoldenSentence> =
         serde_json::from_str(include_str!("../fixtures/minilm.json")).unwrap();
     assert_eq!(goldens.len(), 6);
     for golden in goldens {
         let sentence = cosine(&model.vector(&golden.text).unwrap(), &golden.sentence);
         assert!(sentence > 0.99, "{}: {sentence}", golden.text);
-        let pieces = model.piece_vectors(&golden.text).unwrap();
+        let pieces = model.token_vectors(&golden.text).unwrap();
         assert_eq!(pieces.len(), golden.pieces, "{}", golden.text);
         if !golden.middle.is_empty() {
             let middle = cosine(&pieces[pieces.len() / 2], &golden.middle);
@@ -72,7 +72,7 @@ fn assert_like_the_reference(model: &LocalModel) {
 }
 
 async fn assert_tells_meaning(model: &LocalModel) {
-    let asked = model.ask(&[
+    let asked = model.encode_query(&[
         ("what", 1.0),
         ("medicine", 4.0),
         ("did", 1.0),
@@ -86,9 +86,11 @@ async fn assert_tells_meaning(model: &LocalModel) {
         "The train leaves at noon.",
         "We raised the price of tickets.",
     ];
-    let packed = Reranker::read(model, &texts).await.unwrap();
-    let alike: Vec<f32> =
-        packed.iter().map(|Packed(bytes)| asked.sum(&asked.compare(bytes).pieces)).collect();
+    let packed = Reranker::encode_texts(model, &texts).await.unwrap();
+    let alike: Vec<f32> = packed
+        .iter()
+        .map(|PackedTokenVectors(bytes)| asked.weighted_sum(&asked.compare(bytes).tokens))
+        .collect();
     assert!(alike[0] > alike[1] + 0.1 && alike[0] > alike[2] + 0.1, "{alike:?}");
     let vectors = model
         .embed(&["My puppy learned to swim.", "The little dog can swim now.", texts[2]])

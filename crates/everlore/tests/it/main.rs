@@ -14,12 +14,12 @@ mod pack;
 mod ingest;
 mod documents;
 mod everyday;
-mod seen;
+mod visible_context;
 mod small_homes;
 mod calibration;
 mod isolation;
 mod export;
-mod foreign;
+mod migrate;
 mod sqlite;
 mod corpus;
 mod settings;
@@ -44,7 +44,7 @@ mod chat_model;
 #[cfg(feature = "remote")]
 mod remote_engine;
 mod layers;
-mod life;
+mod lifecycle;
 mod spelling;
 mod rerank;
 #[cfg(feature = "local-model")]

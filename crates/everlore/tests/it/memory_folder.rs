@@ -9,29 +9,31 @@ use std::{
     path::Path,
 };
 
-use everlore::files::memory_folder::{Command, Limits, MemoryFolder};
+use everlore::files::memory_folder::{MemoryFolder, MemoryFolderLimits, MemoryToolCommand};
 use proptest::prelude::*;
 
 /// Files by their path, and directories: what a folder is, without a disk.
 #[derive(Debug, Default, PartialEq)]
-struct Model {
+struct FolderModel {
     files: BTreeMap<String, String>,
     folders: BTreeSet<String>,
 }
 
-type Said = Result<String, String>;
+type FolderReply = Result<String, String>;
 
-impl Model {
-    fn run(&mut self, command: &Command) -> Said {
+impl FolderModel {
+    fn run(&mut self, command: &MemoryToolCommand) -> FolderReply {
         match command {
-            Command::View { path, .. } => self.view(path),
-            Command::Create { path, file_text } => self.create(path, file_text),
-            Command::StrReplace { path, old_str, new_str } => self.replace(path, old_str, new_str),
-            Command::Insert { path, insert_line, insert_text } => {
+            MemoryToolCommand::View { path, .. } => self.view(path),
+            MemoryToolCommand::Create { path, file_text } => self.create(path, file_text),
+            MemoryToolCommand::StrReplace { path, old_str, new_str } => {
+                self.replace(path, old_str, new_str)
+            }
+            MemoryToolCommand::Insert { path, insert_line, insert_text } => {
                 self.insert(path, *insert_line, insert_text)
             }
-            Command::Delete { path } => self.delete(path),
-            Command::Rename { old_path, new_path } => self.rename(old_path, new_path),
+            MemoryToolCommand::Delete { path } => self.delete(path),
+            MemoryToolCommand::Rename { old_path, new_path } => self.rename(old_path, new_path),
         }
     }
 
@@ -52,7 +54,7 @@ impl Model {
         self.folders.extend(parents);
     }
 
-    fn view(&self, path: &str) -> Said {
+    fn view(&self, path: &str) -> FolderReply {
         if let Some(text) = self.files.get(path) {
             let lines = text.lines().enumerate();
             let lines: Vec<_> = lines.map(|(n, line)| format!("{:>6}\t{line}", n + 1)).collect();
@@ -85,7 +87,7 @@ impl Model {
         Ok(lines.join("\n"))
     }
 
-    fn create(&mut self, path: &str, text: &str) -> Said {
+    fn create(&mut self, path: &str, text: &str) -> FolderReply {
         if self.exists(path) {
             return Err(format!("Error: File {path} already exists"));
         }
@@ -97,7 +99,7 @@ impl Model {
         Ok(format!("File created successfully at: {path}"))
     }
 
-    fn replace(&mut self, path: &str, old: &str, new: &str) -> Said {
+    fn replace(&mut self, path: &str, old: &str, new: &str) -> FolderReply {
         let Some(text) = self.files.get_mut(path) else {
             return Err(format!(
                 "Error: The path {path} does not exist. Please provide a valid path."
@@ -123,7 +125,7 @@ impl Model {
         Ok("The memory file has been edited.".into())
     }
 
-    fn insert(&mut self, path: &str, line: i64, added: &str) -> Said {
+    fn insert(&mut self, path: &str, line: i64, added: &str) -> FolderReply {
         let Some(text) = self.files.get_mut(path) else {
             return Err(format!("Error: The path {path} does not exist"));
         };
@@ -145,7 +147,7 @@ impl Model {
         Ok(format!("The file {path} has been edited."))
     }
 
-    fn delete(&mut self, path: &str) -> Said {
+    fn delete(&mut self, path: &str) -> FolderReply {
         if path == "/memories" {
             return Err("Cannot delete the /memories directory itself".into());
         }
@@ -158,7 +160,7 @@ impl Model {
         Ok(format!("Successfully deleted {path}"))
     }
 
-    fn rename(&mut self, old: &str, new: &str) -> Said {
+    fn rename(&mut self, old: &str, new: &str) -> FolderReply {
         if old == "/memories" {
             return Err("Cannot rename the /memories directory itself".into());
         }
@@ -231,17 +233,17 @@ fn any_text() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..6).prop_map(|parts| parts.concat())
 }
 
-fn any_command() -> impl Strategy<Value = Command> {
+fn any_command() -> impl Strategy<Value = MemoryToolCommand> {
     let old = prop::sample::select(vec!["x", "y", "龙井", "x\n", "z"]);
     prop_oneof![
-        2 => any_path().prop_map(|path| Command::View { path, view_range: None }),
-        4 => (any_path(), any_text()).prop_map(|(path, file_text)| Command::Create { path, file_text }),
+        2 => any_path().prop_map(|path| MemoryToolCommand::View { path, view_range: None }),
+        4 => (any_path(), any_text()).prop_map(|(path, file_text)| MemoryToolCommand::Create { path, file_text }),
         2 => (any_path(), old, any_text())
-            .prop_map(|(path, old, new_str)| Command::StrReplace { path, old_str: old.into(), new_str }),
+            .prop_map(|(path, old, new_str)| MemoryToolCommand::StrReplace { path, old_str: old.into(), new_str }),
         2 => (any_path(), -1i64..6, any_text())
-            .prop_map(|(path, insert_line, insert_text)| Command::Insert { path, insert_line, insert_text }),
-        1 => any_path().prop_map(|path| Command::Delete { path }),
-        2 => (any_path(), any_path()).prop_map(|(old_path, new_path)| Command::Rename { old_path, new_path }),
+            .prop_map(|(path, insert_line, insert_text)| MemoryToolCommand::Insert { path, insert_line, insert_text }),
+        1 => any_path().prop_map(|path| MemoryToolCommand::Delete { path }),
+        2 => (any_path(), any_path()).prop_map(|(old_path, new_path)| MemoryToolCommand::Rename { old_path, new_path }),
     ]
 }
 
@@ -251,8 +253,8 @@ proptest! {
     #[test]
     fn any_commands_answer_and_leave_what_the_model_does(commands in prop::collection::vec(any_command(), 1..60)) {
         let home = tempfile::tempdir().unwrap();
-        let folder = MemoryFolder::new(home.path().join("root"), Limits::default());
-        let mut model = Model::default();
+        let folder = MemoryFolder::new(home.path().join("root"), MemoryFolderLimits::default());
+        let mut model = FolderModel::default();
         for command in &commands {
             let answer = folder.run(command).unwrap();
             let expected = model.run(command);
@@ -260,10 +262,10 @@ proptest! {
             let expected = expected.unwrap_or_else(|said| said);
             match command {
                 // The snippet that follows is tested by examples.
-                Command::StrReplace { .. } if !answer.is_error => prop_assert!(answer.text.starts_with(&expected)),
+                MemoryToolCommand::StrReplace { .. } if !answer.is_error => prop_assert!(answer.text.starts_with(&expected)),
                 _ => prop_assert_eq!(&answer.text, &expected, "{:?}", command),
             }
-            prop_assert_eq!(&Model::read(&home.path().join("root")), &model);
+            prop_assert_eq!(&FolderModel::read(&home.path().join("root")), &model);
         }
     }
 }
@@ -271,16 +273,17 @@ proptest! {
 #[test]
 fn writers_of_one_file_do_not_lose_each_others_lines() {
     let home = tempfile::tempdir().unwrap();
-    let folder = MemoryFolder::new(home.path().join("root"), Limits::default());
+    let folder = MemoryFolder::new(home.path().join("root"), MemoryFolderLimits::default());
     let path = || "/memories/log.md".to_owned();
-    folder.run(&Command::Create { path: path(), file_text: "log\n".into() }).unwrap();
+    folder.run(&MemoryToolCommand::Create { path: path(), file_text: "log\n".into() }).unwrap();
     std::thread::scope(|scope| {
         for writer in 0..4 {
             let folder = &folder;
             scope.spawn(move || {
                 for number in 0..25 {
                     let insert_text = format!("{writer} {number}\n");
-                    let insert = Command::Insert { path: path(), insert_line: 1, insert_text };
+                    let insert =
+                        MemoryToolCommand::Insert { path: path(), insert_line: 1, insert_text };
                     assert!(!folder.run(&insert).unwrap().is_error);
                 }
             });

@@ -2,8 +2,8 @@
 
 use everlore::{
     Hit, Kind, Memory,
-    recall::{Block, Factors, Signals, Tier, pack},
-    store::Place,
+    recall::{HitSignals, MemoryBlock, MemoryTier, ScoreFactors, pack},
+    store::DocAddress,
     text::language::Language,
 };
 use jiff::{Zoned, tz::TimeZone};
@@ -12,7 +12,7 @@ use proptest::{collection::vec, prelude::*};
 use crate::support::{days_ago, memory, noon, scope, spoken};
 
 fn hit(memory: Memory) -> Hit {
-    let factors = Factors {
+    let factors = ScoreFactors {
         relevance: 1.0,
         recency: 1.0,
         weight: 1.0,
@@ -20,15 +20,15 @@ fn hit(memory: Memory) -> Hit {
         kind: 1.0,
         update: 1.0,
     };
-    let place = Place::new(0, u32::from(memory.id.as_bytes()[3]));
+    let place = DocAddress::new(0, u32::from(memory.id.as_bytes()[3]));
     Hit {
         memory,
         score: 0.5,
-        signals: Signals::default(),
+        signals: HitSignals::default(),
         factors,
         newer: None,
         check: None,
-        place,
+        address: place,
     }
 }
 
@@ -46,7 +46,7 @@ fn now() -> Zoned {
     noon().to_zoned(TimeZone::UTC)
 }
 
-fn english(hits: &[Hit], budget: usize) -> Block {
+fn english(hits: &[Hit], budget: usize) -> MemoryBlock {
     pack(hits, Language::English, budget, &now())
 }
 
@@ -56,12 +56,12 @@ fn real(text: &str) -> usize {
 }
 
 /// What a reader takes for a line of the block's own: not indented, not blank.
-fn own_lines(block: &Block) -> Vec<&str> {
+fn own_lines(block: &MemoryBlock) -> Vec<&str> {
     block.text.lines().filter(|line| !line.is_empty() && !line.starts_with(' ')).collect()
 }
 
 /// One opening tag, the notice, a heading for each entry, one closing tag, and nothing else at the start of a line.
-fn assert_well_formed(block: &Block) {
+fn assert_well_formed(block: &MemoryBlock) {
     if block.text.is_empty() {
         assert!(block.entries.is_empty() && block.tokens == 0);
         return;
@@ -148,14 +148,14 @@ fn a_tag_that_never_ends_takes_no_longer_than_its_length() {
 fn every_entry_is_as_full_as_fits() {
     let long = format!("The first sentence. {}", "Another one follows here. ".repeat(30));
     let hits = hits(&[&long, &long, &long]);
-    let tiers = |budget| -> Vec<Tier> {
+    let tiers = |budget| -> Vec<MemoryTier> {
         english(&hits, budget).entries.iter().map(|entry| entry.tier).collect()
     };
-    assert_eq!(tiers(2_000), [Tier::L2, Tier::L2, Tier::L2]);
-    assert_eq!(tiers(370), [Tier::L2, Tier::L1, Tier::L0]);
-    assert_eq!(tiers(220), [Tier::L1, Tier::L0, Tier::L0]);
-    assert_eq!(tiers(110), [Tier::L0, Tier::L0, Tier::L0]);
-    assert_eq!(tiers(70), [Tier::L0]);
+    assert_eq!(tiers(2_000), [MemoryTier::L2, MemoryTier::L2, MemoryTier::L2]);
+    assert_eq!(tiers(370), [MemoryTier::L2, MemoryTier::L1, MemoryTier::L0]);
+    assert_eq!(tiers(220), [MemoryTier::L1, MemoryTier::L0, MemoryTier::L0]);
+    assert_eq!(tiers(110), [MemoryTier::L0, MemoryTier::L0, MemoryTier::L0]);
+    assert_eq!(tiers(70), [MemoryTier::L0]);
     assert_eq!(tiers(0), []);
     let short = english(&hits, 70);
     assert_eq!(short.left_out, [hits[1].memory.id, hits[2].memory.id]);
@@ -164,7 +164,7 @@ fn every_entry_is_as_full_as_fits() {
 
 #[test]
 fn nothing_is_told_when_nothing_fits_or_nothing_was_found() {
-    assert_eq!(english(&[], 2_000), Block::default());
+    assert_eq!(english(&[], 2_000), MemoryBlock::default());
     let none = english(&hits(&["likes tea"]), 30);
     assert_eq!((none.text.as_str(), none.tokens, none.left_out.len()), ("", 0, 1));
 }

@@ -3,35 +3,36 @@
 use std::{fs, sync::Arc};
 
 use everlore::{
-    Config, Engine, Remember, Scope,
+    Config, Engine, RememberRequest, Scope,
     config::{LanguageChoice, PromptConfig},
     engine::PromptRequest,
     files::home::vault_folder,
-    llm::Builtin,
+    llm::BuiltinEmbedder,
     store::SqliteStore,
     text::language::Language,
 };
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-struct Place {
+struct PromptHome {
     home: TempDir,
     engine: Engine,
     scope: Scope,
 }
 
-async fn place() -> Place {
+async fn prompt_home() -> PromptHome {
     let home = TempDir::new().unwrap();
     let store = Arc::new(SqliteStore::open(home.path().join("everlore.db")).await.unwrap());
-    let engine = Engine::new(store).with_embedder(Arc::new(Builtin::new())).with_home(home.path());
-    let place = Place { home, engine, scope: Scope::default() };
+    let engine =
+        Engine::new(store).with_embedder(Arc::new(BuiltinEmbedder::new())).with_home(home.path());
+    let place = PromptHome { home, engine, scope: Scope::default() };
     place.write("SOUL.md", "## Name\nAria");
     place.write("memories/USER.md", "## 职业\n护士");
     place.write("memories/MEMORY.md", "## Build\nmake test");
     place
 }
 
-impl Place {
+impl PromptHome {
     fn write(&self, file: &str, text: &str) {
         let path = self.home.path().join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -49,14 +50,14 @@ fn digest(text: &str) -> Vec<u8> {
 
 #[tokio::test]
 async fn the_beginning_keeps_its_hash_over_a_hundred_turns_with_saves_between() {
-    let place = place().await;
+    let place = prompt_home().await;
     let base = "You are a helpful assistant.".to_owned();
     let prompt = place.begin(PromptRequest { base, language: None }).await;
     let first = digest(&prompt.text());
     let mut added = 0;
     for turn in 0..100 {
         let content = format!("My locker number {turn} at the gym is {}", turn * 7);
-        let save = Remember { content, ..Remember::default() };
+        let save = RememberRequest { content, ..RememberRequest::default() };
         place.engine.remember(&place.scope, save).await.unwrap();
         place.write("memories/USER.md", &format!("## 职业\n护士 {turn}"));
         let question = format!("What is my locker number {turn} at the gym?");
@@ -74,7 +75,7 @@ async fn the_beginning_keeps_its_hash_over_a_hundred_turns_with_saves_between() 
 
 #[tokio::test]
 async fn the_guide_follows_the_conversation_the_settings_and_the_home() {
-    let place = place().await;
+    let place = prompt_home().await;
     let in_language = |language| PromptRequest { base: String::new(), language };
     let text = place.begin(in_language(Some(Language::English))).await.text();
     assert!(text.contains("You have a memory that lasts"), "{text}");
@@ -100,7 +101,7 @@ async fn the_guide_follows_the_conversation_the_settings_and_the_home() {
 
 #[tokio::test]
 async fn the_index_of_the_vault_is_shown_cut_and_marked_and_stays_whole_on_disk() {
-    let place = place().await;
+    let place = prompt_home().await;
     let folder = vault_folder(place.home.path(), &place.scope);
     fs::create_dir_all(&folder).unwrap();
     let index: String =
@@ -114,7 +115,7 @@ async fn the_index_of_the_vault_is_shown_cut_and_marked_and_stays_whole_on_disk(
 
 #[tokio::test]
 async fn another_scope_sees_nothing_of_it_and_switched_off_leaves_the_base_alone() {
-    let place = place().await;
+    let place = prompt_home().await;
     let other = Scope::new("default", "bob").unwrap();
     let base = PromptRequest { base: "Be brief.".to_owned(), language: None };
     let text = place.engine.begin_prompt(&other, &base).await.unwrap().text();

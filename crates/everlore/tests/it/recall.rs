@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use everlore::{
-    Config, Edit, Engine, Hit, Kind, Memory, Remember, Scope, Status,
-    store::{Filter, RamStore, Store},
+    Config, Engine, Hit, Kind, Memory, MemoryEdit, RememberRequest, Scope, Status,
+    store::{MemoryFilter, RamStore, Store},
 };
 
 use crate::support::{
@@ -23,7 +23,12 @@ async fn hits(engine: &Engine, owner: &Scope, query: &str) -> Vec<Hit> {
     engine.recall(&engine.request(owner, query)).await.unwrap().hits
 }
 
-async fn filtered(engine: &Engine, owner: &Scope, query: &str, filter: Filter) -> Vec<String> {
+async fn filtered(
+    engine: &Engine,
+    owner: &Scope,
+    query: &str,
+    filter: MemoryFilter,
+) -> Vec<String> {
     let request = everlore::RecallRequest { filter, ..engine.request(owner, query) };
     let mut found = texts(&engine.recall(&request).await.unwrap().hits);
     found.sort();
@@ -269,24 +274,27 @@ async fn every_filter_keeps_out_what_it_says() {
     let owner = scope("ann");
     let engine = filter_engine(&owner).await;
     let ask = async |filter| filtered(&engine, &owner, "tea", filter).await;
-    let any = Filter::default;
+    let any = MemoryFilter::default;
     let tags = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect();
     assert_eq!(ask(any()).await, ["tea four", "tea one", "tea two"]);
-    let all = ask(Filter { statuses: Status::ALL.to_vec(), ..any() }).await;
+    let all = ask(MemoryFilter { statuses: Status::ALL.to_vec(), ..any() }).await;
     assert_eq!(all, ["tea five", "tea four", "tea one", "tea three", "tea two"]);
-    let history = Filter { statuses: vec![Status::Superseded], ..any() };
+    let history = MemoryFilter { statuses: vec![Status::Superseded], ..any() };
     assert_eq!(ask(history).await, ["tea three"]);
     let kinds = vec![Kind::Project, Kind::Turn];
-    assert_eq!(ask(Filter { kinds, ..any() }).await, ["tea four", "tea two"]);
-    assert_eq!(ask(Filter { tags: tags(&["drink"]), ..any() }).await, ["tea one", "tea two"]);
-    assert_eq!(ask(Filter { tags: tags(&["饮料", "drink"]), ..any() }).await, ["tea one"]);
-    assert_eq!(ask(Filter { tags: tags(&["dri"]), ..any() }).await, Vec::<String>::new());
-    let since = Filter { since: Some(days_ago(3)), ..any() };
+    assert_eq!(ask(MemoryFilter { kinds, ..any() }).await, ["tea four", "tea two"]);
+    assert_eq!(ask(MemoryFilter { tags: tags(&["drink"]), ..any() }).await, ["tea one", "tea two"]);
+    assert_eq!(ask(MemoryFilter { tags: tags(&["饮料", "drink"]), ..any() }).await, ["tea one"]);
+    assert_eq!(ask(MemoryFilter { tags: tags(&["dri"]), ..any() }).await, Vec::<String>::new());
+    let since = MemoryFilter { since: Some(days_ago(3)), ..any() };
     assert_eq!(ask(since).await, ["tea four", "tea one", "tea two"]);
-    assert_eq!(ask(Filter { until: Some(noon()), ..any() }).await, ["tea two"]);
+    assert_eq!(ask(MemoryFilter { until: Some(noon()), ..any() }).await, ["tea two"]);
     let session = Some("monday".to_owned());
-    assert_eq!(ask(Filter { session, ..any() }).await, ["tea four"]);
-    assert_eq!(ask(Filter { session: Some("mon".into()), ..any() }).await, Vec::<String>::new());
+    assert_eq!(ask(MemoryFilter { session, ..any() }).await, ["tea four"]);
+    assert_eq!(
+        ask(MemoryFilter { session: Some("mon".into()), ..any() }).await,
+        Vec::<String>::new()
+    );
 }
 
 #[tokio::test]
@@ -409,7 +417,7 @@ async fn what_was_known_then_can_be_asked_for() {
     let (engine, owner) = (engine().await, scope("wang"));
     let saved = engine.remember(&owner, say("I live in Lisbon")).await.unwrap();
     let later = engine.clone().with_clock(one_o_clock);
-    let edit = Edit { content: Some("I live in Porto".into()), ..Edit::default() };
+    let edit = MemoryEdit { content: Some("I live in Porto".into()), ..MemoryEdit::default() };
     later.edit(&owner, saved.id, &edit).await.unwrap();
     later.remember(&owner, say("我住的城市有河")).await.unwrap();
     let request = engine.request(&owner, "where do I live");
@@ -431,7 +439,7 @@ async fn a_superseded_memory_is_found_only_when_history_is_asked_for() {
     };
     engine.supersede(&owner, old.id, new.id).await.unwrap();
     assert_eq!(found(&engine, &owner, "where I live").await, ["I live in Porto"]);
-    let history = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+    let history = MemoryFilter { statuses: Status::ALL.to_vec(), ..MemoryFilter::default() };
     let both = filtered(&engine, &owner, "where I live", history).await;
     assert_eq!(both, ["I live in Lisbon", "I live in Porto"]);
     let past = engine.recall_as_of(&engine.request(&owner, "Lisbon"), noon()).await.unwrap();
@@ -469,7 +477,7 @@ async fn nothing_is_injected_for_small_talk_or_when_nothing_stored_answers() {
 #[tokio::test]
 async fn a_remembered_time_is_the_one_given() {
     let (engine, owner) = (ram(), scope("ann"));
-    let told = Remember { at: Some(days_ago(30)), ..say("the boat sank") };
+    let told = RememberRequest { at: Some(days_ago(30)), ..say("the boat sank") };
     let saved = engine.remember(&owner, told).await.unwrap();
     let memory = engine.get(&owner, saved.id).await.unwrap();
     assert_eq!((memory.at, memory.created_at), (days_ago(30), noon()));

@@ -4,18 +4,21 @@ use std::{sync::Arc, time::Duration};
 
 use everlore::{
     Error, Result,
-    config::{EmbeddingConfig, Encoding, Provider, Secret},
+    config::{EmbeddingConfig, EmbeddingProvider, SecretString, VectorEncoding},
     llm::{
         Embedder, Proxies,
-        remote::{Endpoint, Patience, Remote},
+        remote::{EmbeddingEndpoint, RemoteEmbedder, RetryPolicy},
     },
 };
-use everlore_scripted::{Embeddings, Reply, Server, embeddings};
+use everlore_scripted::{HttpResponse, MockEmbeddings, MockServer, embeddings};
 use serde_json::json;
 
 /// Pauses too short to be noticed.
-pub(crate) const HASTY: Patience =
-    Patience { retries: 3, first: Duration::from_millis(1), longest: Duration::from_secs(5) };
+pub(crate) const HASTY: RetryPolicy = RetryPolicy {
+    retries: 3,
+    first_pause: Duration::from_millis(1),
+    max_pause: Duration::from_secs(5),
+};
 
 const DIMENSIONS: usize = 16;
 
@@ -29,8 +32,8 @@ const TEXTS: [&str; 7] = [
     "  住在里斯本 ",
 ];
 
-pub(crate) fn config(server: &Server, provider: Provider) -> EmbeddingConfig {
-    let path = if provider == Provider::Openai { "/v1" } else { "" };
+pub(crate) fn config(server: &MockServer, provider: EmbeddingProvider) -> EmbeddingConfig {
+    let path = if provider == EmbeddingProvider::Openai { "/v1" } else { "" };
     EmbeddingConfig {
         provider,
         model: "scripted-embed".into(),
@@ -39,21 +42,21 @@ pub(crate) fn config(server: &Server, provider: Provider) -> EmbeddingConfig {
     }
 }
 
-pub(crate) fn endpoint(config: &EmbeddingConfig) -> Endpoint {
-    Endpoint::new(config, None, &Proxies::default()).unwrap().with_patience(HASTY)
+pub(crate) fn endpoint(config: &EmbeddingConfig) -> EmbeddingEndpoint {
+    EmbeddingEndpoint::new(config, None, &Proxies::default()).unwrap().with_retry_policy(HASTY)
 }
 
-fn remote(config: &EmbeddingConfig) -> Remote {
-    endpoint(config).for_memories(DIMENSIONS)
+fn remote(config: &EmbeddingConfig) -> RemoteEmbedder {
+    endpoint(config).document_embedder(DIMENSIONS)
 }
 
-fn openai(server: &Server) -> Remote {
-    remote(&config(server, Provider::Openai))
+fn openai(server: &MockServer) -> RemoteEmbedder {
+    remote(&config(server, EmbeddingProvider::Openai))
 }
 
 /// What the model should answer, of length one.
 fn expected(text: &str) -> Vec<f32> {
-    let numbers = embeddings::meaning(text.trim(), DIMENSIONS);
+    let numbers = embeddings::concept_vector(text.trim(), DIMENSIONS);
     let length = numbers.iter().map(|number| number * number).sum::<f32>().sqrt();
     numbers.iter().map(|number| number / length).collect()
 }
@@ -67,15 +70,15 @@ fn assert_expected(texts: &[&str], vectors: &[Vec<f32>]) {
 }
 
 /// How many texts each request asked about.
-fn sizes(server: &Server) -> Vec<usize> {
+fn sizes(server: &MockServer) -> Vec<usize> {
     server
         .requests()
         .iter()
-        .map(|request| embeddings::texts(&request.json()).unwrap().len())
+        .map(|request| embeddings::parse_input(&request.json()).unwrap().len())
         .collect()
 }
 
-async fn failure(embedder: &Remote, texts: &[&str]) -> (String, String) {
+async fn failure(embedder: &RemoteEmbedder, texts: &[&str]) -> (String, String) {
     let error = embedder.embed(texts).await.unwrap_err();
     assert!(matches!(error, Error::Remote { .. }), "{error:?}");
     (error.to_string(), error.hint().to_owned())
@@ -83,9 +86,10 @@ async fn failure(embedder: &Remote, texts: &[&str]) -> (String, String) {
 
 #[tokio::test]
 async fn both_protocols_give_the_vectors_of_english_and_chinese_texts_in_order() {
-    for (provider, path) in [(Provider::Openai, "/v1/embeddings"), (Provider::Ollama, "/api/embed")]
+    for (provider, path) in
+        [(EmbeddingProvider::Openai, "/v1/embeddings"), (EmbeddingProvider::Ollama, "/api/embed")]
     {
-        let server = Server::start(Embeddings::default());
+        let server = MockServer::start(MockEmbeddings::default());
         let embedder = remote(&config(&server, provider));
         assert_expected(&TEXTS, &embedder.embed(&TEXTS).await.unwrap());
         let requests = server.requests();
@@ -97,13 +101,13 @@ async fn both_protocols_give_the_vectors_of_english_and_chinese_texts_in_order()
 
 #[tokio::test]
 async fn vectors_may_travel_as_bytes_and_be_shortened() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let config = EmbeddingConfig {
-        encoding: Encoding::Base64,
+        encoding: VectorEncoding::Base64,
         dimensions: 8,
-        ..config(&server, Provider::Openai)
+        ..config(&server, EmbeddingProvider::Openai)
     };
-    let made = endpoint(&config).for_memories(8).embed(&TEXTS[..2]).await.unwrap();
+    let made = endpoint(&config).document_embedder(8).embed(&TEXTS[..2]).await.unwrap();
     assert_eq!(made.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8]);
     let sent = server.requests()[0].json();
     assert_eq!((&sent["encoding_format"], &sent["dimensions"]), (&json!("base64"), &json!(8)));
@@ -111,13 +115,14 @@ async fn vectors_may_travel_as_bytes_and_be_shortened() {
 
 #[tokio::test]
 async fn batches_are_bounded_by_count_and_by_characters() {
-    let server = Server::start(Embeddings::default());
-    let by_count = EmbeddingConfig { batch: 3, ..config(&server, Provider::Ollama) };
+    let server = MockServer::start(MockEmbeddings::default());
+    let by_count = EmbeddingConfig { batch: 3, ..config(&server, EmbeddingProvider::Ollama) };
     assert_expected(&TEXTS, &remote(&by_count).embed(&TEXTS).await.unwrap());
     assert_eq!(sizes(&server), [3, 3, 1]);
 
-    let server = Server::start(Embeddings::default());
-    let by_chars = EmbeddingConfig { batch_chars: 1_000, ..config(&server, Provider::Openai) };
+    let server = MockServer::start(MockEmbeddings::default());
+    let by_chars =
+        EmbeddingConfig { batch_chars: 1_000, ..config(&server, EmbeddingProvider::Openai) };
     let long =
         ["茶".repeat(600), "茶".repeat(400), "tea".into(), "dog ".repeat(300), "port".into()];
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
@@ -127,7 +132,7 @@ async fn batches_are_bounded_by_count_and_by_characters() {
 
 #[tokio::test]
 async fn texts_without_words_are_not_sent() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let made = openai(&server).embed(&["", "tea", " \n"]).await.unwrap();
     assert_eq!((&made[0], &made[2]), (&vec![0.0; DIMENSIONS], &vec![0.0; DIMENSIONS]));
     assert_expected(&["tea"], &made[1..2]);
@@ -138,8 +143,8 @@ async fn texts_without_words_are_not_sent() {
 
 #[tokio::test]
 async fn a_server_that_is_busy_is_asked_again_when_it_says() {
-    let server = Server::start(Embeddings::default());
-    server.then(Reply::error(429, "slow down").with_header("retry-after", "1"));
+    let server = MockServer::start(MockEmbeddings::default());
+    server.enqueue(HttpResponse::error(429, "slow down").with_header("retry-after", "1"));
     let started = std::time::Instant::now();
     assert_expected(&TEXTS, &openai(&server).embed(&TEXTS).await.unwrap());
     assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
@@ -148,8 +153,10 @@ async fn a_server_that_is_busy_is_asked_again_when_it_says() {
 
 #[tokio::test]
 async fn a_server_that_wants_too_long_a_pause_is_given_up() {
-    let server = Server::start(Embeddings::default());
-    server.then(Reply::error(429, "come back tomorrow").with_header("retry-after", "86400"));
+    let server = MockServer::start(MockEmbeddings::default());
+    server.enqueue(
+        HttpResponse::error(429, "come back tomorrow").with_header("retry-after", "86400"),
+    );
     let (message, _) = failure(&openai(&server), &TEXTS).await;
     assert!(message.contains("come back tomorrow"), "{message}");
     assert_eq!(server.requests().len(), 1);
@@ -157,14 +164,14 @@ async fn a_server_that_wants_too_long_a_pause_is_given_up() {
 
 #[tokio::test]
 async fn failures_that_pass_are_survived_and_those_that_do_not_are_told() {
-    let server = Server::start(Embeddings::default());
-    server.then(Reply::error(500, "worker died"));
-    server.then(Reply::json(200, &json!({ "data": [] })).cut_after(5));
-    server.then(Reply::error(503, "loading"));
+    let server = MockServer::start(MockEmbeddings::default());
+    server.enqueue(HttpResponse::error(500, "worker died"));
+    server.enqueue(HttpResponse::json(200, &json!({ "data": [] })).disconnect_after(5));
+    server.enqueue(HttpResponse::error(503, "loading"));
     assert_expected(&TEXTS, &openai(&server).embed(&TEXTS).await.unwrap());
     assert_eq!(server.requests().len(), 4);
     for _ in 0..4 {
-        server.then(Reply::error(500, "模型崩溃"));
+        server.enqueue(HttpResponse::error(500, "模型崩溃"));
     }
     let (message, hint) = failure(&openai(&server), &TEXTS).await;
     assert!(
@@ -176,8 +183,8 @@ async fn failures_that_pass_are_survived_and_those_that_do_not_are_told() {
 
 #[tokio::test]
 async fn a_connection_that_breaks_off_every_time_is_told() {
-    let server = Server::start(|_: &everlore_scripted::Request| {
-        Reply::json(200, &json!({ "data": [] })).cut_after(3)
+    let server = MockServer::start(|_: &everlore_scripted::HttpRequest| {
+        HttpResponse::json(200, &json!({ "data": [] })).disconnect_after(3)
     });
     let (message, _) = failure(&openai(&server), &TEXTS).await;
     assert!(message.contains("broke off"), "{message}");
@@ -186,12 +193,16 @@ async fn a_connection_that_breaks_off_every_time_is_told() {
 
 #[tokio::test]
 async fn a_refused_key_is_not_tried_again_and_never_shown() {
-    let server =
-        Server::start(Embeddings { key: Some("sk-right".into()), ..Embeddings::default() });
-    let config = config(&server, Provider::Openai);
+    let server = MockServer::start(MockEmbeddings {
+        key: Some("sk-right".into()),
+        ..MockEmbeddings::default()
+    });
+    let config = config(&server, EmbeddingProvider::Openai);
     let with = |key: Option<&str>| {
-        let endpoint = Endpoint::new(&config, key.map(Secret::new), &Proxies::default()).unwrap();
-        endpoint.with_patience(HASTY).for_memories(DIMENSIONS)
+        let endpoint =
+            EmbeddingEndpoint::new(&config, key.map(SecretString::new), &Proxies::default())
+                .unwrap();
+        endpoint.with_retry_policy(HASTY).document_embedder(DIMENSIONS)
     };
     let wrong = with(Some("sk-wrong-one"));
     let (message, hint) = failure(&wrong, &TEXTS).await;
@@ -209,9 +220,9 @@ async fn a_refused_key_is_not_tried_again_and_never_shown() {
 
 #[tokio::test]
 async fn a_model_that_is_not_there_is_told_with_how_to_get_it() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     for (provider, advice) in
-        [(Provider::Openai, "base_url"), (Provider::Ollama, "ollama pull bge-m3")]
+        [(EmbeddingProvider::Openai, "base_url"), (EmbeddingProvider::Ollama, "ollama pull bge-m3")]
     {
         let config = EmbeddingConfig { model: "bge-m3".into(), ..config(&server, provider) };
         let (message, hint) = failure(&remote(&config), &TEXTS).await;
@@ -225,9 +236,9 @@ async fn a_model_that_is_not_there_is_told_with_how_to_get_it() {
 
 #[tokio::test]
 async fn answers_that_cannot_be_right_are_refused() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let item = |index: usize, embedding: serde_json::Value| json!({ "index": index, "embedding": embedding });
-    let answer = |items: &[serde_json::Value]| Reply::json(200, &json!({ "data": items }));
+    let answer = |items: &[serde_json::Value]| HttpResponse::json(200, &json!({ "data": items }));
     let right = json!(vec![0.5; DIMENSIONS]);
     let cases = [
         (answer(&[item(0, right.clone())]), "has 1 vectors for 2 texts"),
@@ -240,14 +251,14 @@ async fn answers_that_cannot_be_right_are_refused() {
         (answer(&[item(0, right.clone()), item(1, json!("not base64!"))]), "is not base64"),
         (answer(&[item(0, right.clone()), item(1, json!([null]))]), "cannot be read"),
         (
-            Reply::bytes(
+            HttpResponse::bytes(
                 200,
                 "application/json",
                 b"{\"data\":[{\"index\":0,\"embedding\":[NaN]}]}".to_vec(),
             ),
             "cannot be read",
         ),
-        (Reply::bytes(200, "text/html", b"<html>sign in</html>".to_vec()), "cannot be read"),
+        (HttpResponse::bytes(200, "text/html", b"<html>sign in</html>".to_vec()), "cannot be read"),
         // Four bytes of a number that is none, as base64.
         (
             answer(&[item(0, json!("AADAfw==")), item(1, json!("AADAfw=="))]),
@@ -255,14 +266,14 @@ async fn answers_that_cannot_be_right_are_refused() {
         ),
     ];
     for (reply, what) in cases {
-        server.then(reply);
+        server.enqueue(reply);
         let (message, hint) = failure(&openai(&server), &["tea", "茶"]).await;
         assert!(message.contains(what) && hint.contains("[embedding]"), "{message} {hint}");
     }
     assert_eq!(server.requests().len(), 9, "none is asked again");
-    server.then(answer(&[item(0, json!("AADAfw=="))]));
-    let error = endpoint(&config(&server, Provider::Openai))
-        .for_memories(1)
+    server.enqueue(answer(&[item(0, json!("AADAfw=="))]));
+    let error = endpoint(&config(&server, EmbeddingProvider::Openai))
+        .document_embedder(1)
         .embed(&["tea"])
         .await
         .unwrap_err();
@@ -271,7 +282,7 @@ async fn answers_that_cannot_be_right_are_refused() {
 
 #[tokio::test]
 async fn a_batch_that_is_too_large_is_split_and_a_text_that_is_too_long_is_shortened() {
-    let server = Server::start(Embeddings { most_chars: 300, ..Embeddings::default() });
+    let server = MockServer::start(MockEmbeddings { max_chars: 300, ..MockEmbeddings::default() });
     let texts: Vec<String> =
         (0..9).map(|number| format!("{number} {}", "茶 tea ".repeat(10 + number))).collect();
     let texts: Vec<&str> = texts.iter().map(|text| text.trim()).collect();
@@ -283,22 +294,23 @@ async fn a_batch_that_is_too_large_is_split_and_a_text_that_is_too_long_is_short
     let kept: String = long.chars().take(long.trim().chars().count() / 4).collect();
     assert_expected(&[&kept], &made);
 
-    let strict = Server::start(Embeddings { most_chars: 3, ..Embeddings::default() });
+    let strict = MockServer::start(MockEmbeddings { max_chars: 3, ..MockEmbeddings::default() });
     let (message, hint) = failure(&openai(&strict), &["this does not fit"]).await;
     assert!(message.contains("maximum context") && hint.contains("batch"), "{message} {hint}");
 }
 
 #[tokio::test]
 async fn a_server_that_is_too_slow_is_given_up_in_time_and_can_be_asked_again() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let slow = EmbeddingConfig {
         timeout: Duration::from_millis(50),
         retries: 0,
-        ..config(&server, Provider::Ollama)
+        ..config(&server, EmbeddingProvider::Ollama)
     };
-    let embedder =
-        Endpoint::new(&slow, None, &Proxies::default()).unwrap().for_memories(DIMENSIONS);
-    server.then(Reply::json(200, &json!({})).held());
+    let embedder = EmbeddingEndpoint::new(&slow, None, &Proxies::default())
+        .unwrap()
+        .document_embedder(DIMENSIONS);
+    server.enqueue(HttpResponse::json(200, &json!({})).held());
     let (message, _) = failure(&embedder, &TEXTS).await;
     assert!(message.contains("did not answer within 50ms"), "{message}");
     assert_expected(&TEXTS, &openai(&server).embed(&TEXTS).await.unwrap());
@@ -306,8 +318,8 @@ async fn a_server_that_is_too_slow_is_given_up_in_time_and_can_be_asked_again() 
 
 #[tokio::test]
 async fn dropping_a_request_ends_it() {
-    let server = Arc::new(Server::start(Embeddings::default()));
-    server.then(Reply::json(200, &json!({})).held());
+    let server = Arc::new(MockServer::start(MockEmbeddings::default()));
+    server.enqueue(HttpResponse::json(200, &json!({})).held());
     let embedder = openai(&server);
     let asking = tokio::spawn(async move { embedder.embed(&TEXTS).await });
     let waiting = Arc::clone(&server);
@@ -319,7 +331,7 @@ async fn dropping_a_request_ends_it() {
 
 #[tokio::test]
 async fn nobody_listening_is_told_by_the_address() {
-    let gone = { config(&Server::start(Embeddings::default()), Provider::Ollama) };
+    let gone = { config(&MockServer::start(MockEmbeddings::default()), EmbeddingProvider::Ollama) };
     let (message, hint) = failure(&remote(&gone), &TEXTS).await;
     assert!(message.contains("127.0.0.1") && message.contains("cannot be reached"), "{message}");
     assert!(hint.contains("check that the server runs"), "{hint}");
@@ -327,18 +339,18 @@ async fn nobody_listening_is_told_by_the_address() {
 
 #[tokio::test]
 async fn the_size_of_vectors_is_asked_for_and_the_name_tells_models_apart() -> Result<()> {
-    let server = Server::start(Embeddings::default());
-    let config = config(&server, Provider::Openai);
+    let server = MockServer::start(MockEmbeddings::default());
+    let config = config(&server, EmbeddingProvider::Openai);
     let endpoint = endpoint(&config);
     assert_eq!(endpoint.known_dimensions(None), None);
-    assert_eq!(endpoint.ask_dimensions().await?, DIMENSIONS);
-    let model = endpoint.for_memories(DIMENSIONS).model().clone();
+    assert_eq!(endpoint.probe_dimensions().await?, DIMENSIONS);
+    let model = endpoint.document_embedder(DIMENSIONS).model().clone();
     assert_eq!(model.name, "openai/scripted-embed/16");
     assert_eq!(endpoint.known_dimensions(Some(&model)), Some(DIMENSIONS), "the store remembers it");
-    assert_eq!(*endpoint.for_questions(DIMENSIONS).model(), model);
+    assert_eq!(*endpoint.query_embedder(DIMENSIONS).model(), model);
     let others = [
         EmbeddingConfig { model: "other".into(), ..config.clone() },
-        EmbeddingConfig { provider: Provider::Ollama, ..config.clone() },
+        EmbeddingConfig { provider: EmbeddingProvider::Ollama, ..config.clone() },
         EmbeddingConfig { text_prefix: "passage: ".into(), ..config.clone() },
     ];
     for other in &others {
@@ -351,14 +363,14 @@ async fn the_size_of_vectors_is_asked_for_and_the_name_tells_models_apart() -> R
 
 #[tokio::test]
 async fn memories_and_questions_get_the_prefixes_that_a_model_asks_for() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let config = EmbeddingConfig {
         text_prefix: "search_document: ".into(),
         query_prefix: "search_query: ".into(),
-        ..config(&server, Provider::Ollama)
+        ..config(&server, EmbeddingProvider::Ollama)
     };
-    endpoint(&config).for_memories(DIMENSIONS).embed(&["茶"]).await.unwrap();
-    endpoint(&config).for_questions(DIMENSIONS).embed(&["tea?"]).await.unwrap();
+    endpoint(&config).document_embedder(DIMENSIONS).embed(&["茶"]).await.unwrap();
+    endpoint(&config).query_embedder(DIMENSIONS).embed(&["tea?"]).await.unwrap();
     let sent: Vec<_> =
         server.requests().iter().map(|request| request.json()["input"][0].clone()).collect();
     assert_eq!(sent, ["search_document: 茶", "search_query: tea?"]);

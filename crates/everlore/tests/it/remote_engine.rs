@@ -5,11 +5,11 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use everlore::{
     Engine, Scope,
-    config::{EmbeddingConfig, Provider},
-    store::{Keep, Lookup, SqliteStore, Store, VectorCache},
-    types::{Fingerprint, ModelId, Vector},
+    config::{EmbeddingConfig, EmbeddingProvider},
+    store::{SqliteStore, Store, VectorCache, VectorInsert, VectorLookup},
+    types::{EmbeddingModelId, Fingerprint, Vector},
 };
-use everlore_scripted::{Embeddings, Reply, Server, embeddings};
+use everlore_scripted::{HttpResponse, MockEmbeddings, MockServer, embeddings};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -37,15 +37,15 @@ async fn open(path: &Path, config: &EmbeddingConfig) -> (Engine, Arc<SqliteStore
     let endpoint = endpoint(config);
     let cache = (Arc::clone(&store) as Arc<dyn VectorCache>, config.cache_entries);
     let engine = engine_on(Arc::clone(&store) as Arc<dyn Store>).with_remote_embedder(
-        Arc::new(endpoint.for_memories(DIMENSIONS)),
-        Arc::new(endpoint.for_questions(DIMENSIONS)),
+        Arc::new(endpoint.document_embedder(DIMENSIONS)),
+        Arc::new(endpoint.query_embedder(DIMENSIONS)),
         Some(cache),
     );
     (engine, store)
 }
 
 /// A question's time limit is no limit here, so that a busy machine does not fail tests about something else.
-fn unhurried(server: &Server, provider: Provider) -> EmbeddingConfig {
+fn unhurried(server: &MockServer, provider: EmbeddingProvider) -> EmbeddingConfig {
     EmbeddingConfig { query_limit: PATIENT, ..config(server, provider) }
 }
 
@@ -56,12 +56,12 @@ async fn counts(engine: &Engine) -> (usize, usize) {
 
 #[tokio::test]
 async fn memories_are_found_by_meaning_in_english_and_chinese_over_both_protocols() {
-    for provider in [Provider::Openai, Provider::Ollama] {
-        let server = Server::start(Embeddings::default());
+    for provider in [EmbeddingProvider::Openai, EmbeddingProvider::Ollama] {
+        let server = MockServer::start(MockEmbeddings::default());
         let (engine, _) = open(&fresh_path(), &unhurried(&server, provider)).await;
         let owner = scope("ann");
         remember_all(&engine, &owner, &TEXTS).await;
-        engine.settle(PATIENT).await;
+        engine.flush(PATIENT).await;
         assert_eq!(counts(&engine).await, (6, 0));
         for (query, texts) in
             [("any animal at home?", [TEXTS[0], TEXTS[1]]), ("家里的宠物", [TEXTS[1], TEXTS[0]])]
@@ -79,16 +79,17 @@ async fn memories_are_found_by_meaning_in_english_and_chinese_over_both_protocol
 
 #[tokio::test]
 async fn a_save_does_not_wait_for_a_server_that_never_answers() {
-    let server =
-        Server::start(|_: &everlore_scripted::Request| Reply::json(200, &json!({})).held());
-    let (engine, store) = open(&fresh_path(), &config(&server, Provider::Openai)).await;
+    let server = MockServer::start(|_: &everlore_scripted::HttpRequest| {
+        HttpResponse::json(200, &json!({})).held()
+    });
+    let (engine, store) = open(&fresh_path(), &config(&server, EmbeddingProvider::Openai)).await;
     let owner = scope("ann");
     // Would hang for good if a save waited for the vectors.
     remember_all(&engine, &owner, &TEXTS).await;
     let answer = engine.recall(&engine.request(&owner, "puppy")).await.unwrap();
     assert_eq!(answer.hits[0].memory.content, TEXTS[0]);
     assert_eq!(counts(&engine).await, (0, 6));
-    engine.settle(Duration::ZERO).await;
+    engine.flush(Duration::ZERO).await;
     store.close().await;
 }
 
@@ -96,55 +97,58 @@ async fn a_save_does_not_wait_for_a_server_that_never_answers() {
 async fn with_a_dead_server_saves_succeed_words_are_found_and_the_rest_is_made_later() {
     let path = fresh_path();
     let owner = scope("ann");
-    let dead = { config(&Server::start(Embeddings::default()), Provider::Ollama) };
+    let dead = { config(&MockServer::start(MockEmbeddings::default()), EmbeddingProvider::Ollama) };
     let (engine, store) = open(&path, &dead).await;
     remember_all(&engine, &owner, &TEXTS).await;
-    engine.settle(PATIENT).await;
+    engine.flush(PATIENT).await;
     assert_eq!(counts(&engine).await, (0, 6));
     assert_eq!(found(&engine, &owner, "豆豆是谁").await[0], TEXTS[1]);
-    assert!(engine.embed_rest(&mut |_| {}).await.is_err(), "asked for, it says what is wrong");
+    assert!(
+        engine.backfill_embeddings(&mut |_| {}).await.is_err(),
+        "asked for, it says what is wrong"
+    );
     store.close().await;
 
-    let server = Server::start(Embeddings::default());
-    let (engine, _) = open(&path, &unhurried(&server, Provider::Ollama)).await;
-    assert_eq!(engine.embed_rest(&mut |_| {}).await.unwrap(), 6);
+    let server = MockServer::start(MockEmbeddings::default());
+    let (engine, _) = open(&path, &unhurried(&server, EmbeddingProvider::Ollama)).await;
+    assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 6);
     assert_eq!(counts(&engine).await, (6, 0));
     assert_eq!(found(&engine, &owner, "who prescribed medicine").await[0], TEXTS[2]);
 }
 
 #[tokio::test]
 async fn what_an_earlier_failure_left_is_made_after_the_next_save() {
-    let server = Server::start(Embeddings::default());
-    let (engine, _) = open(&fresh_path(), &unhurried(&server, Provider::Openai)).await;
+    let server = MockServer::start(MockEmbeddings::default());
+    let (engine, _) = open(&fresh_path(), &unhurried(&server, EmbeddingProvider::Openai)).await;
     let owner = scope("ann");
     for _ in 0..=HASTY.retries {
-        server.then(Reply::error(500, "down"));
+        server.enqueue(HttpResponse::error(500, "down"));
     }
     remember_all(&engine, &owner, &TEXTS[..1]).await;
-    engine.settle(PATIENT).await;
+    engine.flush(PATIENT).await;
     assert_eq!(counts(&engine).await, (0, 1));
     remember_all(&engine, &owner, &TEXTS[1..2]).await;
-    engine.settle(PATIENT).await;
+    engine.flush(PATIENT).await;
     assert_eq!(counts(&engine).await, (2, 0));
 }
 
 #[tokio::test]
 async fn a_question_that_is_not_answered_in_time_is_answered_by_words_and_says_so() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let hurried = EmbeddingConfig {
         query_limit: Duration::from_millis(20),
-        ..config(&server, Provider::Openai)
+        ..config(&server, EmbeddingProvider::Openai)
     };
     let (engine, _) = open(&fresh_path(), &hurried).await;
     let owner = scope("ann");
     remember_all(&engine, &owner, &TEXTS).await;
-    engine.settle(PATIENT).await;
-    server.then(Reply::json(200, &json!({})).held());
+    engine.flush(PATIENT).await;
+    server.enqueue(HttpResponse::json(200, &json!({})).held());
     let answer = engine.recall(&engine.request(&owner, "the friendly physician")).await.unwrap();
     assert_eq!(answer.hits[0].memory.content, TEXTS[2]);
     let why = answer.without_meaning.unwrap();
     assert!(why.contains("did not answer within 20ms"), "{why}");
-    server.then(Reply::error(500, "down"));
+    server.enqueue(HttpResponse::error(500, "down"));
     let asked = server.requests().len();
     let engine = engine.with_clock(one_o_clock);
     let answer = engine.recall(&engine.request(&owner, "医生 physician")).await.unwrap();
@@ -154,12 +158,12 @@ async fn a_question_that_is_not_answered_in_time_is_answered_by_words_and_says_s
 
 #[tokio::test]
 async fn a_server_that_failed_is_left_alone_for_a_while_and_then_asked_again() {
-    let server = Server::start(Embeddings::default());
-    let (engine, _) = open(&fresh_path(), &unhurried(&server, Provider::Openai)).await;
+    let server = MockServer::start(MockEmbeddings::default());
+    let (engine, _) = open(&fresh_path(), &unhurried(&server, EmbeddingProvider::Openai)).await;
     let owner = scope("ann");
     remember_all(&engine, &owner, &TEXTS).await;
-    engine.settle(PATIENT).await;
-    server.then(Reply::error(500, "down"));
+    engine.flush(PATIENT).await;
+    server.enqueue(HttpResponse::error(500, "down"));
     let recall = async |engine: &Engine, query: &str| {
         engine.recall(&engine.request(&owner, query)).await.unwrap().without_meaning
     };
@@ -170,21 +174,21 @@ async fn a_server_that_failed_is_left_alone_for_a_while_and_then_asked_again() {
         assert!(why.contains("status 500") && why.contains("asked again from"), "{why}");
     }
     assert_eq!(server.requests().len(), asked, "nobody waits for it");
-    assert_eq!(engine.questions_paused().unwrap().failures, 1);
+    assert_eq!(engine.embedder_outage().unwrap().failures, 1);
     let later = engine.clone().with_clock(one_o_clock);
     assert_eq!(recall(&later, "有什么饮料").await, None);
-    assert!(later.questions_paused().is_none() && engine.questions_paused().is_none());
+    assert!(later.embedder_outage().is_none() && engine.embedder_outage().is_none());
     assert_eq!(server.requests().len(), asked + 1);
 }
 
 #[tokio::test]
 async fn a_server_with_vectors_of_another_size_is_not_asked_with_every_save() {
-    let server = Server::start(Embeddings { dimensions: 8, ..Embeddings::default() });
-    let (engine, _) = open(&fresh_path(), &unhurried(&server, Provider::Openai)).await;
+    let server = MockServer::start(MockEmbeddings { dimensions: 8, ..MockEmbeddings::default() });
+    let (engine, _) = open(&fresh_path(), &unhurried(&server, EmbeddingProvider::Openai)).await;
     let owner = scope("ann");
     for text in TEXTS {
         remember_all(&engine, &owner, &[text]).await;
-        engine.settle(PATIENT).await;
+        engine.flush(PATIENT).await;
     }
     assert_eq!(counts(&engine).await, (0, 6));
     assert_eq!(server.requests().len(), 2, "once, and once more if it was only starting");
@@ -192,11 +196,11 @@ async fn a_server_with_vectors_of_another_size_is_not_asked_with_every_save() {
 
 #[tokio::test]
 async fn a_day_that_is_replayed_asks_nothing_of_the_server() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let path = fresh_path();
     let owner = scope("ann");
     let questions = ["any animal at home?", "家里的宠物", "有什么饮料", "who prescribed medicine"];
-    let config = unhurried(&server, Provider::Ollama);
+    let config = unhurried(&server, EmbeddingProvider::Ollama);
     let (engine, store) = open(&path, &config).await;
     let turns = |engine: Engine| async move {
         let owner = scope("ann");
@@ -206,7 +210,7 @@ async fn a_day_that_is_replayed_asks_nothing_of_the_server() {
                 .await
                 .unwrap();
         }
-        engine.settle(PATIENT).await;
+        engine.flush(PATIENT).await;
         for question in questions {
             engine.recall(&engine.request(&owner, question)).await.unwrap();
         }
@@ -233,25 +237,25 @@ async fn a_day_that_is_replayed_asks_nothing_of_the_server() {
 
 #[tokio::test]
 async fn another_model_is_noticed_and_going_back_costs_no_request() {
-    let server = Server::start(|request: &everlore_scripted::Request| {
+    let server = MockServer::start(|request: &everlore_scripted::HttpRequest| {
         let model = request.json()["model"].as_str().unwrap_or_default().to_owned();
-        everlore_scripted::Script::answer(
-            &mut Embeddings { model, ..Embeddings::default() },
+        everlore_scripted::Responder::respond(
+            &mut MockEmbeddings { model, ..MockEmbeddings::default() },
             request,
         )
     });
     let path = fresh_path();
     let owner = scope("ann");
-    let old = unhurried(&server, Provider::Openai);
+    let old = unhurried(&server, EmbeddingProvider::Openai);
     let new = EmbeddingConfig { model: "newer".into(), ..old.clone() };
     let (engine, store) = open(&path, &old).await;
     remember_all(&engine, &owner, &TEXTS).await;
-    engine.settle(PATIENT).await;
+    engine.flush(PATIENT).await;
     store.close().await;
 
     let (engine, store) = open(&path, &new).await;
     remember_all(&engine, &owner, &["a second puppy"]).await;
-    engine.settle(PATIENT).await;
+    engine.flush(PATIENT).await;
     let status = engine.embed_status().await.unwrap();
     assert_eq!(status.in_use.unwrap().name, "openai/scripted-embed/16");
     assert_eq!(status.model.unwrap().name, "openai/newer/16");
@@ -260,29 +264,29 @@ async fn another_model_is_noticed_and_going_back_costs_no_request() {
         Vec::<String>::new(),
         "not mixed"
     );
-    engine.switch_model().await.unwrap();
-    assert_eq!(engine.embed_rest(&mut |_| {}).await.unwrap(), 7);
+    engine.switch_embedding_model().await.unwrap();
+    assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 7);
     assert!(!found(&engine, &owner, "any animal at home?").await.is_empty());
     store.close().await;
 
     let asked = server.requests().len();
     let (engine, _) = open(&path, &old).await;
-    engine.switch_model().await.unwrap();
-    assert_eq!(engine.embed_rest(&mut |_| {}).await.unwrap(), 7);
+    engine.switch_embedding_model().await.unwrap();
+    assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 7);
     let texts: Vec<_> = server.requests()[asked..]
         .iter()
-        .flat_map(|request| embeddings::texts(&request.json()).unwrap())
+        .flat_map(|request| embeddings::parse_input(&request.json()).unwrap())
         .collect();
     assert_eq!(texts, ["a second puppy"], "the others were kept");
 }
 
 /// The bytes under which the file keeps the vector of a text.
 fn slot(text: &str) -> Vec<u8> {
-    let numbers = embeddings::meaning(text, DIMENSIONS);
+    let numbers = embeddings::concept_vector(text, DIMENSIONS);
     let length = numbers.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
     let numbers: Vec<f32> =
         numbers.iter().map(|number| (f64::from(*number) / length) as f32).collect();
-    Vector::quantize(&numbers).to_slot()
+    Vector::quantize(&numbers).to_bytes()
 }
 
 /// Which files beside the database hold these bytes.
@@ -295,20 +299,20 @@ fn holding(path: &Path, bytes: &[u8]) -> usize {
 
 #[tokio::test]
 async fn forgetting_takes_the_text_out_of_the_cache_and_every_question_with_it() {
-    let server = Server::start(Embeddings::default());
+    let server = MockServer::start(MockEmbeddings::default());
     let path = fresh_path();
     let (ann, ben) = (scope("ann"), scope("ben"));
-    let (engine, store) = open(&path, &unhurried(&server, Provider::Openai)).await;
+    let (engine, store) = open(&path, &unhurried(&server, EmbeddingProvider::Openai)).await;
     let secret = engine.remember(&ann, say("我的小狗叫魑魅")).await.unwrap().id;
-    let edited = everlore::Edit {
+    let edited = everlore::MemoryEdit {
         content: Some("my puppy is called Quokka".into()),
-        ..everlore::Edit::default()
+        ..everlore::MemoryEdit::default()
     };
-    engine.settle(PATIENT).await;
+    engine.flush(PATIENT).await;
     engine.edit(&ann, secret, &edited).await.unwrap();
     remember_all(&engine, &ann, &["likes tea"]).await;
     remember_all(&engine, &ben, &["likes tea too"]).await;
-    engine.settle(PATIENT).await;
+    engine.flush(PATIENT).await;
     for owner in [&ann, &ben] {
         engine.recall(&engine.request(owner, "is the puppy called Quokka?")).await.unwrap();
     }
@@ -343,18 +347,18 @@ fn rows(path: &Path) -> Vec<(i64, i64)> {
 
 #[tokio::test]
 async fn what_is_erased_while_the_model_is_asked_is_not_kept_afterwards() {
-    let server = Arc::new(Server::start(Embeddings::default()));
+    let server = Arc::new(MockServer::start(MockEmbeddings::default()));
     let path = fresh_path();
     let owner = scope("ann");
-    let (engine, _) = open(&path, &config(&server, Provider::Ollama)).await;
-    let answer = json!({ "embeddings": [embeddings::meaning("魑魅", DIMENSIONS)] });
-    server.then(Reply::json(200, &answer).held());
+    let (engine, _) = open(&path, &config(&server, EmbeddingProvider::Ollama)).await;
+    let answer = json!({ "embeddings": [embeddings::concept_vector("魑魅", DIMENSIONS)] });
+    server.enqueue(HttpResponse::json(200, &answer).held());
     let secret = engine.remember(&owner, say("魑魅")).await.unwrap().id;
     let waiting = Arc::clone(&server);
     tokio::task::spawn_blocking(move || waiting.await_held()).await.unwrap();
     engine.forget(&owner, secret).await.unwrap();
     server.release();
-    engine.settle(PATIENT).await;
+    engine.flush(PATIENT).await;
     assert_eq!(rows(&path), []);
     assert_eq!(holding(&path, &slot("魑魅")), 0);
 }
@@ -367,15 +371,21 @@ async fn sqlite() -> (SqliteStore, Scope) {
     (store, owner)
 }
 
-fn model() -> ModelId {
-    ModelId { name: "m/2".into(), dimensions: 2 }
+fn model() -> EmbeddingModelId {
+    EmbeddingModelId { name: "m/2".into(), dimensions: 2 }
 }
 
-fn keep(numbers: std::ops::Range<usize>, day: i64, most: usize) -> Keep {
+fn keep(numbers: std::ops::Range<usize>, day: i64, most: usize) -> VectorInsert {
     let vector = Vector::quantize(&[0.6, 0.8]);
     let vectors =
         numbers.map(|number| (Fingerprint::of(&format!("文 {number}")), vector.clone())).collect();
-    Keep { model: model(), vectors, question: false, now: at(NOON + day * DAY), most }
+    VectorInsert {
+        model: model(),
+        vectors,
+        is_query: false,
+        now: at(NOON + day * DAY),
+        max_entries: most,
+    }
 }
 
 async fn kept(
@@ -385,19 +395,19 @@ async fn kept(
     day: i64,
 ) -> usize {
     let texts = numbers.map(|number| Fingerprint::of(&format!("文 {number}"))).collect();
-    let asked = Lookup { model: model(), texts, question: false, now: at(NOON + day * DAY) };
-    store.cached(owner, &asked).await.unwrap().iter().flatten().count()
+    let asked = VectorLookup { model: model(), texts, is_query: false, now: at(NOON + day * DAY) };
+    store.lookup(owner, &asked).await.unwrap().iter().flatten().count()
 }
 
 #[tokio::test]
 async fn the_cache_is_bounded_and_what_was_unused_for_longest_goes_first() {
     let (store, owner) = sqlite().await;
-    store.cache(&owner, keep(0..60, 0, 100)).await.unwrap();
-    store.cache(&owner, keep(60..100, 1, 100)).await.unwrap();
+    store.insert(&owner, keep(0..60, 0, 100)).await.unwrap();
+    store.insert(&owner, keep(60..100, 1, 100)).await.unwrap();
     assert_eq!(kept(&store, &owner, 0..20, 2).await, 20, "used again, so they are the newest");
-    store.cache(&owner, keep(100..110, 3, 100)).await.unwrap();
+    store.insert(&owner, keep(100..110, 3, 100)).await.unwrap();
     // Ten too many and six more, so that it is not done at every save.
-    assert_eq!(store.cache_status().await.unwrap().entries, 94);
+    assert_eq!(store.status().await.unwrap().entries, 94);
     assert_eq!(kept(&store, &owner, 0..20, 3).await, 20);
     assert_eq!(kept(&store, &owner, 20..60, 3).await, 24);
     assert_eq!(kept(&store, &owner, 60..110, 3).await, 50);
@@ -409,21 +419,21 @@ async fn a_scope_finds_only_what_it_kept_itself() {
     let other = scope("ben");
     let memory = crate::support::memory(&other, 2, "y");
     store.apply(crate::support::write(&other, vec![crate::support::add(&memory)])).await.unwrap();
-    store.cache(&owner, keep(0..5, 0, 100)).await.unwrap();
+    store.insert(&owner, keep(0..5, 0, 100)).await.unwrap();
     assert_eq!(kept(&store, &other, 0..5, 0).await, 0);
     assert_eq!(kept(&store, &scope("nobody"), 0..5, 0).await, 0);
     assert_eq!(kept(&store, &owner, 0..5, 0).await, 5);
-    let question = Lookup {
+    let question = VectorLookup {
         model: model(),
         texts: vec![Fingerprint::of("文 0")],
-        question: true,
+        is_query: true,
         now: one_o_clock(),
     };
     assert_eq!(
-        store.cached(&owner, &question).await.unwrap(),
+        store.lookup(&owner, &question).await.unwrap(),
         [None],
         "a question is not a memory"
     );
-    let status = store.cache_status().await.unwrap();
+    let status = store.status().await.unwrap();
     assert_eq!((status.entries, status.hits, status.misses), (5, 5, 11));
 }

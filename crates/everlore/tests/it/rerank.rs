@@ -7,12 +7,12 @@ use std::sync::{
 
 use async_trait::async_trait;
 use everlore::{
-    Engine, RecallRequest, Remember, Result,
-    ingest::Edit,
-    llm::{Asked, Packed, Reranker},
+    Engine, RecallRequest, RememberRequest, Result,
+    ingest::MemoryEdit,
+    llm::{PackedTokenVectors, QueryVectors, Reranker},
     recall::{Recall, WhyNot},
-    text::terms::Term,
-    types::ModelId,
+    text::terms::TermHash,
+    types::EmbeddingModelId,
 };
 
 use crate::support::{engine, ram, remember_all, scope, turn};
@@ -24,15 +24,15 @@ const CONCEPTS: [&[&str]; 2] = [&["doctor", "physician"], &["medicine", "antibio
 const DIMENSIONS: usize = 64;
 
 /// Knows [`CONCEPTS`], and counts what it is asked to read.
-struct Toy {
-    model: ModelId,
+struct ToyReranker {
+    model: EmbeddingModelId,
     read: AtomicUsize,
     asked: Mutex<Vec<String>>,
 }
 
-impl Toy {
+impl ToyReranker {
     fn new() -> Arc<Self> {
-        let model = ModelId { name: "toy-words".into(), dimensions: DIMENSIONS };
+        let model = EmbeddingModelId { name: "toy-words".into(), dimensions: DIMENSIONS };
         Arc::new(Self { model, read: AtomicUsize::new(0), asked: Mutex::default() })
     }
 
@@ -42,8 +42,8 @@ impl Toy {
 }
 
 #[async_trait]
-impl Reranker for Toy {
-    fn model(&self) -> &ModelId {
+impl Reranker for ToyReranker {
+    fn model(&self) -> &EmbeddingModelId {
         &self.model
     }
 
@@ -51,18 +51,21 @@ impl Reranker for Toy {
         question.is_ascii()
     }
 
-    async fn read(&self, texts: &[&str]) -> Result<Vec<Packed>> {
+    async fn encode_texts(&self, texts: &[&str]) -> Result<Vec<PackedTokenVectors>> {
         self.read.fetch_add(texts.len(), Ordering::Relaxed);
         let vectors = |text: &&str| text.split_whitespace().map(vector).collect::<Vec<_>>();
-        Ok(texts.iter().map(|text| Packed::new(&[0.0; DIMENSIONS], &vectors(text))).collect())
+        Ok(texts
+            .iter()
+            .map(|text| PackedTokenVectors::new(&[0.0; DIMENSIONS], &vectors(text)))
+            .collect())
     }
 
-    async fn ask(&self, words: &[(&str, f32)]) -> Result<Asked> {
+    async fn encode_query(&self, words: &[(&str, f32)]) -> Result<QueryVectors> {
         let (texts, weights): (Vec<&str>, Vec<f32>) = words.iter().copied().unzip();
         self.asked.lock().unwrap().push(texts.join(" "));
         let vectors: Vec<_> = texts.iter().map(|word| vector(word)).collect();
         // As a whole nothing is like anything.
-        Ok(Asked::new(&[0.0; DIMENSIONS], &vectors, &weights))
+        Ok(QueryVectors::new(&[0.0; DIMENSIONS], &vectors, &weights))
     }
 }
 
@@ -70,8 +73,8 @@ impl Reranker for Toy {
 fn vector(word: &str) -> Vec<f32> {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let concept = CONCEPTS.iter().position(|words| words.contains(&word.as_str()));
-    let seed =
-        concept.map_or_else(|| Term::of(&word).0, |concept| Term::of(CONCEPTS[concept][0]).0);
+    let seed = concept
+        .map_or_else(|| TermHash::of(&word).0, |concept| TermHash::of(CONCEPTS[concept][0]).0);
     let sign = |place: usize| if seed >> place & 1 == 0 { 1.0 } else { -1.0 };
     let length = (DIMENSIONS as f32).sqrt();
     (0..DIMENSIONS).map(|place| sign(place) / length).collect()
@@ -99,7 +102,7 @@ async fn words_of_the_same_meaning_lift_a_memory() {
         let query = "which medicine on monday";
         let plain = ask(&engine, query).await;
         assert!(plain.hits.iter().all(|hit| hit.signals.rerank == 0.0));
-        let toy = Toy::new();
+        let toy = ToyReranker::new();
         let engine = engine.with_reranker(toy.clone());
         let found = ask(&engine, query).await;
         assert_eq!(contents(&found)[0], TEXTS[1]);
@@ -115,16 +118,23 @@ async fn words_of_the_same_meaning_lift_a_memory() {
 #[tokio::test]
 async fn a_text_that_changes_is_read_again_and_one_that_goes_leaves_nothing() {
     for engine in [engine().await, ram()] {
-        let (toy, ann) = (Toy::new(), scope("ann"));
+        let (toy, ann) = (ToyReranker::new(), scope("ann"));
         let engine = engine.with_reranker(toy.clone());
         remember_all(&engine, &ann, &TEXTS).await;
         assert_eq!(engine.embed_status().await.unwrap().unread, 4);
-        assert_eq!(engine.read_rest(&mut |_| ()).await.unwrap(), 4);
-        assert_eq!(engine.read_rest(&mut |_| ()).await.unwrap(), 0, "there is nothing more to do");
+        assert_eq!(engine.backfill_token_vectors(&mut |_| ()).await.unwrap(), 4);
+        assert_eq!(
+            engine.backfill_token_vectors(&mut |_| ()).await.unwrap(),
+            0,
+            "there is nothing more to do"
+        );
         let found = ask(&engine, "monday soup").await;
         assert_eq!(toy.count(), 4);
         let soup = found.hits.iter().find(|hit| hit.memory.content == TEXTS[2]).unwrap().memory.id;
-        let edit = Edit { content: Some("on monday we ate medicine".into()), ..Edit::default() };
+        let edit = MemoryEdit {
+            content: Some("on monday we ate medicine".into()),
+            ..MemoryEdit::default()
+        };
         engine.edit(&ann, soup, &edit).await.unwrap();
         let status = engine.embed_status().await.unwrap();
         assert_eq!((status.read, status.unread), (3, 1));
@@ -144,7 +154,7 @@ async fn a_text_that_changes_is_read_again_and_one_that_goes_leaves_nothing() {
 
 #[tokio::test]
 async fn chinese_questions_are_left_alone() {
-    let toy = Toy::new();
+    let toy = ToyReranker::new();
     let engine = ram().with_reranker(toy.clone());
     remember_all(&engine, &scope("ann"), &["我喜欢龙井茶", "医生开了抗生素"]).await;
     let found = ask(&engine, "医生开了什么药").await;
@@ -158,7 +168,7 @@ async fn chinese_questions_are_left_alone() {
 
 #[tokio::test]
 async fn the_names_of_speakers_are_not_asked_for() {
-    let toy = Toy::new();
+    let toy = ToyReranker::new();
     let engine = ram().with_reranker(toy.clone());
     let turns = vec![
         turn("monday", "Caroline", "I saw a physician"),
@@ -171,7 +181,7 @@ async fn the_names_of_speakers_are_not_asked_for() {
 
 #[tokio::test]
 async fn what_stands_in_the_next_turn_counts_too() {
-    let toy = Toy::new();
+    let toy = ToyReranker::new();
     let engine = ram().with_reranker(toy.clone());
     let said = [
         ("Ben", "did you see anybody about the cough"),
@@ -189,12 +199,15 @@ async fn what_stands_in_the_next_turn_counts_too() {
 
 #[tokio::test]
 async fn a_first_question_reads_a_bounded_amount_and_still_answers() {
-    let toy = Toy::new();
+    let toy = ToyReranker::new();
     let engine = ram().with_reranker(toy.clone());
     let long = "filler ".repeat(100);
     for number in 0..30 {
         let content = format!("on monday note {number} {long}");
-        engine.remember(&scope("ann"), Remember { content, ..Remember::default() }).await.unwrap();
+        engine
+            .remember(&scope("ann"), RememberRequest { content, ..RememberRequest::default() })
+            .await
+            .unwrap();
     }
     let found = ask(&engine, "monday note 7").await;
     assert_eq!(found.hits.len(), 10);
@@ -202,13 +215,13 @@ async fn a_first_question_reads_a_bounded_amount_and_still_answers() {
     assert!((1..30).contains(&first), "{first}");
     ask(&engine, "monday note 7").await;
     assert!(toy.count() > first, "the next question reads on");
-    engine.read_rest(&mut |_| ()).await.unwrap();
+    engine.backfill_token_vectors(&mut |_| ()).await.unwrap();
     assert_eq!(toy.count(), 30);
 }
 
 #[tokio::test]
 async fn why_not_ranks_as_recall_does() {
-    let toy = Toy::new();
+    let toy = ToyReranker::new();
     let engine = ram().with_reranker(toy.clone());
     let saved = remember_all(&engine, &scope("ann"), &TEXTS).await;
     let request =

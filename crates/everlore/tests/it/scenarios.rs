@@ -12,10 +12,10 @@ use std::{
 use async_trait::async_trait;
 use everlore::{
     Config, Engine, Error, Kind, Memory, Result, Scope, Status, Turn,
-    engine::{ExtractRequest, Extraction},
-    ingest::{Became, Outcome},
-    llm::{Answer, ChatModel, ChatRequest, Piece, Stop, Tokens},
-    store::{DirectoryStore, Filter, Order, Page, RamStore, SqliteStore, Store},
+    engine::{ExtractRequest, ExtractionReport},
+    ingest::{DraftFate, DraftOutcome},
+    llm::{ChatChunk, ChatModel, ChatRequest, ChatStream, StopReason, TokenUsage},
+    store::{DirectoryStore, ListOrder, ListQuery, MemoryFilter, RamStore, SqliteStore, Store},
     types::{Role, Timestamp},
 };
 
@@ -30,22 +30,23 @@ fn now() -> Timestamp {
 
 /// A model that answers as the scenario says.
 #[derive(Default)]
-pub(crate) struct Scripted(pub(crate) Mutex<VecDeque<String>>);
+pub(crate) struct ScenarioModel(pub(crate) Mutex<VecDeque<String>>);
 
-struct Whole(VecDeque<Piece>);
+struct WholeAnswer(VecDeque<ChatChunk>);
 
 #[async_trait]
-impl ChatModel for Scripted {
+impl ChatModel for ScenarioModel {
     fn name(&self) -> &str {
         "scripted"
     }
 
-    async fn chat(&self, _: &ChatRequest) -> Result<Box<dyn Answer>> {
+    async fn chat(&self, _: &ChatRequest) -> Result<Box<dyn ChatStream>> {
         match self.0.lock().unwrap().pop_front() {
             Some(text) if text != "offline" => {
-                let tokens = Tokens { read: 900, cached: 0, written: 100 };
-                let pieces = [Piece::Text(text), Piece::End { stop: Stop::Done, tokens }];
-                Ok(Box::new(Whole(pieces.into())))
+                let tokens = TokenUsage { read: 900, cached: 0, written: 100 };
+                let pieces =
+                    [ChatChunk::Text(text), ChatChunk::End { stop: StopReason::Done, tokens }];
+                Ok(Box::new(WholeAnswer(pieces.into())))
             }
             _ => Err(Error::Remote {
                 message: "the provider cannot be reached".into(),
@@ -56,26 +57,26 @@ impl ChatModel for Scripted {
 }
 
 #[async_trait]
-impl Answer for Whole {
-    async fn next(&mut self) -> Result<Option<Piece>> {
+impl ChatStream for WholeAnswer {
+    async fn next_chunk(&mut self) -> Result<Option<ChatChunk>> {
         Ok(self.0.pop_front())
     }
 }
 
 /// One run of a scenario on one store.
-struct Play {
+struct ScenarioPlayer {
     engine: Engine,
-    model: Arc<Scripted>,
+    model: Arc<ScenarioModel>,
     scope: Scope,
     folder: PathBuf,
 }
 
-impl Play {
+impl ScenarioPlayer {
     fn new(store: Arc<dyn Store>, folder: &Path, with_model: bool) -> Self {
         let mut config = Config::default();
         config.memory_agent.enabled = with_model;
         config.memory_agent.model = "scripted".into();
-        let model = Arc::new(Scripted::default());
+        let model = Arc::new(ScenarioModel::default());
         let engine = Engine::new(store)
             .with_config(config)
             .with_clock(now)
@@ -91,7 +92,9 @@ impl Play {
             "now" => NOW.set(rest.parse().unwrap()),
             "say" => self.say(rest).await,
             "model" => self.model.0.lock().unwrap().push_back(rest.to_owned()),
-            "end" => assert!(self.engine.announce_end(&self.scope, rest).await.unwrap(), "{rest}"),
+            "end" => {
+                assert!(self.engine.mark_session_ended(&self.scope, rest).await.unwrap(), "{rest}")
+            }
             "extract" => return self.extract(rest == "--dry-run").await,
             "due" => return self.due().await,
             "memories" => return self.memories().await,
@@ -122,21 +125,21 @@ impl Play {
     async fn extract(&self, dry_run: bool) -> Vec<String> {
         let request = ExtractRequest { session: None, dry_run };
         let done = self.engine.extract(&self.scope, &request).await.unwrap();
-        done.iter().flat_map(told).collect()
+        done.iter().flat_map(extraction_lines).collect()
     }
 
     async fn due(&self) -> Vec<String> {
         let mut lines = Vec::new();
         while let Some(extraction) = self.engine.extract_due().await.unwrap() {
-            lines.extend(told(&extraction));
+            lines.extend(extraction_lines(&extraction));
         }
         lines
     }
 
     async fn all(&self) -> Vec<Memory> {
         let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
-        let filter = Filter { kinds, ..Filter::default() };
-        let page = Page { filter, after: None, order: Order::OldestFirst, limit: 1_000 };
+        let filter = MemoryFilter { kinds, ..MemoryFilter::default() };
+        let page = ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: 1_000 };
         self.engine.list(&self.scope, &page).await.unwrap()
     }
 
@@ -156,7 +159,7 @@ impl Play {
 
     async fn quarantine(&self) -> Vec<String> {
         let held = self.engine.quarantine(&self.scope).await.unwrap();
-        let line = |held: &everlore::types::Held| {
+        let line = |held: &everlore::types::QuarantinedDraft| {
             format!("{} {} | {}", held.verdict.as_str(), held.memory.content, held.reason)
         };
         held.iter().map(line).collect()
@@ -165,13 +168,13 @@ impl Play {
     async fn restore(&self, text: &str) -> Vec<String> {
         let held = self.engine.quarantine(&self.scope).await.unwrap();
         let found = held.iter().find(|held| held.memory.content.contains(text)).unwrap();
-        let memory = self.engine.restore_held(&self.scope, found.id()).await.unwrap();
+        let memory = self.engine.restore_quarantined(&self.scope, found.id()).await.unwrap();
         vec![format!("restored {}", memory.content)]
     }
 
     async fn forget(&self, text: &str) -> Vec<String> {
-        let filter = Filter { kinds: vec![Kind::Turn], ..Filter::default() };
-        let page = Page { filter, after: None, order: Order::OldestFirst, limit: 1_000 };
+        let filter = MemoryFilter { kinds: vec![Kind::Turn], ..MemoryFilter::default() };
+        let page = ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: 1_000 };
         let turns = self.engine.list(&self.scope, &page).await.unwrap();
         let turn = turns.iter().find(|turn| turn.content.contains(text)).unwrap();
         let forgotten = self.engine.forget(&self.scope, turn.id).await.unwrap();
@@ -190,7 +193,7 @@ impl Play {
         let entry = self.engine.history(&self.scope, &newest).await.unwrap().remove(0);
         let run = entry.run.expect("the last change belongs to a run");
         assert!(run.starts_with("extract-") && entry.cause.starts_with("extract"), "{run}");
-        let undone = self.engine.undo(&self.scope, &everlore::ingest::Undo::Run(run)).await;
+        let undone = self.engine.undo(&self.scope, &everlore::ingest::UndoTarget::Run(run)).await;
         vec![format!("undone: {} changes", undone.unwrap().len())]
     }
 
@@ -204,7 +207,7 @@ impl Play {
     }
 }
 
-fn told(extraction: &Extraction) -> Vec<String> {
+fn extraction_lines(extraction: &ExtractionReport) -> Vec<String> {
     let session = extraction.session.as_deref().unwrap_or("-");
     if let Some(error) = &extraction.error {
         return vec![format!("{session}: {error}")];
@@ -216,16 +219,16 @@ fn told(extraction: &Extraction) -> Vec<String> {
     lines
 }
 
-fn draft(outcome: &Outcome) -> String {
+fn draft(outcome: &DraftOutcome) -> String {
     let statement = outcome.statement.replace('\n', " / ");
-    match &outcome.became {
-        Became::Added { .. } => format!("add {} {statement}", outcome.kind),
-        Became::Updated { .. } => format!("update {} {statement}", outcome.kind),
-        Became::Superseded { older, .. } => {
+    match &outcome.fate {
+        DraftFate::Added { .. } => format!("add {} {statement}", outcome.kind),
+        DraftFate::Updated { .. } => format!("update {} {statement}", outcome.kind),
+        DraftFate::Superseded { older, .. } => {
             format!("supersede {} by {} {statement}", older.len(), outcome.kind)
         }
-        Became::Skipped { reason } => format!("skip {statement} | {reason}"),
-        Became::Held { verdict, reason, .. } => {
+        DraftFate::Skipped { reason } => format!("skip {statement} | {reason}"),
+        DraftFate::Held { verdict, reason, .. } => {
             format!("{} {statement} | {reason}", verdict.as_str())
         }
     }
@@ -247,7 +250,7 @@ fn contains(bytes: &[u8], text: &[u8]) -> bool {
 }
 
 /// The file again, with what happened below each line: what is to be seen is indented.
-async fn replay(text: &str, play: &Play) -> String {
+async fn replay(text: &str, play: &ScenarioPlayer) -> String {
     let mut replayed = String::new();
     for line in text.lines().filter(|line| !line.starts_with("  ")) {
         replayed += &format!("{line}\n");
@@ -274,7 +277,7 @@ async fn check(name: &str) {
             }
             _ => Arc::new(DirectoryStore::open(folder.path()).await.unwrap()),
         };
-        let play = Play::new(opened, folder.path(), with_model);
+        let play = ScenarioPlayer::new(opened, folder.path(), with_model);
         let replayed = replay(&text, &play).await;
         if store == "ram" && std::env::var_os("UPDATE_SCENARIOS").is_some() {
             fs::write(&path, &replayed).unwrap();

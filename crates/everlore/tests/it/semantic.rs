@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use everlore::{
     Engine, Error, Result, Scope,
     llm::Embedder,
-    store::{Slots, SqliteStore, Store},
-    types::{ModelId, Vector, Vectors, Write},
+    store::{SegmentVectors, SqliteStore, Store},
+    types::{ChangeVectors, EmbeddingModelId, Vector, WriteBatch},
 };
 
 use crate::support::{
@@ -26,21 +26,21 @@ const CONCEPTS: [&[&str]; 4] = [
 ];
 
 /// Knows [`CONCEPTS`] and nothing else.
-struct Toy {
-    model: ModelId,
+struct ToyEmbedder {
+    model: EmbeddingModelId,
     fails: AtomicBool,
 }
 
-impl Toy {
+impl ToyEmbedder {
     fn new(name: &str) -> Arc<Self> {
-        let model = ModelId { name: name.into(), dimensions: CONCEPTS.len() };
+        let model = EmbeddingModelId { name: name.into(), dimensions: CONCEPTS.len() };
         Arc::new(Self { model, fails: AtomicBool::new(false) })
     }
 }
 
 #[async_trait]
-impl Embedder for Toy {
-    fn model(&self) -> &ModelId {
+impl Embedder for ToyEmbedder {
+    fn model(&self) -> &EmbeddingModelId {
         &self.model
     }
 
@@ -79,7 +79,7 @@ const TEXTS: [&str; 4] = [
 #[tokio::test]
 async fn a_question_finds_what_means_the_same_in_other_words() {
     for engine in [ram(), engine().await] {
-        let (engine, owner) = (engine.with_embedder(Toy::new("toy")), scope("ann"));
+        let (engine, owner) = (engine.with_embedder(ToyEmbedder::new("toy")), scope("ann"));
         remember_all(&engine, &owner, &TEXTS).await;
         assert_eq!(found(&engine, &owner, "any animal at home?").await[0], TEXTS[0]);
         assert_eq!(found(&engine, &owner, "was anybody ill").await[0], TEXTS[1]);
@@ -98,7 +98,7 @@ async fn without_a_model_only_words_count() {
 
 #[tokio::test]
 async fn a_mostly_chinese_question_is_left_to_its_words() {
-    let (engine, owner) = (ram().with_embedder(Toy::new("toy")), scope("ann"));
+    let (engine, owner) = (ram().with_embedder(ToyEmbedder::new("toy")), scope("ann"));
     remember_all(&engine, &owner, &TEXTS).await;
     let answer = engine.recall(&engine.request(&owner, "下周三上线的是哪个 server")).await.unwrap();
     assert_eq!(answer.hits[0].memory.content, TEXTS[3]);
@@ -107,7 +107,7 @@ async fn a_mostly_chinese_question_is_left_to_its_words() {
 
 #[tokio::test]
 async fn the_name_of_a_speaker_does_not_draw_greetings_near() {
-    let (engine, owner) = (ram().with_embedder(Toy::new("toy")), scope("ann"));
+    let (engine, owner) = (ram().with_embedder(ToyEmbedder::new("toy")), scope("ann"));
     let turns = [
         ("Caroline", "Hey, hello!"),
         ("Melanie", "Hello Caroline"),
@@ -126,14 +126,14 @@ async fn the_name_of_a_speaker_does_not_draw_greetings_near() {
 
 #[tokio::test]
 async fn a_model_that_fails_keeps_nothing_from_being_stored() {
-    let (toy, owner) = (Toy::new("toy"), scope("ann"));
+    let (toy, owner) = (ToyEmbedder::new("toy"), scope("ann"));
     let engine = engine().await.with_embedder(toy.clone());
     toy.fails.store(true, Ordering::Relaxed);
     remember_all(&engine, &owner, &TEXTS).await;
     toy.fails.store(false, Ordering::Relaxed);
-    engine.switch_model().await.unwrap();
+    engine.switch_embedding_model().await.unwrap();
     assert_eq!(counts(&engine).await, (0, 4));
-    assert_eq!(engine.embed_rest(&mut |_| {}).await.unwrap(), 4);
+    assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 4);
     assert_eq!(counts(&engine).await, (4, 0));
     assert_eq!(found(&engine, &owner, "any animal at home?").await[0], TEXTS[0]);
 }
@@ -141,11 +141,11 @@ async fn a_model_that_fails_keeps_nothing_from_being_stored() {
 #[tokio::test]
 async fn another_model_is_refused_until_it_is_switched_to_and_then_all_is_made_anew() {
     let (store, owner) = (crate::support::sqlite().await, scope("ann"));
-    let old = crate::support::engine_on(store.clone()).with_embedder(Toy::new("old"));
+    let old = crate::support::engine_on(store.clone()).with_embedder(ToyEmbedder::new("old"));
     for _ in 0..2 {
         remember_all(&old, &owner, &TEXTS).await;
     }
-    let new = crate::support::engine_on(store).with_embedder(Toy::new("new"));
+    let new = crate::support::engine_on(store).with_embedder(ToyEmbedder::new("new"));
     new.observe(&owner, (0..100).map(|n| turn("monday", "Ben", &format!("word {n}"))).collect())
         .await
         .unwrap();
@@ -164,9 +164,9 @@ async fn another_model_is_refused_until_it_is_switched_to_and_then_all_is_made_a
         (status.in_use.unwrap().name, status.model.unwrap().name),
         ("old".into(), "new".into())
     );
-    new.switch_model().await.unwrap();
+    new.switch_embedding_model().await.unwrap();
     let mut told = Vec::new();
-    let made = new.embed_rest(&mut |done| told.push(done)).await.unwrap();
+    let made = new.backfill_embeddings(&mut |done| told.push(done)).await.unwrap();
     assert_eq!((made, told.last().copied()), (104, Some(104)));
     assert_eq!(found(&new, &owner, "any animal at home?").await[0], TEXTS[0]);
     assert_eq!(found(&old, &owner, "any animal at home?").await, Vec::<String>::new());
@@ -178,7 +178,7 @@ async fn counts(engine: &Engine) -> (usize, usize) {
 }
 
 /// Stores more turns at once than a block has whose vectors are read for one question.
-async fn store_many(store: &SqliteStore, owner: &Scope, toy: &Toy) {
+async fn store_many(store: &SqliteStore, owner: &Scope, toy: &ToyEmbedder) {
     let text = |number: u32| match number % 5 {
         _ if number == 1_234 => "Adopted a puppy on Sunday".to_owned(),
         0 => format!("note {number}: the kitten slept in box {}", number % 97),
@@ -191,8 +191,8 @@ async fn store_many(store: &SqliteStore, owner: &Scope, toy: &Toy) {
     let spoken = |(number, text): (u32, &String)| add(&spoken(owner, number, "long", text));
     let changes = (0..).zip(&texts).map(spoken).collect();
     let vectors = texts.iter().map(|text| Some(Vector::quantize(&vector(text)))).collect();
-    let vectors = Some(Vectors { model: toy.model.clone(), vectors });
-    store.apply(Write { vectors, ..write(owner, changes) }).await.unwrap();
+    let vectors = Some(ChangeVectors { model: toy.model.clone(), vectors });
+    store.apply(WriteBatch { vectors, ..write(owner, changes) }).await.unwrap();
 }
 
 /// What a question finds, with scores.
@@ -205,12 +205,12 @@ async fn scored(engine: &Engine, owner: &Scope, query: &str) -> Vec<(String, f64
 async fn the_first_question_of_a_process_is_answered_as_all_later_ones() {
     let (path, owner) = (fresh_path(), scope("ann"));
     let (store, engine) = open(&path).await;
-    let engine = engine.with_embedder(Toy::new("toy"));
-    store_many(&store, &owner, &Toy::new("toy")).await;
+    let engine = engine.with_embedder(ToyEmbedder::new("toy"));
+    store_many(&store, &owner, &ToyEmbedder::new("toy")).await;
     for query in ["any animal at home?", "was anybody ill in case 7", "第 12 号会议室 server"]
     {
         let (_, fresh) = open(&path).await;
-        let fresh = fresh.with_embedder(Toy::new("toy"));
+        let fresh = fresh.with_embedder(ToyEmbedder::new("toy"));
         let first = scored(&fresh, &owner, query).await;
         assert!(!first.is_empty());
         for again in [&fresh, &fresh, &engine] {
@@ -220,7 +220,7 @@ async fn the_first_question_of_a_process_is_answered_as_all_later_ones() {
     let puppy = engine.recall(&engine.request(&owner, "puppy on Sunday")).await.unwrap();
     engine.forget(&owner, puppy.hits[0].memory.id).await.unwrap();
     let (_, fresh) = open(&path).await;
-    let fresh = fresh.with_embedder(Toy::new("toy"));
+    let fresh = fresh.with_embedder(ToyEmbedder::new("toy"));
     let first = scored(&fresh, &owner, "any animal at home?").await;
     assert!(first.iter().all(|(text, _)| !text.contains("puppy")));
     assert_eq!(scored(&engine, &owner, "any animal at home?").await, first);
@@ -231,11 +231,13 @@ async fn the_first_question_of_a_process_is_answered_as_all_later_ones() {
 async fn vectors_are_compared_only_for_the_scope_that_has_them() {
     let (path, owner) = (fresh_path(), scope("ann"));
     let (store, engine) = open(&path).await;
-    let (toy, engine) = (Toy::new("toy"), engine.with_embedder(Toy::new("toy")));
+    let (toy, engine) = (ToyEmbedder::new("toy"), engine.with_embedder(ToyEmbedder::new("toy")));
     store_many(&store, &owner, &toy).await;
     remember_all(&engine, &scope("bob"), &TEXTS).await;
     let segments = store.postings(&owner, &[], Some(&toy.model)).await.unwrap();
-    let Some(Slots::Stored(number)) = segments[0].slots else { panic!("they are read at once") };
+    let Some(SegmentVectors::Remote(number)) = segments[0].vectors else {
+        panic!("they are read at once")
+    };
     let question = Vector::quantize(&vector("animal"));
     let compared = store.similarities(&owner, &[number], &question).await.unwrap().unwrap();
     assert_eq!(compared[0].len(), segments[0].docs.len());

@@ -1,6 +1,6 @@
 //! What settings and edits promise, through the engine.
 
-use everlore::{Config, Edit, Error, RecallRequest, ingest::Undo, store::JournalQuery};
+use everlore::{Config, Error, MemoryEdit, RecallRequest, ingest::UndoTarget, store::JournalQuery};
 
 use crate::support::{ram, say, scope};
 
@@ -39,7 +39,8 @@ async fn a_title_taken_from_the_text_changes_with_it_and_a_given_one_stays() {
     let mut named = say("测试端口是 8443");
     named.name = Some("端口".into());
     let named = engine.remember(&owner, named).await.unwrap();
-    let edit = |content: &str| Edit { content: Some(content.into()), ..Edit::default() };
+    let edit =
+        |content: &str| MemoryEdit { content: Some(content.into()), ..MemoryEdit::default() };
     let derived = engine.edit(&owner, derived.id, &edit("The staging port is 9443")).await.unwrap();
     let named = engine.edit(&owner, named.id, &edit("测试端口是 9443")).await.unwrap();
     assert_eq!((derived.name.as_str(), named.name.as_str()), ("The staging port is 9443", "端口"));
@@ -51,10 +52,10 @@ async fn undoing_a_run_can_itself_be_undone_as_one() {
     let lines = "{\"content\":\"one\"}\n{\"content\":\"二\"}\n";
     let report =
         engine.import(&owner, lines.as_bytes(), Default::default(), &mut |_| {}).await.unwrap();
-    engine.undo(&owner, &Undo::Run(report.run)).await.unwrap();
+    engine.undo(&owner, &UndoTarget::Run(report.run)).await.unwrap();
     let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
     let run = engine.history(&owner, &newest).await.unwrap().remove(0).run.unwrap();
-    assert_eq!(engine.undo(&owner, &Undo::Run(run)).await.unwrap().len(), 2);
+    assert_eq!(engine.undo(&owner, &UndoTarget::Run(run)).await.unwrap().len(), 2);
     assert_eq!(
         engine
             .count(&owner)
@@ -111,12 +112,12 @@ async fn what_was_cleaned_together_is_brought_back_together() {
     for text in ["tea", "咖啡"] {
         let saved = engine.remember(&owner, say(text)).await.unwrap();
         engine
-            .edit(&owner, saved.id, &Edit { weight: Some(0.01), ..Edit::default() })
+            .edit(&owner, saved.id, &MemoryEdit { weight: Some(0.01), ..MemoryEdit::default() })
             .await
             .unwrap();
     }
     let run = engine.clean(&owner, 0.1, false).await.unwrap().run.unwrap();
-    assert_eq!(engine.undo(&owner, &Undo::Run(run)).await.unwrap().len(), 2);
+    assert_eq!(engine.undo(&owner, &UndoTarget::Run(run)).await.unwrap().len(), 2);
     let counts = engine.count(&owner).await.unwrap();
     assert!(
         counts.memories.iter().all(|(_, status, _)| *status == everlore::Status::Active),

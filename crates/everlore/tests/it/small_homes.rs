@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use everlore::{Engine, Kind, Remember, Turn, llm::Builtin, store::RamStore};
+use everlore::{Engine, Kind, RememberRequest, Turn, llm::BuiltinEmbedder, store::RamStore};
 
 use crate::support::{engine_on, scope};
 
@@ -23,7 +23,7 @@ const BUDGET: usize = 2_000;
 
 /// What became of the messages.
 #[derive(Debug, Default)]
-struct Counts {
+struct MessageCounts {
     needing: usize,
     right: usize,
     others: usize,
@@ -36,7 +36,8 @@ fn rows(text: &'static str) -> Vec<(&'static str, &'static str)> {
 }
 
 async fn living(memories: &[(&str, &str)]) -> Engine {
-    let engine = engine_on(Arc::new(RamStore::default())).with_embedder(Arc::new(Builtin::new()));
+    let engine =
+        engine_on(Arc::new(RamStore::default())).with_embedder(Arc::new(BuiltinEmbedder::new()));
     for (how, text) in memories {
         if let Some((session, _)) = how.split_once('/') {
             let session = Some(session.to_owned());
@@ -45,7 +46,8 @@ async fn living(memories: &[(&str, &str)]) -> Engine {
         } else {
             let kind: Kind = how.parse().unwrap();
             let content = (*text).to_owned();
-            let request = Remember { content, kind: Some(kind), ..Remember::default() };
+            let request =
+                RememberRequest { content, kind: Some(kind), ..RememberRequest::default() };
             engine.remember(&scope("ann"), request).await.unwrap();
         }
     }
@@ -53,9 +55,9 @@ async fn living(memories: &[(&str, &str)]) -> Engine {
 }
 
 /// Puts the held-out messages to homes of one size.
-async fn asked([memories, questions]: [&'static str; 2], size: usize) -> Counts {
+async fn asked([memories, questions]: [&'static str; 2], size: usize) -> MessageCounts {
     let (memories, mut homes) = (rows(memories), BTreeMap::new());
-    let mut counts = Counts::default();
+    let mut counts = MessageCounts::default();
     let held_out = |(number, _): &(usize, _)| matches!(number % 4, 1 | 2);
     for (number, (needs, question)) in rows(questions).into_iter().enumerate().filter(held_out) {
         let needs: Vec<_> = needs.split('/').filter(|needed| *needed != "-").collect();

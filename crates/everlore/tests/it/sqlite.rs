@@ -3,9 +3,9 @@
 use std::{fs, path::Path, sync::Arc};
 
 use everlore::{
-    Edit, Error, Scope,
+    Error, MemoryEdit, Scope,
     store::{SqliteStore, Store},
-    text::terms::Term,
+    text::terms::TermHash,
     types::{Change, Memory},
 };
 use rusqlite::Connection;
@@ -53,7 +53,7 @@ async fn a_file_of_a_newer_program_is_refused_and_left_alone() {
     db.pragma_update(None, "user_version", 999).unwrap();
     drop(db);
     let error = SqliteStore::open(&path).await.err().unwrap();
-    let Error::TooNew { found: 999, known } = error else { panic!("{error:?}") };
+    let Error::SchemaTooNew { found: 999, known } = error else { panic!("{error:?}") };
     assert_eq!(known, everlore::store::sqlite::SCHEMA_VERSION);
     assert!(error.hint().contains("update everlore"));
 }
@@ -258,7 +258,7 @@ fn holds(bytes: &[u8], text: &[u8]) -> bool {
 
 /// A word that occurs nowhere else, and the number the index keeps it under.
 fn traces(word: &str) -> [Vec<u8>; 2] {
-    [word.as_bytes().to_vec(), Term::of(word).0.to_le_bytes().to_vec()]
+    [word.as_bytes().to_vec(), TermHash::of(word).0.to_le_bytes().to_vec()]
 }
 
 fn edited(memory: &Memory, content: &str) -> Change {
@@ -325,7 +325,7 @@ async fn an_erased_name_description_and_tag_are_gone_too() {
     told.tags = vec!["qwzxtag".into()];
     told.metadata.insert("k".into(), "qwzxmeta".into());
     store.apply(write(&owner, vec![add(&told)])).await.unwrap();
-    let edit = Edit { name: Some("other".into()), ..Edit::default() };
+    let edit = MemoryEdit { name: Some("other".into()), ..MemoryEdit::default() };
     engine.edit(&owner, told.id, &edit).await.unwrap();
     engine.forget(&owner, told.id).await.unwrap();
     for word in ["qwzxname", "qwzxomega", "qwzxtag", "qwzxmeta"] {

@@ -6,11 +6,11 @@ use std::{
 };
 
 use everlore::{
-    Engine, Kind, Memory, MemoryId, Remember, Scope, Status, Turn,
-    ingest::Saved,
+    Engine, Kind, Memory, MemoryId, RememberRequest, Scope, Status, Turn,
+    ingest::SavedMemory,
     recall::Hit,
-    store::{Filter, Order, Page, RamStore, SqliteStore, Store},
-    types::{Actor, Change, Source, Timestamp, Via, Write},
+    store::{ListOrder, ListQuery, MemoryFilter, RamStore, SqliteStore, Store},
+    types::{Actor, Change, MemorySource, Origin, Timestamp, WriteBatch},
 };
 
 /// Monday, 2 March 2026, noon.
@@ -70,8 +70,8 @@ pub(crate) fn ram() -> Engine {
     engine_on(Arc::new(RamStore::default()))
 }
 
-pub(crate) fn say(content: &str) -> Remember {
-    Remember { content: content.into(), ..Remember::default() }
+pub(crate) fn say(content: &str) -> RememberRequest {
+    RememberRequest { content: content.into(), ..RememberRequest::default() }
 }
 
 pub(crate) fn turn(session: &str, speaker: &str, text: &str) -> Turn {
@@ -80,7 +80,11 @@ pub(crate) fn turn(session: &str, speaker: &str, text: &str) -> Turn {
 }
 
 /// Stores each text as a statement and returns the answers.
-pub(crate) async fn remember_all(engine: &Engine, owner: &Scope, texts: &[&str]) -> Vec<Saved> {
+pub(crate) async fn remember_all(
+    engine: &Engine,
+    owner: &Scope,
+    texts: &[&str],
+) -> Vec<SavedMemory> {
     let mut saved = Vec::new();
     for text in texts {
         saved.push(engine.remember(owner, say(text)).await.unwrap());
@@ -99,8 +103,12 @@ pub(crate) fn texts(hits: &[Hit]) -> Vec<String> {
 
 /// Everything a scope has, oldest first.
 pub(crate) async fn all(engine: &Engine, owner: &Scope) -> Vec<Memory> {
-    let page =
-        Page { filter: Filter::default(), after: None, order: Order::OldestFirst, limit: 100_000 };
+    let page = ListQuery {
+        filter: MemoryFilter::default(),
+        after: None,
+        order: ListOrder::OldestFirst,
+        limit: 100_000,
+    };
     engine.list(owner, &page).await.unwrap()
 }
 
@@ -113,8 +121,13 @@ pub(crate) fn id(number: u32) -> MemoryId {
 
 /// A statement as a store keeps it.
 pub(crate) fn memory(owner: &Scope, number: u32, content: &str) -> Memory {
-    let source =
-        Source { via: Via::Remember, session: None, speaker: None, role: None, turns: Vec::new() };
+    let source = MemorySource {
+        via: Origin::Remember,
+        session: None,
+        speaker: None,
+        role: None,
+        turns: Vec::new(),
+    };
     Memory {
         id: id(number),
         uri: format!("agent://{}/user/{number}", owner.agent()),
@@ -145,7 +158,7 @@ pub(crate) fn spoken(owner: &Scope, number: u32, session: &str, content: &str) -
     turn.kind = Kind::Turn;
     turn.uri = format!("agent://{}/turn/{session}/{}", owner.agent(), turn.id);
     turn.source.session = Some(session.into());
-    turn.source.via = Via::Observe;
+    turn.source.via = Origin::Observe;
     turn
 }
 
@@ -153,6 +166,6 @@ pub(crate) fn add(memory: &Memory) -> Change {
     Change::Add(Box::new(memory.clone()))
 }
 
-pub(crate) fn write(owner: &Scope, changes: Vec<Change>) -> Write {
-    Write::new(owner, Actor::Person, "test", noon(), changes)
+pub(crate) fn write(owner: &Scope, changes: Vec<Change>) -> WriteBatch {
+    WriteBatch::new(owner, Actor::Person, "test", noon(), changes)
 }

@@ -3,23 +3,23 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use everlore::{
-    Config, Edit, Engine, Kind, Memory, Scope, ToolContext, Tools,
-    engine::{ExtractRequest, ForeignRequest, fs::AddRequest},
+    Config, Engine, Kind, Memory, MemoryEdit, Scope, ToolContext, ToolRegistry,
+    engine::{ExtractRequest, MigrationRequest, fs::FsAddRequest},
     files::{
-        foreign::ForeignFormat,
-        memory_folder::{Limits, MemoryFolder},
+        importers::ExternalFormat,
+        memory_folder::{MemoryFolder, MemoryFolderLimits},
     },
-    ingest::{Document, ImportOptions, IngestOptions, Undo},
+    ingest::{Document, ImportOptions, IngestOptions, UndoTarget},
     llm::ChatModel,
     recall::{one_line, overview},
     store::{JournalQuery, RamStore, Store, directory::SyncRequest},
-    text::tokens::estimate,
+    text::tokens::estimate_tokens,
     types::Role,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    scenarios::Scripted,
+    scenarios::ScenarioModel,
     support::{all, engine, engine_on, noon, ram, say, scope, sqlite, turn},
 };
 
@@ -42,7 +42,8 @@ fn kept(memory: &Memory) -> &Value {
 
 /// Every long memory of a scope keeps the forms that are told of it.
 async fn check_all(engine: &Engine, owner: &Scope, what: &str) {
-    let is_long = |memory: &Memory| memory.kind != Kind::Turn && estimate(&memory.content) > 120;
+    let is_long =
+        |memory: &Memory| memory.kind != Kind::Turn && estimate_tokens(&memory.content) > 120;
     let long: Vec<Memory> = all(engine, owner).await.into_iter().filter(is_long).collect();
     assert!(!long.is_empty(), "{what}: nothing was saved");
     for memory in long {
@@ -57,20 +58,20 @@ async fn check_all(engine: &Engine, owner: &Scope, what: &str) {
 async fn remembered_and_edited_texts_keep_them_and_own_descriptions_stay() {
     for (engine, text, other) in [(ram(), ENGLISH, CHINESE), (engine().await, CHINESE, ENGLISH)] {
         let owner = scope("王");
-        let draft = everlore::Remember { description: "my own 我的".into(), ..say(text) };
+        let draft = everlore::RememberRequest { description: "my own 我的".into(), ..say(text) };
         let id = engine.remember(&owner, draft).await.unwrap().id;
         check_all(&engine, &owner, "remember").await;
-        let edit = Edit { content: Some(other.into()), ..Edit::default() };
+        let edit = MemoryEdit { content: Some(other.into()), ..MemoryEdit::default() };
         let edited = engine.edit(&owner, id, &edit).await.unwrap();
         check_all(&engine, &owner, "edit").await;
         assert_eq!(
             (edited.description.as_str(), one_line(&edited)),
             ("my own 我的", "my own 我的".into())
         );
-        let none = Edit { metadata: Some(serde_json::Map::new()), ..Edit::default() };
+        let none = MemoryEdit { metadata: Some(serde_json::Map::new()), ..MemoryEdit::default() };
         engine.edit(&owner, id, &none).await.unwrap();
         check_all(&engine, &owner, "new metadata").await;
-        let short = Edit { content: Some("No.".into()), ..Edit::default() };
+        let short = MemoryEdit { content: Some("No.".into()), ..MemoryEdit::default() };
         assert_eq!(*kept(&engine.edit(&owner, id, &short).await.unwrap()), Value::Null);
     }
 }
@@ -83,7 +84,7 @@ async fn files_documents_notes_and_other_systems_keep_them() {
     let fs = scope("fs");
     for (uri, text) in [("project/release", ENGLISH), ("project/发布", CHINESE)] {
         let bytes = text.as_bytes().to_vec();
-        let request = AddRequest { uri: uri.into(), bytes, ..AddRequest::default() };
+        let request = FsAddRequest { uri: uri.into(), bytes, ..FsAddRequest::default() };
         engine.fs_add(&fs, request).await.unwrap();
     }
     check_all(&engine, &fs, "fs").await;
@@ -99,24 +100,24 @@ async fn files_documents_notes_and_other_systems_keep_them() {
     )
     .unwrap();
     let foreign = scope("foreign");
-    let request = ForeignRequest {
-        format: Some(ForeignFormat::McpGraph),
+    let request = MigrationRequest {
+        format: Some(ExternalFormat::McpGraph),
         path: graph,
         dry_run: false,
         layers: false,
         map_users: false,
     };
-    assert_eq!(engine.import_foreign(&foreign, &request).await.unwrap().report.added(), 2);
+    assert_eq!(engine.migrate(&foreign, &request).await.unwrap().report.added(), 2);
     check_all(&engine, &foreign, "foreign").await;
-    let again = engine.import_foreign(&foreign, &request).await.unwrap().report;
+    let again = engine.migrate(&foreign, &request).await.unwrap().report;
     assert_eq!(
         (again.added(), again.updated, again.unchanged),
         (0, 0, 2),
         "they are no difference"
     );
     let notes = scope("notes");
-    let tools = Tools::all();
-    let folder = MemoryFolder::new(home.path().join("root"), Limits::default());
+    let tools = ToolRegistry::all();
+    let folder = MemoryFolder::new(home.path().join("root"), MemoryFolderLimits::default());
     let cx = ToolContext { folder: Some(&folder), ..ToolContext::new(&engine, &notes) };
     let note = json!({"command": "create", "path": "/memories/release.md", "file_text": both});
     let answer = tools.call("memory", note, &cx).await;
@@ -145,11 +146,11 @@ async fn pages_of_a_vault_keep_them_also_when_they_are_edited_by_hand() {
     assert_eq!(all(&engine, &vault).await.len(), 2);
 }
 
-fn with_model(store: Arc<dyn Store>, answers: &[&str]) -> (Engine, Arc<Scripted>) {
+fn with_model(store: Arc<dyn Store>, answers: &[&str]) -> (Engine, Arc<ScenarioModel>) {
     let mut config = Config::default();
     config.memory_agent.enabled = true;
     config.memory_agent.model = "scripted".into();
-    let model = Arc::new(Scripted::default());
+    let model = Arc::new(ScenarioModel::default());
     *model.0.lock().unwrap() =
         answers.iter().map(|text| (*text).to_owned()).collect::<VecDeque<_>>();
     let engine = Engine::new(store).with_config(config).with_clock(noon);
@@ -182,13 +183,14 @@ async fn exports_bring_them_back_undo_too_and_forgetting_leaves_nothing_of_them(
     let options = ImportOptions { keep_going: false, dry_run: false, keep_secrets: false };
     to.import(&owner, &file[..], options, &mut |_| ()).await.unwrap();
     assert_eq!(all(&to, &owner).await, all(&from, &owner).await);
-    let edit = Edit {
-        content: Some(format!("{CHINESE}另外，星期五不发布。")), ..Edit::default()
+    let edit = MemoryEdit {
+        content: Some(format!("{CHINESE}另外，星期五不发布。")),
+        ..MemoryEdit::default()
     };
     from.edit(&owner, id, &edit).await.unwrap();
     let last =
         from.history(&owner, &JournalQuery { limit: Some(1), ..Default::default() }).await.unwrap();
-    from.undo(&owner, &Undo::Change(last[0].seq)).await.unwrap();
+    from.undo(&owner, &UndoTarget::Change(last[0].seq)).await.unwrap();
     let back = from.get(&owner, id).await.unwrap();
     assert_eq!((back.content, back.metadata), (before.content, before.metadata));
     from.forget(&owner, id).await.unwrap();
@@ -225,7 +227,7 @@ async fn a_model_makes_better_ones_that_are_charged_told_and_can_be_undone() {
             .history(&owner, &JournalQuery { limit: Some(1), ..Default::default() })
             .await
             .unwrap();
-        engine.undo(&owner, &Undo::Run(run[0].run.clone().unwrap())).await.unwrap();
+        engine.undo(&owner, &UndoTarget::Run(run[0].run.clone().unwrap())).await.unwrap();
         assert_eq!(overview(&engine.get(&owner, id).await.unwrap()), overview(&before));
     }
 }
@@ -248,8 +250,8 @@ async fn answers_that_cannot_be_used_and_spent_budgets_change_nothing() {
     let engine = engine.with_config(config);
     let owner = scope("sam");
     engine.remember(&owner, say(&long)).await.unwrap();
-    let tokens = everlore::llm::Tokens { read: 5, cached: 0, written: 5 };
-    engine.spent(&owner, "extract", tokens, Duration::ZERO).await.unwrap();
+    let tokens = everlore::llm::TokenUsage { read: 5, cached: 0, written: 5 };
+    engine.record_spending(&owner, "extract", tokens, Duration::ZERO).await.unwrap();
     assert_eq!(engine.improve_overviews(&owner).await.unwrap(), 0);
     assert_eq!(model.0.lock().unwrap().len(), 1, "the model was not asked");
 }

@@ -1,21 +1,21 @@
 //! The tools that every agent is given beside saving and recalling: looking around, reading whole, putting right, forgetting,
 //! beginning; and the pair of ChatGPT's connectors.
 
-use everlore::{Kind, Remember, tools::ToolSet};
+use everlore::{Kind, RememberRequest, tools::ToolSet};
 use serde_json::{Value, json};
 
 use crate::{
     support::{DAY, NOON, at, scope, turn},
-    tools::Agent,
+    tools::ToolAgent,
 };
 
 /// Stores a memory that was said at a moment, and returns its id.
-async fn said(agent: &Agent, second: i64, content: &str) -> String {
-    let draft = Remember {
+async fn said(agent: &ToolAgent, second: i64, content: &str) -> String {
+    let draft = RememberRequest {
         content: content.into(),
         kind: Some(Kind::Project),
         at: Some(at(second)),
-        ..Remember::default()
+        ..RememberRequest::default()
     };
     agent.engine.remember(&agent.scope, draft).await.unwrap().id.to_string()
 }
@@ -27,7 +27,7 @@ fn texts(answer: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_timeline_is_in_the_order_of_what_was_said_not_of_what_was_stored() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     let middle = said(&agent, NOON - 10 * DAY, "第三天：签了合同").await;
     said(&agent, NOON - 12 * DAY, "The first day: we met the landlord.").await;
     said(&agent, NOON - 3 * DAY, "第五天：搬家").await;
@@ -58,7 +58,7 @@ async fn a_timeline_is_in_the_order_of_what_was_said_not_of_what_was_stored() {
 
 #[tokio::test]
 async fn a_timeline_begins_at_an_id_a_question_or_a_date() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     said(&agent, NOON - 10 * DAY, "The boiler was mended by Ada.").await;
     said(&agent, NOON - 10 * DAY + 60, "锅炉修好以后，暖气又热了。").await;
     let asked = agent.ok("memory_timeline", json!({"query": "Who mended the boiler?"})).await;
@@ -95,7 +95,7 @@ async fn a_timeline_begins_at_an_id_a_question_or_a_date() {
 
 #[tokio::test]
 async fn what_was_said_in_the_same_moment_is_shown_once_on_its_side() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     let turns = ["one", "two", "three", "four"].map(|text| turn("trip", "Wang", text));
     let saved = agent.engine.observe(&agent.scope, turns.into()).await.unwrap();
     let around = agent.ok("memory_timeline", json!({"id": saved[1].id})).await;
@@ -104,7 +104,7 @@ async fn what_was_said_in_the_same_moment_is_shown_once_on_its_side() {
 
 #[tokio::test]
 async fn memories_are_read_whole_and_what_is_not_there_is_named() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     let long = "每一页讲另一个阀门。".repeat(400);
     let (first, second) = (agent.save(&long).await, agent.save("The user likes tea.").await);
     let got = agent.ok("memory_get", json!({"ids": [second, first[..34], "01a1df8d13ae"]})).await;
@@ -127,7 +127,7 @@ async fn memories_are_read_whole_and_what_is_not_there_is_named() {
 
 #[tokio::test]
 async fn a_memory_is_put_right_and_taken_away_and_the_journal_knows_by_whom() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     let id = agent.save("我住在北京。").await;
     let done = agent.ok("memory_update", json!({"id": id, "content": "我住在里斯本。"})).await;
     assert_eq!(done.structured["action"], "updated");
@@ -153,7 +153,7 @@ async fn a_memory_is_put_right_and_taken_away_and_the_journal_knows_by_whom() {
 
 #[tokio::test]
 async fn a_conversation_begins_with_what_matters_for_its_first_message() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     let id = agent.save("The user's daughter Mei starts school in September 2026.").await;
     agent.save("用户只喝龙井茶。").await;
     let empty = agent.ok("memory_context", json!({})).await;
@@ -172,7 +172,7 @@ async fn a_conversation_begins_with_what_matters_for_its_first_message() {
 
 #[tokio::test]
 async fn a_recall_shortens_what_does_not_fit_its_budget() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     for n in 0..5 {
         let page =
             format!("Manual {n} of the pump. {}", "It tells of one more valve. ".repeat(200));
@@ -188,7 +188,7 @@ async fn a_recall_shortens_what_does_not_fit_its_budget() {
 
 #[tokio::test]
 async fn a_recall_tells_why_if_it_is_asked_to() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     agent.save("我喜欢喝龙井茶").await;
     let plain = agent.ok("memory_recall", json!({"query": "喝什么龙井茶？"})).await;
     assert!(plain.structured["memories"][0].get("why").is_none());
@@ -200,7 +200,7 @@ async fn a_recall_tells_why_if_it_is_asked_to() {
 
 #[tokio::test]
 async fn search_and_fetch_answer_as_connectors_read_them() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     let id = agent.save("用户的航班是 2026 年 5 月 4 日的 CA987。").await;
     let found = agent.ok("search", json!({"query": "航班是哪一天？"})).await;
     let read: Value = serde_json::from_str(&found.text).unwrap();
@@ -217,7 +217,7 @@ async fn search_and_fetch_answer_as_connectors_read_them() {
 
 #[tokio::test]
 async fn no_tool_reaches_into_another_scope() {
-    let mut agent = Agent::new().await;
+    let mut agent = ToolAgent::new().await;
     let id = agent.save("Ann's parrot is called Coco.").await;
     agent.scope = crate::support::scope("bob");
     for (name, input) in [
@@ -251,7 +251,7 @@ fn sets_are_known_by_their_names() {
 
 #[tokio::test]
 async fn recall_tells_why_a_memory_is_not_in_the_answer_and_nothing_of_others() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     for (wanted, other, query) in [
         ("The staging port is 8443.", "My sister keeps bees.", "Which port does staging use?"),
         ("预发布环境的端口是九千。", "我妹妹养蜜蜂。", "预发布环境用哪个端口？"),
@@ -269,7 +269,10 @@ async fn recall_tells_why_a_memory_is_not_in_the_answer_and_nothing_of_others() 
         let kept_out = why(&other).await;
         assert!(["no_term", "floor"].contains(&kept_out["reason"].as_str().unwrap()), "{kept_out}");
     }
-    let stranger = Remember { content: "A secret of someone else".into(), ..Remember::default() };
+    let stranger = RememberRequest {
+        content: "A secret of someone else".into(),
+        ..RememberRequest::default()
+    };
     let theirs = agent.engine.remember(&scope("eve"), stranger).await.unwrap().id.to_string();
     let asked = json!({"query": "secret", "why_not": theirs});
     let refused = agent.err("memory_recall", asked).await;

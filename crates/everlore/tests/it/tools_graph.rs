@@ -1,14 +1,15 @@
 //! The graph of entities: the forms of the reference server, on memories that recall finds too.
 
 use everlore::{
-    Remember, Tools, engine::ForeignRequest, files::foreign::ForeignFormat, tools::ToolSet,
+    RememberRequest, ToolRegistry, engine::MigrationRequest, files::importers::ExternalFormat,
+    tools::ToolSet,
 };
 use serde_json::{Value, json};
 
-use crate::tools::Agent;
+use crate::tools::ToolAgent;
 
-async fn two_friends() -> Agent {
-    let agent = Agent::new().await;
+async fn two_friends() -> ToolAgent {
+    let agent = ToolAgent::new().await;
     let entities = json!([
         {"name": "Ann", "entityType": "person", "observations": ["likes tea", "lives in Lisbon"]},
         {"name": "王小明", "entityType": "人", "observations": ["喜欢喝龙井茶", "likes tea"]},
@@ -18,7 +19,7 @@ async fn two_friends() -> Agent {
     agent
 }
 
-async fn graph(agent: &Agent) -> Value {
+async fn graph(agent: &ToolAgent) -> Value {
     agent.ok("read_graph", json!({})).await.structured
 }
 
@@ -108,11 +109,11 @@ async fn what_is_deleted_is_gone_with_all_that_hangs_on_it_and_can_be_brought_ba
 
 #[tokio::test]
 async fn a_memory_that_says_the_same_becomes_part_of_the_graph() {
-    let agent = Agent::new().await;
-    let said = Remember {
+    let agent = ToolAgent::new().await;
+    let said = RememberRequest {
         content: "Ann: likes tea".into(),
         tags: vec!["drinks".into()],
-        ..Remember::default()
+        ..RememberRequest::default()
     };
     agent.engine.remember(&agent.scope, said).await.unwrap();
     let entities = json!([{"name": "Ann", "entityType": "person", "observations": ["likes tea"]}]);
@@ -122,7 +123,7 @@ async fn a_memory_that_says_the_same_becomes_part_of_the_graph() {
 
 #[tokio::test]
 async fn forms_that_do_not_fit_are_told_with_the_field() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     for (name, input, expected) in [
         (
             "create_entities",
@@ -148,7 +149,8 @@ async fn forms_that_do_not_fit_are_told_with_the_field() {
 
 #[test]
 fn the_names_are_those_of_the_reference_server() {
-    let names: Vec<&str> = Tools::of(&[ToolSet::Graph]).specs().map(|spec| spec.name).collect();
+    let names: Vec<&str> =
+        ToolRegistry::for_sets(&[ToolSet::Graph]).specs().map(|spec| spec.name).collect();
     let expected = "create_entities create_relations add_observations delete_entities delete_observations delete_relations read_graph search_nodes open_nodes";
     assert_eq!(names.join(" "), expected);
 }
@@ -161,17 +163,17 @@ const FOREIGN: &str = r#"{"type":"entity","name":"小林","entityType":"person",
 
 #[tokio::test]
 async fn a_graph_that_was_imported_is_listed_added_to_and_taken_apart() {
-    let agent = Agent::new().await;
+    let agent = ToolAgent::new().await;
     let file = tempfile::NamedTempFile::with_suffix(".jsonl").unwrap();
     std::fs::write(file.path(), FOREIGN).unwrap();
-    let request = ForeignRequest {
-        format: Some(ForeignFormat::McpGraph),
+    let request = MigrationRequest {
+        format: Some(ExternalFormat::McpGraph),
         path: file.path().to_owned(),
         dry_run: false,
         layers: false,
         map_users: false,
     };
-    agent.engine.import_foreign(&agent.scope, &request).await.unwrap();
+    agent.engine.migrate(&agent.scope, &request).await.unwrap();
     let atlas = json!({"name": "Atlas", "entityType": "project", "observations": ["Ships in May"]});
     let lin = json!({"name": "小林", "entityType": "person", "observations": ["喜欢龙井茶", "lives in Porto"]});
     let relation = json!({"from": "小林", "to": "Atlas", "relationType": "works_on"});

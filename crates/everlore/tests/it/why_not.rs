@@ -1,13 +1,14 @@
 //! Every reason that keeps a memory out of an answer is named (A12).
 
 use everlore::{
-    Engine, Error, MemoryId, RecallRequest, Remember, Scope, Status, recall::WhyNot, store::Filter,
+    Engine, Error, MemoryId, RecallRequest, RememberRequest, Scope, Status, recall::WhyNot,
+    store::MemoryFilter,
 };
 
 use crate::support::{days_ago, id, noon, ram, remember_all, say, scope};
 
-async fn told(engine: &Engine, owner: &Scope) -> MemoryId {
-    let tagged = Remember {
+async fn remember_tea(engine: &Engine, owner: &Scope) -> MemoryId {
+    let tagged = RememberRequest {
         tags: vec!["drink".into()],
         session: Some("monday".into()),
         at: Some(days_ago(2)),
@@ -21,7 +22,7 @@ async fn told(engine: &Engine, owner: &Scope) -> MemoryId {
 #[tokio::test]
 async fn what_is_in_the_answer_is_said_to_be() {
     let (engine, owner) = (ram(), scope("ann"));
-    let id = told(&engine, &owner).await;
+    let id = remember_tea(&engine, &owner).await;
     let why = engine.why_not(&engine.request(&owner, "I like"), id).await.unwrap();
     let WhyNot::Returned { rank: 1, hit } = why else { panic!("{why:?}") };
     assert_eq!(hit.memory.id, id);
@@ -30,16 +31,16 @@ async fn what_is_in_the_answer_is_said_to_be() {
 #[tokio::test]
 async fn each_part_of_a_filter_is_named_with_what_the_memory_has() {
     let (engine, owner) = (ram(), scope("ann"));
-    let id = told(&engine, &owner).await;
-    let any = Filter::default;
+    let id = remember_tea(&engine, &owner).await;
+    let any = MemoryFilter::default;
     let at = days_ago(2).to_string();
     for (filter, by, has) in [
-        (Filter { kinds: vec![everlore::Kind::Project], ..any() }, "kind", "user"),
-        (Filter { statuses: vec![Status::Archived], ..any() }, "status", "active"),
-        (Filter { tags: vec!["food".into()], ..any() }, "tags", "drink"),
-        (Filter { since: Some(noon()), ..any() }, "since", &at),
-        (Filter { until: Some(days_ago(9)), ..any() }, "until", &at),
-        (Filter { session: Some("sunday".into()), ..any() }, "session", "monday"),
+        (MemoryFilter { kinds: vec![everlore::Kind::Project], ..any() }, "kind", "user"),
+        (MemoryFilter { statuses: vec![Status::Archived], ..any() }, "status", "active"),
+        (MemoryFilter { tags: vec!["food".into()], ..any() }, "tags", "drink"),
+        (MemoryFilter { since: Some(noon()), ..any() }, "since", &at),
+        (MemoryFilter { until: Some(days_ago(9)), ..any() }, "until", &at),
+        (MemoryFilter { session: Some("sunday".into()), ..any() }, "session", "monday"),
     ] {
         let request = RecallRequest { filter, ..engine.request(&owner, "tea") };
         let why = engine.why_not(&request, id).await.unwrap();
@@ -50,7 +51,7 @@ async fn each_part_of_a_filter_is_named_with_what_the_memory_has() {
 #[tokio::test]
 async fn a_query_without_a_common_word_is_shown_beside_the_words_of_the_memory() {
     let (engine, owner) = (ram(), scope("ann"));
-    let id = told(&engine, &owner).await;
+    let id = remember_tea(&engine, &owner).await;
     let why = engine.why_not(&engine.request(&owner, "登山 boots"), id).await.unwrap();
     let WhyNot::NoTerm { query_terms, memory_terms } = why else { panic!("{why:?}") };
     assert!(query_terms.contains(&"登山".into()) && query_terms.contains(&"boot".into()));
@@ -60,7 +61,7 @@ async fn a_query_without_a_common_word_is_shown_beside_the_words_of_the_memory()
 #[tokio::test]
 async fn a_memory_below_the_limit_is_told_its_rank() {
     let (engine, owner) = (ram(), scope("ann"));
-    let id = told(&engine, &owner).await;
+    let id = remember_tea(&engine, &owner).await;
     let request = RecallRequest { limit: 1, ..engine.request(&owner, "green tea") };
     let why = engine.why_not(&request, id).await.unwrap();
     let WhyNot::Rank { rank, limit: 1, lowest, hit } = why else { panic!("{why:?}") };
@@ -75,7 +76,7 @@ async fn a_memory_below_the_limit_is_told_its_rank() {
 #[tokio::test]
 async fn a_score_below_the_bar_is_told_with_its_numbers() {
     let (engine, owner) = (ram(), scope("ann"));
-    let id = told(&engine, &owner).await;
+    let id = remember_tea(&engine, &owner).await;
     let request = RecallRequest { min_score: 0.99, ..engine.request(&owner, "tea") };
     let why = engine.why_not(&request, id).await.unwrap();
     assert!(matches!(why, WhyNot::Score { min_score: 0.99, .. }), "{why:?}");
@@ -84,7 +85,7 @@ async fn a_score_below_the_bar_is_told_with_its_numbers() {
 #[tokio::test]
 async fn an_answer_that_is_not_sure_enough_names_the_gate() {
     let (engine, owner) = (ram(), scope("ann"));
-    let id = told(&engine, &owner).await;
+    let id = remember_tea(&engine, &owner).await;
     let query = "the capital of Peru, its mountains, lakes and tea";
     let request = RecallRequest { min_confidence: 0.9, ..engine.request(&owner, query) };
     let why = engine.why_not(&request, id).await.unwrap();
@@ -95,7 +96,7 @@ async fn an_answer_that_is_not_sure_enough_names_the_gate() {
 #[tokio::test]
 async fn a_memory_of_someone_else_is_not_found() {
     let (engine, owner) = (ram(), scope("ann"));
-    let told = told(&engine, &owner).await;
+    let told = remember_tea(&engine, &owner).await;
     for (owner, id) in [(scope("ben"), told), (owner, id(9))] {
         let why = engine.why_not(&engine.request(&owner, "tea"), id).await;
         assert!(matches!(why, Err(Error::NotFound { .. })), "{why:?}");

@@ -5,7 +5,7 @@
 
 /// What a line turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
+enum LineKind {
     /// Its beginning is still held back.
     Unknown,
     Text,
@@ -25,30 +25,30 @@ const ESCAPABLE: &str = "*_`#[]<>-+.!|~()";
 
 /// Turns markdown into what a terminal shows.
 #[derive(Debug)]
-pub(super) struct Markdown {
-    line: Line,
+pub(super) struct MarkdownRenderer {
+    line_kind: LineKind,
     /// What is held back.
-    held: String,
+    pending: String,
     /// The fence that the code around ends with.
     fence: Option<String>,
     bold: bool,
     italic: bool,
     code: bool,
     /// The last character of the line that was shown.
-    before: char,
+    last_char: char,
 }
 
-impl Markdown {
+impl MarkdownRenderer {
     /// At the beginning of a text.
     pub(super) fn new() -> Self {
         Self {
-            line: Line::Unknown,
-            held: String::new(),
+            line_kind: LineKind::Unknown,
+            pending: String::new(),
             fence: None,
             bold: false,
             italic: false,
             code: false,
-            before: '\n',
+            last_char: '\n',
         }
     }
 
@@ -56,7 +56,7 @@ impl Markdown {
     pub(super) fn push(&mut self, piece: &str) -> String {
         let mut out = String::new();
         for c in piece.chars().filter(|c| *c == '\n' || *c == '\t' || !c.is_control()) {
-            self.character(c, &mut out);
+            self.push_char(c, &mut out);
         }
         out
     }
@@ -64,90 +64,90 @@ impl Markdown {
     /// What is left at the end, with all styles off and the last line ended.
     pub(super) fn finish(&mut self) -> String {
         let mut out = String::new();
-        if self.line == Line::Unknown && !self.held.is_empty() {
+        if self.line_kind == LineKind::Unknown && !self.pending.is_empty() {
             self.end_line(&mut out);
         }
-        self.let_go(' ', &mut out);
+        self.flush_pending(' ', &mut out);
         if self.is_styled() {
             out += RESET;
         }
-        if self.before != '\n' {
+        if self.last_char != '\n' {
             out.push('\n');
         }
         *self = Self::new();
         out
     }
 
-    fn character(&mut self, c: char, out: &mut String) {
-        match (c, self.line) {
+    fn push_char(&mut self, c: char, out: &mut String) {
+        match (c, self.line_kind) {
             ('\n', _) => self.end_line(out),
-            (_, Line::Unknown) => {
-                self.held.push(c);
+            (_, LineKind::Unknown) => {
+                self.pending.push(c);
                 match &self.fence {
-                    None if !is_mark(&self.held) => self.begin_line(out),
-                    Some(fence) if !is_start(&self.held, fence) => self.begin_code(out),
+                    None if !may_be_marker(&self.pending) => self.begin_line(out),
+                    Some(fence) if !may_close_fence(&self.pending, fence) => self.begin_code(out),
                     _ => {}
                 }
             }
-            (_, Line::Code) => self.show(c, out),
-            (_, Line::Text | Line::Heading) => self.inline(c, out),
+            (_, LineKind::Code) => self.emit(c, out),
+            (_, LineKind::Text | LineKind::Heading) => self.push_inline(c, out),
         }
     }
 
     /// Shows the beginning of a line, whose marks are complete.
     fn begin_line(&mut self, out: &mut String) {
-        let held = std::mem::take(&mut self.held);
+        let held = std::mem::take(&mut self.pending);
         let text = held.trim_start();
         let indent = &held[..held.len() - text.len()];
         let marks = text.chars().take_while(|c| *c == '#').count();
         let (line, shown, rest) = if (1..=6).contains(&marks) && text[marks..].starts_with(' ') {
-            (Line::Heading, BOLD.to_owned(), text[marks..].trim_start())
+            (LineKind::Heading, BOLD.to_owned(), text[marks..].trim_start())
         } else if let Some(rest) = ["- ", "* ", "+ "].iter().find_map(|m| text.strip_prefix(m)) {
-            (Line::Text, format!("{indent}• "), rest)
+            (LineKind::Text, format!("{indent}• "), rest)
         } else if let Some(rest) = text.strip_prefix('>') {
             let rest = rest.strip_prefix(' ').unwrap_or(rest);
-            (Line::Text, format!("{indent}{FAINT}│{RESET} "), rest)
+            (LineKind::Text, format!("{indent}{FAINT}│{RESET} "), rest)
         } else {
-            (Line::Text, indent.to_owned(), text)
+            (LineKind::Text, indent.to_owned(), text)
         };
         out.push_str(&shown);
-        self.line = line;
-        self.before = ' ';
+        self.line_kind = line;
+        self.last_char = ' ';
         for c in rest.chars() {
-            self.inline(c, out);
+            self.push_inline(c, out);
         }
     }
 
     fn begin_code(&mut self, out: &mut String) {
-        let held = std::mem::take(&mut self.held);
+        let held = std::mem::take(&mut self.pending);
         out.push_str(CODE);
         out.push_str(&held);
-        (self.line, self.before) = (Line::Code, ' ');
+        (self.line_kind, self.last_char) = (LineKind::Code, ' ');
     }
 
     /// A whole line has come.
     fn end_line(&mut self, out: &mut String) {
-        if self.line == Line::Unknown {
-            let held = std::mem::take(&mut self.held);
-            match self.whole_line(&held) {
+        if self.line_kind == LineKind::Unknown {
+            let held = std::mem::take(&mut self.pending);
+            match self.render_whole_line(&held) {
                 Some(shown) => out.push_str(&shown),
                 None => {
-                    self.held = held;
+                    self.pending = held;
                     self.begin_line(out);
                 }
             }
         }
-        self.let_go('\n', out);
+        self.flush_pending('\n', out);
         if self.is_styled() {
             out.push_str(RESET);
         }
         out.push('\n');
         (self.bold, self.italic, self.code) = (false, false, false);
-        (self.line, self.before) = (Line::Unknown, '\n');
+        (self.line_kind, self.last_char) = (LineKind::Unknown, '\n');
     }
 
     /// A line that can only be told as a whole: a fence, code, or a rule.
-    fn whole_line(&mut self, held: &str) -> Option<String> {
+    fn render_whole_line(&mut self, held: &str) -> Option<String> {
         let text = held.trim();
         if let Some(fence) = &self.fence {
             let ends = text.starts_with(fence.as_str()) && text.trim_matches(['`', '~']).is_empty();
@@ -174,22 +174,22 @@ impl Markdown {
     }
 
     /// A character inside a line.
-    fn inline(&mut self, c: char, out: &mut String) {
-        if self.held == "\\" && ESCAPABLE.contains(c) {
-            self.held.clear();
-            return self.show(c, out);
+    fn push_inline(&mut self, c: char, out: &mut String) {
+        if self.pending == "\\" && ESCAPABLE.contains(c) {
+            self.pending.clear();
+            return self.emit(c, out);
         }
-        if self.held.starts_with(c) {
-            return self.held.push(c);
+        if self.pending.starts_with(c) {
+            return self.pending.push(c);
         }
-        self.let_go(c, out);
+        self.flush_pending(c, out);
         let is_mark = c == '`' || !self.code && ['*', '_', '\\'].contains(&c);
-        if is_mark { self.held.push(c) } else { self.show(c, out) }
+        if is_mark { self.pending.push(c) } else { self.emit(c, out) }
     }
 
     /// Shows or obeys marks that were held back, now that the next character is known.
-    fn let_go(&mut self, next: char, out: &mut String) {
-        let held = std::mem::take(&mut self.held);
+    fn flush_pending(&mut self, next: char, out: &mut String) {
+        let held = std::mem::take(&mut self.pending);
         match held.as_str() {
             "" => {}
             "`" => self.toggle(|styles| styles.code = !styles.code, out),
@@ -199,7 +199,7 @@ impl Markdown {
             "*" | "_" if self.is_emphasis(self.italic, &held, next) => {
                 self.toggle(|styles| styles.italic = !styles.italic, out);
             }
-            _ => held.chars().for_each(|c| self.show(c, out)),
+            _ => held.chars().for_each(|c| self.emit(c, out)),
         }
     }
 
@@ -207,39 +207,42 @@ impl Markdown {
     fn is_emphasis(&self, on: bool, held: &str, next: char) -> bool {
         let word = held.starts_with('_');
         match on {
-            true => !(self.before.is_whitespace() || word && next.is_alphanumeric()),
-            false => !(next.is_whitespace() || word && self.before.is_alphanumeric()),
+            true => !(self.last_char.is_whitespace() || word && next.is_alphanumeric()),
+            false => !(next.is_whitespace() || word && self.last_char.is_alphanumeric()),
         }
     }
 
     fn toggle(&mut self, change: impl FnOnce(&mut Self), out: &mut String) {
         change(self);
         out.push_str(RESET);
-        let heading = self.line == Line::Heading;
+        let heading = self.line_kind == LineKind::Heading;
         for (on, style) in [(self.bold || heading, BOLD), (self.italic, ITALIC), (self.code, CODE)]
         {
             out.push_str(if on { style } else { "" });
         }
     }
 
-    fn show(&mut self, c: char, out: &mut String) {
+    fn emit(&mut self, c: char, out: &mut String) {
         out.push(c);
-        self.before = c;
+        self.last_char = c;
     }
 
     fn is_styled(&self) -> bool {
-        self.bold || self.italic || self.code || matches!(self.line, Line::Heading | Line::Code)
+        self.bold
+            || self.italic
+            || self.code
+            || matches!(self.line_kind, LineKind::Heading | LineKind::Code)
     }
 }
 
 /// Whether a line of code may still become the end of its fence.
-fn is_start(held: &str, fence: &str) -> bool {
+fn may_close_fence(held: &str, fence: &str) -> bool {
     let text = held.trim_start();
     fence.starts_with(text) || text.starts_with(fence)
 }
 
 /// Whether the beginning of a line may still become more than text.
-fn is_mark(held: &str) -> bool {
+fn may_be_marker(held: &str) -> bool {
     let text = held.trim_start();
     let only = |marks: &[char]| text.chars().all(|c| marks.contains(&c));
     text.is_empty()
@@ -259,50 +262,50 @@ fn is_mark(held: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn shown(text: &str) -> String {
-        let mut markdown = Markdown::new();
+    fn rendered(text: &str) -> String {
+        let mut markdown = MarkdownRenderer::new();
         let out = markdown.push(text);
         out + &markdown.finish()
     }
 
     /// What a terminal shows, with names for the styles.
-    fn told(text: &str) -> String {
+    fn with_style_names(text: &str) -> String {
         let names = [(BOLD, "<b>"), (FAINT, "<f>"), (ITALIC, "<i>"), (CODE, "<c>"), (RESET, "</>")];
-        names.iter().fold(shown(text), |text, (code, name)| text.replace(code, name))
+        names.iter().fold(rendered(text), |text, (code, name)| text.replace(code, name))
     }
 
     #[test]
     fn marks_become_styles() {
-        assert_eq!(told("# Tea\nplain"), "<b>Tea</>\nplain\n");
-        assert_eq!(told("a **bold** word"), "a </><b>bold</> word\n");
-        assert_eq!(told("*so* and `x * y`"), "</><i>so</> and </><c>x * y</>\n");
-        assert_eq!(told("- one\n  * two\n+ 三"), "• one\n  • two\n• 三\n");
-        assert_eq!(told("> quoted"), "<f>│</> quoted\n");
-        assert_eq!(told("---\nx"), "<f>────────────────────</>\nx\n");
+        assert_eq!(with_style_names("# Tea\nplain"), "<b>Tea</>\nplain\n");
+        assert_eq!(with_style_names("a **bold** word"), "a </><b>bold</> word\n");
+        assert_eq!(with_style_names("*so* and `x * y`"), "</><i>so</> and </><c>x * y</>\n");
+        assert_eq!(with_style_names("- one\n  * two\n+ 三"), "• one\n  • two\n• 三\n");
+        assert_eq!(with_style_names("> quoted"), "<f>│</> quoted\n");
+        assert_eq!(with_style_names("---\nx"), "<f>────────────────────</>\nx\n");
     }
 
     #[test]
     fn code_is_left_as_it_is() {
         let code = "```rust\nlet a_b = **x**; # no\n\n```\n**now**";
         let expected = "<f>```rust</>\n<c>let a_b = **x**; # no</>\n\n<f>```</>\n</><b>now</>\n";
-        assert_eq!(told(code), expected);
+        assert_eq!(with_style_names(code), expected);
     }
 
     #[test]
     fn what_only_looks_like_a_mark_is_shown() {
-        assert_eq!(told("2 * 3 * 4 = 24"), "2 * 3 * 4 = 24\n");
-        assert_eq!(told("snake_case_name and #1"), "snake_case_name and #1\n");
-        assert_eq!(told("#1 of 3\n-5 degrees"), "#1 of 3\n-5 degrees\n");
-        assert_eq!(told(r"\*not\* C:\dir"), "*not* C:\\dir\n");
-        assert_eq!(told("我最喜欢**龙井茶**。"), "我最喜欢</><b>龙井茶</>。\n");
+        assert_eq!(with_style_names("2 * 3 * 4 = 24"), "2 * 3 * 4 = 24\n");
+        assert_eq!(with_style_names("snake_case_name and #1"), "snake_case_name and #1\n");
+        assert_eq!(with_style_names("#1 of 3\n-5 degrees"), "#1 of 3\n-5 degrees\n");
+        assert_eq!(with_style_names(r"\*not\* C:\dir"), "*not* C:\\dir\n");
+        assert_eq!(with_style_names("我最喜欢**龙井茶**。"), "我最喜欢</><b>龙井茶</>。\n");
     }
 
     #[test]
     fn pieces_of_any_size_show_the_same() {
         let text =
             "# 标题\n\nSome **bold**, *it* and `code`.\n\n```sh\nls -la\n```\n1. one\n- 茶 *\n";
-        let whole = shown(text);
-        let mut markdown = Markdown::new();
+        let whole = rendered(text);
+        let mut markdown = MarkdownRenderer::new();
         let single: String =
             text.chars().map(|c| markdown.push(c.encode_utf8(&mut [0; 4]))).collect();
         assert_eq!(single + &markdown.finish(), whole);
@@ -310,13 +313,13 @@ mod tests {
 
     #[test]
     fn text_is_shown_before_its_line_ends() {
-        let mut markdown = Markdown::new();
+        let mut markdown = MarkdownRenderer::new();
         assert_eq!(markdown.push("Hello, wor"), "Hello, wor");
         assert_eq!(markdown.push("ld"), "ld");
     }
 
     #[test]
     fn an_answer_cannot_steer_the_terminal() {
-        assert_eq!(shown("a\u{1b}[2Jb\u{7}"), "a[2Jb\n");
+        assert_eq!(rendered("a\u{1b}[2Jb\u{7}"), "a[2Jb\n");
     }
 }

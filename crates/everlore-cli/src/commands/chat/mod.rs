@@ -1,14 +1,14 @@
 //! `everlore chat`: a conversation with an agent that remembers.
 
-mod line;
+mod line_editor;
 mod markdown;
-mod phrases;
-mod screen;
-mod partner;
-mod commands;
-mod talk;
-mod piped;
-mod reading;
+mod messages;
+mod reply_printer;
+mod responder;
+mod slash_commands;
+mod interactive;
+mod non_interactive;
+mod background_capture;
 
 use std::{
     io::{self, IsTerminal},
@@ -17,21 +17,24 @@ use std::{
 
 use clap::Args;
 use everlore::{
-    Tools,
-    chat::{Conversation, Offline, Opening},
-    text::language::language_of,
+    ToolRegistry,
+    chat::{ChatSession, ChatSessionOptions, OfflineSession},
+    text::language::detect_language,
     tools::ToolSet,
 };
 
-pub(crate) use line::{HistoryFile, LineEditor, Read};
-pub(crate) use phrases::Phrases;
+pub(crate) use line_editor::{HistoryFile, LineEditor, LineInput};
+pub(crate) use messages::UiMessages;
 
-use self::{partner::Partner, piped::Piped, reading::Reading, screen::Style, talk::Talk};
+use self::{
+    background_capture::BackgroundCapture, interactive::InteractiveChat,
+    non_interactive::NonInteractiveChat, reply_printer::ReplyStyle, responder::Responder,
+};
 use crate::{
     chat_model,
-    commands::{observe::new_session, onboard},
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    commands::{observe::new_session_name, onboard},
+    error::{CliError, Exit, Result},
     input,
     output::Output,
 };
@@ -70,77 +73,110 @@ pub(crate) struct ChatArgs {
 
 impl ChatArgs {
     /// Talks until the end.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let phrases = Phrases::of(cx.language());
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let phrases = UiMessages::for_language(cx.language());
         let once = self.once || !self.message.is_empty();
         let at_terminal = io::stdin().is_terminal() && !once && !out.is_json();
-        let message = if once { input::text(&self.message, out)? } else { String::new() };
+        let message = if once { input::text_or_stdin(&self.message, out)? } else { String::new() };
         let session = self.session_name(cx);
-        let Some(partner) = self.partner(cx, &session, &message).await? else {
-            return no_model(cx, out, phrases, at_terminal).await;
+        let Some(partner) = self.responder(cx, &session, &message).await? else {
+            return offer_setup(cx, out, phrases, at_terminal).await;
         };
-        let style = self.style(out);
-        let reading = if once { Reading::at_end(cx).await? } else { Reading::along(cx).await? };
+        let style = self.reply_style(out);
+        let reading = if once {
+            BackgroundCapture::without_worker(cx).await?
+        } else {
+            BackgroundCapture::spawn(cx).await?
+        };
         if at_terminal {
-            return Talk { cx, out, partner, reading, phrases, style, session }.run().await;
+            return InteractiveChat {
+                cx,
+                out,
+                responder: partner,
+                capture: reading,
+                messages: phrases,
+                style,
+                session,
+            }
+            .run()
+            .await;
         }
-        let piped = Piped { cx, out, partner, reading, phrases, style, session };
-        if once { piped.once(&message).await } else { piped.lines().await }
+        let piped = NonInteractiveChat {
+            cx,
+            out,
+            responder: partner,
+            capture: reading,
+            messages: phrases,
+            style,
+            session,
+        };
+        if once { piped.answer_once(&message).await } else { piped.answer_lines().await }
     }
 
-    fn session_name(&self, cx: &Context) -> String {
+    fn session_name(&self, cx: &CliContext) -> String {
         let given = self.session.as_ref().filter(|session| !session.trim().is_empty());
-        given.map_or_else(|| new_session(cx), |session| session.trim().to_owned())
+        given.map_or_else(|| new_session_name(cx), |session| session.trim().to_owned())
     }
 
-    fn style(&self, out: &Output) -> Style {
+    fn reply_style(&self, out: &Output) -> ReplyStyle {
         match (out.is_terminal(), out.is_styled() && !self.plain) {
-            (true, true) => Style::Rendered,
-            (true, false) => Style::Plain,
-            (false, _) => Style::Raw,
+            (true, true) => ReplyStyle::Rendered,
+            (true, false) => ReplyStyle::Plain,
+            (false, _) => ReplyStyle::Raw,
         }
     }
 
     /// Who answers; none if no model is set up.
-    async fn partner(&self, cx: &Context, session: &str, message: &str) -> Result<Option<Partner>> {
+    async fn responder(
+        &self,
+        cx: &CliContext,
+        session: &str,
+        message: &str,
+    ) -> Result<Option<Responder>> {
         if self.offline {
             let engine = cx.engine().await?;
-            return Ok(Some(Partner::Memory(Box::new(Offline::new(engine, &cx.scope, session)))));
+            return Ok(Some(Responder::Memory(Box::new(OfflineSession::new(
+                engine, &cx.scope, session,
+            )))));
         }
         let Some(model) = chat_model::for_chat(cx, self.model.as_deref())? else { return Ok(None) };
-        let opening = Opening {
+        let opening = ChatSessionOptions {
             scope: cx.scope.clone(),
             session: session.to_owned(),
-            base: self.base()?,
-            language: (!message.trim().is_empty()).then(|| language_of(message)),
-            tools: Tools::of(if self.no_tools { &[] } else { &[ToolSet::Core, ToolSet::Layers] }),
+            caller_prompt: self.base_prompt()?,
+            language: (!message.trim().is_empty()).then(|| detect_language(message)),
+            tools: ToolRegistry::for_sets(if self.no_tools {
+                &[]
+            } else {
+                &[ToolSet::Core, ToolSet::Layers]
+            }),
             folder: Some(cx.memory_folder()),
         };
-        let talk = Conversation::open(cx.engine().await?, model, opening).await?;
-        Ok(Some(Partner::Model(Box::new(talk))))
+        let talk = ChatSession::open(cx.engine().await?, model, opening).await?;
+        Ok(Some(Responder::Model(Box::new(talk))))
     }
 
-    fn base(&self) -> Result<String> {
+    fn base_prompt(&self) -> Result<String> {
         let Some(file) = &self.base_file else { return Ok(String::new()) };
         std::fs::read_to_string(file)
-            .map_err(|error| Failure::io(file.display().to_string(), error))
+            .map_err(|error| CliError::io(file.display().to_string(), error))
     }
 }
 
 /// Says that no model is set up, and offers to set one up.
-async fn no_model(
-    cx: &Context,
+async fn offer_setup(
+    cx: &CliContext,
     out: &mut Output,
-    phrases: Phrases,
+    phrases: UiMessages,
     at_terminal: bool,
 ) -> Result<Exit> {
     if at_terminal {
         out.note(phrases.no_model());
-        if out.confirm(phrases.set_up_now())? {
+        if out.confirm(phrases.ask_setup())? {
             return onboard::OnboardArgs::default().run(cx, out).await;
         }
     }
-    Err(Failure::invalid(
+    Err(CliError::invalid(
         phrases.no_model(),
         phrases.choose(
             "run `everlore onboard` to choose one, or `everlore chat --offline` to ask memory alone",

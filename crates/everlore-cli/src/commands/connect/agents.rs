@@ -6,25 +6,25 @@ use serde_json::{Value, json};
 
 use super::{
     json::Put,
-    toml::{Section, Setting},
+    toml_section::{TomlSection, TomlSetting},
 };
 use crate::{
-    commands::hook::{CODEX_TOKENS, Host},
-    words::quoted,
+    commands::hook::{CODEX_MAX_TOKENS, HookHost},
+    render::shell_quote,
 };
 
 /// The name under which agents know us.
-const NAME: &str = "everlore";
+const SERVER_NAME: &str = "everlore";
 
 /// The variable from which agents take the token of a server: it stands in none of their files.
 pub(super) const TOKEN_VARIABLE: &str = "EVERLORE_TOKEN";
 
 /// Seconds that an agent waits for a hook: more than one ever takes.
-const TIMEOUT_SECONDS: u64 = 10;
+const HOOK_TIMEOUT_SECONDS: u64 = 10;
 
 /// An agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Agent {
+pub(super) enum CodingAgent {
     ClaudeCode,
     Codex,
     Gemini,
@@ -38,24 +38,24 @@ pub(super) enum Agent {
 
 /// The folders of a user and of a project.
 #[derive(Debug, Clone)]
-pub(super) struct Places {
+pub(super) struct AgentPaths {
     /// The user's own folder.
-    pub(super) own: PathBuf,
+    pub(super) user_home: PathBuf,
     /// Where programs keep settings, by the rules of the system.
-    pub(super) settings: PathBuf,
+    pub(super) config_folder: PathBuf,
     /// Where programs with windows keep theirs.
-    pub(super) applications: PathBuf,
+    pub(super) app_folder: PathBuf,
     /// Where Claude Code was told to keep its settings.
-    pub(super) claude: Option<PathBuf>,
+    pub(super) claude_folder: Option<PathBuf>,
     /// Where Codex was told to.
-    pub(super) codex: Option<PathBuf>,
+    pub(super) codex_folder: Option<PathBuf>,
     /// The project, if only that is to be connected.
     pub(super) project: Option<PathBuf>,
 }
 
 /// How an agent reaches the memory.
 #[derive(Debug, Clone)]
-pub(super) struct Way {
+pub(super) struct ConnectionSpec {
     /// The program with the options that choose the home and whose memory it is.
     pub(super) command: Vec<String>,
     /// The address of a server, if it is asked instead.
@@ -66,18 +66,18 @@ pub(super) struct Way {
 
 /// What should stand in one file.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Edit {
+pub(super) struct FileEdit {
     pub(super) path: PathBuf,
-    pub(super) what: What,
+    pub(super) content: EditContent,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum What {
+pub(super) enum EditContent {
     Json(Vec<Put>),
-    Toml(Section),
+    Toml(TomlSection),
 }
 
-impl Agent {
+impl CodingAgent {
     pub(super) const ALL: [Self; 9] = [
         Self::ClaudeCode,
         Self::Codex,
@@ -104,21 +104,23 @@ impl Agent {
         }
     }
 
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|agent| agent.as_str().eq_ignore_ascii_case(name))
     }
 
     /// The agent as one that calls hooks.
-    pub(super) fn host(self) -> Option<Host> {
-        Host::named(self.as_str())
+    pub(super) fn host(self) -> Option<HookHost> {
+        HookHost::from_name(self.as_str())
     }
 
     /// The folder by which it is known to be installed.
-    pub(super) fn folder(self, places: &Places) -> PathBuf {
-        let Places { own, settings, applications, .. } = places;
+    pub(super) fn install_folder(self, places: &AgentPaths) -> PathBuf {
+        let AgentPaths {
+            user_home: own, config_folder: settings, app_folder: applications, ..
+        } = places;
         match self {
-            Self::ClaudeCode => places.claude.clone().unwrap_or_else(|| own.join(".claude")),
-            Self::Codex => places.codex.clone().unwrap_or_else(|| own.join(".codex")),
+            Self::ClaudeCode => places.claude_folder.clone().unwrap_or_else(|| own.join(".claude")),
+            Self::Codex => places.codex_folder.clone().unwrap_or_else(|| own.join(".codex")),
             Self::Gemini => own.join(".gemini"),
             Self::Cursor => own.join(".cursor"),
             Self::Vscode => applications.join("Code").join("User"),
@@ -130,8 +132,8 @@ impl Agent {
     }
 
     /// The file in which it looks for servers of tools; none if a project cannot have one.
-    fn tools_file(self, places: &Places) -> Option<PathBuf> {
-        let folder = self.folder(places);
+    fn tools_file(self, places: &AgentPaths) -> Option<PathBuf> {
+        let folder = self.install_folder(places);
         if let Some(project) = &places.project {
             let file = match self {
                 Self::ClaudeCode => ".mcp.json",
@@ -147,9 +149,9 @@ impl Agent {
         }
         Some(match self {
             // Beside its folder, unless that was moved.
-            Self::ClaudeCode => match &places.claude {
+            Self::ClaudeCode => match &places.claude_folder {
                 Some(moved) => moved.join(".claude.json"),
-                None => places.own.join(".claude.json"),
+                None => places.user_home.join(".claude.json"),
             },
             Self::Codex => folder.join("config.toml"),
             Self::Gemini | Self::Zed => folder.join("settings.json"),
@@ -161,55 +163,55 @@ impl Agent {
     }
 
     /// The file in which it looks for hooks.
-    fn hooks_file(host: Host, places: &Places, folder: &Path) -> PathBuf {
+    fn hooks_file(host: HookHost, places: &AgentPaths, folder: &Path) -> PathBuf {
         let project = |name: &str| places.project.as_ref().map(|project| project.join(name));
         let folder = match host {
-            Host::ClaudeCode => project(".claude"),
-            Host::Codex => project(".codex"),
-            Host::Gemini => project(".gemini"),
-            Host::Cursor => project(".cursor"),
+            HookHost::ClaudeCode => project(".claude"),
+            HookHost::Codex => project(".codex"),
+            HookHost::Gemini => project(".gemini"),
+            HookHost::Cursor => project(".cursor"),
         }
         .unwrap_or_else(|| folder.to_owned());
         match host {
-            Host::ClaudeCode | Host::Gemini => folder.join("settings.json"),
-            Host::Codex | Host::Cursor => folder.join("hooks.json"),
+            HookHost::ClaudeCode | HookHost::Gemini => folder.join("settings.json"),
+            HookHost::Codex | HookHost::Cursor => folder.join("hooks.json"),
         }
     }
 
     /// All edits that connect it, a file at a time.
-    pub(super) fn edits(self, places: &Places, way: &Way) -> Vec<Edit> {
+    pub(super) fn edits(self, places: &AgentPaths, way: &ConnectionSpec) -> Vec<FileEdit> {
         let mut edits = Vec::new();
         if let Some(path) = self.tools_file(places).filter(|_| way.tools) {
-            edits.extend(self.tools(way).map(|what| Edit { path, what }));
+            edits.extend(self.tools_entry(way).map(|what| FileEdit { path, content: what }));
         }
         if let Some(host) = self.host().filter(|_| way.hooks) {
-            let path = Self::hooks_file(host, places, &self.folder(places));
-            let puts = hooks(host, way);
-            match edits.iter_mut().find(|edit| edit.path == path).map(|edit| &mut edit.what) {
-                Some(What::Json(before)) => before.extend(puts),
-                _ => edits.push(Edit { path, what: What::Json(puts) }),
+            let path = Self::hooks_file(host, places, &self.install_folder(places));
+            let puts = hook_entries(host, way);
+            match edits.iter_mut().find(|edit| edit.path == path).map(|edit| &mut edit.content) {
+                Some(EditContent::Json(before)) => before.extend(puts),
+                _ => edits.push(FileEdit { path, content: EditContent::Json(puts) }),
             }
         }
         edits
     }
 
     /// The server of tools, as the agent's settings say it; none if it cannot be reached that way.
-    fn tools(self, way: &Way) -> Option<What> {
+    fn tools_entry(self, way: &ConnectionSpec) -> Option<EditContent> {
         let (program, args) = way.command.split_first()?;
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["mcp"]).collect();
         if self == Self::Codex {
-            return Some(What::Toml(codex(program, &args, way.url.as_deref())));
+            return Some(EditContent::Toml(codex_section(program, &args, way.url.as_deref())));
         }
         let value = match &way.url {
-            Some(url) => self.served(url)?,
-            None => self.started(program, &args),
+            Some(url) => self.http_entry(url)?,
+            None => self.stdio_entry(program, &args),
         };
-        let path = vec![self.list_of_servers().to_owned()];
-        Some(What::Json(vec![Put::Member { path, key: NAME.to_owned(), value }]))
+        let path = vec![self.servers_key().to_owned()];
+        Some(EditContent::Json(vec![Put::Member { path, key: SERVER_NAME.to_owned(), value }]))
     }
 
     /// The member of its settings that has the servers of tools.
-    fn list_of_servers(self) -> &'static str {
+    fn servers_key(self) -> &'static str {
         match self {
             Self::Vscode => "servers",
             Self::Opencode => "mcp",
@@ -220,7 +222,7 @@ impl Agent {
 
     /// How it is told of a server that runs; none where it takes no token from the environment, because none is written into
     /// a file.
-    fn served(self, url: &str) -> Option<Value> {
+    fn http_entry(self, url: &str) -> Option<Value> {
         let bearer = |shape: &str| {
             let variable = shape.replace("NAME", TOKEN_VARIABLE);
             json!({ "Authorization": format!("Bearer {variable}") })
@@ -240,7 +242,7 @@ impl Agent {
     }
 
     /// How it is told to start a server of its own.
-    fn started(self, program: &str, args: &[&str]) -> Value {
+    fn stdio_entry(self, program: &str, args: &[&str]) -> Value {
         match self {
             Self::ClaudeCode | Self::Vscode => {
                 json!({ "type": "stdio", "command": program, "args": args })
@@ -254,47 +256,47 @@ impl Agent {
     }
 }
 
-fn codex(program: &str, args: &[&str], url: Option<&str>) -> Section {
-    let text = |text: &str| Setting::Text(text.to_owned());
+fn codex_section(program: &str, args: &[&str], url: Option<&str>) -> TomlSection {
+    let text = |text: &str| TomlSetting::Text(text.to_owned());
     let values = match url {
         Some(url) => vec![("url", text(url)), ("bearer_token_env_var", text(TOKEN_VARIABLE))],
         None => {
             let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-            vec![("command", text(program)), ("args", Setting::List(args))]
+            vec![("command", text(program)), ("args", TomlSetting::List(args))]
         }
     };
-    Section { parent: "mcp_servers", name: NAME, values }
+    TomlSection { parent: "mcp_servers", name: SERVER_NAME, values }
 }
 
 /// The hooks of a host.
-fn hooks(host: Host, way: &Way) -> Vec<Put> {
+fn hook_entries(host: HookHost, way: &ConnectionSpec) -> Vec<Put> {
     let version = Put::Needed { key: "version", value: json!(1) };
-    let first = (host == Host::Cursor).then_some(version);
-    let events = host.called().map(|event| Put::Element {
+    let first = (host == HookHost::Cursor).then_some(version);
+    let events = host.subscribed_events().map(|event| Put::Element {
         path: vec!["hooks".to_owned(), event.to_owned()],
         calls: format!("hook {} {event}", host.as_str()),
-        value: hook(host, event, way),
+        value: hook_entry(host, event, way),
     });
     first.into_iter().chain(events).collect()
 }
 
-fn hook(host: Host, event: &str, way: &Way) -> Value {
+fn hook_entry(host: HookHost, event: &str, way: &ConnectionSpec) -> Value {
     let words: Vec<&str> =
         way.command.iter().map(String::as_str).chain(["hook", host.as_str(), event]).collect();
-    let line = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    let line = words.iter().map(|word| shell_quote(word)).collect::<Vec<_>>().join(" ");
     match host {
         // Without a shell, so nothing needs to be quoted.
-        Host::ClaudeCode => json!({ "hooks": [{
-            "type": "command", "command": words[0], "args": words[1..], "timeout": TIMEOUT_SECONDS,
+        HookHost::ClaudeCode => json!({ "hooks": [{
+            "type": "command", "command": words[0], "args": words[1..], "timeout": HOOK_TIMEOUT_SECONDS,
         }] }),
-        Host::Codex => json!({ "hooks": [{
-            "type": "command", "command": line, "timeout": TIMEOUT_SECONDS, "additionalContextLimit": CODEX_TOKENS,
+        HookHost::Codex => json!({ "hooks": [{
+            "type": "command", "command": line, "timeout": HOOK_TIMEOUT_SECONDS, "additionalContextLimit": CODEX_MAX_TOKENS,
         }] }),
         // Its times are in milliseconds.
-        Host::Gemini => json!({ "hooks": [{
-            "type": "command", "name": NAME, "command": line, "timeout": TIMEOUT_SECONDS * 1_000,
+        HookHost::Gemini => json!({ "hooks": [{
+            "type": "command", "name": SERVER_NAME, "command": line, "timeout": HOOK_TIMEOUT_SECONDS * 1_000,
         }] }),
-        Host::Cursor => json!({ "command": line, "timeout": TIMEOUT_SECONDS }),
+        HookHost::Cursor => json!({ "command": line, "timeout": HOOK_TIMEOUT_SECONDS }),
     }
 }
 
@@ -302,29 +304,31 @@ fn hook(host: Host, event: &str, way: &Way) -> Value {
 mod tests {
     use super::*;
 
-    fn places() -> Places {
-        Places {
-            own: "/u".into(),
-            settings: "/u/.config".into(),
-            applications: "/u/.config".into(),
-            claude: None,
-            codex: None,
+    fn agent_paths() -> AgentPaths {
+        AgentPaths {
+            user_home: "/u".into(),
+            config_folder: "/u/.config".into(),
+            app_folder: "/u/.config".into(),
+            claude_folder: None,
+            codex_folder: None,
             project: None,
         }
     }
 
-    fn way(url: Option<&str>) -> Way {
+    fn connection_spec(url: Option<&str>) -> ConnectionSpec {
         let command = vec!["/opt/我的 apps/everlore".to_owned(), "--home".into(), "/h h".into()];
-        Way { command, url: url.map(str::to_owned), tools: true, hooks: true }
+        ConnectionSpec { command, url: url.map(str::to_owned), tools: true, hooks: true }
     }
 
     #[test]
     fn every_agent_has_its_files_and_entries() {
         let mut shown = String::new();
         for url in [None, Some("http://127.0.0.1:6636/mcp")] {
-            for agent in Agent::ALL {
-                for Edit { path, what } in agent.edits(&places(), &way(url)) {
-                    let text = super::super::file::laid("", &what).unwrap();
+            for agent in CodingAgent::ALL {
+                for FileEdit { path, content: what } in
+                    agent.edits(&agent_paths(), &connection_spec(url))
+                {
+                    let text = super::super::file_edit::with_edit("", &what).unwrap();
                     shown += &format!("# {} → {}\n{text}\n", agent.as_str(), path.display());
                 }
             }
@@ -334,20 +338,22 @@ mod tests {
 
     #[test]
     fn a_project_has_files_of_its_own() {
-        let places = Places { project: Some("/p".into()), ..places() };
-        for agent in Agent::ALL {
-            for edit in agent.edits(&places, &way(None)) {
+        let places = AgentPaths { project: Some("/p".into()), ..agent_paths() };
+        for agent in CodingAgent::ALL {
+            for edit in agent.edits(&places, &connection_spec(None)) {
                 assert!(edit.path.starts_with("/p"), "{edit:?}");
             }
         }
-        assert!(Agent::Windsurf.edits(&places, &way(None)).is_empty());
+        assert!(CodingAgent::Windsurf.edits(&places, &connection_spec(None)).is_empty());
     }
 
     #[test]
     fn no_token_is_written_anywhere() {
-        for agent in Agent::ALL {
-            for edit in agent.edits(&places(), &way(Some("http://127.0.0.1:6636/mcp"))) {
-                let text = super::super::file::laid("", &edit.what).unwrap();
+        for agent in CodingAgent::ALL {
+            for edit in
+                agent.edits(&agent_paths(), &connection_spec(Some("http://127.0.0.1:6636/mcp")))
+            {
+                let text = super::super::file_edit::with_edit("", &edit.content).unwrap();
                 let tools = text.contains("/mcp");
                 assert!(!tools || text.contains(TOKEN_VARIABLE), "{text}");
             }

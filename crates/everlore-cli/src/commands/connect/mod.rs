@@ -5,8 +5,8 @@
 mod agents;
 mod spans;
 mod json;
-mod toml;
-mod file;
+mod toml_section;
+mod file_edit;
 
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,14 @@ use serde::Serialize;
 use serde_json::json;
 
 use self::{
-    agents::{Agent, Edit, Places, TOKEN_VARIABLE, Way},
-    file::Became,
+    agents::{AgentPaths, CodingAgent, ConnectionSpec, FileEdit, TOKEN_VARIABLE},
+    file_edit::EditOutcome,
 };
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
-    words::{quoted, rendered, table},
+    render::{new_table, render_table, shell_quote},
 };
 
 /// Let coding agents use this memory: as tools (MCP), and by hooks that recall and store by themselves
@@ -33,7 +33,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct ConnectArgs {
     #[command(flatten)]
-    which: WhichArgs,
+    which: AgentSelectionArgs,
     /// Ask the server (`everlore serve`) over HTTP instead of starting a program; agents take the token from EVERLORE_TOKEN
     #[arg(long)]
     http: bool,
@@ -57,11 +57,11 @@ pub(crate) struct ConnectArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DisconnectArgs {
     #[command(flatten)]
-    which: WhichArgs,
+    which: AgentSelectionArgs,
 }
 
 #[derive(Debug, Args)]
-struct WhichArgs {
+struct AgentSelectionArgs {
     /// The agents, such as claude-code
     #[arg(value_name = "AGENT")]
     agents: Vec<String>,
@@ -75,10 +75,10 @@ struct WhichArgs {
 
 /// What became of one file.
 #[derive(Debug, Serialize)]
-struct Done {
+struct FileOutcome {
     agent: &'static str,
     path: PathBuf,
-    became: Became,
+    became: EditOutcome,
     /// What to paste, where it was not written.
     #[serde(skip_serializing_if = "Option::is_none")]
     paste: Option<String>,
@@ -86,61 +86,68 @@ struct Done {
 
 impl ConnectArgs {
     /// Writes, prints or lists.
-    pub(crate) fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let places = self.which.places()?;
+    pub(crate) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let places = self.which.agent_paths()?;
         if self.list {
-            return list(&places, out);
+            return list_agents(&places, out);
         }
-        let agents = self.which.chosen(&places)?;
-        let way = Way {
-            command: command(cx, places.project.is_some())?,
-            url: self.http.then(|| url(cx)),
+        let agents = self.which.selected_agents(&places)?;
+        let way = ConnectionSpec {
+            command: server_command(cx, places.project.is_some())?,
+            url: self.http.then(|| server_url(cx)),
             tools: !self.no_tools,
             hooks: !self.no_hooks,
         };
         let mut done = Vec::new();
-        for (agent, edit) in edits(&agents, &places, &way, out) {
-            let became = if self.print { Became::Foreign } else { file::connect(&cx.home, &edit)? };
-            let paste = (became == Became::Foreign).then(|| file::laid("", &edit.what)).flatten();
-            done.push(Done { agent: agent.as_str(), path: edit.path, became, paste });
+        for (agent, edit) in collect_edits(&agents, &places, &way, out) {
+            let became = if self.print {
+                EditOutcome::Foreign
+            } else {
+                file_edit::apply_edit(&cx.home, &edit)?
+            };
+            let paste = (became == EditOutcome::Foreign)
+                .then(|| file_edit::with_edit("", &edit.content))
+                .flatten();
+            done.push(FileOutcome { agent: agent.as_str(), path: edit.path, became, paste });
         }
         if self.print {
-            return print(&done, out);
+            return print_pastes(&done, out);
         }
-        tell(&done, "connected", out)?;
+        print_outcomes(&done, "connected", out)?;
         if self.http {
-            let token = quoted(&cx.home.join("server.token").display().to_string());
+            let token = shell_quote(&cx.home.join("server.token").display().to_string());
             out.note(&format!("agents need the token: export {TOKEN_VARIABLE}=\"$(cat {token})\""));
         }
-        Ok(Exit::well(done.iter().all(|done| done.became != Became::Foreign)))
+        Ok(Exit::from_success(done.iter().all(|done| done.became != EditOutcome::Foreign)))
     }
 }
 
 impl DisconnectArgs {
     /// Takes out what `connect` put in.
-    pub(crate) fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let places = self.which.places()?;
-        let agents = self.which.chosen(&places)?;
+    pub(crate) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let places = self.which.agent_paths()?;
+        let agents = self.which.selected_agents(&places)?;
         let command = vec!["everlore".to_owned()];
-        let way = Way { command, url: None, tools: true, hooks: true };
+        let way = ConnectionSpec { command, url: None, tools: true, hooks: true };
         let mut done = Vec::new();
-        for (agent, edit) in edits(&agents, &places, &way, out) {
-            let became = file::disconnect(&cx.home, &edit)?;
-            done.push(Done { agent: agent.as_str(), path: edit.path, became, paste: None });
+        for (agent, edit) in collect_edits(&agents, &places, &way, out) {
+            let became = file_edit::revert_edit(&cx.home, &edit)?;
+            done.push(FileOutcome { agent: agent.as_str(), path: edit.path, became, paste: None });
         }
-        tell(&done, "disconnected", out)?;
-        Ok(Exit::well(done.iter().all(|done| done.became != Became::Foreign)))
+        print_outcomes(&done, "disconnected", out)?;
+        Ok(Exit::from_success(done.iter().all(|done| done.became != EditOutcome::Foreign)))
     }
 }
 
-impl WhichArgs {
-    fn chosen(&self, places: &Places) -> Result<Vec<Agent>> {
-        let installed = Agent::ALL.into_iter().filter(|agent| agent.folder(places).is_dir());
-        let known = Agent::ALL.map(Agent::as_str).join(", ");
+impl AgentSelectionArgs {
+    fn selected_agents(&self, places: &AgentPaths) -> Result<Vec<CodingAgent>> {
+        let installed =
+            CodingAgent::ALL.into_iter().filter(|agent| agent.install_folder(places).is_dir());
+        let known = CodingAgent::ALL.map(CodingAgent::as_str).join(", ");
         if self.all {
             let installed: Vec<_> = installed.collect();
             return match installed.is_empty() {
-                true => Err(Failure::invalid(
+                true => Err(CliError::invalid(
                     "no agent was found on this machine",
                     format!("name one: {known}"),
                 )),
@@ -148,16 +155,16 @@ impl WhichArgs {
             };
         }
         if self.agents.is_empty() {
-            let found: Vec<_> = installed.map(Agent::as_str).collect();
+            let found: Vec<_> = installed.map(CodingAgent::as_str).collect();
             let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
-            return Err(Failure::invalid(
+            return Err(CliError::invalid(
                 "no agent is named",
                 format!("name some of: {known}; or --all for those that were found: {found}"),
             ));
         }
         let named = |name: &String| {
-            Agent::named(name).ok_or_else(|| {
-                Failure::invalid(
+            CodingAgent::from_name(name).ok_or_else(|| {
+                CliError::invalid(
                     format!("there is no agent `{name}`"),
                     format!("known are: {known}"),
                 )
@@ -166,10 +173,10 @@ impl WhichArgs {
         self.agents.iter().map(named).collect()
     }
 
-    fn places(&self) -> Result<Places> {
+    fn agent_paths(&self) -> Result<AgentPaths> {
         let own = std::env::home_dir().filter(|own| !own.as_os_str().is_empty());
         let own =
-            own.ok_or_else(|| Failure::invalid("your home folder is not known", "set HOME"))?;
+            own.ok_or_else(|| CliError::invalid("your home folder is not known", "set HOME"))?;
         let folder = |name: &str| {
             std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
         };
@@ -181,20 +188,27 @@ impl WhichArgs {
         };
         let project = self.project.as_deref().map(absolute).transpose()?;
         let (claude, codex) = (folder("CLAUDE_CONFIG_DIR"), folder("CODEX_HOME"));
-        Ok(Places { own, settings, applications, claude, codex, project })
+        Ok(AgentPaths {
+            user_home: own,
+            config_folder: settings,
+            app_folder: applications,
+            claude_folder: claude,
+            codex_folder: codex,
+            project,
+        })
     }
 }
 
 /// The agents that were found on this machine.
-pub(super) fn installed() -> Vec<&'static str> {
-    let which = WhichArgs { agents: Vec::new(), all: true, project: None };
-    let chosen = which.places().and_then(|places| which.chosen(&places));
-    chosen.unwrap_or_default().into_iter().map(Agent::as_str).collect()
+pub(super) fn installed_agents() -> Vec<&'static str> {
+    let which = AgentSelectionArgs { agents: Vec::new(), all: true, project: None };
+    let chosen = which.agent_paths().and_then(|places| which.selected_agents(&places));
+    chosen.unwrap_or_default().into_iter().map(CodingAgent::as_str).collect()
 }
 
 /// Connects agents as the command does.
-pub(super) fn connect(names: &[String], cx: &Context, out: &mut Output) -> Result<Exit> {
-    let which = WhichArgs { agents: names.to_vec(), all: false, project: None };
+pub(super) fn connect_agents(names: &[String], cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    let which = AgentSelectionArgs { agents: names.to_vec(), all: false, project: None };
     let args = ConnectArgs {
         which,
         http: false,
@@ -208,11 +222,11 @@ pub(super) fn connect(names: &[String], cx: &Context, out: &mut Output) -> Resul
 
 /// The program as agents call it: by its whole path, as not all of them know the user's; in a project, which others share,
 /// by its name. Options that were given for this call are given for theirs.
-fn command(cx: &Context, shared: bool) -> Result<Vec<String>> {
-    let failed = |error| Failure::io("finding this program", error);
+fn server_command(cx: &CliContext, shared: bool) -> Result<Vec<String>> {
+    let failed = |error| CliError::io("finding this program", error);
     let text = |path: &Path| match path.to_str() {
         Some(text) => Ok(text.to_owned()),
-        None => Err(Failure::invalid(
+        None => Err(CliError::invalid(
             format!("{} is not valid Unicode", path.display()),
             "settings of agents can only hold paths that are; move it",
         )),
@@ -237,19 +251,24 @@ fn command(cx: &Context, shared: bool) -> Result<Vec<String>> {
 }
 
 /// Where the server is, or will be by the settings.
-fn url(cx: &Context) -> String {
+fn server_url(cx: &CliContext) -> String {
     #[cfg(feature = "server")]
-    if let Some(running) = everlore_server::running(&cx.home) {
+    if let Some(running) = everlore_server::find_running(&cx.home) {
         return format!("{}/mcp", running.url());
     }
     format!("{}/mcp", cx.settings.config.server.url())
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).map_err(|error| Failure::io(path.display().to_string(), error))
+    std::path::absolute(path).map_err(|error| CliError::io(path.display().to_string(), error))
 }
 
-fn edits(agents: &[Agent], places: &Places, way: &Way, out: &mut Output) -> Vec<(Agent, Edit)> {
+fn collect_edits(
+    agents: &[CodingAgent],
+    places: &AgentPaths,
+    way: &ConnectionSpec,
+    out: &mut Output,
+) -> Vec<(CodingAgent, FileEdit)> {
     let mut all = Vec::new();
     for agent in agents {
         let edits = agent.edits(places, way);
@@ -264,29 +283,29 @@ fn edits(agents: &[Agent], places: &Places, way: &Way, out: &mut Output) -> Vec<
     all
 }
 
-fn print(done: &[Done], out: &mut Output) -> Result<Exit> {
+fn print_pastes(done: &[FileOutcome], out: &mut Output) -> Result<Exit> {
     if out.is_json() {
         out.json(&json!({ "files": done }))?;
         return Ok(Exit::Done);
     }
     for done in done {
-        out.line(&out.strong(&format!("# {}", done.path.display())))?;
+        out.line(&out.bold(&format!("# {}", done.path.display())))?;
         out.text(done.paste.as_deref().unwrap_or_default())?;
         out.line("")?;
     }
     Ok(Exit::Done)
 }
 
-fn tell(done: &[Done], what: &str, out: &mut Output) -> Result<()> {
+fn print_outcomes(done: &[FileOutcome], what: &str, out: &mut Output) -> Result<()> {
     if out.is_json() {
         return out.json(&json!({ "files": done }));
     }
     for done in done {
         let (agent, path) = (done.agent, done.path.display());
         match done.became {
-            Became::Changed => out.line(&format!("{what}: {agent}, {path}"))?,
-            Became::Same => out.line(&format!("nothing to change: {agent}, {path}"))?,
-            Became::Foreign => {
+            EditOutcome::Changed => out.line(&format!("{what}: {agent}, {path}"))?,
+            EditOutcome::Same => out.line(&format!("nothing to change: {agent}, {path}"))?,
+            EditOutcome::Foreign => {
                 out.note(&format!("{agent}: {path} has comments or is no JSON, so it was left as it is; edit it by hand"));
                 out.text(done.paste.as_deref().unwrap_or_default())?;
             }
@@ -295,31 +314,39 @@ fn tell(done: &[Done], what: &str, out: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn list(places: &Places, out: &mut Output) -> Result<Exit> {
-    let way = Way { command: vec!["everlore".to_owned()], url: None, tools: true, hooks: true };
+fn list_agents(places: &AgentPaths, out: &mut Output) -> Result<Exit> {
+    let way = ConnectionSpec {
+        command: vec!["everlore".to_owned()],
+        url: None,
+        tools: true,
+        hooks: true,
+    };
     let mut rows = Vec::new();
-    for agent in Agent::ALL {
+    for agent in CodingAgent::ALL {
         let (mut tools, mut hooks) = (false, agent.host().is_some());
         for part in [true, false] {
-            let way = Way { tools: part, hooks: !part, ..way.clone() };
-            let there =
-                agent.edits(places, &way).iter().map(file::has).collect::<Result<Vec<_>>>()?;
+            let way = ConnectionSpec { tools: part, hooks: !part, ..way.clone() };
+            let there = agent
+                .edits(places, &way)
+                .iter()
+                .map(file_edit::is_applied)
+                .collect::<Result<Vec<_>>>()?;
             let all = !there.is_empty() && there.into_iter().all(|there| there);
             *(if part { &mut tools } else { &mut hooks }) = all;
         }
-        rows.push((agent, agent.folder(places).is_dir(), tools, hooks));
+        rows.push((agent, agent.install_folder(places).is_dir(), tools, hooks));
     }
     if out.is_json() {
-        let row = |(agent, installed, tools, hooks): &(Agent, bool, bool, bool)| json!({ "agent": agent.as_str(), "installed": installed, "tools": tools, "hooks": hooks });
+        let row = |(agent, installed, tools, hooks): &(CodingAgent, bool, bool, bool)| json!({ "agent": agent.as_str(), "installed": installed, "tools": tools, "hooks": hooks });
         out.json(&json!({ "agents": rows.iter().map(row).collect::<Vec<_>>() }))?;
         return Ok(Exit::Done);
     }
-    let mut shown = table(&["agent", "installed", "tools", "hooks"]);
+    let mut shown = new_table(&["agent", "installed", "tools", "hooks"]);
     for (agent, installed, tools, hooks) in rows {
         let yes = |yes: bool| if yes { "yes" } else { "no" };
         let hooks = if agent.host().is_some() { yes(hooks) } else { "–" };
         shown.add_row([agent.as_str(), yes(installed), yes(tools), hooks]);
     }
-    out.text(&rendered(shown))?;
+    out.text(&render_table(shown))?;
     Ok(Exit::Done)
 }

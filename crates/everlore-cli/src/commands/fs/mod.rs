@@ -1,14 +1,14 @@
 //! `everlore fs`: memory as a tree of files (X6).
 
-mod look;
+mod browse;
 mod search;
-mod change;
+mod write;
 
 use clap::Subcommand;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
 };
 
@@ -18,26 +18,26 @@ use crate::{
 /// agent and the user is reached. See docs/fs.md for what stands where.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FsCommand {
-    Ls(look::LsArgs),
-    Tree(look::TreeArgs),
-    Read(look::ReadArgs),
-    Stat(look::StatArgs),
-    Find(search::FindArgs),
-    Grep(search::GrepArgs),
-    Inject(search::InjectArgs),
-    Status(look::StatusArgs),
-    Add(change::AddArgs),
-    Rm(change::RmArgs),
+    Ls(browse::FsLsArgs),
+    Tree(browse::FsTreeArgs),
+    Read(browse::FsReadArgs),
+    Stat(browse::FsStatArgs),
+    Find(search::FsFindArgs),
+    Grep(search::FsGrepArgs),
+    Inject(search::FsInjectArgs),
+    Status(browse::FsStatusArgs),
+    Add(write::FsAddArgs),
+    Rm(write::FsRmArgs),
 }
 
 impl FsCommand {
     /// Whether it only looks.
-    pub(crate) fn only_reads(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         !matches!(self, Self::Add(_) | Self::Rm(_))
     }
 
     /// Runs the command.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self {
             Self::Ls(args) => args.run(cx, out).await,
             Self::Tree(args) => args.run(cx, out).await,

@@ -1,19 +1,19 @@
 //! `everlore fs find`, `inject` and `grep`: by meaning and by text.
 
 use clap::Args;
-use everlore::engine::fs::{FindRequest, GrepRequest, InjectRequest, PAGE};
+use everlore::engine::fs::{DEFAULT_PAGE_SIZE, FsFindRequest, FsGrepRequest, FsInjectRequest};
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     input,
     output::Output,
-    words::visible,
+    render::sanitize,
 };
 
 /// Find what is worth knowing for a question in a folder, best first
 #[derive(Debug, Args)]
-pub(crate) struct FindArgs {
+pub(crate) struct FsFindArgs {
     /// What is asked; without it, or with `-`, it is read from standard input
     query: Vec<String>,
     /// Where; everywhere if left out
@@ -30,25 +30,25 @@ pub(crate) struct FindArgs {
     explain: bool,
 }
 
-impl FindArgs {
+impl FsFindArgs {
     /// Finds and tells.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let query = input::query(&self.query, out)?;
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let query = input::query_or_stdin(&self.query, out)?;
         let Self { within: uri, limit, min_score, explain, .. } = self;
-        let request = FindRequest { query, uri, limit, min_score, explain };
+        let request = FsFindRequest { query, uri, limit, min_score, explain };
         let finding = cx.engine().await?.fs_find(&cx.scope, &request).await?;
         if out.is_json() {
             out.json(&finding)?;
-            return Ok(Exit::found(!finding.found.is_empty()));
+            return Ok(Exit::from_found(!finding.found.is_empty()));
         }
         for one in &finding.found {
-            out.line(&format!("{:.2}  {}", one.score, visible(&one.uri)))?;
-            out.line(&format!("      {}", visible(&one.summary)))?;
+            out.line(&format!("{:.2}  {}", one.score, sanitize(&one.uri)))?;
+            out.line(&format!("      {}", sanitize(&one.summary)))?;
         }
         if finding.found.is_empty() {
             out.note("nothing found");
         }
-        Ok(Exit::found(!finding.found.is_empty()))
+        Ok(Exit::from_found(!finding.found.is_empty()))
     }
 }
 
@@ -56,7 +56,7 @@ impl FindArgs {
 ///
 /// Nothing is printed if nothing in the folder is worth telling.
 #[derive(Debug, Args)]
-pub(crate) struct InjectArgs {
+pub(crate) struct FsInjectArgs {
     /// What the agent is about to answer; without it, or with `-`, it is read from standard input
     query: Vec<String>,
     /// Where; everywhere if left out
@@ -70,25 +70,25 @@ pub(crate) struct InjectArgs {
     budget: Option<usize>,
 }
 
-impl InjectArgs {
+impl FsInjectArgs {
     /// Makes and prints it.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let query = input::query(&self.query, out)?;
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let query = input::query_or_stdin(&self.query, out)?;
         let Self { within: uri, limit, budget, .. } = self;
-        let request = InjectRequest { query, uri, limit, budget };
+        let request = FsInjectRequest { query, uri, limit, budget };
         let block = cx.engine().await?.fs_inject(&cx.scope, &request).await?;
         if out.is_json() {
             out.json(&block)?;
         } else if !block.text.is_empty() {
             out.line(&block.text)?;
         }
-        Ok(Exit::found(!block.text.is_empty()))
+        Ok(Exit::from_found(!block.text.is_empty()))
     }
 }
 
 /// Find the lines of a folder that hold a text exactly
 #[derive(Debug, Args)]
-pub(crate) struct GrepArgs {
+pub(crate) struct FsGrepArgs {
     /// The text, or with --regex a regular expression
     pattern: String,
     /// Where; everywhere if left out
@@ -101,22 +101,22 @@ pub(crate) struct GrepArgs {
     #[arg(long, short)]
     ignore_case: bool,
     /// The most lines
-    #[arg(long, value_name = "NUMBER", default_value_t = PAGE)]
+    #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_PAGE_SIZE)]
     limit: usize,
 }
 
-impl GrepArgs {
+impl FsGrepArgs {
     /// Finds and tells.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let Self { pattern, uri, regex, ignore_case, limit } = self;
-        let request = GrepRequest { pattern, uri, regex, ignore_case, limit };
+        let request = FsGrepRequest { pattern, uri, regex, ignore_case, limit };
         let grepped = cx.engine().await?.fs_grep(&cx.scope, &request).await?;
         if out.is_json() {
             out.json(&grepped)?;
-            return Ok(Exit::found(!grepped.matches.is_empty()));
+            return Ok(Exit::from_found(!grepped.matches.is_empty()));
         }
         for one in &grepped.matches {
-            out.line(&format!("{}:{}:{}", visible(&one.uri), one.line, visible(&one.text)))?;
+            out.line(&format!("{}:{}:{}", sanitize(&one.uri), one.line, sanitize(&one.text)))?;
         }
         if grepped.matches.is_empty() {
             out.note("nothing found");
@@ -124,6 +124,6 @@ impl GrepArgs {
         if grepped.more {
             out.note("there may be more: see --limit, or search one folder");
         }
-        Ok(Exit::found(!grepped.matches.is_empty()))
+        Ok(Exit::from_found(!grepped.matches.is_empty()))
     }
 }

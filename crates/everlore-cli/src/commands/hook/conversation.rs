@@ -3,15 +3,15 @@
 use everlore::types::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::desk::digest;
+use super::spool::digest;
 
 /// Blocks whose digests are kept: a conversation that is longer was shortened meanwhile.
-const MAX_TOLD: usize = 200;
+const MAX_BLOCK_DIGESTS: usize = 200;
 
 /// What is known of one conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Conversation {
+pub(super) struct ConversationState {
     /// Its name in the memory.
     pub(super) name: String,
     /// How many messages of the user there were.
@@ -26,9 +26,9 @@ pub(super) struct Conversation {
     seen_since: Option<Timestamp>,
 }
 
-impl Conversation {
+impl ConversationState {
     /// Hears a message and says what tells it from others. One that comes again before it was answered is the same.
-    pub(super) fn hear(&mut self, text: &str) -> u64 {
+    pub(super) fn record_prompt(&mut self, text: &str) -> u64 {
         let text = digest(&[text]);
         if !self.open || self.last != text {
             self.prompts += 1;
@@ -38,31 +38,31 @@ impl Conversation {
     }
 
     /// Hears an answer and says to which message.
-    pub(super) fn answered(&mut self) -> u64 {
+    pub(super) fn record_answer(&mut self) -> u64 {
         self.open = false;
         self.prompts
     }
 
     /// Whether a block is new to the model; if so, it was told now.
-    pub(super) fn is_news(&mut self, block: &str) -> bool {
+    pub(super) fn record_if_new(&mut self, block: &str) -> bool {
         let block = digest(&[block]);
         let news = !self.told.contains(&block);
         if news {
             self.told.push(block);
-            let over = self.told.len().saturating_sub(MAX_TOLD);
+            let over = self.told.len().saturating_sub(MAX_BLOCK_DIGESTS);
             self.told.drain(..over);
         }
         news
     }
 
     /// The model no longer sees what it was told, and what was said.
-    pub(super) fn forget_told(&mut self, now: Timestamp) {
+    pub(super) fn forget_injected(&mut self, now: Timestamp) {
         self.told.clear();
         self.seen_since = Some(now);
     }
 
     /// Since when the model sees what was said in the conversation.
-    pub(super) fn seen_since(&self) -> Timestamp {
+    pub(super) fn visible_since(&self) -> Timestamp {
         self.seen_since.unwrap_or(Timestamp::UNIX_EPOCH)
     }
 }
@@ -73,17 +73,22 @@ mod tests {
 
     #[test]
     fn a_message_that_comes_twice_is_one_and_one_said_again_is_another() {
-        let mut known = Conversation::default();
-        assert_eq!((known.hear("好的，继续"), known.hear("好的，继续")), (1, 1));
-        assert_eq!((known.answered(), known.answered()), (1, 1));
-        assert_eq!((known.hear("好的，继续"), known.hear("stop"), known.answered()), (2, 3, 3));
+        let mut known = ConversationState::default();
+        assert_eq!((known.record_prompt("好的，继续"), known.record_prompt("好的，继续")), (1, 1));
+        assert_eq!((known.record_answer(), known.record_answer()), (1, 1));
+        assert_eq!(
+            (known.record_prompt("好的，继续"), known.record_prompt("stop"), known.record_answer()),
+            (2, 3, 3)
+        );
     }
 
     #[test]
     fn a_block_is_told_once_until_the_conversation_is_shortened() {
-        let mut known = Conversation::default();
-        assert!(known.is_news("tea") && !known.is_news("tea") && known.is_news("茶"));
-        known.forget_told(Timestamp::UNIX_EPOCH);
-        assert!(known.is_news("tea"));
+        let mut known = ConversationState::default();
+        assert!(
+            known.record_if_new("tea") && !known.record_if_new("tea") && known.record_if_new("茶")
+        );
+        known.forget_injected(Timestamp::UNIX_EPOCH);
+        assert!(known.record_if_new("tea"));
     }
 }

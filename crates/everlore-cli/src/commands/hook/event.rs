@@ -4,106 +4,109 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::host::{Host, Moment};
+use super::host::{HookEventKind, HookHost};
 
 /// Characters of a failure that are looked for: what went wrong is said at its beginning or at its end.
-const MAX_FAILURE_CHARS: usize = 600;
+const MAX_ERROR_CHARS: usize = 600;
 
 /// One event.
 #[derive(Debug)]
-pub(super) struct Event {
-    pub(super) host: Host,
+pub(super) struct HookEvent {
+    pub(super) host: HookHost,
     /// As the host calls it.
     pub(super) name: &'static str,
-    pub(super) moment: Moment,
-    said: Value,
+    pub(super) kind: HookEventKind,
+    payload: Value,
 }
 
-impl Event {
+impl HookEvent {
     /// Reads what came on standard input; none if it is no event.
-    pub(super) fn read(
-        host: Host,
-        (name, moment): (&'static str, Moment),
+    pub(super) fn parse(
+        host: HookHost,
+        (name, moment): (&'static str, HookEventKind),
         input: &[u8],
     ) -> Option<Self> {
         let said: Value = serde_json::from_slice(input).ok()?;
-        said.is_object().then_some(Self { host, name, moment, said })
+        said.is_object().then_some(Self { host, name, kind: moment, payload: said })
     }
 
     /// The host's name for the conversation.
     pub(super) fn session_id(&self) -> Option<&str> {
-        self.text(&["session_id", "conversation_id"])
+        self.first_text(&["session_id", "conversation_id"])
     }
 
     /// Whether it comes from an agent below the one that the user talks to: what is said there is not said by the user.
-    pub(super) fn is_of_a_subagent(&self) -> bool {
-        self.text(&["agent_id", "parent_session_id", "parent_conversation_id"]).is_some()
+    pub(super) fn is_from_subagent(&self) -> bool {
+        self.first_text(&["agent_id", "parent_session_id", "parent_conversation_id"]).is_some()
     }
 
     /// What the user said.
     pub(super) fn prompt(&self) -> Option<&str> {
-        self.text(&["prompt"])
+        self.first_text(&["prompt"])
     }
 
     /// What the agent answered last.
     pub(super) fn answer(&self) -> Option<&str> {
         match self.host {
-            Host::ClaudeCode | Host::Codex => self.text(&["last_assistant_message"]),
-            Host::Gemini => self.text(&["prompt_response"]),
-            Host::Cursor => self.text(&["text"]),
+            HookHost::ClaudeCode | HookHost::Codex => self.first_text(&["last_assistant_message"]),
+            HookHost::Gemini => self.first_text(&["prompt_response"]),
+            HookHost::Cursor => self.first_text(&["text"]),
         }
     }
 
     /// What tells this prompt from another one with the same words, where the host says it.
     pub(super) fn exchange_id(&self) -> Option<&str> {
-        self.text(&["prompt_id", "turn_id", "generation_id"])
+        self.first_text(&["prompt_id", "turn_id", "generation_id"])
     }
 
     /// The file in which the host keeps the conversation.
-    pub(super) fn transcript(&self) -> Option<PathBuf> {
-        self.text(&["transcript_path"]).map(PathBuf::from)
+    pub(super) fn transcript_path(&self) -> Option<PathBuf> {
+        self.first_text(&["transcript_path"]).map(PathBuf::from)
     }
 
     /// The folder that the agent works in.
-    pub(super) fn folder(&self) -> Option<PathBuf> {
-        let root = self.said.get("workspace_roots").and_then(|roots| roots.get(0)?.as_str());
-        self.text(&["cwd"]).or(root).map(PathBuf::from)
+    pub(super) fn working_folder(&self) -> Option<PathBuf> {
+        let root = self.payload.get("workspace_roots").and_then(|roots| roots.get(0)?.as_str());
+        self.first_text(&["cwd"]).or(root).map(PathBuf::from)
     }
 
     /// Whether a conversation goes on that was told everything before.
     pub(super) fn is_resumed(&self) -> bool {
-        self.text(&["source", "trigger"]) == Some("resume")
+        self.first_text(&["source", "trigger"]) == Some("resume")
     }
 
     /// What a tool said when it failed; none if it did not.
-    pub(super) fn failure(&self) -> Option<String> {
-        if self.said.get("is_interrupt").and_then(Value::as_bool) == Some(true) {
+    pub(super) fn tool_error(&self) -> Option<String> {
+        if self.payload.get("is_interrupt").and_then(Value::as_bool) == Some(true) {
             return None;
         }
         let failed_by_name = self.name.to_lowercase().ends_with("failure");
-        let told = self.text(&["error", "error_message"]).map(str::to_owned);
-        let response = ["tool_response", "tool_output"].iter().find_map(|name| self.said.get(name));
+        let told = self.first_text(&["error", "error_message"]).map(str::to_owned);
+        let response =
+            ["tool_response", "tool_output"].iter().find_map(|name| self.payload.get(name));
         let failure = match failed_by_name {
-            true => told.or_else(|| response.map(spoken)),
-            false => response.and_then(failure_of),
+            true => told.or_else(|| response.map(collect_text)),
+            false => response.and_then(response_error),
         };
-        failure.map(|text| ends(text.trim(), MAX_FAILURE_CHARS)).filter(|text| !text.is_empty())
+        failure
+            .map(|text| elide_middle(text.trim(), MAX_ERROR_CHARS))
+            .filter(|text| !text.is_empty())
     }
 
-    fn text(&self, names: &[&str]) -> Option<&str> {
-        let texts = names.iter().filter_map(|name| self.said.get(name)?.as_str());
+    fn first_text(&self, names: &[&str]) -> Option<&str> {
+        let texts = names.iter().filter_map(|name| self.payload.get(name)?.as_str());
         texts.map(str::trim).find(|text| !text.is_empty())
     }
 }
 
 /// What a response says went wrong. Hosts agree on no shape: an error, an exit code, a flag, or words at the beginning.
-fn failure_of(response: &Value) -> Option<String> {
+fn response_error(response: &Value) -> Option<String> {
     let Value::Object(fields) = response else {
-        let text = spoken(response);
+        let text = collect_text(response);
         return exit_code(&text).is_some_and(|code| code != 0).then_some(text);
     };
     if let Some(error) = fields.get("error").filter(|error| !error.is_null() && **error != false) {
-        return Some(spoken(error));
+        return Some(collect_text(error));
     }
     let flag = |name: &str| fields.get(name).and_then(Value::as_bool);
     let code =
@@ -112,7 +115,7 @@ fn failure_of(response: &Value) -> Option<String> {
         || flag("isError") == Some(true)
         || flag("success") == Some(false)
         || code.is_some_and(|code| code != 0);
-    failed.then(|| spoken(response))
+    failed.then(|| collect_text(response))
 }
 
 /// The code of a line such as `Exit code: 1` among the first ones.
@@ -126,15 +129,15 @@ fn exit_code(text: &str) -> Option<i64> {
 }
 
 /// The texts of a value, one below the other.
-fn spoken(value: &Value) -> String {
+fn collect_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(spoken).collect::<Vec<_>>().join("\n"),
+        Value::Array(items) => items.iter().map(collect_text).collect::<Vec<_>>().join("\n"),
         Value::Object(fields) => {
             // What went wrong is said on the error stream first.
             let (first, rest): (Vec<_>, Vec<_>) =
                 fields.iter().partition(|(name, _)| *name == "stderr");
-            let texts = first.into_iter().chain(rest).map(|(_, value)| spoken(value));
+            let texts = first.into_iter().chain(rest).map(|(_, value)| collect_text(value));
             texts.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n")
         }
         _ => String::new(),
@@ -142,7 +145,7 @@ fn spoken(value: &Value) -> String {
 }
 
 /// The beginning and the end of a text that is too long.
-pub(super) fn ends(text: &str, most: usize) -> String {
+pub(super) fn elide_middle(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
         return text.to_owned();
@@ -158,14 +161,15 @@ mod tests {
 
     use super::*;
 
-    fn event(host: Host, name: &str, said: &Value) -> Event {
-        Event::read(host, host.event(name).unwrap(), said.to_string().as_bytes()).unwrap()
+    fn event(host: HookHost, name: &str, said: &Value) -> HookEvent {
+        HookEvent::parse(host, host.find_event(name).unwrap(), said.to_string().as_bytes()).unwrap()
     }
 
     #[test]
     fn a_tool_that_failed_is_told_from_one_that_did_not() {
-        let failure = |host: Host, name: &str, said: Value| event(host, name, &said).failure();
-        let claude = Host::ClaudeCode;
+        let failure =
+            |host: HookHost, name: &str, said: Value| event(host, name, &said).tool_error();
+        let claude = HookHost::ClaudeCode;
         let told = failure(claude, "PostToolUseFailure", json!({ "error": "no such file" }));
         assert_eq!(told.as_deref(), Some("no such file"));
         let stopped = json!({ "error": "stopped by the user", "is_interrupt": true });
@@ -173,33 +177,36 @@ mod tests {
         let fine = json!({ "tool_response": { "stdout": "error: 0 found", "stderr": "" } });
         assert_eq!(failure(claude, "PostToolUse", fine), None);
         let codex = json!({ "tool_response": "Exit code: 101\nOutput:\nlinker failed" });
-        assert!(failure(Host::Codex, "PostToolUse", codex).unwrap().contains("linker failed"));
+        assert!(failure(HookHost::Codex, "PostToolUse", codex).unwrap().contains("linker failed"));
         let fine = json!({ "tool_response": "Exit code: 0\nOutput:\nok" });
-        assert_eq!(failure(Host::Codex, "PostToolUse", fine), None);
+        assert_eq!(failure(HookHost::Codex, "PostToolUse", fine), None);
         let gemini =
             json!({ "tool_response": { "llmContent": "x", "error": { "message": "权限不足" } } });
-        assert_eq!(failure(Host::Gemini, "AfterTool", gemini).as_deref(), Some("权限不足"));
+        assert_eq!(failure(HookHost::Gemini, "AfterTool", gemini).as_deref(), Some("权限不足"));
     }
 
     #[test]
     fn subagents_are_known() {
-        let of = |said: Value| event(Host::ClaudeCode, "Stop", &said).is_of_a_subagent();
+        let of = |said: Value| event(HookHost::ClaudeCode, "Stop", &said).is_from_subagent();
         assert!(of(json!({ "agent_id": "a1", "agent_type": "Explore" })));
         assert!(!of(json!({ "agent_id": null, "agent_type": "main" })));
     }
 
     #[test]
     fn what_is_no_object_is_no_event() {
-        let known = Host::Codex.event("Stop").unwrap();
+        let known = HookHost::Codex.find_event("Stop").unwrap();
         for input in ["", "[]", "3", "{", "{}x", "\u{0}"] {
-            assert!(Event::read(Host::Codex, known, input.as_bytes()).is_none(), "{input}");
+            assert!(
+                HookEvent::parse(HookHost::Codex, known, input.as_bytes()).is_none(),
+                "{input}"
+            );
         }
     }
 
     #[test]
     fn a_long_text_keeps_its_ends() {
         let text = format!("begin{}结束", "x".repeat(2_000));
-        let cut = ends(&text, 100);
+        let cut = elide_middle(&text, 100);
         assert!(cut.starts_with("begin") && cut.ends_with("结束") && cut.chars().count() <= 101);
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// A coding agent that calls hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Host {
+pub(crate) enum HookHost {
     ClaudeCode,
     Codex,
     Gemini,
@@ -15,7 +15,7 @@ pub(crate) enum Host {
 
 /// What an event means to a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Moment {
+pub(crate) enum HookEventKind {
     /// A conversation begins: the part of the prompt that stays the same is told.
     Start,
     /// The user said something: what is worth knowing is told.
@@ -34,45 +34,45 @@ pub(crate) enum Moment {
 pub(crate) const MAX_CONTEXT_CHARS: usize = 10_000;
 
 /// What Codex takes before it does the same; by itself 2,500, so `everlore connect` asks for more.
-pub(crate) const CODEX_TOKENS: usize = 6_000;
+pub(crate) const CODEX_MAX_TOKENS: usize = 6_000;
 
 /// Events in the order in which they come, as each host calls them.
-const CLAUDE_CODE: [(&str, Moment); 7] = [
-    ("SessionStart", Moment::Start),
-    ("UserPromptSubmit", Moment::Prompt),
-    ("PostToolUse", Moment::Tool),
-    ("PostToolUseFailure", Moment::Tool),
-    ("Stop", Moment::Stop),
-    ("PreCompact", Moment::Compact),
-    ("SessionEnd", Moment::End),
+const CLAUDE_CODE_EVENTS: [(&str, HookEventKind); 7] = [
+    ("SessionStart", HookEventKind::Start),
+    ("UserPromptSubmit", HookEventKind::Prompt),
+    ("PostToolUse", HookEventKind::Tool),
+    ("PostToolUseFailure", HookEventKind::Tool),
+    ("Stop", HookEventKind::Stop),
+    ("PreCompact", HookEventKind::Compact),
+    ("SessionEnd", HookEventKind::End),
 ];
-const CODEX: [(&str, Moment); 6] = [
-    ("SessionStart", Moment::Start),
-    ("UserPromptSubmit", Moment::Prompt),
-    ("PostToolUse", Moment::Tool),
-    ("Stop", Moment::Stop),
-    ("PreCompact", Moment::Compact),
-    ("SessionEnd", Moment::End),
+const CODEX_EVENTS: [(&str, HookEventKind); 6] = [
+    ("SessionStart", HookEventKind::Start),
+    ("UserPromptSubmit", HookEventKind::Prompt),
+    ("PostToolUse", HookEventKind::Tool),
+    ("Stop", HookEventKind::Stop),
+    ("PreCompact", HookEventKind::Compact),
+    ("SessionEnd", HookEventKind::End),
 ];
-const GEMINI: [(&str, Moment); 6] = [
-    ("SessionStart", Moment::Start),
-    ("BeforeAgent", Moment::Prompt),
-    ("AfterTool", Moment::Tool),
-    ("AfterAgent", Moment::Stop),
-    ("PreCompress", Moment::Compact),
-    ("SessionEnd", Moment::End),
+const GEMINI_EVENTS: [(&str, HookEventKind); 6] = [
+    ("SessionStart", HookEventKind::Start),
+    ("BeforeAgent", HookEventKind::Prompt),
+    ("AfterTool", HookEventKind::Tool),
+    ("AfterAgent", HookEventKind::Stop),
+    ("PreCompress", HookEventKind::Compact),
+    ("SessionEnd", HookEventKind::End),
 ];
-const CURSOR: [(&str, Moment); 7] = [
-    ("sessionStart", Moment::Start),
-    ("beforeSubmitPrompt", Moment::Prompt),
-    ("postToolUse", Moment::Tool),
-    ("postToolUseFailure", Moment::Tool),
-    ("afterAgentResponse", Moment::Stop),
-    ("preCompact", Moment::Compact),
-    ("sessionEnd", Moment::End),
+const CURSOR_EVENTS: [(&str, HookEventKind); 7] = [
+    ("sessionStart", HookEventKind::Start),
+    ("beforeSubmitPrompt", HookEventKind::Prompt),
+    ("postToolUse", HookEventKind::Tool),
+    ("postToolUseFailure", HookEventKind::Tool),
+    ("afterAgentResponse", HookEventKind::Stop),
+    ("preCompact", HookEventKind::Compact),
+    ("sessionEnd", HookEventKind::End),
 ];
 
-impl Host {
+impl HookHost {
     /// Every host.
     pub(crate) const ALL: [Self; 4] = [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Cursor];
 
@@ -87,36 +87,36 @@ impl Host {
     }
 
     /// The host of a name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|host| host.as_str().eq_ignore_ascii_case(name))
     }
 
     /// Its events, as it calls them.
-    pub(crate) fn events(self) -> &'static [(&'static str, Moment)] {
+    pub(crate) fn events(self) -> &'static [(&'static str, HookEventKind)] {
         match self {
-            Self::ClaudeCode => &CLAUDE_CODE,
-            Self::Codex => &CODEX,
-            Self::Gemini => &GEMINI,
-            Self::Cursor => &CURSOR,
+            Self::ClaudeCode => &CLAUDE_CODE_EVENTS,
+            Self::Codex => &CODEX_EVENTS,
+            Self::Gemini => &GEMINI_EVENTS,
+            Self::Cursor => &CURSOR_EVENTS,
         }
     }
 
     /// The events for which it should call: where failures of tools come by themselves, nothing is asked after each tool.
-    pub(crate) fn called(self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn subscribed_events(self) -> impl Iterator<Item = &'static str> {
         let apart = self.events().iter().any(|(name, _)| name.ends_with("UseFailure"));
         let events = self.events().iter().map(|(name, _)| *name);
         events.filter(move |name| !(apart && name.to_lowercase().ends_with("tooluse")))
     }
 
     /// An event by the host's name for it, however it is spelled, as the host spells it.
-    pub(crate) fn event(self, name: &str) -> Option<(&'static str, Moment)> {
+    pub(crate) fn find_event(self, name: &str) -> Option<(&'static str, HookEventKind)> {
         let plain = |name: &str| name.replace(['-', '_'], "").to_lowercase();
         self.events().iter().copied().find(|(event, _)| plain(event) == plain(name))
     }
 
     /// The most tokens of context that it gives to the model as they are.
-    pub(crate) fn max_tokens(self) -> usize {
-        if self == Self::Codex { CODEX_TOKENS } else { usize::MAX }
+    pub(crate) fn max_context_tokens(self) -> usize {
+        if self == Self::Codex { CODEX_MAX_TOKENS } else { usize::MAX }
     }
 
     /// The variable in which it tells the folder of the project, where it does.
@@ -129,7 +129,7 @@ impl Host {
     }
 
     /// The answer that gives the model a context, in the shape the host reads.
-    pub(crate) fn answer(self, event: &str, context: &str) -> Value {
+    pub(crate) fn context_response(self, event: &str, context: &str) -> Value {
         match self {
             Self::Cursor if event == "beforeSubmitPrompt" => {
                 json!({ "continue": true, "additional_context": context })
@@ -142,10 +142,10 @@ impl Host {
     }
 }
 
-impl Moment {
+impl HookEventKind {
     /// How long a hook may take; then it ends, whatever it was doing. A model waits for those that tell something; the end
     /// of a session has 1.5 seconds for all hooks of a host together.
-    pub(crate) fn limit(self) -> Duration {
+    pub(crate) fn time_limit(self) -> Duration {
         match self {
             Self::Start | Self::Prompt | Self::Tool => Duration::from_secs(2),
             Self::Stop | Self::Compact | Self::End => Duration::from_secs(1),
@@ -159,23 +159,23 @@ mod tests {
 
     #[test]
     fn events_are_known_however_they_are_spelled() {
-        let known = |name| Host::ClaudeCode.event(name);
-        assert_eq!(known("user-prompt-submit"), Some(("UserPromptSubmit", Moment::Prompt)));
+        let known = |name| HookHost::ClaudeCode.find_event(name);
+        assert_eq!(known("user-prompt-submit"), Some(("UserPromptSubmit", HookEventKind::Prompt)));
         assert_eq!(known("userpromptsubmit"), known("UserPromptSubmit"));
         assert_eq!(known("SubagentStop"), None);
-        assert_eq!(Host::named("Claude-Code"), Some(Host::ClaudeCode));
+        assert_eq!(HookHost::from_name("Claude-Code"), Some(HookHost::ClaudeCode));
     }
 
     #[test]
     fn every_host_tells_all_moments() {
-        for host in Host::ALL {
+        for host in HookHost::ALL {
             for moment in [
-                Moment::Start,
-                Moment::Prompt,
-                Moment::Tool,
-                Moment::Stop,
-                Moment::Compact,
-                Moment::End,
+                HookEventKind::Start,
+                HookEventKind::Prompt,
+                HookEventKind::Tool,
+                HookEventKind::Stop,
+                HookEventKind::Compact,
+                HookEventKind::End,
             ] {
                 assert!(
                     host.events().iter().any(|(_, known)| *known == moment),

@@ -5,13 +5,13 @@
 
 mod host;
 mod event;
-mod asks;
+mod classify;
 mod project;
 mod transcript;
 mod conversation;
-mod desk;
-mod tell;
-mod store;
+mod spool;
+mod context;
+mod drain;
 
 use std::{
     ffi::OsString,
@@ -25,23 +25,23 @@ use std::{
 use clap::Args;
 use everlore::{
     Turn,
-    text::blocks::without_blocks,
+    text::injected_blocks::strip_injected_blocks,
     types::{Role, to_millisecond},
 };
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use self::{
-    asks::is_command,
-    desk::{Desk, Waiting, digest},
-    event::Event,
+    classify::is_command,
+    event::HookEvent,
+    spool::{Spool, SpooledTurn, digest},
 };
-pub(crate) use desk::Left;
-use host::Moment;
-pub(crate) use host::{CODEX_TOKENS, Host};
+use host::HookEventKind;
+pub(crate) use host::{CODEX_MAX_TOKENS, HookHost};
+pub(crate) use spool::SpoolBacklog;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
 };
 
@@ -49,13 +49,13 @@ use crate::{
 const MAX_EVENT_BYTES: u64 = 32 * 1024 * 1024;
 
 /// How long storing and reading may take: a model may be asked, and some of them think for minutes.
-const STORING_LIMIT: Duration = Duration::from_secs(15 * 60);
+const DRAIN_LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// What stands for an event when everything that waits is to be stored.
-const STORE: &str = "store";
+const DRAIN_EVENT: &str = "store";
 
 /// The variable that switches hooks off.
-const SWITCH: &str = "EVERLORE_HOOKS";
+const HOOKS_VARIABLE: &str = "EVERLORE_HOOKS";
 
 /// Answer an event of a coding agent: JSON on standard input, JSON on standard output
 ///
@@ -80,99 +80,102 @@ pub(crate) struct HookArgs {
 
 impl HookArgs {
     /// Tells, stores, or does nothing. What goes wrong is left to whoever calls: see [`never_fails`].
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        if std::env::var(SWITCH).is_ok_and(|switch| switch.eq_ignore_ascii_case("off")) {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        if std::env::var(HOOKS_VARIABLE).is_ok_and(|switch| switch.eq_ignore_ascii_case("off")) {
             return Ok(Exit::Done);
         }
-        let host = Host::named(&self.host).ok_or_else(|| unknown("host", &self.host))?;
-        if self.event == STORE {
-            return Box::pin(store::run(cx, out, self.read.as_deref(), self.end.as_deref())).await;
+        let host =
+            HookHost::from_name(&self.host).ok_or_else(|| unknown_name("host", &self.host))?;
+        if self.event == DRAIN_EVENT {
+            return Box::pin(drain::run(cx, out, self.read.as_deref(), self.end.as_deref())).await;
         }
-        let known = host.event(&self.event).ok_or_else(|| unknown("event", &self.event))?;
-        limit(known.1.limit());
-        match Event::read(host, known, &input()?) {
-            Some(event) if !event.is_of_a_subagent() => answer(&event, cx, out).await,
+        let known =
+            host.find_event(&self.event).ok_or_else(|| unknown_name("event", &self.event))?;
+        exit_after(known.1.time_limit());
+        match HookEvent::parse(host, known, &read_stdin()?) {
+            Some(event) if !event.is_from_subagent() => respond(&event, cx, out).await,
             _ => Ok(Exit::Done),
         }
     }
 }
 
 /// Does what the moment asks for.
-async fn answer(event: &Event, cx: &Context, out: &mut Output) -> Result<Exit> {
+async fn respond(event: &HookEvent, cx: &CliContext, out: &mut Output) -> Result<Exit> {
     if !cx.agent_config().memory.enabled {
         return Ok(Exit::Done);
     }
-    if event.moment == Moment::Tool && event.failure().is_none() {
+    if event.kind == HookEventKind::Tool && event.tool_error().is_none() {
         return Ok(Exit::Done);
     }
-    let Some(call) = Call::of(event, cx)? else { return Ok(Exit::Done) };
-    let told = match event.moment {
-        Moment::Start => tell::beginning(&call).await?,
-        Moment::Prompt => match call.message() {
-            Some(message) => heard(&call, &message).await?,
+    let Some(call) = HookCall::for_event(event, cx)? else { return Ok(Exit::Done) };
+    let told = match event.kind {
+        HookEventKind::Start => context::for_session_start(&call).await?,
+        HookEventKind::Prompt => match call.user_message() {
+            Some(message) => on_prompt(&call, &message).await?,
             None => None,
         },
-        Moment::Tool => tell::for_failure(&call).await?,
-        Moment::Stop | Moment::Compact | Moment::End => {
-            call.close()?;
+        HookEventKind::Tool => context::for_tool_error(&call).await?,
+        HookEventKind::Stop | HookEventKind::Compact | HookEventKind::End => {
+            call.on_stop()?;
             None
         }
     };
     if let Some(context) = told {
-        out.json(&event.host.answer(event.name, &context))?;
+        out.json(&event.host.context_response(event.name, &context))?;
     }
-    leave(out)
+    exit_now(out)
 }
 
 /// Puts down what the user said, and says what is worth knowing for it: even where nothing can be written.
-async fn heard(call: &Call<'_>, message: &str) -> Result<Option<String>> {
-    let hearing = call.hear(message);
-    let told = tell::for_message(call, message).await;
+async fn on_prompt(call: &HookCall<'_>, message: &str) -> Result<Option<String>> {
+    let hearing = call.spool_prompt(message);
+    let told = context::for_prompt(call, message).await;
     let heard = match hearing {
         Ok(hearing) => hearing.await.unwrap_or_else(|error| Err(io::Error::other(error))),
         Err(error) => Err(error),
     };
     match told? {
-        None => heard.map(|()| None).map_err(|error| call.failed(error)),
+        None => heard.map(|()| None).map_err(|error| call.io_error(error)),
         told => Ok(told),
     }
 }
 
 /// Ends the process as soon as the answer is out: letting go of what was read to answer would take longer than a tenth of
 /// the whole.
-fn leave(out: &mut Output) -> Result<Exit> {
+fn exit_now(out: &mut Output) -> Result<Exit> {
     out.flush()?;
     std::process::exit(0)
 }
 
 /// One call of a hook, with what it needs.
-struct Call<'a> {
-    event: &'a Event,
-    cx: &'a Context,
-    desk: Desk,
+struct HookCall<'a> {
+    event: &'a HookEvent,
+    cx: &'a CliContext,
+    spool: Spool,
     /// What the host calls the conversation, and which host it is.
-    key: String,
+    conversation_key: String,
     /// The name of the conversation in the memory.
     session: String,
 }
 
-impl<'a> Call<'a> {
+impl<'a> HookCall<'a> {
     /// Finds the conversation; none if the event belongs to none.
-    fn of(event: &'a Event, cx: &'a Context) -> Result<Option<Self>> {
+    fn for_event(event: &'a HookEvent, cx: &'a CliContext) -> Result<Option<Self>> {
         let Some(id) = event.session_id() else { return Ok(None) };
-        let (desk, host) = (Desk::of(&cx.home), event.host);
+        let (desk, host) = (Spool::in_home(&cx.home), event.host);
         let key = format!("{}/{id}", host.as_str());
         let named = || {
             let told = host.project_variable().and_then(std::env::var_os).map(PathBuf::from);
-            let folder = told.filter(|folder| folder.is_absolute()).or_else(|| event.folder());
-            let project = folder.map(|folder| project::project_of(&folder)).unwrap_or_default();
+            let folder =
+                told.filter(|folder| folder.is_absolute()).or_else(|| event.working_folder());
+            let project = folder.map(|folder| project::project_name(&folder)).unwrap_or_default();
             match project.is_empty() {
                 true => key.clone(),
                 false => format!("{}/{project}/{id}", host.as_str()),
             }
         };
         // An agent may change its folder; the conversation keeps its name.
-        let session = desk.change(&key, |known| {
+        let session = desk.update_conversation(&key, |known| {
             if known.name.is_empty() {
                 known.name = named();
             }
@@ -180,81 +183,92 @@ impl<'a> Call<'a> {
         });
         // Where nothing can be written, something may still be told.
         let session = session.unwrap_or_else(|_| named());
-        Ok(Some(Self { event, cx, desk, key, session }))
+        Ok(Some(Self { event, cx, spool: desk, conversation_key: key, session }))
     }
 
     /// What the user said; none if it is nothing that a memory is about.
-    fn message(&self) -> Option<String> {
-        let said = without_blocks(self.event.prompt()?).into_owned();
+    fn user_message(&self) -> Option<String> {
+        let said = strip_injected_blocks(self.event.prompt()?).into_owned();
         (!said.is_empty() && !is_command(&said)).then_some(said)
     }
 
     /// Puts down what the user said, while others go on: the disk is waited for, and looking for secrets takes its time.
-    fn hear(&self, message: &str) -> io::Result<JoinHandle<io::Result<()>>> {
-        let number = self.desk.change(&self.key, |known| Ok(known.hear(message)))?;
+    fn spool_prompt(&self, message: &str) -> io::Result<JoinHandle<io::Result<()>>> {
+        let number = self.spool.update_conversation(&self.conversation_key, |known| {
+            Ok(known.record_prompt(message))
+        })?;
         let own = self.event.exchange_id().map_or_else(|| number.to_string(), str::to_owned);
-        let (run, waiting) = self.waiting(Role::User, &own, message);
-        let (desk, masks) = (self.desk.clone(), self.masks());
-        Ok(spawn_blocking(move || desk.put(&run, &waiting, masks)))
+        let (run, waiting) = self.spooled_turn(Role::User, &own, message);
+        let (desk, masks) = (self.spool.clone(), self.masks_secrets());
+        Ok(spawn_blocking(move || desk.put_turn(&run, &waiting, masks)))
     }
 
     /// Puts down what was answered, and has everything stored that waits.
-    fn close(&self) -> Result<()> {
-        let moment = self.event.moment;
-        if moment == Moment::Stop {
-            self.hear_answer()?;
+    fn on_stop(&self) -> Result<()> {
+        let moment = self.event.kind;
+        if moment == HookEventKind::Stop {
+            self.spool_answer()?;
         }
-        if moment == Moment::Compact {
-            self.changed(|known| {
-                known.forget_told(self.cx.now().timestamp());
+        if moment == HookEventKind::Compact {
+            self.update_conversation(|known| {
+                known.forget_injected(self.cx.now().timestamp());
                 Ok(())
             })?;
         }
         let then = match moment {
-            Moment::Compact => vec!["--read", &self.session],
-            Moment::End => vec!["--end", &self.session],
+            HookEventKind::Compact => vec!["--read", &self.session],
+            HookEventKind::End => vec!["--end", &self.session],
             _ => Vec::new(),
         };
-        store::detach(self.cx, self.event.host, &then)
+        drain::spawn_drain(self.cx, self.event.host, &then)
     }
 
-    fn hear_answer(&self) -> Result<()> {
-        let number = self.changed(|known| Ok(known.answered()))?;
+    fn spool_answer(&self) -> Result<()> {
+        let number = self.update_conversation(|known| Ok(known.record_answer()))?;
         let from_file = match (number, self.event.answer()) {
-            (1.., Some(_)) => transcript::Last::default(),
-            _ => self.event.transcript().map(|path| transcript::last(&path)).unwrap_or_default(),
+            (1.., Some(_)) => transcript::LastExchange::default(),
+            _ => self
+                .event
+                .transcript_path()
+                .map(|path| transcript::last_exchange(&path))
+                .unwrap_or_default(),
         };
         // The hooks were not there when it was asked: the event or the transcript tells what.
         if number == 0
-            && let Some(prompt) = self.message().or(from_file.prompt)
+            && let Some(prompt) = self.user_message().or(from_file.prompt)
         {
-            self.put(Role::User, &digest(&[&prompt]), &prompt)?;
+            self.spool_turn(Role::User, &digest(&[&prompt]), &prompt)?;
         }
-        let answer =
-            self.event.answer().map(|text| without_blocks(text).into_owned()).or(from_file.answer);
+        let answer = self
+            .event
+            .answer()
+            .map(|text| strip_injected_blocks(text).into_owned())
+            .or(from_file.answer);
         match answer.filter(|answer| !answer.is_empty()) {
             Some(answer) => {
                 let own =
                     self.event.exchange_id().map_or_else(|| number.to_string(), str::to_owned);
-                self.put(Role::Assistant, &digest(&[&own, &answer]), &answer)
+                self.spool_turn(Role::Assistant, &digest(&[&own, &answer]), &answer)
             }
             None => Ok(()),
         }
     }
 
     /// Puts a turn down; `own` tells it from the others of the conversation.
-    fn put(&self, role: Role, own: &str, text: &str) -> Result<()> {
-        let (run, waiting) = self.waiting(role, own, text);
-        self.desk.put(&run, &waiting, self.masks()).map_err(|error| self.failed(error))
+    fn spool_turn(&self, role: Role, own: &str, text: &str) -> Result<()> {
+        let (run, waiting) = self.spooled_turn(role, own, text);
+        self.spool
+            .put_turn(&run, &waiting, self.masks_secrets())
+            .map_err(|error| self.io_error(error))
     }
 
-    fn masks(&self) -> bool {
+    fn masks_secrets(&self) -> bool {
         self.cx.agent_config().memory.mask_secrets
     }
 
     /// A turn as it is put down, with its run.
-    fn waiting(&self, role: Role, own: &str, text: &str) -> (String, Waiting) {
-        let run = format!("hook-{}", digest(&[&self.key, &format!("{role:?}"), own]));
+    fn spooled_turn(&self, role: Role, own: &str, text: &str) -> (String, SpooledTurn) {
+        let run = format!("hook-{}", digest(&[&self.conversation_key, &format!("{role:?}"), own]));
         let turn = Turn {
             text: text.to_owned(),
             session: Some(self.session.clone()),
@@ -263,31 +277,33 @@ impl<'a> Call<'a> {
             time: Some(to_millisecond(self.cx.now().timestamp())),
         };
         let host = self.event.host.as_str().to_owned();
-        (run, Waiting { scope: self.cx.scope.clone(), host, turn })
+        (run, SpooledTurn { scope: self.cx.scope.clone(), host, turn })
     }
 
-    fn changed<T>(
+    fn update_conversation<T>(
         &self,
-        change: impl FnOnce(&mut conversation::Conversation) -> io::Result<T>,
+        change: impl FnOnce(&mut conversation::ConversationState) -> io::Result<T>,
     ) -> Result<T> {
-        self.desk.change(&self.key, change).map_err(|error| self.failed(error))
+        self.spool
+            .update_conversation(&self.conversation_key, change)
+            .map_err(|error| self.io_error(error))
     }
 
-    fn failed(&self, error: io::Error) -> Failure {
-        Failure::io(self.cx.home.join("hooks").display().to_string(), error)
+    fn io_error(&self, error: io::Error) -> CliError {
+        CliError::io(self.cx.home.join("hooks").display().to_string(), error)
     }
 }
 
 /// All of standard input, which may never end: then the limit does.
-fn input() -> Result<Vec<u8>> {
+fn read_stdin() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(MAX_EVENT_BYTES).read_to_end(&mut bytes);
-    read.map_err(|error| Failure::io("reading standard input", error))?;
+    read.map_err(|error| CliError::io("reading standard input", error))?;
     Ok(bytes)
 }
 
 /// Ends the process after this time, as if all were well: an agent must never wait for its memory.
-fn limit(time: Duration) {
+fn exit_after(time: Duration) {
     thread::spawn(move || {
         thread::sleep(time);
         std::process::exit(0);
@@ -309,19 +325,19 @@ pub(crate) fn is_hook(args: &[OsString]) -> bool {
 }
 
 /// What a hook exits with, whatever happened: to some hosts any other number means that the agent must not go on.
-pub(crate) fn never_fails(args: &[OsString], work: impl FnOnce() -> ExitCode) -> ExitCode {
-    if !args.iter().any(|arg| arg == STORE) {
+pub(crate) fn always_succeed(args: &[OsString], work: impl FnOnce() -> ExitCode) -> ExitCode {
+    if !args.iter().any(|arg| arg == DRAIN_EVENT) {
         // Before anything is looked at: even a folder may not answer.
-        limit(Moment::Prompt.limit());
+        exit_after(HookEventKind::Prompt.time_limit());
     }
     // What went wrong was told on standard error already.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     ExitCode::SUCCESS
 }
 
-fn unknown(what: &str, name: &str) -> Failure {
-    let hosts = Host::ALL.map(Host::as_str).join(", ");
-    Failure::invalid(
+fn unknown_name(what: &str, name: &str) -> CliError {
+    let hosts = HookHost::ALL.map(HookHost::as_str).join(", ");
+    CliError::invalid(
         format!("there is no {what} `{name}`"),
         format!("hosts: {hosts}; `everlore connect HOST --print` shows the events of each"),
     )
@@ -334,10 +350,13 @@ mod tests {
     #[test]
     fn a_hook_that_panics_exits_with_zero() {
         // As when storing, so that no limit ends the test.
-        let args = [OsString::from(STORE)];
-        let code = never_fails(&args, || panic!("this is only a test"));
+        let args = [OsString::from(DRAIN_EVENT)];
+        let code = always_succeed(&args, || panic!("this is only a test"));
         assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::SUCCESS));
-        assert_eq!(format!("{:?}", never_fails(&args, || ExitCode::from(2))), format!("{code:?}"));
+        assert_eq!(
+            format!("{:?}", always_succeed(&args, || ExitCode::from(2))),
+            format!("{code:?}")
+        );
     }
 
     #[test]

@@ -6,19 +6,20 @@ use std::{
 };
 
 /// Characters of a name; the rest says nothing.
-const MAX_CHARS: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 
 /// The name of the project of a folder: the end of the address of its repository, or the name of the folder.
-pub(super) fn project_of(folder: &Path) -> String {
-    let Some((root, git)) = repository(folder) else { return name_of(folder) };
+pub(super) fn project_name(folder: &Path) -> String {
+    let Some((root, git)) = find_repository(folder) else { return folder_name(folder) };
     let config = fs::read_to_string(git.join("config")).unwrap_or_default();
     // The main worktree of a repository without an address is the folder of its `.git`.
     let main = if git.file_name().is_some_and(|name| name == ".git") { git.parent() } else { None };
-    remote(&config).map_or_else(|| name_of(main.unwrap_or(&root)), |url| named(&url))
+    remote_url(&config)
+        .map_or_else(|| folder_name(main.unwrap_or(&root)), |url| name_from_url(&url))
 }
 
 /// The nearest folder above that is a repository, and where its settings are: a worktree shares those of the first one.
-fn repository(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+fn find_repository(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let root = folder.ancestors().find(|folder| folder.join(".git").exists())?;
     let git = root.join(".git");
     if git.is_dir() {
@@ -32,7 +33,7 @@ fn repository(folder: &Path) -> Option<(PathBuf, PathBuf)> {
 }
 
 /// The address of `origin`, or of whatever remote comes first.
-fn remote(config: &str) -> Option<String> {
+fn remote_url(config: &str) -> Option<String> {
     let mut section = "";
     let mut first = None;
     for line in config.lines().map(str::trim) {
@@ -52,26 +53,26 @@ fn remote(config: &str) -> Option<String> {
 }
 
 /// `owner/name` of an address, without what tells nothing.
-fn named(url: &str) -> String {
+fn name_from_url(url: &str) -> String {
     let path = url.trim_end_matches('/').trim_end_matches(".git");
     let mut parts = path.rsplit(['/', ':', '\\']).filter(|part| !part.is_empty());
     let (name, owner) = (parts.next().unwrap_or_default(), parts.next());
     // In what is only a path, the folder above says nothing.
     let remote = url.contains("://") || url.contains('@');
     match owner.filter(|owner| remote && !owner.contains(['@', '.'])) {
-        Some(owner) => plain(&format!("{owner}/{name}")),
-        None => plain(name),
+        Some(owner) => sanitize_name(&format!("{owner}/{name}")),
+        None => sanitize_name(name),
     }
 }
 
-fn name_of(folder: &Path) -> String {
-    plain(&folder.file_name().map(|name| name.to_string_lossy()).unwrap_or_default())
+fn folder_name(folder: &Path) -> String {
+    sanitize_name(&folder.file_name().map(|name| name.to_string_lossy()).unwrap_or_default())
 }
 
 /// A name that is good for a name of a conversation.
-fn plain(name: &str) -> String {
+fn sanitize_name(name: &str) -> String {
     let kept = |c: char| if c.is_alphanumeric() || "-_./".contains(c) { c } else { '-' };
-    name.chars().take(MAX_CHARS).map(kept).collect()
+    name.chars().take(MAX_NAME_CHARS).map(kept).collect()
 }
 
 #[cfg(test)]
@@ -85,9 +86,9 @@ mod tests {
             "https://user:secret@example.org/tea/pot.git",
             "ssh://git@example.org:22/tea/pot/",
         ] {
-            assert_eq!(named(url), "tea/pot", "{url}");
+            assert_eq!(name_from_url(url), "tea/pot", "{url}");
         }
-        assert_eq!(named("/srv/git/茶壶.git"), "茶壶");
+        assert_eq!(name_from_url("/srv/git/茶壶.git"), "茶壶");
     }
 
     #[test]
@@ -99,16 +100,16 @@ mod tests {
         let own = main.join(".git/worktrees/other");
         fs::write(own.join("commondir"), "../..\n").unwrap();
         fs::write(other.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
-        assert_eq!(project_of(&other.join("src/深")), "tea-pot");
+        assert_eq!(project_name(&other.join("src/深")), "tea-pot");
         let config = "[remote \"up\"]\n\turl = https://h/a/b\n[remote \"origin\"]\n\turl = git@h:tea/pot.git\n";
         fs::write(main.join(".git/config"), config).unwrap();
-        assert_eq!(project_of(&other), "tea/pot");
-        assert_eq!(project_of(&main), "tea/pot");
+        assert_eq!(project_name(&other), "tea/pot");
+        assert_eq!(project_name(&main), "tea/pot");
     }
 
     #[test]
     fn a_folder_without_a_repository_has_its_own_name() {
-        assert_eq!(project_of(Path::new("/nowhere/我的 project")), "我的-project");
-        assert_eq!(project_of(Path::new("/")), "");
+        assert_eq!(project_name(Path::new("/nowhere/我的 project")), "我的-project");
+        assert_eq!(project_name(Path::new("/")), "");
     }
 }

@@ -6,41 +6,43 @@ use std::{
     path::Path,
 };
 
-use everlore::text::blocks::without_blocks;
+use everlore::text::injected_blocks::strip_injected_blocks;
 use serde_json::Value;
 
 /// Bytes at the end of a file that are looked at: more than the longest exchange that anyone reads.
-const MAX_BYTES: u64 = 2 * 1024 * 1024;
+const MAX_TAIL_BYTES: u64 = 2 * 1024 * 1024;
 
 /// What was said last, by each.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Last {
+pub(super) struct LastExchange {
     pub(super) prompt: Option<String>,
     pub(super) answer: Option<String>,
 }
 
 /// The last message of the user and the last answer; neither where they cannot be read.
-pub(super) fn last(path: &Path) -> Last {
-    end_of(path).map(|text| last_of(&text)).unwrap_or_default()
+pub(super) fn last_exchange(path: &Path) -> LastExchange {
+    read_tail(path).map(|text| parse_last_exchange(&text)).unwrap_or_default()
 }
 
-fn end_of(path: &Path) -> Option<String> {
+fn read_tail(path: &Path) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(MAX_BYTES))).ok()?;
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_TAIL_BYTES))).ok()?;
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    file.take(MAX_TAIL_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn last_of(text: &str) -> Last {
-    let mut last = Last::default();
+fn parse_last_exchange(text: &str) -> LastExchange {
+    let mut last = LastExchange::default();
     // A line that is cut in half, at either end, is no JSON and is passed over.
     let lines = text.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    for (role, said) in lines.filter_map(|line| message(&line)) {
+    for (role, said) in lines.filter_map(|line| parse_message(&line)) {
         match role {
-            By::User if last.prompt.is_none() => last.prompt = Some(said),
-            By::Agent if last.answer.is_none() && last.prompt.is_none() => last.answer = Some(said),
+            TranscriptRole::User if last.prompt.is_none() => last.prompt = Some(said),
+            TranscriptRole::Agent if last.answer.is_none() && last.prompt.is_none() => {
+                last.answer = Some(said)
+            }
             _ => {}
         }
         if last.prompt.is_some() {
@@ -50,13 +52,13 @@ fn last_of(text: &str) -> Last {
     last
 }
 
-enum By {
+enum TranscriptRole {
     User,
     Agent,
 }
 
 /// Who said what in a line. Hosts wrap messages differently: what they share is a role and texts.
-fn message(line: &Value) -> Option<(By, String)> {
+fn parse_message(line: &Value) -> Option<(TranscriptRole, String)> {
     let is_true = |name: &str| line.get(name).and_then(Value::as_bool) == Some(true);
     if is_true("isSidechain") || is_true("isMeta") || is_true("isCompactSummary") {
         return None;
@@ -66,16 +68,16 @@ fn message(line: &Value) -> Option<(By, String)> {
     let inner = inner.unwrap_or(line);
     let role = inner.get("role").or_else(|| line.get("role")).or_else(|| line.get("type"))?;
     let by = match role.as_str()? {
-        "user" => By::User,
-        "assistant" | "gemini" => By::Agent,
+        "user" => TranscriptRole::User,
+        "assistant" | "gemini" => TranscriptRole::Agent,
         _ => return None,
     };
-    let said = without_blocks(&texts(inner.get("content")?)).into_owned();
+    let said = strip_injected_blocks(&text_content(inner.get("content")?)).into_owned();
     (!said.is_empty()).then_some((by, said))
 }
 
 /// The texts of a content, without calls of tools and their results.
-fn texts(content: &Value) -> String {
+fn text_content(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(items) => {
@@ -95,8 +97,8 @@ fn texts(content: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn said(prompt: &str, answer: &str) -> Last {
-        Last { prompt: Some(prompt.into()), answer: Some(answer.into()) }
+    fn exchange(prompt: &str, answer: &str) -> LastExchange {
+        LastExchange { prompt: Some(prompt.into()), answer: Some(answer.into()) }
     }
 
     #[test]
@@ -109,7 +111,7 @@ mod tests {
 {"type":"assistant","isSidechain":true,"message":{"role":"assistant","content":"from below"}}
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Postgres."}]}}
 "#;
-        assert_eq!(last_of(text), said("我们用什么数据库？", "Postgres."));
+        assert_eq!(parse_last_exchange(text), exchange("我们用什么数据库？", "Postgres."));
     }
 
     #[test]
@@ -118,14 +120,17 @@ mod tests {
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"which port?"}]}}
 {"type":"event_msg","payload":{"type":"token_count"}}
 {"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"5433"}]}}"#;
-        assert_eq!(last_of(text), said("which port?", "5433"));
+        assert_eq!(parse_last_exchange(text), exchange("which port?", "5433"));
     }
 
     #[test]
     fn a_prompt_without_an_answer_has_none() {
         let text = r#"{"type":"assistant","message":{"content":"before"}}
 {"type":"user","message":{"content":"and now?"}}"#;
-        assert_eq!(last_of(text), Last { prompt: Some("and now?".into()), answer: None });
-        assert_eq!(last(Path::new("/nowhere")), Last::default());
+        assert_eq!(
+            parse_last_exchange(text),
+            LastExchange { prompt: Some("and now?".into()), answer: None }
+        );
+        assert_eq!(last_exchange(Path::new("/nowhere")), LastExchange::default());
     }
 }

@@ -10,19 +10,19 @@ use std::{fs, path::PathBuf};
 use clap::Args;
 use everlore::{
     Document, Engine,
-    files::documents::{Format, is_binary},
+    files::documents::{DocFormat, is_binary},
     ingest::IngestOptions,
     types::Timestamp,
 };
 
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
-    words::size,
+    render::format_bytes,
 };
 use glob::Glob;
-use report::{Outcome, Report};
+use report::{IngestOutcome, IngestSummary};
 use walk::{Choice, File, Found};
 
 /// Make documents knowledge: text, markdown, HTML and source code, in chunks with their headings
@@ -57,7 +57,7 @@ pub(crate) struct IngestArgs {
 
 impl IngestArgs {
     /// Ingests one file after the other and tells what became of each.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let choice = Choice::new(self.include, self.exclude, &cx.home);
         let found = Found::below(&self.paths, &choice, self.prune);
         let engine = cx.engine().await?;
@@ -68,67 +68,67 @@ impl IngestArgs {
             dry_run: self.dry_run,
             keep_secrets: false,
         };
-        let mut report = Report::new(run, self.dry_run);
+        let mut report = IngestSummary::new(run, self.dry_run);
         for (path, failure) in &found.failures {
-            report.push(path.clone(), Outcome::Failed(failure.clone()));
+            report.push(path.clone(), IngestOutcome::Failed(failure.clone()));
         }
         let bar = out.progress("ingesting", Some(found.files.len()));
         for file in &found.files {
-            let outcome = ingest(engine, cx, file, self.max_bytes, &options).await;
+            let outcome = ingest_file(engine, cx, file, self.max_bytes, &options).await;
             bar.inc(1);
             report.push(file.shown.clone(), outcome?);
         }
         bar.finish_and_clear();
         if self.prune {
-            prune(engine, cx, &found, &options, &mut report).await?;
+            prune_documents(engine, cx, &found, &options, &mut report).await?;
         }
-        report.tell(out)
+        report.print(out)
     }
 }
 
 /// Ingests one file; only a failure of the disk or the database is one of the whole command.
-async fn ingest(
+async fn ingest_file(
     engine: &Engine,
-    cx: &Context,
+    cx: &CliContext,
     file: &File,
     max_bytes: u64,
     options: &IngestOptions,
-) -> Result<Outcome> {
-    let document = match read(file, max_bytes) {
+) -> Result<IngestOutcome> {
+    let document = match read_document(file, max_bytes) {
         Ok(document) => document,
         Err(outcome) => return Ok(outcome),
     };
-    match engine.ingest_document(&cx.scope, &document, options).await.map_err(Failure::from) {
-        Ok(report) => Ok(Outcome::Ingested(Box::new(report))),
+    match engine.ingest_document(&cx.scope, &document, options).await.map_err(CliError::from) {
+        Ok(report) => Ok(IngestOutcome::Ingested(Box::new(report))),
         Err(failure) if failure.is_storage() => Err(failure),
-        Err(failure) => Ok(Outcome::Failed(failure)),
+        Err(failure) => Ok(IngestOutcome::Failed(failure)),
     }
 }
 
 /// The file as a document, or why it is none. What nobody named is left out; what somebody did is a failure.
-fn read(file: &File, max_bytes: u64) -> Result<Document, Outcome> {
-    let failed = |error| Outcome::Failed(Failure::io("reading it", error));
+fn read_document(file: &File, max_bytes: u64) -> Result<Document, IngestOutcome> {
+    let failed = |error| IngestOutcome::Failed(CliError::io("reading it", error));
     let left_out = |reason: String, hint: &str| match file.named {
-        true => Outcome::Failed(Failure::invalid(reason, hint)),
-        false => Outcome::Skipped(reason),
+        true => IngestOutcome::Failed(CliError::invalid(reason, hint)),
+        false => IngestOutcome::Skipped(reason),
     };
     let data = fs::metadata(&file.path).map_err(failed)?;
     if data.len() > max_bytes {
         return Err(left_out(
-            format!("it has {}, more than --max-bytes allows", size(data.len())),
+            format!("it has {}, more than --max-bytes allows", format_bytes(data.len())),
             "allow more with --max-bytes",
         ));
     }
     let bytes = fs::read(&file.path).map_err(failed)?;
-    let format = Format::of(&file.id);
+    let format = DocFormat::from_path(&file.id);
     let reads_pdf = cfg!(feature = "pdf");
-    if format == Format::Pdf && !reads_pdf {
+    if format == DocFormat::Pdf && !reads_pdf {
         return Err(left_out(
             "it is a PDF file, which this program was built without".to_owned(),
             "convert it first, for example with pdftotext, or install with: cargo install --features pdf",
         ));
     }
-    if format != Format::Pdf && is_binary(&bytes) {
+    if format != DocFormat::Pdf && is_binary(&bytes) {
         return Err(left_out("it is a binary file".to_owned(), "only text can be ingested"));
     }
     let modified_at = data.modified().ok().and_then(|at| Timestamp::try_from(at).ok());
@@ -136,17 +136,17 @@ fn read(file: &File, max_bytes: u64) -> Result<Document, Outcome> {
 }
 
 /// Takes out documents below what was named whose files are gone.
-async fn prune(
+async fn prune_documents(
     engine: &Engine,
-    cx: &Context,
+    cx: &CliContext,
     found: &Found,
     options: &IngestOptions,
-    report: &mut Report,
+    report: &mut IngestSummary,
 ) -> Result<()> {
     for id in engine.documents(&cx.scope).await? {
         if let Some(shown) = found.gone(&id) {
             let removed = engine.remove_document(&cx.scope, &id, options).await?;
-            report.push(shown, Outcome::Ingested(Box::new(removed)));
+            report.push(shown, IngestOutcome::Ingested(Box::new(removed)));
         }
     }
     Ok(())

@@ -5,35 +5,35 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    failure::{Exit, Failure, Result},
+    error::{CliError, Exit, Result},
     output::Output,
-    words::{count, visible},
+    render::{pluralize, sanitize},
 };
 
 /// Files left out that are told one by one; more would bury the rest.
-const MAX_TOLD: usize = 20;
+const MAX_LISTED_SKIPS: usize = 20;
 
 /// What became of one file.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum IngestOutcome {
     /// It was ingested, or taken out.
     Ingested(Box<IngestReport>),
     /// It is not for us.
     Skipped(String),
     /// It should have been ingested and could not.
-    Failed(Failure),
+    Failed(CliError),
 }
 
 /// What became of all files.
-pub(super) struct Report {
+pub(super) struct IngestSummary {
     run: String,
     dry_run: bool,
-    files: Vec<(String, Outcome)>,
+    files: Vec<(String, IngestOutcome)>,
 }
 
 /// The sums over all files.
 #[derive(Debug, Default, Serialize)]
-struct Sums {
+struct IngestTotals {
     ingested: usize,
     chunks: usize,
     added: usize,
@@ -44,39 +44,39 @@ struct Sums {
     failed: usize,
 }
 
-impl Report {
+impl IngestSummary {
     /// A report without files.
     pub(super) fn new(run: String, dry_run: bool) -> Self {
         Self { run, dry_run, files: Vec::new() }
     }
 
     /// Adds a file by the name it is told by.
-    pub(super) fn push(&mut self, shown: String, outcome: Outcome) {
+    pub(super) fn push(&mut self, shown: String, outcome: IngestOutcome) {
         self.files.push((shown, outcome));
     }
 
     /// Prints it and says how the command ended.
-    pub(super) fn tell(&self, out: &mut Output) -> Result<Exit> {
-        let sums = self.sums();
+    pub(super) fn print(&self, out: &mut Output) -> Result<Exit> {
+        let sums = self.totals();
         if out.is_json() {
-            out.json(&self.as_json(&sums))?;
+            out.json(&self.to_json(&sums))?;
         } else {
-            self.in_words(&sums, out)?;
+            self.print_text(&sums, out)?;
         }
         Ok(match sums {
-            Sums { failed: 1.., .. } => Exit::Failed,
-            Sums { ingested: 0, .. } => Exit::Nothing,
+            IngestTotals { failed: 1.., .. } => Exit::Failed,
+            IngestTotals { ingested: 0, .. } => Exit::NothingFound,
             _ => Exit::Done,
         })
     }
 
-    fn sums(&self) -> Sums {
-        let mut sums = Sums::default();
+    fn totals(&self) -> IngestTotals {
+        let mut sums = IngestTotals::default();
         for (_, outcome) in &self.files {
             match outcome {
-                Outcome::Skipped(_) => sums.skipped += 1,
-                Outcome::Failed(_) => sums.failed += 1,
-                Outcome::Ingested(report) => {
+                IngestOutcome::Skipped(_) => sums.skipped += 1,
+                IngestOutcome::Failed(_) => sums.failed += 1,
+                IngestOutcome::Ingested(report) => {
                     sums.ingested += 1;
                     sums.chunks += report.chunks;
                     sums.added += report.added;
@@ -90,17 +90,19 @@ impl Report {
     }
 
     /// The run, if there is anything to undo.
-    fn undoable(&self) -> Option<&str> {
-        let changed = |(_, outcome): &(String, Outcome)| matches!(outcome, Outcome::Ingested(report) if report.changes > 0);
+    fn undoable_run(&self) -> Option<&str> {
+        let changed = |(_, outcome): &(String, IngestOutcome)| matches!(outcome, IngestOutcome::Ingested(report) if report.changes > 0);
         (!self.dry_run && self.files.iter().any(changed)).then_some(self.run.as_str())
     }
 
-    fn as_json(&self, sums: &Sums) -> Value {
-        let file = |(path, outcome): &(String, Outcome)| match outcome {
-            Outcome::Skipped(reason) => json!({ "path": path, "skipped": reason }),
-            Outcome::Failed(Failure::Told(told)) => json!({ "path": path, "error": told }),
-            Outcome::Failed(Failure::BrokenPipe) => json!({ "path": path, "error": null }),
-            Outcome::Ingested(report) => {
+    fn to_json(&self, sums: &IngestTotals) -> Value {
+        let file = |(path, outcome): &(String, IngestOutcome)| match outcome {
+            IngestOutcome::Skipped(reason) => json!({ "path": path, "skipped": reason }),
+            IngestOutcome::Failed(CliError::Reported(told)) => {
+                json!({ "path": path, "error": told })
+            }
+            IngestOutcome::Failed(CliError::BrokenPipe) => json!({ "path": path, "error": null }),
+            IngestOutcome::Ingested(report) => {
                 let mut file = json!(report);
                 file["path"] = json!(path);
                 if let Some(file) = file.as_object_mut() {
@@ -113,48 +115,50 @@ impl Report {
         let mut answer = json!(sums);
         answer["files"] = self.files.iter().map(file).collect();
         answer["dry_run"] = self.dry_run.into();
-        answer["run"] = json!(self.undoable());
+        answer["run"] = json!(self.undoable_run());
         answer
     }
 
-    fn in_words(&self, sums: &Sums, out: &mut Output) -> Result<()> {
+    fn print_text(&self, sums: &IngestTotals, out: &mut Output) -> Result<()> {
         let mut skipped = 0;
         for (path, outcome) in &self.files {
-            let path = visible(path);
+            let path = sanitize(path);
             match outcome {
-                Outcome::Ingested(report) => {
-                    if let Some(told) = told(report) {
+                IngestOutcome::Ingested(report) => {
+                    if let Some(told) = describe_changes(report) {
                         out.line(&format!("{path}: {told}"))?;
                     }
                 }
-                Outcome::Failed(Failure::Told(failure)) => {
+                IngestOutcome::Failed(CliError::Reported(failure)) => {
                     out.line(&format!("{path}: failed, {}; {}", failure.message, failure.hint))?;
                 }
-                Outcome::Failed(Failure::BrokenPipe) => out.line(&format!("{path}: failed"))?,
-                Outcome::Skipped(reason) => {
+                IngestOutcome::Failed(CliError::BrokenPipe) => {
+                    out.line(&format!("{path}: failed"))?
+                }
+                IngestOutcome::Skipped(reason) => {
                     skipped += 1;
-                    if skipped <= MAX_TOLD {
+                    if skipped <= MAX_LISTED_SKIPS {
                         out.line(&format!("{path}: skipped, {reason}"))?;
                     }
                 }
             }
         }
-        if skipped > MAX_TOLD {
-            out.line(&format!("and {} more skipped", skipped - MAX_TOLD))?;
+        if skipped > MAX_LISTED_SKIPS {
+            out.line(&format!("and {} more skipped", skipped - MAX_LISTED_SKIPS))?;
         }
-        out.line(&self.summary(sums))?;
-        if let Some(run) = self.undoable() {
+        out.line(&self.summary_line(sums))?;
+        if let Some(run) = self.undoable_run() {
             out.line(&format!("undo with: everlore memory undo --run {run}"))?;
         }
         Ok(())
     }
 
-    fn summary(&self, sums: &Sums) -> String {
+    fn summary_line(&self, sums: &IngestTotals) -> String {
         let would = if self.dry_run { "would be " } else { "" };
         let mut line = format!(
             "{would}ingested {}: added {}, unchanged {}, removed {}",
-            count(sums.ingested, "file", "files"),
-            count(sums.added, "chunk", "chunks"),
+            pluralize(sums.ingested, "file", "files"),
+            pluralize(sums.added, "chunk", "chunks"),
             sums.unchanged,
             sums.removed
         );
@@ -172,7 +176,7 @@ impl Report {
 }
 
 /// What there is to tell about a file; nothing if it did not change.
-fn told(report: &IngestReport) -> Option<String> {
+fn describe_changes(report: &IngestReport) -> Option<String> {
     let numbers = [
         (report.added, "added"),
         (report.removed, "removed"),
@@ -186,7 +190,7 @@ fn told(report: &IngestReport) -> Option<String> {
     }
     parts.insert(
         0,
-        format!("{}, {}", report.format.as_str(), count(report.chunks, "chunk", "chunks")),
+        format!("{}, {}", report.format.as_str(), pluralize(report.chunks, "chunk", "chunks")),
     );
     parts.extend(report.note.clone());
     Some(parts.join(", "))

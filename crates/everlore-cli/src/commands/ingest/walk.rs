@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{glob::Glob, ignore::Ignore};
-use crate::failure::Failure;
+use crate::error::CliError;
 
 /// Folders that hold what programs made or fetched.
 const NEVER_WALKED: [&str; 4] = ["node_modules", "target", "__pycache__", "venv"];
@@ -50,7 +50,7 @@ pub(super) struct File {
 pub(super) struct Found {
     pub(super) files: Vec<File>,
     /// What cannot be read, by name.
-    pub(super) failures: Vec<(String, Failure)>,
+    pub(super) failures: Vec<(String, CliError)>,
     /// What was named: its id, and how it was written.
     roots: Vec<(String, String)>,
     seen: BTreeSet<String>,
@@ -96,7 +96,7 @@ impl Found {
     }
 
     fn fail(&mut self, shown: String, error: io::Error) {
-        self.failures.push((shown, Failure::io("reading it", error)));
+        self.failures.push((shown, CliError::io("reading it", error)));
     }
 
     fn named(&mut self, path: PathBuf, shown: &str, choice: &Choice) {

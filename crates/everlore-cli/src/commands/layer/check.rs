@@ -2,11 +2,11 @@
 
 use everlore::files::layers::{Layer, Layers};
 
-use super::bar;
-use crate::{context::Context, words::count};
+use super::fill_bar;
+use crate::{cli_context::CliContext, render::pluralize};
 
 /// What is worth telling about a file.
-pub(crate) struct Finding {
+pub(crate) struct LayerFinding {
     /// Whether something is wrong with it.
     pub(crate) problem: bool,
     /// What.
@@ -16,7 +16,7 @@ pub(crate) struct Finding {
 }
 
 /// Reads every layer of the home; returns how many there are in words, and what is to be told of them.
-pub(crate) fn findings(cx: &Context) -> (String, Vec<Finding>) {
+pub(crate) fn layer_findings(cx: &CliContext) -> (String, Vec<LayerFinding>) {
     let today = cx.now().date();
     let (mut files, mut found) = (0, Vec::new());
     for layers in Layers::all(&cx.home, &cx.settings.config.layers) {
@@ -30,30 +30,30 @@ pub(crate) fn findings(cx: &Context) -> (String, Vec<Finding>) {
                 continue;
             }
             files += 1;
-            found.extend(finding(&layers, layer, cx));
+            found.extend(check_layer(&layers, layer, cx));
         }
     }
-    (count(files, "file", "files"), found)
+    (pluralize(files, "file", "files"), found)
 }
 
-fn finding(layers: &Layers, layer: Layer, cx: &Context) -> Option<Finding> {
+fn check_layer(layers: &Layers, layer: Layer, cx: &CliContext) -> Option<LayerFinding> {
     let read = match layers.read(layer, cx.now().date()) {
         Err(error) => {
             let (message, hint) = (error.to_string(), error.hint().to_owned());
-            return Some(Finding { problem: true, message, hint });
+            return Some(LayerFinding { problem: true, message, hint });
         }
         Ok(read) => read,
     };
     let path = read.path.display();
     if read.usage.chars > read.usage.budget {
-        return Some(Finding {
+        return Some(LayerFinding {
             problem: false,
-            message: format!("{path}: {}; its end does not reach the prompt", bar(&read)),
+            message: format!("{path}: {}; its end does not reach the prompt", fill_bar(&read)),
             hint: format!("shorten it: everlore layer edit {layer}"),
         });
     }
     let target = read.link_to.as_ref()?;
-    Some(Finding {
+    Some(LayerFinding {
         problem: false,
         message: format!("{path} is a link to {}", target.display()),
         hint: "changes are written there; nothing needs to be done".to_owned(),

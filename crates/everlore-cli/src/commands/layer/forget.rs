@@ -4,25 +4,25 @@ use std::io::{self, IsTerminal};
 
 use clap::Args;
 use everlore::{
-    files::layers::{Forget, ForgottenText},
+    files::layers::{ForgetTarget, LayerForgetReceipt},
     ingest::day_uri,
 };
 use serde_json::json;
 
-use super::{Which, person};
+use super::{LayerTargetArgs, by_person};
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
-    words::count,
+    render::pluralize,
 };
 
 /// Erase a section, a text or everything from a file and from its history, for good
 #[derive(Debug, Args)]
 #[group(id = "what", required = true, multiple = false, args = ["section", "text", "all"])]
-pub(crate) struct ForgetArgs {
+pub(crate) struct LayerForgetArgs {
     #[command(flatten)]
-    which: Which,
+    which: LayerTargetArgs,
     /// Every section of this title
     #[arg(long, value_name = "TITLE")]
     section: Option<String>,
@@ -37,28 +37,28 @@ pub(crate) struct ForgetArgs {
     yes: bool,
 }
 
-impl ForgetArgs {
+impl LayerForgetArgs {
     /// Erases it and prints the receipt.
-    pub(super) fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let day = self.which.day(cx)?;
-        if !self.yes && !confirmed(out)? {
+    pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let day = self.which.resolve_day(cx)?;
+        if !self.yes && !confirm_forget(out)? {
             out.note("nothing was forgotten");
             return Ok(Exit::Failed);
         }
         let what = match (self.section, self.text) {
-            (Some(section), _) => Forget::Section(section),
-            (None, Some(text)) => Forget::Text(text),
-            (None, None) => Forget::All,
+            (Some(section), _) => ForgetTarget::Section(section),
+            (None, Some(text)) => ForgetTarget::Text(text),
+            (None, None) => ForgetTarget::All,
         };
-        let receipt = cx.layers().forget(self.which.layer, day, &what, &person(cx))?;
-        let found = Exit::found(receipt != ForgottenText::default());
+        let receipt = cx.layers().forget(self.which.layer, day, &what, &by_person(cx))?;
+        let found = Exit::from_found(receipt != LayerForgetReceipt::default());
         if out.is_json() {
             out.json(&json!({ "forgotten": receipt }))?;
-        } else if found == Exit::Nothing {
+        } else if found == Exit::NothingFound {
             out.note("it is nowhere in the file or its history");
         } else {
             let file = if receipt.file || receipt.archived { "the file and " } else { "" };
-            let images = count(receipt.images, "earlier state", "earlier states");
+            let images = pluralize(receipt.images, "earlier state", "earlier states");
             out.line(&format!("forgotten: gone from {file}{images} of it"))?;
         }
         if receipt.archived {
@@ -71,9 +71,9 @@ impl ForgetArgs {
     }
 }
 
-fn confirmed(out: &mut Output) -> Result<bool> {
+fn confirm_forget(out: &mut Output) -> Result<bool> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::invalid(
+        return Err(CliError::invalid(
             "forgetting is for good, and nobody can be asked here",
             "repeat the command with --yes, or use `everlore layer remove`, which can be undone",
         ));

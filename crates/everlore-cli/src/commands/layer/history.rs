@@ -3,21 +3,21 @@
 use clap::Args;
 use serde_json::json;
 
-use super::{Which, change, person};
+use super::{LayerTargetArgs, by_person, edit};
 use crate::{
-    commands::memory::diff::diff,
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    commands::memory::diff::word_diff,
+    error::{Exit, Result},
     output::Output,
-    times::minute,
-    words::{indented, visible},
+    render::{indent, sanitize},
+    times::format_minute,
 };
 
 /// Show what was changed in a file, by whom, when and why, the newest first
 #[derive(Debug, Args)]
-pub(crate) struct HistoryArgs {
+pub(crate) struct LayerHistoryArgs {
     #[command(flatten)]
-    which: Which,
+    which: LayerTargetArgs,
     /// The most changes to show
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     limit: usize,
@@ -25,18 +25,18 @@ pub(crate) struct HistoryArgs {
 
 /// Take back the last change of a file
 #[derive(Debug, Args)]
-pub(crate) struct UndoArgs {
+pub(crate) struct LayerUndoArgs {
     #[command(flatten)]
-    which: Which,
+    which: LayerTargetArgs,
     /// The number of the change, to be sure which one it is
     number: Option<u64>,
 }
 
-impl HistoryArgs {
+impl LayerHistoryArgs {
     /// Prints the changes.
-    pub(super) fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let day = self.which.day(cx)?;
-        let past = cx.layers().past(self.which.layer, day, &person(cx))?;
+    pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let day = self.which.resolve_day(cx)?;
+        let past = cx.layers().revisions(self.which.layer, day, &by_person(cx))?;
         let text = |index: usize| past.get(index).and_then(|past| past.text.clone());
         let shown = (0..past.len()).rev().take(self.limit);
         if out.is_json() {
@@ -52,7 +52,7 @@ impl HistoryArgs {
                 })
             };
             out.json(&json!({ "changes": shown.map(entry).collect::<Vec<_>>() }))?;
-            return Ok(Exit::found(!past.is_empty()));
+            return Ok(Exit::from_found(!past.is_empty()));
         }
         if past.is_empty() {
             out.note("nothing was changed yet");
@@ -60,22 +60,22 @@ impl HistoryArgs {
         for index in shown {
             let entry = &past[index];
             let actor = format!("{:?}", entry.actor).to_lowercase();
-            let when = minute(entry.at, &cx.now());
-            let cause = visible(&entry.cause);
+            let when = format_minute(entry.at, &cx.now());
+            let cause = sanitize(&entry.cause);
             out.line(&format!("#{} {when} {actor}: {cause}", entry.number))?;
             let before = index.checked_sub(1).and_then(text).unwrap_or_default();
-            let changed = diff(&before, entry.text.as_deref().unwrap_or_default());
-            out.line(&indented(&changed, 4))?;
+            let changed = word_diff(&before, entry.text.as_deref().unwrap_or_default());
+            out.line(&indent(&changed, 4))?;
         }
-        Ok(Exit::found(!past.is_empty()))
+        Ok(Exit::from_found(!past.is_empty()))
     }
 }
 
-impl UndoArgs {
+impl LayerUndoArgs {
     /// Takes the change back.
-    pub(super) fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let day = self.which.day(cx)?;
-        let undone = cx.layers().undo(self.which.layer, day, self.number, &person(cx))?;
-        change::told(&undone, out)
+    pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let day = self.which.resolve_day(cx)?;
+        let undone = cx.layers().undo(self.which.layer, day, self.number, &by_person(cx))?;
+        edit::print_change(&undone, out)
     }
 }

@@ -1,23 +1,23 @@
 //! `everlore layer`: the files SOUL, USER, MEMORY and DAILY.
 
 mod show;
-mod change;
+mod edit;
 mod history;
 mod forget;
 mod check;
 
 use clap::{Args, Subcommand};
 use everlore::{
-    files::layers::{By, Layer, LayerText},
+    files::layers::{EditContext, Layer, LayerText},
     types::Actor,
 };
 use jiff::civil::Date;
 
-pub(crate) use check::findings;
+pub(crate) use check::layer_findings;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
 };
 
@@ -27,21 +27,21 @@ use crate::{
 /// markdown file of sections, `## Title`, with a budget of characters.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LayerCommand {
-    List(show::ListArgs),
-    Show(show::ShowArgs),
-    Path(show::PathArgs),
-    Add(change::AddArgs),
-    Replace(change::ReplaceArgs),
-    Remove(change::RemoveArgs),
-    Edit(change::EditArgs),
-    History(history::HistoryArgs),
-    Undo(history::UndoArgs),
-    Forget(forget::ForgetArgs),
+    List(show::LayerListArgs),
+    Show(show::LayerShowArgs),
+    Path(show::LayerPathArgs),
+    Add(edit::LayerAddArgs),
+    Replace(edit::LayerReplaceArgs),
+    Remove(edit::LayerRemoveArgs),
+    Edit(edit::LayerEditArgs),
+    History(history::LayerHistoryArgs),
+    Undo(history::LayerUndoArgs),
+    Forget(forget::LayerForgetArgs),
 }
 
 /// Which file is meant.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct LayerTargetArgs {
     /// soul, user, memory or daily
     layer: Layer,
     /// The day of the daily log, as 2026-03-02 [default: today]
@@ -49,10 +49,10 @@ pub(crate) struct Which {
     day: Option<Date>,
 }
 
-impl Which {
-    fn day(&self, cx: &Context) -> Result<Date> {
+impl LayerTargetArgs {
+    fn resolve_day(&self, cx: &CliContext) -> Result<Date> {
         if self.day.is_some() && self.layer != Layer::Daily {
-            return Err(Failure::invalid(
+            return Err(CliError::invalid(
                 "only the daily log has days",
                 "leave --day out, or use the layer daily",
             ));
@@ -63,14 +63,14 @@ impl Which {
 
 impl LayerCommand {
     /// Whether it only looks.
-    fn only_reads(&self) -> bool {
+    fn is_read_only(&self) -> bool {
         matches!(self, Self::List(_) | Self::Show(_) | Self::Path(_))
     }
 
     /// Runs the command.
-    pub(crate) fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        if !self.only_reads() {
-            cx.welcome(&cx.home);
+    pub(crate) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        if !self.is_read_only() {
+            cx.create_first_layers(&cx.home);
         }
         match self {
             Self::List(args) => args.run(cx, out),
@@ -88,12 +88,12 @@ impl LayerCommand {
 }
 
 /// A person, now.
-fn person(cx: &Context) -> By {
-    By { actor: Actor::Person, now: cx.now() }
+fn by_person(cx: &CliContext) -> EditContext {
+    EditContext { actor: Actor::Person, now: cx.now() }
 }
 
 /// How full a file is: eight cells, and the characters.
-fn bar(layer: &LayerText) -> String {
+fn fill_bar(layer: &LayerText) -> String {
     let usage = layer.usage;
     let filled = (usage.chars * 8).div_ceil(usage.budget).min(8);
     let (full, free) = ("█".repeat(filled), "░".repeat(8 - filled));

@@ -2,28 +2,28 @@
 
 use clap::Args;
 use everlore::files::{
-    layers::{Layer, view},
-    sections::Sections,
+    layers::{Layer, fit_to_budget},
+    sections::MarkdownSections,
 };
 use serde_json::json;
 
-use super::{Which, bar};
+use super::{LayerTargetArgs, fill_bar};
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
-    words::{count, rendered, table, visible},
+    render::{new_table, pluralize, render_table, sanitize},
 };
 
 /// List the files, how full they are and their sections
 #[derive(Debug, Args)]
-pub(crate) struct ListArgs {}
+pub(crate) struct LayerListArgs {}
 
 /// Print a file, or one section of it
 #[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
+pub(crate) struct LayerShowArgs {
     #[command(flatten)]
-    which: Which,
+    which: LayerTargetArgs,
     /// Only this section
     section: Option<String>,
     /// Print what reaches the prompt: a file over its budget is cut at its end
@@ -33,14 +33,14 @@ pub(crate) struct ShowArgs {
 
 /// Print where a file is
 #[derive(Debug, Args)]
-pub(crate) struct PathArgs {
+pub(crate) struct LayerPathArgs {
     #[command(flatten)]
-    which: Which,
+    which: LayerTargetArgs,
 }
 
-impl ListArgs {
+impl LayerListArgs {
     /// Lists all four, readable or not.
-    pub(super) fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let (layers, today) = (cx.layers(), cx.now().date());
         let mut all = Vec::new();
         for layer in Layer::ALL {
@@ -49,30 +49,30 @@ impl ListArgs {
         let filled = all.iter().any(|layer| !layer.text.is_empty());
         if out.is_json() {
             out.json(&json!({ "layers": all }))?;
-            return Ok(Exit::found(filled));
+            return Ok(Exit::from_found(filled));
         }
-        let mut rows = table(&["layer", "used", "sections", "file"]);
+        let mut rows = new_table(&["layer", "used", "sections", "file"]);
         for layer in &all {
             let link = layer.link_to.as_ref().map(|to| format!(" → {}", to.display()));
             let path = format!("{}{}", layer.path.display(), link.unwrap_or_default());
             let sections = layer.sections.len().to_string();
-            rows.add_row([layer.layer.to_string(), bar(layer), sections, path]);
+            rows.add_row([layer.layer.to_string(), fill_bar(layer), sections, path]);
         }
-        out.text(&rendered(rows))?;
-        Ok(Exit::found(filled))
+        out.text(&render_table(rows))?;
+        Ok(Exit::from_found(filled))
     }
 }
 
-impl ShowArgs {
+impl LayerShowArgs {
     /// Prints the text as it is.
-    pub(super) fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let layer = cx.layers().read(self.which.layer, self.which.day(cx)?)?;
+    pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let layer = cx.layers().read(self.which.layer, self.which.resolve_day(cx)?)?;
         let text = match &self.section {
-            Some(title) => Sections::of(&layer.text).expect(title)?.text.to_owned(),
-            None if self.injected => view(&layer.text, layer.usage.budget).text,
+            Some(title) => MarkdownSections::parse(&layer.text).expect(title)?.text.to_owned(),
+            None if self.injected => fit_to_budget(&layer.text, layer.usage.budget).text,
             None => layer.text.clone(),
         };
-        let found = Exit::found(!text.trim().is_empty());
+        let found = Exit::from_found(!text.trim().is_empty());
         if out.is_json() {
             out.json(&json!({
                 "layer": layer.layer,
@@ -87,17 +87,17 @@ impl ShowArgs {
             out.note(&format!("{} is empty or not there yet", layer.path.display()));
             return Ok(found);
         }
-        out.line(visible(text.trim_end()).trim_start_matches('\u{feff}'))?;
-        let sections = count(layer.sections.len(), "section", "sections");
-        out.note(&format!("{}, {sections}", bar(&layer)));
+        out.line(sanitize(text.trim_end()).trim_start_matches('\u{feff}'))?;
+        let sections = pluralize(layer.sections.len(), "section", "sections");
+        out.note(&format!("{}, {sections}", fill_bar(&layer)));
         Ok(found)
     }
 }
 
-impl PathArgs {
+impl LayerPathArgs {
     /// Prints the path, and where it leads if it is a link.
-    pub(super) fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let path = cx.layers().path(self.which.layer, self.which.day(cx)?);
+    pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let path = cx.layers().path(self.which.layer, self.which.resolve_day(cx)?);
         if out.is_json() {
             out.json(&json!({ "path": path, "exists": path.exists() }))?;
         } else {

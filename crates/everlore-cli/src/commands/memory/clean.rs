@@ -3,17 +3,17 @@
 use clap::Args;
 use serde_json::json;
 
-use super::list::listed;
+use super::list::render_memories;
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
-    words::count,
+    render::pluralize,
 };
 
 /// Archive memories whose weight has fallen low
 #[derive(Debug, Args)]
-pub(crate) struct CleanArgs {
+pub(crate) struct MemoryCleanArgs {
     /// Archive below this weight; a fresh memory weighs 1 [default: from the settings]
     #[arg(long, value_name = "WEIGHT")]
     threshold: Option<f64>,
@@ -22,15 +22,15 @@ pub(crate) struct CleanArgs {
     dry_run: bool,
 }
 
-impl CleanArgs {
+impl MemoryCleanArgs {
     /// Archives and lists what was archived.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let threshold = self
             .threshold
             .unwrap_or(engine.settings(cx.scope.agent()).memory.long_term.archive_threshold);
         if !(0.0..=10.0).contains(&threshold) {
-            return Err(Failure::invalid(
+            return Err(CliError::invalid(
                 format!("--threshold is {threshold}"),
                 "weights go from 0 to 10; a fresh memory weighs 1",
             ));
@@ -45,11 +45,11 @@ impl CleanArgs {
                 "run": cleaned.run,
             }))?;
         } else {
-            out.text(&listed(&archived, cx).await?)?;
+            out.text(&render_memories(&archived, cx).await?)?;
             let did = if self.dry_run { "would be archived" } else { "archived" };
             out.line(&format!(
                 "{} {did} (weight below {threshold})",
-                count(archived.len(), "memory", "memories")
+                pluralize(archived.len(), "memory", "memories")
             ))?;
         }
         Ok(Exit::Done)

@@ -3,14 +3,14 @@
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 /// Longer texts are only measured: a diff of them says less than it costs.
-const MAX_BYTES: usize = 20_000;
+const MAX_DIFF_BYTES: usize = 20_000;
 
 /// The new text with `[-what went-]` and `{+what came+}` marked.
-pub(crate) fn diff(old: &str, new: &str) -> String {
-    if old.len() + new.len() > MAX_BYTES {
+pub(crate) fn word_diff(old: &str, new: &str) -> String {
+    if old.len() + new.len() > MAX_DIFF_BYTES {
         return format!("{} bytes → {} bytes", old.len(), new.len());
     }
-    let (old, new) = (words(old), words(new));
+    let (old, new) = (split_words(old), split_words(new));
     let mut text = String::new();
     for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
         let (tag, gone, come) = op.as_tag_tuple();
@@ -26,7 +26,7 @@ pub(crate) fn diff(old: &str, new: &str) -> String {
 }
 
 /// Words, and everything else as single characters.
-fn words(text: &str) -> Vec<&str> {
+fn split_words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -53,13 +53,16 @@ mod tests {
 
     #[test]
     fn words_that_went_and_came_are_marked() {
-        assert_eq!(diff("I like green tea", "I like black tea"), "I like [-green-]{+black+} tea");
-        assert_eq!(diff("tea", "tea and milk"), "tea{+ and milk+}");
-        assert_eq!(diff("我喜欢绿茶", "我喜欢红茶"), "我喜欢[-绿-]{+红+}茶");
+        assert_eq!(
+            word_diff("I like green tea", "I like black tea"),
+            "I like [-green-]{+black+} tea"
+        );
+        assert_eq!(word_diff("tea", "tea and milk"), "tea{+ and milk+}");
+        assert_eq!(word_diff("我喜欢绿茶", "我喜欢红茶"), "我喜欢[-绿-]{+红+}茶");
     }
 
     #[test]
     fn long_texts_are_only_measured() {
-        assert_eq!(diff(&"a".repeat(30_000), "b"), "30000 bytes → 1 bytes");
+        assert_eq!(word_diff(&"a".repeat(30_000), "b"), "30000 bytes → 1 bytes");
     }
 }

@@ -3,21 +3,21 @@
 use std::io::{self, IsTerminal};
 
 use clap::Args;
-use everlore::{Edit, Engine, Kind, MemoryId};
+use everlore::{Engine, Kind, MemoryEdit, MemoryId};
 
 use crate::{
-    commands::{checks::CheckArgs, filter::kinds},
-    context::Context,
+    cli_context::CliContext,
+    commands::{check_args::CheckArgs, filter_args::kind_parser},
     editor,
-    failure::{Exit, Failure, Result},
+    error::{CliError, Exit, Result},
     ids, input,
     output::Output,
-    words::{TITLE_CELLS, cut, masked, title},
+    render::{TITLE_CELLS, masked_note, memory_title, truncate_width},
 };
 
 /// Change a memory; without any option its text is opened in $EDITOR
 #[derive(Debug, Args)]
-pub(crate) struct EditArgs {
+pub(crate) struct MemoryEditArgs {
     /// The memory
     id: String,
     /// The new text; `-` reads it from standard input
@@ -30,7 +30,7 @@ pub(crate) struct EditArgs {
     #[arg(long, value_name = "LINE")]
     description: Option<String>,
     /// The new kind
-    #[arg(long, value_name = "KIND", value_parser = kinds())]
+    #[arg(long, value_name = "KIND", value_parser = kind_parser())]
     kind: Option<Kind>,
     /// A keyword; may be repeated, and takes the place of all there are; an empty one removes them
     #[arg(long, value_name = "TAG")]
@@ -48,14 +48,14 @@ pub(crate) struct EditArgs {
     no_check: bool,
 }
 
-impl EditArgs {
+impl MemoryEditArgs {
     /// Changes the memory and says what it is now.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let id = engine.resolve(&cx.scope, &self.id).await?;
-        let mut edit = self.edit(out)?;
-        if edit == Edit::default() {
-            match in_editor(engine, cx, id).await? {
+        let mut edit = self.into_edit(out)?;
+        if edit == MemoryEdit::default() {
+            match edit_content(engine, cx, id).await? {
                 Some(content) => edit.content = Some(content),
                 None => {
                     out.note("nothing was changed");
@@ -68,22 +68,22 @@ impl EditArgs {
         if out.is_json() {
             out.json(&memory)?;
         } else {
-            let id = ids::short(engine, &cx.scope, id).await?;
-            let name = cut(&title(&memory), TITLE_CELLS);
-            out.line(&format!("changed: {} [{}] {name}", out.strong(&id), memory.kind))?;
+            let id = ids::shorten_id(engine, &cx.scope, id).await?;
+            let name = truncate_width(&memory_title(&memory), TITLE_CELLS);
+            out.line(&format!("changed: {} [{}] {name}", out.bold(&id), memory.kind))?;
             if cx.agent_config().memory.mask_secrets && !masked_kinds.is_empty() {
-                out.line(&masked(&masked_kinds))?;
+                out.line(&masked_note(&masked_kinds))?;
             }
         }
         Ok(Exit::Done)
     }
 
-    fn edit(self, out: &mut Output) -> Result<Edit> {
+    fn into_edit(self, out: &mut Output) -> Result<MemoryEdit> {
         let content = match self.content.as_deref() {
-            Some("-") => Some(input::text(&[], out)?),
+            Some("-") => Some(input::text_or_stdin(&[], out)?),
             _ => self.content,
         };
-        Ok(Edit {
+        Ok(MemoryEdit {
             content,
             name: self.name,
             description: self.description,
@@ -91,21 +91,21 @@ impl EditArgs {
             tags: self.tag,
             importance: self.importance,
             weight: self.weight,
-            check: self.check.new_check()?,
+            check: self.check.into_new_check()?,
             no_check: self.no_check,
-            ..Edit::default()
+            ..MemoryEdit::default()
         })
     }
 }
 
 /// Lets the user change the text in an editor; nothing if it was left as it is.
-async fn in_editor(engine: &Engine, cx: &Context, id: MemoryId) -> Result<Option<String>> {
+async fn edit_content(engine: &Engine, cx: &CliContext, id: MemoryId) -> Result<Option<String>> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::invalid(
+        return Err(CliError::invalid(
             "nothing to change is given",
             "name what to change, for example --content TEXT; on a terminal the text is opened in $EDITOR",
         ));
     }
     let content = engine.get(&cx.scope, id).await?.content;
-    editor::edited(&content)
+    editor::edit_text(&content)
 }

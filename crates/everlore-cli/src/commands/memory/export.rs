@@ -6,19 +6,19 @@ use std::{
 };
 
 use clap::Args;
-use everlore::engine::Exported;
+use everlore::engine::ExportReport;
 use serde_json::json;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
-    words::count,
+    render::pluralize,
 };
 
 /// Write all memories as JSON Lines, to a file or to standard output
 #[derive(Debug, Args)]
-pub(crate) struct ExportArgs {
+pub(crate) struct MemoryExportArgs {
     /// The file; standard output if left out or `-`
     file: Option<PathBuf>,
     /// Write every change instead, from which the memories follow
@@ -26,31 +26,36 @@ pub(crate) struct ExportArgs {
     journal: bool,
 }
 
-impl ExportArgs {
+impl MemoryExportArgs {
     /// Writes the export and says what it holds.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self.file.as_deref().filter(|file| *file != Path::new("-")) {
             None => {
-                self.write(cx, out).await?;
+                self.write_export(cx, out).await?;
                 Ok(Exit::Done)
             }
             Some(file) => {
                 let exported = self.write_file(file, cx, out).await?;
-                tell(file, exported, out)?;
+                print_exported(file, exported, out)?;
                 Ok(Exit::Done)
             }
         }
     }
 
-    async fn write(&self, cx: &Context, out: &mut Output) -> Result<Exported> {
+    async fn write_export(&self, cx: &CliContext, out: &mut Output) -> Result<ExportReport> {
         let engine = cx.engine().await?;
         let mut ignore = |_| {};
-        Ok(engine.export(&cx.scope, self.journal, out.stream(), &mut ignore).await?)
+        Ok(engine.export(&cx.scope, self.journal, out.writer_mut(), &mut ignore).await?)
     }
 
     /// Writes beside the file and moves it there when all is written, so that a file is whole or not there.
-    async fn write_file(&self, file: &Path, cx: &Context, out: &mut Output) -> Result<Exported> {
-        let failed = |error| Failure::io(format!("writing {}", file.display()), error);
+    async fn write_file(
+        &self,
+        file: &Path,
+        cx: &CliContext,
+        out: &mut Output,
+    ) -> Result<ExportReport> {
+        let failed = |error| CliError::io(format!("writing {}", file.display()), error);
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let mut beside = tempfile::Builder::new()
             .prefix(".everlore-export-")
@@ -73,8 +78,8 @@ impl ExportArgs {
     }
 }
 
-fn tell(file: &Path, exported: Exported, out: &mut Output) -> Result<()> {
-    let Exported { memories, changes, tombstones } = exported;
+fn print_exported(file: &Path, exported: ExportReport, out: &mut Output) -> Result<()> {
+    let ExportReport { memories, changes, tombstones } = exported;
     let file = file.display().to_string();
     if out.is_json() {
         return out.json(&json!({
@@ -85,9 +90,9 @@ fn tell(file: &Path, exported: Exported, out: &mut Output) -> Result<()> {
         }));
     }
     let what = if changes > 0 {
-        count(changes, "change", "changes")
+        pluralize(changes, "change", "changes")
     } else {
-        count(memories, "memory", "memories")
+        pluralize(memories, "memory", "memories")
     };
     out.line(&format!("exported: {what} to {file}"))
 }

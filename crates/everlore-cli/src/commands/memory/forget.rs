@@ -10,24 +10,24 @@ use std::{
 use clap::Args;
 use everlore::{
     MemoryId,
-    engine::{Forgotten, UnquotedDay},
+    engine::{ForgetReport, RedactedDay},
     files::memory_folder as files,
-    ingest::{Note, note_of},
+    ingest::{AgentNote, agent_note},
     store::JournalQuery,
 };
 use jiff::civil::Date;
 use serde_json::json;
 
 use crate::{
+    cli_context::CliContext,
     commands::{
         chat::HistoryFile,
-        vault::{Reached, reach_vaults},
+        vault::{VaultErasure, erase_from_vaults},
     },
-    context::Context,
-    failure::{Exit, Failure, Result},
+    error::{CliError, Exit, Result},
     ids,
     output::Output,
-    words::{count, quoted, rendered, table},
+    render::{new_table, pluralize, render_table, shell_quote},
 };
 
 /// Remove memories and every trace of what they said, for good
@@ -35,7 +35,7 @@ use crate::{
 /// Rows, index, vectors, every image in the journal, files in vaults, lines typed in `chat` and sentences that the daily log quotes go; a mark
 /// without content stays, so that an import cannot bring the same text back. This cannot be undone.
 #[derive(Debug, Args)]
-pub(crate) struct ForgetArgs {
+pub(crate) struct MemoryForgetArgs {
     /// The memories; deleted ones too, as long as the journal still holds them
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
@@ -44,27 +44,27 @@ pub(crate) struct ForgetArgs {
     yes: bool,
 }
 
-impl ForgetArgs {
+impl MemoryForgetArgs {
     /// Erases each memory and prints the receipts.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let ids = self.resolved(cx).await?;
-        if !self.yes && !confirmed(ids.len(), out)? {
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let ids = self.resolve_ids(cx).await?;
+        if !self.yes && !confirm_forget(ids.len(), out)? {
             out.note("nothing was forgotten");
             return Ok(Exit::Failed);
         }
         let (forgotten, mut warnings) = forget_all(cx, ids).await?;
-        let vaults = reach_vaults(cx).await?;
-        warnings.extend(summaries(&forgotten));
-        warnings.extend(self::warnings(cx));
-        tell(&forgotten, &vaults, &warnings, out)?;
+        let vaults = erase_from_vaults(cx).await?;
+        warnings.extend(summary_warnings(&forgotten));
+        warnings.extend(self::leftover_warnings(cx));
+        print_receipts(&forgotten, &vaults, &warnings, out)?;
         Ok(Exit::Done)
     }
 
     /// The memories, each once.
-    async fn resolved(&self, cx: &Context) -> Result<BTreeSet<MemoryId>> {
+    async fn resolve_ids(&self, cx: &CliContext) -> Result<BTreeSet<MemoryId>> {
         let mut ids = BTreeSet::new();
         for name in &self.ids {
-            ids.insert(ids::resolve_ever(cx.engine().await?, &cx.scope, name).await?);
+            ids.insert(ids::resolve_including_deleted(cx.engine().await?, &cx.scope, name).await?);
         }
         Ok(ids)
     }
@@ -72,17 +72,17 @@ impl ForgetArgs {
 
 /// Erases memories with their files; returns the receipts, and what could not be removed.
 async fn forget_all(
-    cx: &Context,
+    cx: &CliContext,
     ids: BTreeSet<MemoryId>,
-) -> Result<(Vec<Forgotten>, Vec<String>)> {
+) -> Result<(Vec<ForgetReport>, Vec<String>)> {
     let engine = cx.engine().await?;
     let (mut forgotten, mut warnings) = (Vec::new(), Vec::new());
     for id in ids {
-        let (earlier, left) = remove_file(cx, id).await?;
+        let (earlier, left) = remove_memory_file(cx, id).await?;
         warnings.extend(left);
-        let said = said(cx, id).await?;
+        let said = past_contents(cx, id).await?;
         forgotten.push(engine.forget(&cx.scope, id).await?);
-        HistoryFile::of(&cx.home, cx.agent_config().memory.mask_secrets).forget(&said)?;
+        HistoryFile::in_home(&cx.home, cx.agent_config().memory.mask_secrets).forget(&said)?;
         for id in earlier {
             match engine.forget(&cx.scope, id).await {
                 // It was forgotten before.
@@ -95,7 +95,7 @@ async fn forget_all(
 }
 
 /// All that a memory ever said, which may have been typed in a conversation.
-async fn said(cx: &Context, id: MemoryId) -> Result<Vec<String>> {
+async fn past_contents(cx: &CliContext, id: MemoryId) -> Result<Vec<String>> {
     let engine = cx.engine().await?;
     let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
     let before = engine.history(&cx.scope, &own).await?.into_iter().filter_map(|line| line.before);
@@ -103,9 +103,9 @@ async fn said(cx: &Context, id: MemoryId) -> Result<Vec<String>> {
     Ok(before.map(|memory| memory.content).chain(now.map(|memory| memory.content)).collect())
 }
 
-fn tell(
-    forgotten: &[Forgotten],
-    vaults: &[Reached],
+fn print_receipts(
+    forgotten: &[ForgetReport],
+    vaults: &[VaultErasure],
     warnings: &[String],
     out: &mut Output,
 ) -> Result<()> {
@@ -113,18 +113,18 @@ fn tell(
         return out
             .json(&json!({ "forgotten": forgotten, "vaults": vaults, "warnings": warnings }));
     }
-    out.text(&receipt(forgotten))?;
+    out.text(&render_receipts(forgotten))?;
     for day in forgotten.iter().flat_map(|one| &one.daily) {
-        out.line(&unquoted(day))?;
+        out.line(&unquoted_line(day))?;
     }
-    forgotten.iter().filter_map(derived).for_each(|told| out.note(&told));
-    vaults.iter().filter_map(Reached::told).for_each(|told| out.note(&told));
+    forgotten.iter().filter_map(derived_note).for_each(|told| out.note(&told));
+    vaults.iter().filter_map(VaultErasure::render_note).for_each(|told| out.note(&told));
     warnings.iter().for_each(|warning| out.note(&format!("warning: {warning}")));
     Ok(())
 }
 
 /// What was drawn from it and is still there.
-fn derived(forgotten: &Forgotten) -> Option<String> {
+fn derived_note(forgotten: &ForgetReport) -> Option<String> {
     let ids: Vec<_> = forgotten.derived.iter().map(ToString::to_string).collect();
     (!ids.is_empty()).then(|| {
         format!(
@@ -137,9 +137,9 @@ fn derived(forgotten: &Forgotten) -> Option<String> {
 }
 
 /// From where sentences of it were removed, in words.
-fn unquoted(day: &UnquotedDay) -> String {
+fn unquoted_line(day: &RedactedDay) -> String {
     let removed = day.removed;
-    let images = count(removed.images, "earlier state", "earlier states");
+    let images = pluralize(removed.images, "earlier state", "earlier states");
     let places = [
         (removed.file || removed.archived, "its file".to_owned()),
         (removed.images > 0, format!("{images} of it")),
@@ -151,12 +151,12 @@ fn unquoted(day: &UnquotedDay) -> String {
 }
 
 /// Summaries may say in other words what was forgotten.
-fn summaries(forgotten: &[Forgotten]) -> BTreeSet<String> {
+fn summary_warnings(forgotten: &[ForgetReport]) -> BTreeSet<String> {
     let told = |(day, title): &(Date, String)| {
         format!(
             "the daily log of {day} still sums up that conversation; read it, and remove it with: everlore layer forget \
              daily --day {day} --section {}",
-            quoted(title)
+            shell_quote(title)
         )
     };
     forgotten.iter().flat_map(|one| &one.summaries).map(told).collect()
@@ -164,31 +164,34 @@ fn summaries(forgotten: &[Forgotten]) -> BTreeSet<String> {
 
 /// Removes the file that a memory is, if it is one of the tool `memory`. Returns what else remembers its text under older
 /// paths, and what to say if the file could not be removed.
-async fn remove_file(cx: &Context, id: MemoryId) -> Result<(Vec<MemoryId>, Option<String>)> {
+async fn remove_memory_file(
+    cx: &CliContext,
+    id: MemoryId,
+) -> Result<(Vec<MemoryId>, Option<String>)> {
     let memory = cx.engine().await?.get(&cx.scope, id).await.ok();
-    let Some(Note { file, earlier }) = memory.as_ref().and_then(note_of) else {
+    let Some(AgentNote { file, earlier }) = memory.as_ref().and_then(agent_note) else {
         return Ok(Default::default());
     };
-    let delete = files::Command::Delete { path: file.clone() };
+    let delete = files::MemoryToolCommand::Delete { path: file.clone() };
     let answer = cx.memory_folder().run(&delete)?;
     let gone = !answer.is_error || answer.text.ends_with("does not exist");
     let left = (!gone).then(|| format!("the file {file} may still hold the text: {}", answer.text));
     Ok((earlier, left))
 }
 
-fn confirmed(memories: usize, out: &mut Output) -> Result<bool> {
+fn confirm_forget(memories: usize, out: &mut Output) -> Result<bool> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::invalid(
+        return Err(CliError::invalid(
             "forgetting is for good, and nobody can be asked here",
             "repeat the command with --yes, or use `everlore memory delete`, which can be undone",
         ));
     }
-    out.confirm(&format!("Forget {} for good?", count(memories, "memory", "memories")))
+    out.confirm(&format!("Forget {} for good?", pluralize(memories, "memory", "memories")))
 }
 
 /// What was removed from where, a line a memory.
-fn receipt(forgotten: &[Forgotten]) -> String {
-    let mut rows = table(&[
+fn render_receipts(forgotten: &[ForgetReport]) -> String {
+    let mut rows = new_table(&[
         "forgotten",
         "rows",
         "index terms",
@@ -199,7 +202,7 @@ fn receipt(forgotten: &[Forgotten]) -> String {
         "usage lines",
         "tombstones",
     ]);
-    for Forgotten { id, removed, .. } in forgotten {
+    for ForgetReport { id, removed, .. } in forgotten {
         let counts = [
             removed.rows,
             removed.index_terms,
@@ -213,13 +216,13 @@ fn receipt(forgotten: &[Forgotten]) -> String {
         let counts = counts.map(|count| count.to_string());
         rows.add_row(std::iter::once(id.to_string()).chain(counts));
     }
-    rendered(rows)
+    render_table(rows)
 }
 
 /// Where the text may still lie.
-fn warnings(cx: &Context) -> Vec<String> {
+fn leftover_warnings(cx: &CliContext) -> Vec<String> {
     let mut warnings = Vec::new();
-    let log = cx.database().with_extension("db-wal");
+    let log = cx.database_path().with_extension("db-wal");
     if fs::metadata(&log).is_ok_and(|data| data.len() > 0) {
         warnings.push(
             "another process is reading or writing, so the write-ahead log could not be emptied yet; it is when that \
@@ -227,7 +230,7 @@ fn warnings(cx: &Context) -> Vec<String> {
                 .to_owned(),
         );
     }
-    for name in copies(&cx.home) {
+    for name in database_copies(&cx.home) {
         warnings.push(format!(
             "the copy {name} was made earlier and may still hold the text; delete it when you no longer need it"
         ));
@@ -236,7 +239,7 @@ fn warnings(cx: &Context) -> Vec<String> {
 }
 
 /// Files of the home that are copies of the database or hold texts of their own.
-pub(crate) fn copies(home: &Path) -> Vec<String> {
+pub(crate) fn database_copies(home: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(home) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.path());
     let copies = names.filter(|path| path.extension().is_some_and(|end| end == "backup"));

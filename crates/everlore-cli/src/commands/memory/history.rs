@@ -4,24 +4,24 @@ use clap::Args;
 use everlore::{
     Memory,
     store::JournalQuery,
-    types::{Entry, Op},
+    types::{ChangeOp, JournalEntry},
 };
 use jiff::Zoned;
 use serde_json::json;
 
-use super::diff::diff;
+use super::diff::word_diff;
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     ids,
     output::Output,
-    times::minute,
-    words::{TITLE_CELLS, cut, indented, title, visible},
+    render::{TITLE_CELLS, indent, memory_title, sanitize, truncate_width},
+    times::format_minute,
 };
 
 /// Show what was changed, by whom, when and why, the newest first
 #[derive(Debug, Args)]
-pub(crate) struct HistoryArgs {
+pub(crate) struct MemoryHistoryArgs {
     /// Only changes of this memory; deleted ones too
     id: Option<String>,
     /// Only changes of this run, such as one import
@@ -32,12 +32,12 @@ pub(crate) struct HistoryArgs {
     limit: usize,
 }
 
-impl HistoryArgs {
+impl MemoryHistoryArgs {
     /// Prints the lines of the journal.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let id = match &self.id {
-            Some(name) => Some(ids::resolve_ever(engine, &cx.scope, name).await?),
+            Some(name) => Some(ids::resolve_including_deleted(engine, &cx.scope, name).await?),
             None => None,
         };
         let query =
@@ -48,39 +48,48 @@ impl HistoryArgs {
         } else {
             let now = cx.now();
             for entry in &entries {
-                out.line(&out.strong(&heading(entry, &now)))?;
-                out.text(&changed(entry))?;
+                out.line(&out.bold(&entry_heading(entry, &now)))?;
+                out.text(&render_change(entry))?;
             }
             if entries.is_empty() {
                 out.note("nothing found");
             }
         }
-        Ok(Exit::found(!entries.is_empty()))
+        Ok(Exit::from_found(!entries.is_empty()))
     }
 }
 
 /// `#12 2026-03-02 10:15 person: edit (update 0199…)`.
-fn heading(entry: &Entry, now: &Zoned) -> String {
+fn entry_heading(entry: &JournalEntry, now: &Zoned) -> String {
     let actor = format!("{:?}", entry.actor).to_lowercase();
     let op = format!("{:?}", entry.op).to_lowercase();
     let run = entry.run.as_ref().map(|run| format!(", run {run}")).unwrap_or_default();
-    let cause = visible(&entry.cause).into_owned();
-    format!("#{} {} {actor}: {cause} ({op} {}{run})", entry.seq, minute(entry.at, now), entry.id)
+    let cause = sanitize(&entry.cause).into_owned();
+    format!(
+        "#{} {} {actor}: {cause} ({op} {}{run})",
+        entry.seq,
+        format_minute(entry.at, now),
+        entry.id
+    )
 }
 
 /// What is different after the change.
-fn changed(entry: &Entry) -> String {
+fn render_change(entry: &JournalEntry) -> String {
     let text = match (&entry.before, &entry.after) {
-        (Some(before), Some(after)) => differences(before, after),
-        (None, Some(memory)) => format!("+ [{}] {}", memory.kind, cut(&title(memory), TITLE_CELLS)),
-        (Some(memory), None) => format!("- [{}] {}", memory.kind, cut(&title(memory), TITLE_CELLS)),
-        (None, None) if entry.op == Op::Erase => "erased for good".to_owned(),
+        (Some(before), Some(after)) => render_differences(before, after),
+        (None, Some(memory)) => {
+            format!("+ [{}] {}", memory.kind, truncate_width(&memory_title(memory), TITLE_CELLS))
+        }
+        (Some(memory), None) => {
+            format!("- [{}] {}", memory.kind, truncate_width(&memory_title(memory), TITLE_CELLS))
+        }
+        (None, None) if entry.op == ChangeOp::Erase => "erased for good".to_owned(),
         (None, None) => "what it said was erased later".to_owned(),
     };
-    indented(&text, 4) + "\n"
+    indent(&text, 4) + "\n"
 }
 
-fn differences(before: &Memory, after: &Memory) -> String {
+fn render_differences(before: &Memory, after: &Memory) -> String {
     let replaced_by =
         |memory: &Memory| memory.superseded_by.map(|id| id.to_string()).unwrap_or_default();
     let texts = [
@@ -98,7 +107,7 @@ fn differences(before: &Memory, after: &Memory) -> String {
         ("said", before.at.to_string(), after.at.to_string()),
     ];
     let texts = texts.iter().filter(|(_, old, new)| old != new);
-    let texts = texts.map(|(name, old, new)| format!("{name}: {}", diff(old, new)));
+    let texts = texts.map(|(name, old, new)| format!("{name}: {}", word_diff(old, new)));
     let values = values.iter().filter(|(_, old, new)| old != new);
     let values =
         values.map(|(name, old, new)| format!("{name}: {} → {}", or_none(old), or_none(new)));

@@ -7,19 +7,19 @@ use std::{
 };
 
 use clap::Args;
-use everlore::ingest::{ImportOptions, ImportReport, Rejected};
+use everlore::ingest::{ImportOptions, ImportReport, RejectedLine};
 use serde_json::json;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
-    unsaved,
-    words::count,
+    render::pluralize,
+    rescue_log,
 };
 
 /// Damaged lines told one by one; more would bury the advice.
-const MAX_TOLD: usize = 10;
+const MAX_LISTED_REJECTS: usize = 10;
 
 /// Read memories from JSON Lines, from a file or from standard input
 ///
@@ -27,7 +27,7 @@ const MAX_TOLD: usize = 10;
 /// them. All lines are checked before anything is stored. Importing the same again changes nothing, so an import that
 /// was cut off is resumed by repeating it.
 #[derive(Debug, Args)]
-pub(crate) struct ImportArgs {
+pub(crate) struct MemoryImportArgs {
     /// The file; standard input if left out or `-`
     file: Option<PathBuf>,
     /// Leave damaged lines out and import the rest
@@ -38,46 +38,48 @@ pub(crate) struct ImportArgs {
     dry_run: bool,
 }
 
-impl ImportArgs {
+impl MemoryImportArgs {
     /// Checks every line, then imports and reports.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let mut file = self.open()?;
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let mut file = self.open_input()?;
         let checking = ImportOptions { keep_going: true, dry_run: true, keep_secrets: false };
-        let (checked, lines) = import(&mut file, checking, "checking", None, cx, out).await?;
+        let (checked, lines) = import_file(&mut file, checking, "checking", None, cx, out).await?;
         if checked.rejected > 0 && !self.keep_going {
-            return Err(damaged(&checked));
+            return Err(damaged_lines(&checked));
         }
         let report = if self.dry_run {
             checked
         } else {
             let options =
                 ImportOptions { keep_going: self.keep_going, dry_run: false, keep_secrets: false };
-            let size = length(&file)?;
-            let imported = import(&mut file, options, "importing", Some(lines), cx, out).await?;
-            self.let_go(size, &imported.0, out);
+            let size = file_len(&file)?;
+            let imported =
+                import_file(&mut file, options, "importing", Some(lines), cx, out).await?;
+            self.remove_rescue_file(size, &imported.0, out);
             imported.0
         };
-        self.tell(&report, out)?;
-        Ok(Exit::well(report.rejected == 0 || self.keep_going))
+        self.print_report(&report, out)?;
+        Ok(Exit::from_success(report.rejected == 0 || self.keep_going))
     }
 
     /// The file, or a copy of a stream, which can be read only once.
-    fn open(&self) -> Result<File> {
+    fn open_input(&self) -> Result<File> {
         let Some(path) = self.file.as_deref().filter(|path| *path != Path::new("-")) else {
-            return copied(io::stdin().lock(), "standard input");
+            return copy_to_temp_file(io::stdin().lock(), "standard input");
         };
         let name = path.display().to_string();
         let file = File::open(path);
-        let file = file.map_err(|error| Failure::io(format!("reading {name}"), error))?;
+        let file = file.map_err(|error| CliError::io(format!("reading {name}"), error))?;
         match file.metadata() {
             Ok(data) if data.is_file() => Ok(file),
-            _ => copied(file, &name),
+            _ => copy_to_temp_file(file, &name),
         }
     }
 
     /// Removes a file of unsaved input that is now saved, unless more has come into it meanwhile.
-    fn let_go(&self, size: u64, report: &ImportReport, out: &mut Output) {
-        let Some(path) = self.file.as_deref().filter(|path| unsaved::is_unsaved(path)) else {
+    fn remove_rescue_file(&self, size: u64, report: &ImportReport, out: &mut Output) {
+        let Some(path) = self.file.as_deref().filter(|path| rescue_log::is_rescue_file(path))
+        else {
             return;
         };
         let same = fs::metadata(path).is_ok_and(|data| data.len() == size);
@@ -86,7 +88,7 @@ impl ImportArgs {
         }
     }
 
-    fn tell(&self, report: &ImportReport, out: &mut Output) -> Result<()> {
+    fn print_report(&self, report: &ImportReport, out: &mut Output) -> Result<()> {
         let changed = report.added + report.updated > 0 && !self.dry_run;
         if out.is_json() {
             let mut answer = json!(report);
@@ -99,10 +101,10 @@ impl ImportArgs {
             report.added, report.updated, report.unchanged, report.erased, report.rejected
         ))?;
         if report.masked > 0 {
-            out.line(&format!("masked {}", count(report.masked, "secret", "secrets")))?;
+            out.line(&format!("masked {}", pluralize(report.masked, "secret", "secrets")))?;
         }
-        for rejected in report.rejections.iter().take(MAX_TOLD) {
-            out.line(&told(rejected))?;
+        for rejected in report.rejections.iter().take(MAX_LISTED_REJECTS) {
+            out.line(&rejected_line(rejected))?;
         }
         if changed {
             out.line(&format!("undo with: everlore memory undo --run {}", report.run))?;
@@ -112,15 +114,15 @@ impl ImportArgs {
 }
 
 /// Reads the file from its beginning; returns the report and how many lines there are.
-async fn import(
+async fn import_file(
     file: &mut File,
     options: ImportOptions,
     doing: &str,
     lines: Option<usize>,
-    cx: &Context,
+    cx: &CliContext,
     out: &Output,
 ) -> Result<(ImportReport, usize)> {
-    let failed = |error| Failure::io("reading the import", error);
+    let failed = |error| CliError::io("reading the import", error);
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
     let bar = out.progress(doing, lines);
     let mut done = 0;
@@ -134,22 +136,23 @@ async fn import(
     Ok((report?, done))
 }
 
-fn copied(mut stream: impl io::Read, name: &str) -> Result<File> {
-    let failed = |error| Failure::io(format!("reading {name}"), error);
+fn copy_to_temp_file(mut stream: impl io::Read, name: &str) -> Result<File> {
+    let failed = |error| CliError::io(format!("reading {name}"), error);
     let mut copy = tempfile::tempfile().map_err(failed)?;
     io::copy(&mut stream, &mut copy).map_err(failed)?;
     Ok(copy)
 }
 
-fn damaged(report: &ImportReport) -> Failure {
-    let mut lines: Vec<String> = report.rejections.iter().take(MAX_TOLD).map(told).collect();
+fn damaged_lines(report: &ImportReport) -> CliError {
+    let mut lines: Vec<String> =
+        report.rejections.iter().take(MAX_LISTED_REJECTS).map(rejected_line).collect();
     if report.rejected > lines.len() {
         lines.push(format!("and {} more", report.rejected - lines.len()));
     }
-    Failure::invalid(
+    CliError::invalid(
         format!(
             "{} cannot be imported, so nothing was:\n  {}",
-            count(report.rejected, "line", "lines"),
+            pluralize(report.rejected, "line", "lines"),
             lines.join("\n  ")
         ),
         "mend them, or import the rest with --keep-going",
@@ -157,11 +160,11 @@ fn damaged(report: &ImportReport) -> Failure {
     .with_details(json!({ "rejections": report.rejections }))
 }
 
-fn told(rejected: &Rejected) -> String {
+fn rejected_line(rejected: &RejectedLine) -> String {
     format!("line {}: {}", rejected.line, rejected.reason)
 }
 
-fn length(file: &File) -> Result<u64> {
+fn file_len(file: &File) -> Result<u64> {
     let length = file.metadata().map(|data| data.len());
-    length.map_err(|error| Failure::io("reading the import", error))
+    length.map_err(|error| CliError::io("reading the import", error))
 }

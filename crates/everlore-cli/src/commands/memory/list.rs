@@ -3,29 +3,29 @@
 use clap::Args;
 use everlore::{
     Memory, MemoryId, Status,
-    store::{Filter, Order, Page},
+    store::{ListOrder, ListQuery, MemoryFilter},
 };
 use serde_json::json;
 
 use crate::{
+    cli_context::CliContext,
     commands::{
-        checks::{self, Checked, verdicts},
-        filter::FilterArgs,
+        check_args::{self, CheckedMemoryView, verify_memories},
+        filter_args::FilterArgs,
     },
-    context::Context,
-    failure::{Exit, Result},
+    error::{Exit, Result},
     ids,
     output::Output,
-    times::age,
-    words::{TITLE_CELLS, cut, rendered, table, title},
+    render::{TITLE_CELLS, memory_title, new_table, render_table, truncate_width},
+    times::format_age,
 };
 
 /// Memories read at a time.
-const PAGE: usize = 1_000;
+const PAGE_SIZE: usize = 1_000;
 
 /// List memories, the newest first
 #[derive(Debug, Args)]
-pub(crate) struct ListArgs {
+pub(crate) struct MemoryListArgs {
     #[command(flatten)]
     filter: FilterArgs,
     /// The most memories to list
@@ -48,22 +48,23 @@ pub(crate) struct ListArgs {
     verify: bool,
 }
 
-impl ListArgs {
+impl MemoryListArgs {
     /// Lists a page or everything.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let (memories, next) = self.find(cx).await?;
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let (memories, next) = self.find_page(cx).await?;
         let checks = match self.verify {
-            true => verdicts(cx.engine().await?, &memories).await,
+            true => verify_memories(cx.engine().await?, &memories).await,
             false => vec![None; memories.len()],
         };
         if out.is_json() {
             let each = memories.iter().zip(&checks);
-            let told: Vec<_> =
-                each.map(|(memory, check)| Checked { memory, check: check.as_ref() }).collect();
+            let told: Vec<_> = each
+                .map(|(memory, check)| CheckedMemoryView { memory, check: check.as_ref() })
+                .collect();
             out.json(&json!({ "memories": told, "next": next }))?;
         } else {
-            out.text(&listed(&memories, cx).await?)?;
-            out.text(&checks::told(cx, &memories, &checks).await?)?;
+            out.text(&render_memories(&memories, cx).await?)?;
+            out.text(&check_args::render_verdicts(cx, &memories, &checks).await?)?;
             if memories.is_empty() {
                 out.note("nothing found");
             }
@@ -71,11 +72,11 @@ impl ListArgs {
                 out.note(&format!("more with: --after {next}"));
             }
         }
-        Ok(Exit::found(!memories.is_empty()))
+        Ok(Exit::from_found(!memories.is_empty()))
     }
 
-    fn wanted(&self) -> Filter {
-        let mut filter = self.filter.filter();
+    fn to_filter(&self) -> MemoryFilter {
+        let mut filter = self.filter.to_filter();
         if self.archived {
             filter.statuses = vec![Status::Archived];
         }
@@ -83,11 +84,11 @@ impl ListArgs {
     }
 
     /// The memories, and the last one if there may be more after it.
-    async fn find(&self, cx: &Context) -> Result<(Vec<Memory>, Option<MemoryId>)> {
+    async fn find_page(&self, cx: &CliContext) -> Result<(Vec<Memory>, Option<MemoryId>)> {
         let engine = cx.engine().await?;
         if self.core {
             let most = if self.all { usize::MAX } else { self.limit };
-            return Ok((engine.core(&cx.scope, most).await?, None));
+            return Ok((engine.core_memories(&cx.scope, most).await?, None));
         }
         let after = match &self.after {
             Some(name) => Some(engine.resolve(&cx.scope, name).await?),
@@ -95,10 +96,11 @@ impl ListArgs {
         };
         let limit = if self.all { usize::MAX } else { self.limit };
         let mut memories: Vec<Memory> = Vec::new();
-        let mut page = Page { filter: self.wanted(), after, order: Order::NewestFirst, limit: 0 };
+        let mut page =
+            ListQuery { filter: self.to_filter(), after, order: ListOrder::NewestFirst, limit: 0 };
         // One more than asked for tells whether there is more.
         while memories.len() <= limit {
-            page.limit = PAGE.min((limit - memories.len()).saturating_add(1));
+            page.limit = PAGE_SIZE.min((limit - memories.len()).saturating_add(1));
             let more = engine.list(&cx.scope, &page).await?;
             page.after = more.last().map(|memory| memory.id);
             let last = more.len() < page.limit;
@@ -114,22 +116,22 @@ impl ListArgs {
 }
 
 /// A table of memories.
-pub(super) async fn listed(memories: &[Memory], cx: &Context) -> Result<String> {
+pub(super) async fn render_memories(memories: &[Memory], cx: &CliContext) -> Result<String> {
     if memories.is_empty() {
         return Ok(String::new());
     }
     let all: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
-    let short = ids::shortened(cx.engine().await?, &cx.scope, &all).await?;
+    let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
     let now = cx.now();
-    let mut rows = table(&["id", "kind", "name", "age", "status"]);
+    let mut rows = new_table(&["id", "kind", "name", "age", "status"]);
     for (memory, id) in memories.iter().zip(short) {
         rows.add_row([
             id,
             memory.kind.to_string(),
-            cut(&title(memory), TITLE_CELLS),
-            age(memory.at, &now),
+            truncate_width(&memory_title(memory), TITLE_CELLS),
+            format_age(memory.at, &now),
             memory.status.to_string(),
         ]);
     }
-    Ok(rendered(rows))
+    Ok(render_table(rows))
 }

@@ -5,25 +5,25 @@ mod show;
 mod verify;
 mod edit;
 mod weight;
-mod status;
+mod archive;
 mod forget;
 mod history;
 pub(crate) mod diff;
 mod undo;
 mod stats;
 mod clean;
-mod queue;
+mod capture_status;
 mod export;
 mod import;
 
 use clap::Subcommand;
 
-pub(crate) use forget::copies;
+pub(crate) use forget::database_copies;
 
 use super::recall::RecallArgs;
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
 };
 
@@ -32,29 +32,29 @@ use crate::{
 /// An ID may be shortened to a beginning that only one memory has, or be a uri.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
-    List(list::ListArgs),
+    List(list::MemoryListArgs),
     /// Find memories; the same as `everlore recall`
     Search(RecallArgs),
-    Show(show::ShowArgs),
-    Verify(verify::VerifyArgs),
-    Edit(edit::EditArgs),
-    Weight(weight::WeightArgs),
-    Archive(status::ArchiveArgs),
-    Restore(status::RestoreArgs),
-    Delete(status::DeleteArgs),
-    Forget(forget::ForgetArgs),
-    History(history::HistoryArgs),
-    Undo(undo::UndoArgs),
-    Stats(stats::StatsArgs),
-    Status(queue::StatusArgs),
-    Clean(clean::CleanArgs),
-    Export(export::ExportArgs),
-    Import(import::ImportArgs),
+    Show(show::MemoryShowArgs),
+    Verify(verify::MemoryVerifyArgs),
+    Edit(edit::MemoryEditArgs),
+    Weight(weight::MemoryWeightArgs),
+    Archive(archive::MemoryArchiveArgs),
+    Restore(archive::MemoryRestoreArgs),
+    Delete(archive::MemoryDeleteArgs),
+    Forget(forget::MemoryForgetArgs),
+    History(history::MemoryHistoryArgs),
+    Undo(undo::MemoryUndoArgs),
+    Stats(stats::MemoryStatsArgs),
+    Status(capture_status::MemoryStatusArgs),
+    Clean(clean::MemoryCleanArgs),
+    Export(export::MemoryExportArgs),
+    Import(import::MemoryImportArgs),
 }
 
 impl MemoryCommand {
     /// Whether it only looks.
-    pub(crate) fn only_reads(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         use MemoryCommand::{Export, History, List, Search, Show, Stats, Status, Verify};
         matches!(
             self,
@@ -70,7 +70,7 @@ impl MemoryCommand {
     }
 
     /// Runs the command.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self {
             Self::List(args) => args.run(cx, out).await,
             Self::Search(args) => args.run(cx, out).await,

@@ -1,46 +1,46 @@
 //! `everlore memory show`: one memory with all that is known about it.
 
 use clap::Args;
-use everlore::{Memory, types::Verified};
+use everlore::{Memory, types::CheckResult};
 use jiff::Zoned;
 
 use crate::{
-    commands::checks::{Checked, sentence},
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    commands::check_args::{CheckedMemoryView, verdict_line},
+    error::{Exit, Result},
     output::Output,
-    times::{age, minute},
-    words::{rendered, table, visible},
+    render::{new_table, render_table, sanitize},
+    times::{format_age, format_minute},
 };
 
 /// Show one memory in full
 #[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
+pub(crate) struct MemoryShowArgs {
     /// The memory
     id: String,
 }
 
-impl ShowArgs {
+impl MemoryShowArgs {
     /// Prints the memory.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let id = engine.resolve(&cx.scope, &self.id).await?;
         let memory = engine.get(&cx.scope, id).await?;
-        let check = engine.verified_one(&memory).await;
+        let check = engine.verify_memory(&memory).await;
         if out.is_json() {
-            out.json(&Checked { memory: &memory, check: check.as_ref() })?;
+            out.json(&CheckedMemoryView { memory: &memory, check: check.as_ref() })?;
         } else {
-            out.text(&described(&memory, check.as_ref(), &cx.now()))?;
+            out.text(&render_memory(&memory, check.as_ref(), &cx.now()))?;
         }
         Ok(Exit::Done)
     }
 }
 
 /// The facts of a memory as a table, then its text.
-fn described(memory: &Memory, check: Option<&Verified>, now: &Zoned) -> String {
+fn render_memory(memory: &Memory, check: Option<&CheckResult>, now: &Zoned) -> String {
     let source = &memory.source;
     let role = source.role.map(|role| format!("{role:?}").to_lowercase());
-    let when = |at| format!("{} ({})", minute(at, now), age(at, now));
+    let when = |at| format!("{} ({})", format_minute(at, now), format_age(at, now));
     let facts = [
         ("id", memory.id.to_string()),
         ("uri", memory.uri.clone()),
@@ -60,17 +60,17 @@ fn described(memory: &Memory, check: Option<&Verified>, now: &Zoned) -> String {
         ("importance", memory.importance.to_string()),
         ("weight", memory.weight.to_string()),
         ("version", memory.version.to_string()),
-        ("metadata", metadata(memory)),
-        ("check", check.map(sentence).unwrap_or_default()),
+        ("metadata", render_metadata(memory)),
+        ("check", check.map(verdict_line).unwrap_or_default()),
     ];
-    let mut rows = table(&[]);
+    let mut rows = new_table(&[]);
     for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
-        rows.add_row([*name, &visible(value)]);
+        rows.add_row([*name, &sanitize(value)]);
     }
-    format!("{}\n{}\n", rendered(rows), visible(memory.content.trim_end()))
+    format!("{}\n{}\n", render_table(rows), sanitize(memory.content.trim_end()))
 }
 
-fn metadata(memory: &Memory) -> String {
+fn render_metadata(memory: &Memory) -> String {
     if memory.metadata.is_empty() {
         return String::new();
     }

@@ -3,29 +3,29 @@
 use std::fs;
 
 use clap::Args;
-use everlore::{engine::UsageStats, store::Counts, upkeep::Finding};
+use everlore::{engine::UsageStats, store::ScopeCounts, upkeep::HoldoutFinding};
 use serde_json::json;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
-    times::age,
-    words::{count, rendered, size, table},
+    render::{format_bytes, new_table, pluralize, render_table},
+    times::format_age,
 };
 
 /// Count memories by kind and status, changes in the journal, and what was of use
 #[derive(Debug, Args)]
-pub(crate) struct StatsArgs {}
+pub(crate) struct MemoryStatsArgs {}
 
-impl StatsArgs {
+impl MemoryStatsArgs {
     /// Prints the counts.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let counts = engine.count(&cx.scope).await?;
         let usage = engine.usage_stats(&cx.scope).await?;
         let upkept = engine.last_upkeep(&cx.scope).await?;
-        let bytes = fs::metadata(cx.database()).map_or(0, |data| data.len());
+        let bytes = fs::metadata(cx.database_path()).map_or(0, |data| data.len());
         let total: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
         if out.is_json() {
             let counted = counts.memories.iter().map(
@@ -43,12 +43,12 @@ impl StatsArgs {
                 "last_upkeep": upkept,
             }))?;
         } else {
-            out.text(&counted(&counts, total))?;
-            out.line(&format!("journal     {}", count(counts.changes, "change", "changes")))?;
-            out.line(&format!("erased      {}", count(counts.tombstones, "text", "texts")))?;
-            out.line(&format!("database    {} for all agents and users", size(bytes)))?;
-            out.text(&used(&usage))?;
-            let upkept = upkept.map_or("never".to_owned(), |at| age(at, &cx.now()));
+            out.text(&render_counts(&counts, total))?;
+            out.line(&format!("journal     {}", pluralize(counts.changes, "change", "changes")))?;
+            out.line(&format!("erased      {}", pluralize(counts.tombstones, "text", "texts")))?;
+            out.line(&format!("database    {} for all agents and users", format_bytes(bytes)))?;
+            out.text(&render_usage(&usage))?;
+            let upkept = upkept.map_or("never".to_owned(), |at| format_age(at, &cx.now()));
             out.line(&format!("upkeep      {upkept}"))?;
         }
         Ok(Exit::Done)
@@ -56,7 +56,7 @@ impl StatsArgs {
 }
 
 /// How much of what was told was of use.
-fn used(usage: &UsageStats) -> String {
+fn render_usage(usage: &UsageStats) -> String {
     let UsageStats { counts, comparison } = usage;
     if counts.told + counts.held_out == 0 {
         return "told        nothing yet, or in no named conversation\n".to_owned();
@@ -67,7 +67,7 @@ fn used(usage: &UsageStats) -> String {
     };
     let mut text = format!(
         "told        {} to prompts; of those with an answer {}\n",
-        count(counts.memories as usize, "memory", "memories"),
+        pluralize(counts.memories as usize, "memory", "memories"),
         share(counts.used, counts.answered)
     );
     if let Some(compared) = comparison {
@@ -76,26 +76,26 @@ fn used(usage: &UsageStats) -> String {
             share(counts.held_out_used, counts.held_out),
             100.0 * compared.difference,
             100.0 * compared.standard_error,
-            found(compared.finding)
+            finding_label(compared.finding)
         );
     }
     text
 }
 
-fn found(finding: Finding) -> &'static str {
+fn finding_label(finding: HoldoutFinding) -> &'static str {
     match finding {
-        Finding::TooLittle => "too few answers to tell",
-        Finding::NoDifference => "it may be chance",
-        Finding::Useful => "what is told is of use",
-        Finding::Harmful => "answers say more of what was held out",
+        HoldoutFinding::TooLittle => "too few answers to tell",
+        HoldoutFinding::NoDifference => "it may be chance",
+        HoldoutFinding::Useful => "what is told is of use",
+        HoldoutFinding::Harmful => "answers say more of what was held out",
     }
 }
 
-fn counted(counts: &Counts, total: usize) -> String {
-    let mut rows = table(&["kind", "status", "memories"]);
+fn render_counts(counts: &ScopeCounts, total: usize) -> String {
+    let mut rows = new_table(&["kind", "status", "memories"]);
     for (kind, status, count) in &counts.memories {
         rows.add_row([kind.as_str(), status.as_str(), &count.to_string()]);
     }
     rows.add_row(["all", "", &total.to_string()]);
-    rendered(rows) + "\n"
+    render_table(rows) + "\n"
 }

@@ -1,20 +1,20 @@
 //! `everlore memory undo`: takes changes back (H1).
 
 use clap::Args;
-use everlore::{ingest::Undo, store::JournalQuery};
+use everlore::{ingest::UndoTarget, store::JournalQuery};
 use serde_json::json;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
-    words::count,
+    render::pluralize,
 };
 
 /// Take a change back, or all changes of a run; this can be undone too
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-pub(crate) struct UndoArgs {
+pub(crate) struct MemoryUndoArgs {
     /// The number of the change, as `everlore memory history` shows it
     #[arg(value_name = "SEQ")]
     seq: Option<u64>,
@@ -26,14 +26,14 @@ pub(crate) struct UndoArgs {
     last: bool,
 }
 
-impl UndoArgs {
+impl MemoryUndoArgs {
     /// Undoes and says what was undone.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let what = match (self.seq, self.run) {
-            (Some(seq), _) => Undo::Change(seq),
-            (None, Some(run)) => Undo::Run(run),
-            (None, None) => last(cx).await?,
+            (Some(seq), _) => UndoTarget::Change(seq),
+            (None, Some(run)) => UndoTarget::Run(run),
+            (None, None) => last_change(cx).await?,
         };
         let undone = engine.undo(&cx.scope, &what).await?;
         if out.is_json() {
@@ -41,20 +41,22 @@ impl UndoArgs {
             return Ok(Exit::Done);
         }
         let what = match what {
-            Undo::Change(seq) => format!("change {seq}"),
-            Undo::Run(run) => format!("run {run}, {}", count(undone.len(), "change", "changes")),
+            UndoTarget::Change(seq) => format!("change {seq}"),
+            UndoTarget::Run(run) => {
+                format!("run {run}, {}", pluralize(undone.len(), "change", "changes"))
+            }
         };
         out.line(&format!("undone: {what}"))?;
         Ok(Exit::Done)
     }
 }
 
-async fn last(cx: &Context) -> Result<Undo> {
+async fn last_change(cx: &CliContext) -> Result<UndoTarget> {
     let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
     let newest = cx.engine().await?.history(&cx.scope, &newest).await?.pop();
     match newest {
-        Some(entry) => Ok(entry.run.map_or(Undo::Change(entry.seq), Undo::Run)),
-        None => Err(Failure::invalid(
+        Some(entry) => Ok(entry.run.map_or(UndoTarget::Change(entry.seq), UndoTarget::Run)),
+        None => Err(CliError::invalid(
             "there is nothing to undo",
             "see what was changed with `everlore memory history`",
         )),

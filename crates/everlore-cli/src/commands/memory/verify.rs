@@ -3,24 +3,24 @@
 use clap::Args;
 use everlore::{
     Memory, MemoryId,
-    types::{Verdict, Verified},
+    types::{CheckResult, CheckStatus},
 };
 use serde::Serialize;
 
 use crate::{
-    commands::checks::sentence,
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    commands::check_args::verdict_line,
+    error::{Exit, Result},
     ids,
     output::Output,
-    words::{TITLE_CELLS, count, cut, title, visible},
+    render::{TITLE_CELLS, memory_title, pluralize, sanitize, truncate_width},
 };
 
 /// Verify all memories that have a check, and list those that do not hold
 ///
 /// Exits with 0 if none is stale, with 2 if some are.
 #[derive(Debug, Args)]
-pub(crate) struct VerifyArgs {
+pub(crate) struct MemoryVerifyArgs {
     /// Also list those that hold
     #[arg(long)]
     all: bool,
@@ -28,64 +28,78 @@ pub(crate) struct VerifyArgs {
 
 /// The answer for programs.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct VerifyView<'a> {
     checked: usize,
     fresh: usize,
     stale: usize,
     unverifiable: usize,
-    memories: Vec<Item<'a>>,
+    memories: Vec<VerifiedMemoryView<'a>>,
 }
 
 #[derive(Serialize)]
-struct Item<'a> {
+struct VerifiedMemoryView<'a> {
     id: MemoryId,
     uri: &'a str,
     kind: everlore::Kind,
     name: &'a str,
-    check: &'a Verified,
+    check: &'a CheckResult,
 }
 
-impl VerifyArgs {
+impl MemoryVerifyArgs {
     /// Verifies and tells.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let verified = cx.engine().await?.verify_all(&cx.scope).await?;
         let number = |verdict| {
-            let is = |found: &&(Memory, Verified)| found.1.verdict == verdict;
+            let is = |found: &&(Memory, CheckResult)| found.1.verdict == verdict;
             verified.iter().filter(is).count()
         };
-        let counts = Verdict::ALL.map(number);
-        let shown = |found: &&(Memory, Verified)| self.all || found.1.verdict != Verdict::Fresh;
+        let counts = CheckStatus::ALL.map(number);
+        let shown =
+            |found: &&(Memory, CheckResult)| self.all || found.1.verdict != CheckStatus::Fresh;
         let listed: Vec<_> = verified.iter().filter(shown).collect();
         if out.is_json() {
-            let memories = listed.iter().map(|(memory, check)| item(memory, check)).collect();
+            let memories =
+                listed.iter().map(|(memory, check)| verified_memory_view(memory, check)).collect();
             let [fresh, stale, unverifiable] = counts;
-            out.json(&Answer { checked: verified.len(), fresh, stale, unverifiable, memories })?;
+            out.json(&VerifyView {
+                checked: verified.len(),
+                fresh,
+                stale,
+                unverifiable,
+                memories,
+            })?;
         } else {
-            tell(&listed, counts, cx, out).await?;
+            print_verified(&listed, counts, cx, out).await?;
         }
-        Ok(Exit::well(counts[1] == 0))
+        Ok(Exit::from_success(counts[1] == 0))
     }
 }
 
-fn item<'a>(memory: &'a Memory, check: &'a Verified) -> Item<'a> {
-    Item { id: memory.id, uri: &memory.uri, kind: memory.kind, name: &memory.name, check }
+fn verified_memory_view<'a>(memory: &'a Memory, check: &'a CheckResult) -> VerifiedMemoryView<'a> {
+    VerifiedMemoryView {
+        id: memory.id,
+        uri: &memory.uri,
+        kind: memory.kind,
+        name: &memory.name,
+        check,
+    }
 }
 
-async fn tell(
-    listed: &[&(Memory, Verified)],
+async fn print_verified(
+    listed: &[&(Memory, CheckResult)],
     counts: [usize; 3],
-    cx: &Context,
+    cx: &CliContext,
     out: &mut Output,
 ) -> Result<()> {
     let all: Vec<_> = listed.iter().map(|(memory, _)| memory.id).collect();
-    let short = ids::shortened(cx.engine().await?, &cx.scope, &all).await?;
+    let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
     for ((memory, check), id) in listed.iter().zip(short) {
-        let name = cut(&title(memory), TITLE_CELLS);
-        out.line(&format!("{} [{}] {name}", out.strong(&id), memory.kind))?;
-        out.line(&out.faint(&format!("   {}", visible(&sentence(check)))))?;
+        let name = truncate_width(&memory_title(memory), TITLE_CELLS);
+        out.line(&format!("{} [{}] {name}", out.bold(&id), memory.kind))?;
+        out.line(&out.dim(&format!("   {}", sanitize(&verdict_line(check)))))?;
     }
     let [fresh, stale, unverifiable] = counts;
-    let checked = count(counts.iter().sum(), "memory has", "memories have");
+    let checked = pluralize(counts.iter().sum(), "memory has", "memories have");
     out.line(&format!(
         "{checked} a check: {fresh} fresh, {stale} stale, {unverifiable} unverifiable"
     ))

@@ -3,16 +3,16 @@
 use clap::Args;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     ids,
     output::Output,
-    words::{TITLE_CELLS, cut, title},
+    render::{TITLE_CELLS, memory_title, truncate_width},
 };
 
 /// Set what a memory is worth; neither use nor time moves it then
 #[derive(Debug, Args)]
-pub(crate) struct WeightArgs {
+pub(crate) struct MemoryWeightArgs {
     /// The memory
     id: String,
     /// The weight, from 0 to 10; 1 is where memories begin, and above 2 recall sees no difference
@@ -23,9 +23,9 @@ pub(crate) struct WeightArgs {
     reset: bool,
 }
 
-impl WeightArgs {
+impl MemoryWeightArgs {
     /// Sets the weight and says what it is now.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let id = engine.resolve(&cx.scope, &self.id).await?;
         let memory = engine.set_weight(&cx.scope, id, self.weight).await?;
@@ -33,10 +33,12 @@ impl WeightArgs {
             out.json(&memory)?;
             return Ok(Exit::Done);
         }
-        let (id, name) =
-            (ids::short(engine, &cx.scope, id).await?, cut(&title(&memory), TITLE_CELLS));
+        let (id, name) = (
+            ids::shorten_id(engine, &cx.scope, id).await?,
+            truncate_width(&memory_title(&memory), TITLE_CELLS),
+        );
         let how = if self.reset { "and moves with use and time" } else { "and stays so" };
-        out.line(&format!("weighs {} {how}: {} {name}", memory.weight, out.strong(&id)))?;
+        out.line(&format!("weighs {} {how}: {} {name}", memory.weight, out.bold(&id)))?;
         Ok(Exit::Done)
     }
 }

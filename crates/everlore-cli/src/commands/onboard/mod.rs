@@ -1,8 +1,8 @@
 //! `everlore onboard`: from nothing to a first conversation; safe to run again.
 
-mod settings;
-mod soul;
-mod check;
+mod config_edit;
+mod soul_edit;
+mod model_probe;
 mod wizard;
 
 use std::io::{self, IsTerminal};
@@ -11,11 +11,11 @@ use clap::Args;
 use everlore::text::language::Language;
 use serde_json::{Value, json};
 
-use self::{check::Live, settings::Written, soul::Soul, wizard::Wizard};
+use self::{config_edit::ConfigEdit, model_probe::ModelProbe, soul_edit::SoulEdit, wizard::Wizard};
 use crate::{
-    commands::{chat::Phrases, connect},
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    commands::{chat::UiMessages, connect},
+    error::{CliError, Exit, Result},
     output::Output,
 };
 
@@ -66,7 +66,7 @@ pub(crate) struct OnboardArgs {
 
 /// What was chosen, by options or answers; what was skipped is none.
 #[derive(Debug, Clone, Default)]
-struct Chosen {
+struct OnboardChoices {
     language: Option<String>,
     provider: Option<String>,
     model: Option<String>,
@@ -79,9 +79,9 @@ struct Chosen {
     no_check: bool,
 }
 
-impl Chosen {
+impl OnboardChoices {
     /// The settings that it means.
-    fn settings(&self) -> Vec<(&'static str, &'static str, toml_edit::Value)> {
+    fn config_values(&self) -> Vec<(&'static str, &'static str, toml_edit::Value)> {
         let names_model = self.provider.is_some() || self.model.is_some();
         let text = |text: &Option<String>| text.as_deref().map(toml_edit::Value::from);
         let all = [
@@ -103,26 +103,26 @@ impl Chosen {
 
 impl OnboardArgs {
     /// Asks, writes, and tells what was written.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let (yes, replace) = (self.yes, self.replace);
-        let chosen = self.chosen();
+        let chosen = self.into_choices();
         if yes || out.is_json() {
-            return unasked(cx, out, &chosen, replace).await;
+            return run_unattended(cx, out, &chosen, replace).await;
         }
         if !io::stdin().is_terminal() {
-            return Err(Failure::invalid(
+            return Err(CliError::invalid(
                 "there is no terminal to ask at",
                 "give the choices as options and --yes; `everlore onboard --help` lists them",
             ));
         }
-        asked(cx, out, chosen, replace).await
+        run_wizard(cx, out, chosen, replace).await
     }
 
-    fn chosen(self) -> Chosen {
+    fn into_choices(self) -> OnboardChoices {
         let given = |text: Option<String>| {
             text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
         };
-        Chosen {
+        OnboardChoices {
             language: given(self.language),
             provider: given(self.provider),
             model: given(self.model),
@@ -138,46 +138,59 @@ impl OnboardArgs {
 }
 
 /// Takes the options as they are. A model that does not answer leaves everything as it was.
-async fn unasked(cx: &Context, out: &mut Output, chosen: &Chosen, replace: bool) -> Result<Exit> {
-    let phrases = phrases(cx, chosen);
-    let written = settings::with_chosen(&settings::read(&cx.settings.path)?, chosen)?;
+async fn run_unattended(
+    cx: &CliContext,
+    out: &mut Output,
+    chosen: &OnboardChoices,
+    replace: bool,
+) -> Result<Exit> {
+    let phrases = messages_for(cx, chosen);
+    let written =
+        config_edit::apply_choices(&config_edit::read_config(&cx.settings.path)?, chosen)?;
     let check = match chosen.has_model() && !chosen.no_check {
-        true => Some(check::live(cx, &check::config_with(cx, chosen)).await),
+        true => {
+            Some(model_probe::probe_model(cx, &model_probe::config_with_choices(cx, chosen)).await)
+        }
         false => None,
     };
     if let Some(live) = check.as_ref().filter(|live| !live.ok) {
-        return unchecked(cx, out, live, phrases);
+        return print_failed_probe(cx, out, live, phrases);
     }
-    cx.welcome(&cx.home);
-    let soul = Soul::with_chosen(cx, chosen, phrases)?;
+    cx.create_first_layers(&cx.home);
+    let soul = SoulEdit::apply_choices(cx, chosen, phrases)?;
     if !soul.replaced.is_empty() && !replace {
-        return Err(Failure::invalid(
+        return Err(CliError::invalid(
             format!("SOUL.md says something else in: {}", soul.replaced.join(", ")),
             "give --replace to replace these sections, or leave the options out; nothing was changed",
         ));
     }
     let (changes, sections) =
         (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
-    write(cx, &written, soul)?;
+    write_choices(cx, &written, soul)?;
     if out.is_json() {
-        out.json(&report(cx, &changes, &sections, check.as_ref()))?;
+        out.json(&report_json(cx, &changes, &sections, check.as_ref()))?;
         return Ok(Exit::Done);
     }
     if let Some(live) = check {
-        out.line(&live.told(phrases))?;
+        out.line(&live.render_line(phrases))?;
     }
-    told(cx, out, &changes, &sections, phrases)?;
-    connected(cx, out, &chosen.connect)?;
+    print_written(cx, out, &changes, &sections, phrases)?;
+    connect_chosen(cx, out, &chosen.connect)?;
     Ok(Exit::Done)
 }
 
 /// Tells that nothing was written, because the model did not answer.
-fn unchecked(cx: &Context, out: &mut Output, live: &Live, phrases: Phrases) -> Result<Exit> {
+fn print_failed_probe(
+    cx: &CliContext,
+    out: &mut Output,
+    live: &ModelProbe,
+    phrases: UiMessages,
+) -> Result<Exit> {
     if out.is_json() {
-        out.json(&report(cx, &[], &[], Some(live)))?;
+        out.json(&report_json(cx, &[], &[], Some(live)))?;
         return Ok(Exit::Failed);
     }
-    out.line(&live.told(phrases))?;
+    out.line(&live.render_line(phrases))?;
     out.line(phrases.choose(
         "nothing was written; mend it and run this again, or give --no-check to write it all the same",
         "什么都没有写入；请改正后重新运行，或加上 --no-check 直接写入",
@@ -186,7 +199,12 @@ fn unchecked(cx: &Context, out: &mut Output, live: &Live, phrases: Phrases) -> R
 }
 
 /// What was written, for programs.
-fn report(cx: &Context, changes: &[String], sections: &[&str], check: Option<&Live>) -> Value {
+fn report_json(
+    cx: &CliContext,
+    changes: &[String],
+    sections: &[&str],
+    check: Option<&ModelProbe>,
+) -> Value {
     json!({
         "config": cx.settings.path.display().to_string(),
         "settings": changes,
@@ -196,48 +214,54 @@ fn report(cx: &Context, changes: &[String], sections: &[&str], check: Option<&Li
 }
 
 /// Asks step by step; nothing is written before the last question.
-async fn asked(cx: &Context, out: &mut Output, chosen: Chosen, replace: bool) -> Result<Exit> {
-    let mut wizard = Wizard::new(cx, out, phrases(cx, &chosen));
-    let Some(chosen) = wizard.ask(chosen).await? else {
-        return nothing_changed(wizard.out, wizard.phrases);
+async fn run_wizard(
+    cx: &CliContext,
+    out: &mut Output,
+    chosen: OnboardChoices,
+    replace: bool,
+) -> Result<Exit> {
+    let mut wizard = Wizard::new(cx, out, messages_for(cx, &chosen));
+    let Some(chosen) = wizard.run(chosen).await? else {
+        return print_unchanged(wizard.out, wizard.messages);
     };
-    let phrases = wizard.phrases;
-    cx.welcome(&cx.home);
-    let written = settings::with_chosen(&settings::read(&cx.settings.path)?, &chosen)?;
-    let mut soul = Soul::with_chosen(cx, &chosen, phrases)?;
-    if !replace && !may_replace(&mut wizard, &soul).await? {
-        soul = Soul::with_chosen(cx, &Chosen::default(), phrases)?;
+    let phrases = wizard.messages;
+    cx.create_first_layers(&cx.home);
+    let written =
+        config_edit::apply_choices(&config_edit::read_config(&cx.settings.path)?, &chosen)?;
+    let mut soul = SoulEdit::apply_choices(cx, &chosen, phrases)?;
+    if !replace && !confirm_replace(&mut wizard, &soul).await? {
+        soul = SoulEdit::apply_choices(cx, &OnboardChoices::default(), phrases)?;
     }
     let sections = [soul.added.clone(), soul.replaced.clone()].concat();
-    if !may_write(&mut wizard, &written, &soul, &sections).await? {
-        return nothing_changed(out, phrases);
+    if !confirm_write(&mut wizard, &written, &soul, &sections).await? {
+        return print_unchanged(out, phrases);
     }
     let changes = written.changes.clone();
-    write(cx, &written, soul)?;
-    told(cx, out, &changes, &sections, phrases)?;
-    connected(cx, out, &chosen.connect)?;
+    write_choices(cx, &written, soul)?;
+    print_written(cx, out, &changes, &sections, phrases)?;
+    connect_chosen(cx, out, &chosen.connect)?;
     Ok(Exit::Done)
 }
 
 /// Connects the agents that were chosen.
-fn connected(cx: &Context, out: &mut Output, agents: &[String]) -> Result<()> {
+fn connect_chosen(cx: &CliContext, out: &mut Output, agents: &[String]) -> Result<()> {
     match agents.is_empty() {
         true => Ok(()),
-        false => connect::connect(agents, cx, out).map(drop),
+        false => connect::connect_agents(agents, cx, out).map(drop),
     }
 }
 
-fn nothing_changed(out: &mut Output, phrases: Phrases) -> Result<Exit> {
+fn print_unchanged(out: &mut Output, phrases: UiMessages) -> Result<Exit> {
     out.line(phrases.choose("nothing was changed", "什么都没有改"))?;
     Ok(Exit::Done)
 }
 
 /// Whether what a person wrote into SOUL.md may go; there may be nothing of that.
-async fn may_replace(wizard: &mut Wizard<'_>, soul: &Soul) -> Result<bool> {
+async fn confirm_replace(wizard: &mut Wizard<'_>, soul: &SoulEdit) -> Result<bool> {
     if soul.replaced.is_empty() {
         return Ok(true);
     }
-    let question = match wizard.phrases.is_chinese() {
+    let question = match wizard.messages.is_chinese() {
         true => {
             format!("SOUL.md 中已有不同的内容（{}），替换吗？[y/N]: ", soul.replaced.join("、"))
         }
@@ -252,13 +276,13 @@ async fn may_replace(wizard: &mut Wizard<'_>, soul: &Soul) -> Result<bool> {
 }
 
 /// Shows what would be written and asks whether it may be; what changes nothing need not be asked for.
-async fn may_write(
+async fn confirm_write(
     wizard: &mut Wizard<'_>,
-    written: &Written,
-    soul: &Soul,
+    written: &ConfigEdit,
+    soul: &SoulEdit,
     sections: &[&str],
 ) -> Result<bool> {
-    if written.changes.is_empty() && !soul.changes() {
+    if written.changes.is_empty() && !soul.has_changes() {
         return Ok(true);
     }
     for change in &written.changes {
@@ -267,27 +291,27 @@ async fn may_write(
     for section in sections {
         wizard.out.line(&format!("  SOUL.md: {section}"))?;
     }
-    let question = wizard.phrases.choose("Write this? [Y/n]: ", "写入这些内容吗？[Y/n]: ");
+    let question = wizard.messages.choose("Write this? [Y/n]: ", "写入这些内容吗？[Y/n]: ");
     wizard.confirm(question, true).await
 }
 
-fn write(cx: &Context, written: &Written, soul: Soul) -> Result<()> {
-    if soul.changes() {
+fn write_choices(cx: &CliContext, written: &ConfigEdit, soul: SoulEdit) -> Result<()> {
+    if soul.has_changes() {
         soul.write(cx)?;
     }
     if !written.changes.is_empty() {
-        settings::write(&cx.settings.path, &written.text)?;
+        config_edit::write_config(&cx.settings.path, &written.text)?;
     }
     Ok(())
 }
 
 /// What was written, and what to do next.
-fn told(
-    cx: &Context,
+fn print_written(
+    cx: &CliContext,
     out: &mut Output,
     changes: &[String],
     sections: &[&str],
-    phrases: Phrases,
+    phrases: UiMessages,
 ) -> Result<()> {
     let path = cx.settings.path.display();
     match (changes.is_empty(), sections.is_empty()) {
@@ -299,7 +323,7 @@ fn told(
 }
 
 /// How agents that have no connection of their own get at the memory.
-fn connecting(phrases: Phrases) -> &'static str {
+fn connect_help(phrases: UiMessages) -> &'static str {
     phrases.choose(
         "\
 Coding agents: everlore connect --list, then everlore connect NAME
@@ -321,11 +345,11 @@ What another system remembers comes along: everlore import auto PATH --dry-run",
 }
 
 /// The language of the wizard: what was chosen, or what the settings and the system say.
-fn phrases(cx: &Context, chosen: &Chosen) -> Phrases {
+fn messages_for(cx: &CliContext, chosen: &OnboardChoices) -> UiMessages {
     match chosen.language.as_deref() {
-        Some("zh") => Phrases::of(Language::Chinese),
-        Some("en") => Phrases::of(Language::English),
-        _ => Phrases::of(cx.language()),
+        Some("zh") => UiMessages::for_language(Language::Chinese),
+        Some("en") => UiMessages::for_language(Language::English),
+        _ => UiMessages::for_language(cx.language()),
     }
 }
 

@@ -1,23 +1,23 @@
 //! `everlore tool call`: calls a tool as an agent would.
 
 use clap::Args;
-use everlore::{ToolAnswer, ToolContext, Tools};
+use everlore::{ToolContext, ToolRegistry, ToolResult};
 use serde_json::Value;
 
 use crate::{
-    commands::checks,
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    commands::check_args,
+    error::{CliError, Exit, Result},
     input,
     output::Output,
-    words::visible,
+    render::sanitize,
 };
 
 /// Call a tool as an agent would, and print its answer
 ///
 /// Changes are journaled as the agent's. With --json the whole answer is printed, errors of the tool included.
 #[derive(Debug, Args)]
-pub(crate) struct CallArgs {
+pub(crate) struct ToolCallArgs {
     /// The tool
     name: String,
     /// Its input as a JSON object; without it, or with `-`, it is read from standard input
@@ -28,40 +28,40 @@ pub(crate) struct CallArgs {
     session: Option<String>,
 }
 
-impl CallArgs {
+impl ToolCallArgs {
     /// Calls it and prints what it answers.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let tools = Tools::all();
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let tools = ToolRegistry::all();
         // An unknown tool is told before anything is read or opened.
         tools.spec(&self.name)?;
-        let input = parsed(&input::text(&self.input, out)?, &self.name)?;
+        let input = parse_input(&input::text_or_stdin(&self.input, out)?, &self.name)?;
         let folder = cx.memory_folder();
         let engine = cx.engine().await?;
         let context = ToolContext {
             session: self.session.as_deref(),
             folder: Some(&folder),
-            reach: &checks::reach(),
+            check_permission: &check_args::check_reach(),
             ..ToolContext::new(engine, &cx.scope)
         };
         let answer = tools.call(&self.name, input, &context).await;
-        tell(&answer, out)
+        print_answer(&answer, out)
     }
 }
 
-fn parsed(text: &str, name: &str) -> Result<Value> {
+fn parse_input(text: &str, name: &str) -> Result<Value> {
     serde_json::from_str(text).map_err(|error| {
         let hint = format!("give a JSON object; `everlore tool show {name}` tells its fields");
-        Failure::invalid(format!("the input is not JSON: {error}"), hint)
+        CliError::invalid(format!("the input is not JSON: {error}"), hint)
     })
 }
 
-fn tell(answer: &ToolAnswer, out: &mut Output) -> Result<Exit> {
+fn print_answer(answer: &ToolResult, out: &mut Output) -> Result<Exit> {
     if out.is_json() {
         out.json(answer)?;
     } else if answer.is_error {
-        out.note(&visible(&answer.text));
+        out.note(&sanitize(&answer.text));
     } else {
-        out.line(&visible(&answer.text))?;
+        out.line(&sanitize(&answer.text))?;
     }
-    Ok(Exit::well(!answer.is_error))
+    Ok(Exit::from_success(!answer.is_error))
 }

@@ -7,8 +7,8 @@ mod show;
 use clap::Subcommand;
 
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
 };
 
@@ -17,19 +17,19 @@ use crate::{
 /// The same tools are described in docs/tools.md.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolCommand {
-    List(list::ListArgs),
-    Show(show::ShowArgs),
-    Call(call::CallArgs),
+    List(list::ToolListArgs),
+    Show(show::ToolShowArgs),
+    Call(call::ToolCallArgs),
 }
 
 impl ToolCommand {
     /// Whether it only looks at the tools themselves.
-    pub(crate) fn only_reads(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         !matches!(self, Self::Call(_))
     }
 
     /// Runs the command.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self {
             Self::List(args) => args.run(out),
             Self::Show(args) => args.run(out),

@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use everlore::files::vault::{Listing, list};
+use everlore::files::vault::{VaultListing, list};
 
-use super::folder;
+use super::resolve_folder;
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
-    times::age,
-    words::{count, cut, rendered, table, visible},
+    render::{new_table, pluralize, render_table, sanitize, truncate_width},
+    times::format_age,
 };
 
 /// List the files of a vault, newest first, and those that are no memories
 #[derive(Debug, Args)]
-pub(crate) struct ListArgs {
+pub(crate) struct VaultListArgs {
     /// The folder [default: the vault of the agent and user, in the home]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
@@ -28,54 +28,59 @@ pub(crate) struct ListArgs {
     manifest: bool,
 }
 
-impl ListArgs {
+impl VaultListArgs {
     /// Lists the files.
-    pub(super) fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let folder = folder(self.folder.as_deref(), cx);
+    pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let folder = resolve_folder(self.folder.as_deref(), cx);
         if !folder.is_dir() {
-            return Err(Failure::invalid(
+            return Err(CliError::invalid(
                 format!("there is no vault at {}", folder.display()),
                 "make one with `everlore vault init`, or name another folder",
             ));
         }
         let listing = list(&folder, self.limit)?;
-        let found = Exit::found(!listing.entries.is_empty());
+        let found = Exit::from_found(!listing.entries.is_empty());
         if out.is_json() {
             out.json(&listing)?;
             return Ok(found);
         }
         match self.manifest {
-            true => manifest(cx, &listing, out)?,
-            false => told(cx, &listing, out)?,
+            true => print_manifest(cx, &listing, out)?,
+            false => print_listing(cx, &listing, out)?,
         }
         for skipped in &listing.skipped {
-            out.note(&visible(&format!("skipped {}: {}", skipped.file, skipped.reason)));
+            out.note(&sanitize(&format!("skipped {}: {}", skipped.file, skipped.reason)));
         }
         if listing.left_out > 0 {
-            out.note(&format!("{} more", count(listing.left_out, "file", "files")));
+            out.note(&format!("{} more", pluralize(listing.left_out, "file", "files")));
         }
         Ok(found)
     }
 }
 
-fn manifest(cx: &Context, listing: &Listing, out: &mut Output) -> Result<()> {
+fn print_manifest(cx: &CliContext, listing: &VaultListing, out: &mut Output) -> Result<()> {
     let now = cx.now();
     for entry in &listing.entries {
-        out.line(&visible(&entry.manifest_line(now.time_zone())))?;
+        out.line(&sanitize(&entry.manifest_line(now.time_zone())))?;
     }
     Ok(())
 }
 
-fn told(cx: &Context, listing: &Listing, out: &mut Output) -> Result<()> {
+fn print_listing(cx: &CliContext, listing: &VaultListing, out: &mut Output) -> Result<()> {
     if listing.entries.is_empty() {
         return Ok(());
     }
     let now = cx.now();
-    let mut rows = table(&["type", "file", "changed", "description"]);
+    let mut rows = new_table(&["type", "file", "changed", "description"]);
     for entry in &listing.entries {
-        let changed = age(entry.modified_at, &now);
+        let changed = format_age(entry.modified_at, &now);
         let what = if entry.description.is_empty() { &entry.name } else { &entry.description };
-        rows.add_row([entry.kind.as_str(), &visible(&entry.file), &changed, &cut(what, 60)]);
+        rows.add_row([
+            entry.kind.as_str(),
+            &sanitize(&entry.file),
+            &changed,
+            &truncate_width(what, 60),
+        ]);
     }
-    out.text(&rendered(rows))
+    out.text(&render_table(rows))
 }

@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use everlore::{
     Kind,
-    files::{disk::make_private_folder, home::vault_folder},
+    files::{atomic_file::create_private_folder, home::vault_folder},
     store::directory::SyncRequest,
 };
 
-pub(crate) use registry::{Reached, reach_vaults};
+pub(crate) use registry::{VaultErasure, erase_from_vaults};
 
 use crate::{
-    context::Context,
-    failure::{Exit, Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Exit, Result},
     output::Output,
 };
 
@@ -29,21 +29,21 @@ use crate::{
 /// as it is. Edits on both sides travel to the other; where both were edited, both are kept.
 #[derive(Debug, Subcommand)]
 pub(crate) enum VaultCommand {
-    Init(sync::InitArgs),
-    Sync(sync::SyncArgs),
-    Watch(watch::WatchArgs),
-    Status(sync::StatusArgs),
-    List(list::ListArgs),
+    Init(sync::VaultInitArgs),
+    Sync(sync::VaultSyncArgs),
+    Watch(watch::VaultWatchArgs),
+    Status(sync::VaultStatusArgs),
+    List(list::VaultListArgs),
 }
 
 impl VaultCommand {
     /// Whether it only looks.
-    pub(crate) fn only_reads(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         matches!(self, Self::Status(_) | Self::List(_))
     }
 
     /// Runs the command.
-    pub(crate) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self {
             Self::Init(args) => args.run(cx, out).await,
             Self::Sync(args) => args.run(cx, out).await,
@@ -56,7 +56,7 @@ impl VaultCommand {
 
 /// Which vault, and what goes into it.
 #[derive(Debug, Args)]
-pub(crate) struct VaultArgs {
+pub(crate) struct VaultTargetArgs {
     /// The folder [default: the vault of the agent and user, in the home]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
@@ -65,25 +65,25 @@ pub(crate) struct VaultArgs {
     kinds: Vec<Kind>,
 }
 
-impl VaultArgs {
-    fn request(&self, cx: &Context) -> Result<SyncRequest> {
+impl VaultTargetArgs {
+    fn to_request(&self, cx: &CliContext) -> Result<SyncRequest> {
         if self.kinds.contains(&Kind::Turn) {
-            return Err(Failure::invalid(
+            return Err(CliError::invalid(
                 "turns of a conversation are not kept in files",
                 "take them out with `everlore memory export`",
             ));
         }
-        let folder = folder(self.folder.as_deref(), cx);
+        let folder = resolve_folder(self.folder.as_deref(), cx);
         Ok(SyncRequest { kinds: self.kinds.clone(), ..SyncRequest::new(folder, &cx.scope) })
     }
 }
 
 /// The folder that was named, or the one in the home.
-fn folder(given: Option<&Path>, cx: &Context) -> PathBuf {
+fn resolve_folder(given: Option<&Path>, cx: &CliContext) -> PathBuf {
     given.map_or_else(|| vault_folder(&cx.home, &cx.scope), Path::to_owned)
 }
 
 /// Makes the folder where there is none; only the user may read what is made in the home.
-fn make(folder: &Path) -> Result<bool> {
-    make_private_folder(folder).map_err(|error| Failure::io(folder.display().to_string(), error))
+fn make_vault(folder: &Path) -> Result<bool> {
+    create_private_folder(folder).map_err(|error| CliError::io(folder.display().to_string(), error))
 }

@@ -8,27 +8,27 @@ use std::{
 use everlore::{
     Scope,
     files::{home::vault_folder, vault::is_vault},
-    store::directory::{SyncRequest, What},
+    store::directory::{SyncAction, SyncRequest},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    context::Context,
-    failure::{Failure, Result},
+    cli_context::CliContext,
+    error::{CliError, Result},
 };
 
 /// The file in the home.
-const FILE: &str = "vaults.json";
+const REGISTRY_FILE: &str = "vaults.json";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Registered {
+struct RegisteredVault {
     folder: PathBuf,
     scope: Scope,
 }
 
 /// What came of a vault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Reached {
+pub(crate) struct VaultErasure {
     folder: String,
     /// Files that were removed.
     removed: Vec<String>,
@@ -37,9 +37,9 @@ pub(crate) struct Reached {
     pub(crate) failure: Option<String>,
 }
 
-impl Reached {
+impl VaultErasure {
     /// What is told of it; nothing if nothing was removed.
-    pub(crate) fn told(&self) -> Option<String> {
+    pub(crate) fn render_note(&self) -> Option<String> {
         match (&self.failure, self.removed.is_empty()) {
             (Some(failure), _) => Some(format!(
                 "the vault {} could not be reached and may still hold the text: {failure}; run `everlore vault sync`",
@@ -54,32 +54,32 @@ impl Reached {
 }
 
 /// Remembers a vault.
-pub(super) fn register(cx: &Context, request: &SyncRequest) -> Result<()> {
-    let folder = real(&request.folder);
-    let mut vaults = read(cx)?;
-    let vault = Registered { folder, scope: request.scope.clone() };
+pub(super) fn register_vault(cx: &CliContext, request: &SyncRequest) -> Result<()> {
+    let folder = canonical_folder(&request.folder);
+    let mut vaults = read_registry(cx)?;
+    let vault = RegisteredVault { folder, scope: request.scope.clone() };
     if vaults.contains(&vault) {
         return Ok(());
     }
     vaults.push(vault);
-    let failed = |error: io::Error| Failure::io(FILE, error);
+    let failed = |error: io::Error| CliError::io(REGISTRY_FILE, error);
     let mut file = tempfile::NamedTempFile::new_in(&cx.home).map_err(failed)?;
     serde_json::to_writer_pretty(&mut file, &vaults).map_err(|error| failed(error.into()))?;
-    file.persist(cx.home.join(FILE)).map_err(|error| failed(error.error))?;
+    file.persist(cx.home.join(REGISTRY_FILE)).map_err(|error| failed(error.error))?;
     Ok(())
 }
 
 /// Syncs every vault of the scope, so that what was forgotten leaves them.
-pub(crate) async fn reach_vaults(cx: &Context) -> Result<Vec<Reached>> {
+pub(crate) async fn erase_from_vaults(cx: &CliContext) -> Result<Vec<VaultErasure>> {
     let mut reached = Vec::new();
-    for vault in all(cx)?.into_iter().filter(|vault| vault.scope == cx.scope) {
+    for vault in known_vaults(cx)?.into_iter().filter(|vault| vault.scope == cx.scope) {
         let request = SyncRequest::new(&vault.folder, &vault.scope);
         let outcome = cx.engine().await?.sync_vault(&request).await;
         let removed = outcome.as_ref().map(|report| {
-            let gone = report.done.iter().filter(|done| done.what == What::Removed);
+            let gone = report.done.iter().filter(|done| done.what == SyncAction::Removed);
             gone.map(|done| done.file.clone()).collect()
         });
-        reached.push(Reached {
+        reached.push(VaultErasure {
             folder: vault.folder.display().to_string(),
             removed: removed.unwrap_or_default(),
             failure: outcome.err().map(|error| error.to_string()),
@@ -89,11 +89,11 @@ pub(crate) async fn reach_vaults(cx: &Context) -> Result<Vec<Reached>> {
 }
 
 /// Those that were named, and the one in the home, which an agent may have made.
-fn all(cx: &Context) -> Result<Vec<Registered>> {
-    let mut vaults = read(cx)?;
+fn known_vaults(cx: &CliContext) -> Result<Vec<RegisteredVault>> {
+    let mut vaults = read_registry(cx)?;
     let folder = vault_folder(&cx.home, &cx.scope);
     if is_vault(&folder) {
-        let own = Registered { folder: real(&folder), scope: cx.scope.clone() };
+        let own = RegisteredVault { folder: canonical_folder(&folder), scope: cx.scope.clone() };
         if !vaults.contains(&own) {
             vaults.push(own);
         }
@@ -101,16 +101,15 @@ fn all(cx: &Context) -> Result<Vec<Registered>> {
     Ok(vaults)
 }
 
-fn real(folder: &Path) -> PathBuf {
+fn canonical_folder(folder: &Path) -> PathBuf {
     fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
-fn read(cx: &Context) -> Result<Vec<Registered>> {
-    match fs::read(cx.home.join(FILE)) {
-        Ok(bytes) => {
-            serde_json::from_slice(&bytes).map_err(|error| Failure::io(FILE, error.into()))
-        }
+fn read_registry(cx: &CliContext) -> Result<Vec<RegisteredVault>> {
+    match fs::read(cx.home.join(REGISTRY_FILE)) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map_err(|error| CliError::io(REGISTRY_FILE, error.into())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(Failure::io(FILE, error)),
+        Err(error) => Err(CliError::io(REGISTRY_FILE, error)),
     }
 }

@@ -3,18 +3,18 @@
 use clap::Args;
 use everlore::store::directory::SyncRequest;
 
-use super::{VaultArgs, make, registry, report};
+use super::{VaultTargetArgs, make_vault, registry, report};
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
 };
 
 /// Make a vault, write what is stored into it, and take in what is there already
 #[derive(Debug, Args)]
-pub(crate) struct InitArgs {
+pub(crate) struct VaultInitArgs {
     #[command(flatten)]
-    vault: VaultArgs,
+    vault: VaultTargetArgs,
 }
 
 /// Bring a vault and what is stored together, once
@@ -22,9 +22,9 @@ pub(crate) struct InitArgs {
 /// New, edited, renamed and deleted files reach memory; new, edited, archived and deleted memories reach the files. What
 /// was forgotten leaves the folder and does not come back. Files that cannot be taken are told by name and left alone.
 #[derive(Debug, Args)]
-pub(crate) struct SyncArgs {
+pub(crate) struct VaultSyncArgs {
     #[command(flatten)]
-    vault: VaultArgs,
+    vault: VaultTargetArgs,
     /// Only say what would happen
     #[arg(long)]
     dry_run: bool,
@@ -32,44 +32,44 @@ pub(crate) struct SyncArgs {
 
 /// Show what a sync would do; exit code 1 if nothing
 #[derive(Debug, Args)]
-pub(crate) struct StatusArgs {
+pub(crate) struct VaultStatusArgs {
     #[command(flatten)]
-    vault: VaultArgs,
+    vault: VaultTargetArgs,
 }
 
-impl InitArgs {
+impl VaultInitArgs {
     /// Makes the folder and syncs it for the first time.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let request = self.vault.request(cx)?;
-        let made = make(&request.folder)?;
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let request = self.vault.to_request(cx)?;
+        let made = make_vault(&request.folder)?;
         let synced = cx.engine().await?.sync_vault(&request).await?;
-        registry::register(cx, &request)?;
+        registry::register_vault(cx, &request)?;
         if !out.is_json() {
             let what = if made { "made" } else { "using" };
             out.line(&format!("{what} {}", request.folder.display()))?;
         }
-        report::tell(out, &request, &synced)
+        report::print_report(out, &request, &synced)
     }
 }
 
-impl SyncArgs {
+impl VaultSyncArgs {
     /// Syncs and tells what was done.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let request = SyncRequest { dry_run: self.dry_run, ..self.vault.request(cx)? };
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let request = SyncRequest { dry_run: self.dry_run, ..self.vault.to_request(cx)? };
         let synced = cx.engine().await?.sync_vault(&request).await?;
         if !request.dry_run {
-            registry::register(cx, &request)?;
+            registry::register_vault(cx, &request)?;
         }
-        report::tell(out, &request, &synced)
+        report::print_report(out, &request, &synced)
     }
 }
 
-impl StatusArgs {
+impl VaultStatusArgs {
     /// Tells what a sync would do.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let request = SyncRequest { dry_run: true, ..self.vault.request(cx)? };
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let request = SyncRequest { dry_run: true, ..self.vault.to_request(cx)? };
         let foreseen = cx.engine().await?.sync_vault(&request).await?;
-        report::tell(out, &request, &foreseen)?;
-        Ok(Exit::found(!foreseen.is_quiet()))
+        report::print_report(out, &request, &foreseen)?;
+        Ok(Exit::from_found(!foreseen.is_unchanged()))
     }
 }

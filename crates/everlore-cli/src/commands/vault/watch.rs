@@ -12,46 +12,46 @@ use everlore::{
     Engine,
     store::{
         JournalQuery,
-        directory::{Done, SyncReport, SyncRequest, What},
+        directory::{SyncAction, SyncReport, SyncRequest, SyncStep},
     },
 };
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use serde_json::json;
 
-use super::{VaultArgs, registry, report};
+use super::{VaultTargetArgs, registry, report};
 use crate::{
-    context::Context,
-    failure::{Exit, Result},
+    cli_context::CliContext,
+    error::{Exit, Result},
     output::Output,
 };
 
 /// Editors write in several steps; what they do within this time is one edit.
-const SETTLE: Duration = Duration::from_millis(100);
+const DEBOUNCE: Duration = Duration::from_millis(100);
 
 /// A file that changes without end is synced all the same.
-const MAX_SETTLE: Duration = Duration::from_millis(400);
+const MAX_DEBOUNCE: Duration = Duration::from_millis(400);
 
 /// How often the database is asked for changes of others.
-const TICK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Keep a vault and what is stored together until stopped with Ctrl+C
 #[derive(Debug, Args)]
-pub(crate) struct WatchArgs {
+pub(crate) struct VaultWatchArgs {
     #[command(flatten)]
-    vault: VaultArgs,
+    vault: VaultTargetArgs,
 }
 
-impl WatchArgs {
+impl VaultWatchArgs {
     /// Syncs, then waits for a change of either side, over and over.
-    pub(super) async fn run(self, cx: &Context, out: &mut Output) -> Result<Exit> {
-        let request = self.vault.request(cx)?;
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let request = self.vault.to_request(cx)?;
         let engine = cx.engine().await?;
         let (sender, changes) = mpsc::channel();
         let mut told = BTreeSet::new();
-        let mut seq = newest(engine, cx).await?;
-        tell(out, &engine.sync_vault(&request).await?, &request, &mut told)?;
-        registry::register(cx, &request)?;
-        let watcher = watcher(&request.folder, sender);
+        let mut seq = newest_change(engine, cx).await?;
+        print_synced(out, &engine.sync_vault(&request).await?, &request, &mut told)?;
+        registry::register_vault(cx, &request)?;
+        let watcher = watch_folder(&request.folder, sender);
         out.note(&match &watcher {
             Ok(_) => format!("watching {}; stop with Ctrl+C", request.folder.display()),
             Err(error) => {
@@ -59,24 +59,24 @@ impl WatchArgs {
             }
         });
         loop {
-            let touched = wait(&changes, watcher.is_err());
-            let now = newest(engine, cx).await?;
+            let touched = wait_for_change(&changes, watcher.is_err());
+            let now = newest_change(engine, cx).await?;
             if touched || now != seq {
-                tell(out, &engine.sync_vault(&request).await?, &request, &mut told)?;
-                seq = newest(engine, cx).await?;
+                print_synced(out, &engine.sync_vault(&request).await?, &request, &mut told)?;
+                seq = newest_change(engine, cx).await?;
             }
         }
     }
 }
 
 /// The number of the newest change in the database.
-async fn newest(engine: &Engine, cx: &Context) -> Result<Option<u64>> {
+async fn newest_change(engine: &Engine, cx: &CliContext) -> Result<Option<u64>> {
     let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
     Ok(engine.history(&cx.scope, &newest).await?.first().map(|entry| entry.seq))
 }
 
 /// Tells of every change to a file that could be a memory or the index.
-fn watcher(folder: &Path, sender: mpsc::Sender<()>) -> notify::Result<RecommendedWatcher> {
+fn watch_folder(folder: &Path, sender: mpsc::Sender<()>) -> notify::Result<RecommendedWatcher> {
     let is_visible = |path: &std::path::PathBuf| {
         path.file_name().is_none_or(|name| !name.to_string_lossy().starts_with('.'))
     };
@@ -96,33 +96,33 @@ fn watcher(folder: &Path, sender: mpsc::Sender<()>) -> notify::Result<Recommende
 }
 
 /// Waits for a change and until it has settled, or for the next tick; tells whether a file may have changed.
-fn wait(changes: &Receiver<()>, always: bool) -> bool {
-    match changes.recv_timeout(TICK) {
+fn wait_for_change(changes: &Receiver<()>, always: bool) -> bool {
+    match changes.recv_timeout(POLL_INTERVAL) {
         Err(RecvTimeoutError::Timeout) => return always,
         Err(RecvTimeoutError::Disconnected) => {
-            std::thread::sleep(TICK);
+            std::thread::sleep(POLL_INTERVAL);
             return true;
         }
         Ok(()) => {}
     }
     let first = Instant::now();
-    while first.elapsed() < MAX_SETTLE && changes.recv_timeout(SETTLE).is_ok() {}
+    while first.elapsed() < MAX_DEBOUNCE && changes.recv_timeout(DEBOUNCE).is_ok() {}
     // What has come meanwhile is part of it.
     while changes.try_recv().is_ok() {}
     true
 }
 
 /// Tells what was done; what is skipped is told once.
-fn tell(
+fn print_synced(
     out: &mut Output,
     synced: &SyncReport,
     request: &SyncRequest,
     told: &mut BTreeSet<(String, Option<String>)>,
 ) -> Result<()> {
-    let is_news = |done: &&Done| {
-        done.what != What::Skipped || told.insert((done.file.clone(), done.note.clone()))
+    let is_news = |done: &&SyncStep| {
+        done.what != SyncAction::Skipped || told.insert((done.file.clone(), done.note.clone()))
     };
-    let news: Vec<&Done> = synced.done.iter().filter(is_news).collect();
+    let news: Vec<&SyncStep> = synced.done.iter().filter(is_news).collect();
     if news.is_empty() {
         return Ok(());
     }
@@ -131,7 +131,7 @@ fn tell(
         out.json(&json!({ "folder": folder, "run": synced.run, "done": news, "unchanged": synced.unchanged }))?;
     } else {
         for done in news {
-            out.line(&report::line(done, false))?;
+            out.line(&report::step_line(done, false))?;
         }
     }
     out.flush()

@@ -6,10 +6,10 @@ use std::{
 };
 
 use super::{clients, succeed};
-use crate::{home::Home, serve::Serving};
+use crate::{home::TestHome, serve::TestServer};
 
 /// What both examples print.
-const TOLD: [&str; 4] = [
+const EXPECTED_LINES: [&str; 4] = [
     "recall: Mei prefers oolong tea in the afternoon",
     "回忆: 小美对花生过敏",
     "context: ",
@@ -17,16 +17,16 @@ const TOLD: [&str; 4] = [
 ];
 
 fn run(mut command: Command) {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     command
         .stdin(Stdio::null())
         .env("EVERLORE_URL", format!("http://{}", server.address))
         .env("EVERLORE_TOKEN", &server.token);
     let told = succeed(command);
     let lines: Vec<&str> = told.lines().collect();
-    assert_eq!(lines.len(), TOLD.len(), "{told}");
-    for (line, expected) in lines.iter().zip(TOLD) {
+    assert_eq!(lines.len(), EXPECTED_LINES.len(), "{told}");
+    for (line, expected) in lines.iter().zip(EXPECTED_LINES) {
         assert!(line.starts_with(expected), "{told}");
     }
     assert_eq!(lines[2].to_lowercase(), "context: true");

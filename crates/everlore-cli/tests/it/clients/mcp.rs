@@ -9,11 +9,11 @@ use std::{
 
 use serde_json::Value;
 
-use super::{Clients, clients, succeed};
-use crate::{home::Home, serve::Serving};
+use super::{OfficialClients, clients, succeed};
+use crate::{home::TestHome, serve::TestServer};
 
 /// A key for the memory of a user.
-fn key(home: &Home, user: &str, role: &str) -> String {
+fn key(home: &TestHome, user: &str, role: &str) -> String {
     let args = ["--agent", "python", "--user", user, "serve", "key", "add", user, "--role", role];
     home.json(&args)["key"].as_str().unwrap().to_owned()
 }
@@ -21,24 +21,24 @@ fn key(home: &Home, user: &str, role: &str) -> String {
 #[test]
 fn the_python_client_calls_everything_over_both_transports_in_both_eras() {
     let Some(clients) = clients() else { return };
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let mut script = clients.python("mcp_client.py");
     script.arg(env!("CARGO_BIN_EXE_everlore")).arg(home.path());
     script.arg(format!("http://{}/mcp", server.address)).arg(&server.token);
     script.args([key(&home, "wang", "write"), key(&home, "li", "read")]);
     let said = succeed(script);
     assert_eq!(said.lines().count(), 5, "{said}");
-    home.assert_well();
+    home.assert_healthy();
 }
 
 /// What the inspector shows, for a process and for a server.
-struct Inspected<'a> {
-    clients: &'a Clients,
+struct McpInspector<'a> {
+    clients: &'a OfficialClients,
     target: Vec<String>,
 }
 
-impl Inspected<'_> {
+impl McpInspector<'_> {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = self.clients.node_command("mcp-inspector");
         // What belongs to the program comes before its own options.
@@ -56,8 +56,8 @@ impl Inspected<'_> {
 #[test]
 fn the_inspector_lists_and_calls_over_both_transports() {
     let Some(clients) = clients() else { return };
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let program = [env!("CARGO_BIN_EXE_everlore"), "mcp", "-e"].map(str::to_owned);
     let environment = format!("EVERLORE_HOME={}", home.path().display());
     let over_stdio = [&program[..], &[environment]].concat();
@@ -65,7 +65,7 @@ fn the_inspector_lists_and_calls_over_both_transports() {
     let url = format!("http://{}/mcp", server.address);
     let over_http = [url, "--transport".into(), "http".into(), "--header".into(), header].to_vec();
     for (target, tea) in [(over_stdio, "龙井"), (over_http, "oolong")] {
-        let inspector = Inspected { clients: &clients, target };
+        let inspector = McpInspector { clients: &clients, target };
         let tools = inspector.json(&["--method", "tools/list", "--strict"]);
         assert_eq!(tools["tools"].as_array().unwrap().len(), 7, "{tools}");
         let content = format!("content=The user drinks {tea} tea.");
@@ -84,12 +84,12 @@ fn the_inspector_lists_and_calls_over_both_transports() {
 }
 
 /// The suite knows no headers: in front of the server stands what adds the token, and nothing else.
-struct WithToken {
+struct TokenProxy {
     address: String,
 }
 
-impl WithToken {
-    fn before(server: &Serving) -> Self {
+impl TokenProxy {
+    fn in_front_of(server: &TestServer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let (own, target, token) = (address.clone(), server.address.clone(), server.token.clone());
@@ -135,16 +135,16 @@ fn forward(stream: &TcpStream, own: &str, target: &str, token: &str) -> Option<(
 #[test]
 fn the_conformance_suite_finds_nothing_but_its_own_fixtures_missing() {
     let Some(clients) = clients() else { return };
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
-    let front = WithToken::before(&server);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
+    let front = TokenProxy::in_front_of(&server);
     let url = format!("http://{}/mcp", front.address);
     for era in ["2025-11-25", "2026-07-28"] {
         let baseline =
             format!("{}/tests/clients/mcp_conformance_{era}.yml", env!("CARGO_MANIFEST_DIR"));
         let mut suite = clients.node_command("conformance");
         suite.args(["server", "--url", &url, "--requirements", era]);
-        suite.args(["--expected-failures", &baseline, "--output-dir"]).arg(home.beside(era));
+        suite.args(["--expected-failures", &baseline, "--output-dir"]).arg(home.sibling(era));
         let said = succeed(suite);
         assert!(said.contains("Total:"), "{said}");
         assert_meaningful(&said, era);

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::{clients, succeed};
 use crate::{
-    home::Home,
-    serve::{Serving, Told},
+    home::TestHome,
+    serve::{ApiResponse, TestServer},
 };
 
-fn key(home: &Home, role: &str, scope: [&str; 2]) -> String {
+fn key(home: &TestHome, role: &str, scope: [&str; 2]) -> String {
     let [agent, user] = scope;
     let args = ["serve", "key", "add", role, "--role", role, "--agent", agent, "--user", user];
     home.json(&args)["key"].as_str().unwrap().to_owned()
@@ -17,12 +17,12 @@ fn key(home: &Home, role: &str, scope: [&str; 2]) -> String {
 #[test]
 fn the_python_client_of_mem0_works_unchanged() {
     let Some(clients) = clients() else { return };
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let mut command = clients.python("mem0_client.py");
     command
-        .env("HOME", home.beside("python"))
-        .env("MEM0_DIR", home.beside("python"))
+        .env("HOME", home.sibling("python"))
+        .env("MEM0_DIR", home.sibling("python"))
         .arg(format!("http://{}", server.address))
         .arg(&server.token)
         .arg(key(&home, "admin", ["default", "li"]));
@@ -30,75 +30,100 @@ fn the_python_client_of_mem0_works_unchanged() {
     assert_eq!(told.lines().count(), 9, "{told}");
 }
 
-fn asked(server: &Serving, method: &str, path: &str, body: Option<Value>) -> Told {
-    server.send(&[("authorization", &format!("Token {}", server.token))], method, path, body)
+fn request_with_token(
+    server: &TestServer,
+    method: &str,
+    path: &str,
+    body: Option<Value>,
+) -> ApiResponse {
+    server.request_with_headers(
+        &[("authorization", &format!("Token {}", server.token))],
+        method,
+        path,
+        body,
+    )
 }
 
 #[test]
 fn the_routes_of_the_open_source_server_answer_as_it_does() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let key = [("x-api-key", server.token.as_str())];
     let body = json!({ "messages": [{ "role": "user", "content": "喜欢喝龙井茶 Longjing" }], "user_id": "王", "infer": false, "metadata": { "team": "红队" } });
-    let added = server.send(&key, "POST", "/memories", Some(body)).json(200);
+    let added = server.request_with_headers(&key, "POST", "/memories", Some(body)).json(200);
     let id = added["results"][0]["id"].as_str().unwrap();
     let query = json!({ "query": "龙井", "filters": { "user_id": "王", "team": "红队" } });
-    let found = server.send(&key, "POST", "/search", Some(query)).json(200);
+    let found = server.request_with_headers(&key, "POST", "/search", Some(query)).json(200);
     assert_eq!(found["results"][0]["id"], id, "{found}");
-    let listed = server.send(&key, "GET", "/memories?user_id=%E7%8E%8B", None).json(200);
+    let listed =
+        server.request_with_headers(&key, "GET", "/memories?user_id=%E7%8E%8B", None).json(200);
     assert_eq!(listed["results"].as_array().unwrap().len(), 1);
-    let put = server.send(&key, "PUT", &format!("/memories/{id}"), Some(json!({ "text": "tea" })));
+    let put = server.request_with_headers(
+        &key,
+        "PUT",
+        &format!("/memories/{id}"),
+        Some(json!({ "text": "tea" })),
+    );
     assert_eq!(put.json(200)["message"], "Memory updated successfully!");
-    let history = server.send(&key, "GET", &format!("/memories/{id}/history"), None).json(200);
+    let history = server
+        .request_with_headers(&key, "GET", &format!("/memories/{id}/history"), None)
+        .json(200);
     assert_eq!(history[1]["new_memory"], "tea");
-    assert_eq!(server.send(&key, "DELETE", &format!("/memories/{id}"), None).status, 200);
-    let gone = server.send(&key, "GET", &format!("/memories/{id}"), None);
+    assert_eq!(
+        server.request_with_headers(&key, "DELETE", &format!("/memories/{id}"), None).status,
+        200
+    );
+    let gone = server.request_with_headers(&key, "GET", &format!("/memories/{id}"), None);
     assert_eq!(gone.headers["content-type"], "application/json");
     assert!(gone.json(404)["detail"].as_str().unwrap().contains("not found"), "{gone:?}");
-    assert_eq!(server.send(&key, "POST", "/reset", None).status, 200);
-    let nobody = server.send(&key, "GET", "/memories", None).json(422);
+    assert_eq!(server.request_with_headers(&key, "POST", "/reset", None).status, 200);
+    let nobody = server.request_with_headers(&key, "GET", "/memories", None).json(422);
     assert!(nobody["detail"].as_str().unwrap().contains("user_id"), "{nobody}");
 }
 
 #[test]
 fn older_clients_get_lists_and_events_tell_what_was_stored() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let body = json!({ "messages": "I live in Oslo. 我住在奥斯陆。", "user_id": "nora" });
-    let added = asked(&server, "POST", "/v1/memories/", Some(body)).json(200);
+    let added = request_with_token(&server, "POST", "/v1/memories/", Some(body)).json(200);
     let path = format!("/v1/event/{}/", added["event_id"].as_str().unwrap());
-    let event = asked(&server, "GET", &path, None).json(200);
+    let event = request_with_token(&server, "GET", &path, None).json(200);
     assert_eq!(event["status"], "SUCCEEDED");
     assert_eq!(event["results"][0]["id"], added["results"][0]["id"], "{event} {added}");
-    assert_eq!(asked(&server, "GET", "/v1/events/", None).json(200)["count"], 1);
-    assert_eq!(asked(&server, "GET", "/v1/event/none/", None).status, 404);
-    let listed = asked(&server, "GET", "/v1/memories/?user_id=nora", None).json(200);
+    assert_eq!(request_with_token(&server, "GET", "/v1/events/", None).json(200)["count"], 1);
+    assert_eq!(request_with_token(&server, "GET", "/v1/event/none/", None).status, 404);
+    let listed = request_with_token(&server, "GET", "/v1/memories/?user_id=nora", None).json(200);
     assert!(listed.as_array().is_some_and(|all| !all.is_empty()), "{listed}");
     for path in ["/v1/memories/search/", "/v2/memories/search/"] {
         let query = |format: Option<&str>| json!({ "query": "Oslo 奥斯陆", "filters": { "user_id": "nora" }, "output_format": format });
-        assert!(asked(&server, "POST", path, Some(query(None))).json(200).is_array());
-        let wrapped = asked(&server, "POST", path, Some(query(Some("v1.1")))).json(200);
+        assert!(request_with_token(&server, "POST", path, Some(query(None))).json(200).is_array());
+        let wrapped =
+            request_with_token(&server, "POST", path, Some(query(Some("v1.1")))).json(200);
         assert!(wrapped["results"].is_array());
     }
     let paged = json!({ "filters": { "user_id": "nora" } });
-    let paged = asked(&server, "POST", "/v2/memories/?page=1&page_size=1", Some(paged)).json(200);
+    let paged =
+        request_with_token(&server, "POST", "/v2/memories/?page=1&page_size=1", Some(paged))
+            .json(200);
     assert_eq!(paged["results"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn a_deletion_can_be_undone_and_the_audit_log_names_whose_memory_it_was() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let body = json!({ "messages": "牛奶 and bread", "user_id": "dora", "infer": false });
-    asked(&server, "POST", "/v3/memories/add/", Some(body)).json(200);
-    let gone = asked(&server, "DELETE", "/v1/memories/?user_id=dora", None).json(200);
+    request_with_token(&server, "POST", "/v3/memories/add/", Some(body)).json(200);
+    let gone = request_with_token(&server, "DELETE", "/v1/memories/?user_id=dora", None).json(200);
     let run = format!("mem0-{}", gone["event_id"].as_str().unwrap());
     let list = || {
         let filters = json!({ "filters": { "user_id": "dora" } });
-        asked(&server, "POST", "/v3/memories/", Some(filters)).json(200)["count"].clone()
+        request_with_token(&server, "POST", "/v3/memories/", Some(filters)).json(200)["count"]
+            .clone()
     };
     assert_eq!(list(), 0);
-    server.ask("POST", "/v1/undo?user=dora", Some(json!({ "run": run }))).json(200);
+    server.request("POST", "/v1/undo?user=dora", Some(json!({ "run": run }))).json(200);
     assert_eq!(list(), 1);
     let audit = std::fs::read_to_string(home.path().join("server-audit.jsonl")).unwrap();
     let line: Value = serde_json::from_str(audit.lines().next().unwrap()).unwrap();
@@ -110,13 +135,18 @@ fn a_deletion_can_be_undone_and_the_audit_log_names_whose_memory_it_was() {
 
 #[test]
 fn roles_hold_for_the_routes_of_mem0_too() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let scope = ["default", "li"];
     let [read, write] = ["read", "write"].map(|role| key(&home, role, scope));
     let add = || Some(json!({ "messages": "茶 tea", "user_id": "li", "infer": false }));
     let by = |key: &str, method: &str, path: &str, body: Option<Value>| {
-        server.send(&[("authorization", &format!("Token {key}"))], method, path, body)
+        server.request_with_headers(
+            &[("authorization", &format!("Token {key}"))],
+            method,
+            path,
+            body,
+        )
     };
     assert_eq!(by(&read, "POST", "/v3/memories/add/", add()).status, 403);
     let added = by(&write, "POST", "/v3/memories/add/", add()).json(200);

@@ -16,11 +16,11 @@ use std::{
 };
 
 /// Where `make clients` puts them.
-pub(super) struct Clients(PathBuf);
+pub(super) struct OfficialClients(PathBuf);
 
 /// The clients. Whoever names the folder, or sets `CI`, must have them.
 #[expect(clippy::print_stderr, reason = "a test that is not run says so")]
-pub(super) fn clients() -> Option<Clients> {
+pub(super) fn clients() -> Option<OfficialClients> {
     let named = std::env::var_os("EVERLORE_TEST_CLIENTS").map(PathBuf::from);
     let required = named.is_some() || std::env::var_os("CI").is_some();
     let folder = named.unwrap_or_else(|| {
@@ -28,7 +28,7 @@ pub(super) fn clients() -> Option<Clients> {
     });
     let ready = ["python/ready", "node/ready"].iter().all(|part| folder.join(part).is_file());
     match ready {
-        true => Some(Clients(folder)),
+        true => Some(OfficialClients(folder)),
         false if required => {
             panic!("there are no clients in {}: run `make clients`", folder.display())
         }
@@ -39,26 +39,26 @@ pub(super) fn clients() -> Option<Clients> {
     }
 }
 
-impl Clients {
+impl OfficialClients {
     /// A script of `tests/clients`, run by the Python that has the clients.
     pub(super) fn python(&self, script: &str) -> Command {
         let mut command = Command::new(self.0.join("python/bin/python"));
         command.arg(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients")).join(script));
-        quiet(&mut command);
+        isolate(&mut command);
         command
     }
 
     /// A command that one of the Python packages brings.
     pub(super) fn python_command(&self, name: &str) -> Command {
         let mut command = Command::new(self.0.join("python/bin").join(name));
-        quiet(&mut command);
+        isolate(&mut command);
         command
     }
 
     /// The Node.js that came with them.
     pub(super) fn node(&self) -> Command {
         let mut command = Command::new(self.0.join("node/node_modules/.bin/node"));
-        quiet(&mut command);
+        isolate(&mut command);
         command
     }
 
@@ -71,7 +71,7 @@ impl Clients {
 }
 
 /// Nothing reports home, no proxy is asked, and what is printed comes at once.
-fn quiet(command: &mut Command) {
+fn isolate(command: &mut Command) {
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]
     {
         command.env_remove(name);

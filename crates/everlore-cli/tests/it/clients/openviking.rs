@@ -1,12 +1,12 @@
 //! The official client of OpenViking lists, reads, finds, adds and talks.
 
 use super::{clients, succeed};
-use crate::{home::Home, serve::Serving};
+use crate::{home::TestHome, serve::TestServer};
 
 #[test]
 fn the_openviking_client_works_with_nothing_but_the_address_and_a_key() {
     let Some(clients) = clients() else { return };
-    let home = Home::new();
+    let home = TestHome::new();
     let key = |name: &str, role: &str, user: &str| {
         let made = home.json(&[
             "serve", "key", "add", name, "--role", role, "--agent", "viking", "--user", user,
@@ -14,11 +14,11 @@ fn the_openviking_client_works_with_nothing_but_the_address_and_a_key() {
         made["key"].as_str().unwrap().to_owned()
     };
     let (own, other) = (key("own", "write", "王"), key("other", "read", "li"));
-    let server = Serving::on(&home, &[]);
+    let server = TestServer::start(&home, &[]);
     let mut command = clients.python("openviking.py");
     command.args([&format!("http://{}", server.address), &own, &other]);
     command.env("HOME", home.path()).env_remove("OPENVIKING_URL");
     let said = succeed(command);
     assert!(said.contains("in English and Chinese"), "{said}");
-    home.assert_well();
+    home.assert_healthy();
 }

@@ -1,17 +1,19 @@
 //! OpenAI's and Anthropic's own clients, unchanged but for the base URL and the key, talk to a model that remembers (X5, A8).
 
-use everlore_scripted::{Chats, Said, Server, chats::Asked};
+use everlore_scripted::{MockChat, MockServer, ModelResponse, chat::ModelRequest};
 use serde_json::{Value, json};
 
 use super::{clients, succeed};
 use crate::serve::{
-    Serving,
-    proxy::{KEY, home_of},
+    TestServer,
+    proxy::{KEY, home_with_provider},
 };
 
 /// Answers by the beginning of what the user says, whatever memory adds at its end.
-fn answer(asked: &Asked) -> Said {
-    let Some(question) = asked.question() else { return Said::text("It is sunny.") };
+fn answer(asked: &ModelRequest) -> ModelResponse {
+    let Some(question) = asked.last_user_message() else {
+        return ModelResponse::text("It is sunny.");
+    };
     let answers = [
         ("What is my dog called?", "Rex."),
         ("我对什么过敏？", "花生。"),
@@ -20,21 +22,24 @@ fn answer(asked: &Asked) -> Said {
     ];
     if let Some(status) = question.strip_prefix("fail ") {
         let status = status[..3].parse().unwrap();
-        return Said::fail_with(status, &format!("scripted {status}"));
+        return ModelResponse::fail_with(status, &format!("scripted {status}"));
     }
     if question.starts_with("weather") {
-        return Said::call("weather", json!({ "city": "Lisbon" }));
+        return ModelResponse::call("weather", json!({ "city": "Lisbon" }));
     }
     let found = answers.iter().find(|(beginning, _)| question.starts_with(beginning));
-    found.map_or_else(|| Said::fail(404), |(_, answer)| Said::text(answer).costing(12, 4, 3))
+    found.map_or_else(
+        || ModelResponse::fail(404),
+        |(_, answer)| ModelResponse::text(answer).with_usage(12, 4, 3),
+    )
 }
 
 /// Runs a script against a provider's protocol, and returns what the provider was asked.
-fn talk(provider: &str, script: &str) -> Option<Vec<Value>> {
+fn run_client(provider: &str, script: &str) -> Option<Vec<Value>> {
     let clients = clients()?;
-    let server = Server::start(Chats::new().with_key(KEY).otherwise(answer));
-    let home = home_of(provider, &server.url());
-    let serving = Serving::on(&home, &[]);
+    let server = MockServer::start(MockChat::new().with_key(KEY).otherwise(answer));
+    let home = home_with_provider(provider, &server.url());
+    let serving = TestServer::start(&home, &[]);
     let mut command = clients.python(script);
     command.env("URL", format!("http://{}", serving.address)).env("KEY", &serving.token);
     let printed = succeed(command);
@@ -53,7 +58,7 @@ fn talk(provider: &str, script: &str) -> Option<Vec<Value>> {
             "as the client sends its own"
         );
     }
-    Some(requests.iter().map(everlore_scripted::Request::json).collect())
+    Some(requests.iter().map(everlore_scripted::HttpRequest::json).collect())
 }
 
 /// The text of the last message, and whether memory is in it.
@@ -95,14 +100,14 @@ fn check(bodies: &[Value]) {
 
 #[test]
 fn openais_client_remembers() {
-    if let Some(bodies) = talk("openai", "proxy_openai.py") {
+    if let Some(bodies) = run_client("openai", "proxy_openai.py") {
         check(&bodies);
     }
 }
 
 #[test]
 fn anthropics_client_remembers() {
-    if let Some(bodies) = talk("anthropic", "proxy_anthropic.py") {
+    if let Some(bodies) = run_client("anthropic", "proxy_anthropic.py") {
         check(&bodies);
         let system =
             json!([{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]);

@@ -2,34 +2,34 @@
 
 use std::fs;
 
-use everlore_scripted::{Chats, Server};
+use everlore_scripted::{MockChat, MockServer};
 
 use super::{clients, succeed};
 use crate::serve::{
-    Serving,
-    proxy::{KEY, home_of},
-    tls::{FILES, Secured},
+    TestServer,
+    proxy::{KEY, home_with_provider},
+    tls::{TLS_FILE_ARGS, TlsServer},
 };
 
 #[test]
 fn every_client_raises_its_own_exception_with_our_sentence() {
     let Some(clients) = clients() else { return };
     // Nothing that is refused reaches it.
-    let provider = Server::start(Chats::new().with_key(KEY));
-    let homes = ["openai", "anthropic"].map(|name| home_of(name, &provider.url()));
+    let provider = MockServer::start(MockChat::new().with_key(KEY));
+    let homes = ["openai", "anthropic"].map(|name| home_with_provider(name, &provider.url()));
     let args = ["--max-body", "2048", "--rate", "3"];
-    let openai = Secured::on(&homes[0], &["localhost"], &args).serving;
+    let openai = TlsServer::start(&homes[0], &["localhost"], &args).server;
     for name in ["cert.pem", "key.pem"] {
-        fs::copy(homes[0].beside(name), homes[1].beside(name)).unwrap();
+        fs::copy(homes[0].sibling(name), homes[1].sibling(name)).unwrap();
     }
-    let anthropic = Serving::on(&homes[1], &[&FILES, &args[..]].concat());
+    let anthropic = TestServer::start(&homes[1], &[&TLS_FILE_ARGS, &args[..]].concat());
     let mut command = clients.python("refusals.py");
     command
         .env("URL", &openai.url)
         .env("KEY", &openai.token)
         .env("ANTHROPIC_URL", &anthropic.url)
         .env("ANTHROPIC_KEY", &anthropic.token)
-        .env("SSL_CERT_FILE", homes[0].beside("cert.pem"));
+        .env("SSL_CERT_FILE", homes[0].sibling("cert.pem"));
     let printed = succeed(command);
     assert_eq!(printed.lines().count(), 5, "{printed}");
     let asked = provider.requests();

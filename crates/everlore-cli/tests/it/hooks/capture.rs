@@ -4,12 +4,12 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{hook, recorded, store, turns, waiting};
-use crate::home::Home;
+use super::{drain_spool, hook, pending_turns, recorded_event, turns};
+use crate::home::TestHome;
 
 /// An event with some of its fields changed.
-pub(super) fn changed(home: &Home, host: &str, name: &str, fields: &Value) -> String {
-    let mut event: Value = serde_json::from_str(&recorded(home, host, name)).unwrap();
+pub(super) fn changed_event(home: &TestHome, host: &str, name: &str, fields: &Value) -> String {
+    let mut event: Value = serde_json::from_str(&recorded_event(home, host, name)).unwrap();
     for (field, value) in fields.as_object().unwrap() {
         event[field] = value.clone();
     }
@@ -18,15 +18,15 @@ pub(super) fn changed(home: &Home, host: &str, name: &str, fields: &Value) -> St
 
 #[test]
 fn an_event_that_comes_twice_is_stored_once() {
-    let home = Home::new();
+    let home = TestHome::new();
     for host in ["claude-code", "codex"] {
         for _ in 0..2 {
-            hook(&home, host, "UserPromptSubmit", &recorded(&home, host, "UserPromptSubmit"));
-            store(&home);
-            hook(&home, host, "UserPromptSubmit", &recorded(&home, host, "UserPromptSubmit"));
-            hook(&home, host, "Stop", &recorded(&home, host, "Stop"));
-            hook(&home, host, "Stop", &recorded(&home, host, "Stop"));
-            store(&home);
+            hook(&home, host, "UserPromptSubmit", &recorded_event(&home, host, "UserPromptSubmit"));
+            drain_spool(&home);
+            hook(&home, host, "UserPromptSubmit", &recorded_event(&home, host, "UserPromptSubmit"));
+            hook(&home, host, "Stop", &recorded_event(&home, host, "Stop"));
+            hook(&home, host, "Stop", &recorded_event(&home, host, "Stop"));
+            drain_spool(&home);
         }
     }
     assert_eq!(turns(&home).len(), 4, "{:?}", turns(&home));
@@ -34,23 +34,33 @@ fn an_event_that_comes_twice_is_stored_once() {
 
 #[test]
 fn the_same_words_said_again_are_stored_again() {
-    let home = Home::new();
+    let home = TestHome::new();
     for round in 0..2 {
         for _ in 0..2 {
-            hook(&home, "gemini", "BeforeAgent", &recorded(&home, "gemini", "BeforeAgent.zh"));
+            hook(
+                &home,
+                "gemini",
+                "BeforeAgent",
+                &recorded_event(&home, "gemini", "BeforeAgent.zh"),
+            );
         }
-        hook(&home, "gemini", "AfterAgent", &recorded(&home, "gemini", "AfterAgent.zh"));
-        store(&home);
+        hook(&home, "gemini", "AfterAgent", &recorded_event(&home, "gemini", "AfterAgent.zh"));
+        drain_spool(&home);
         assert_eq!(turns(&home).len(), 2 * (round + 1));
     }
 }
 
 #[test]
 fn a_message_that_was_never_answered_is_stored_too() {
-    let home = Home::new();
-    hook(&home, "codex", "UserPromptSubmit", &recorded(&home, "codex", "UserPromptSubmit.zh"));
-    hook(&home, "codex", "SessionEnd", &recorded(&home, "codex", "SessionEnd.zh"));
-    store(&home);
+    let home = TestHome::new();
+    hook(
+        &home,
+        "codex",
+        "UserPromptSubmit",
+        &recorded_event(&home, "codex", "UserPromptSubmit.zh"),
+    );
+    hook(&home, "codex", "SessionEnd", &recorded_event(&home, "codex", "SessionEnd.zh"));
+    drain_spool(&home);
     let stored = turns(&home);
     assert_eq!(stored.len(), 1);
     assert_eq!(
@@ -61,16 +71,17 @@ fn a_message_that_was_never_answered_is_stored_too() {
 
 #[test]
 fn what_an_event_does_not_say_is_read_in_the_transcript() {
-    let home = Home::new();
+    let home = TestHome::new();
     let lines = [
         json!({ "type": "user", "message": { "role": "user", "content": "请记住：部署在周四。" } }),
         json!({ "type": "assistant", "message": { "role": "assistant", "content": [{ "type": "text", "text": "记住了：周四部署。" }] } }),
     ];
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    fs::write(home.beside("transcript.jsonl"), text).unwrap();
-    let event = changed(&home, "claude-code", "Stop", &json!({ "last_assistant_message": null }));
+    fs::write(home.sibling("transcript.jsonl"), text).unwrap();
+    let event =
+        changed_event(&home, "claude-code", "Stop", &json!({ "last_assistant_message": null }));
     hook(&home, "claude-code", "Stop", &event);
-    store(&home);
+    drain_spool(&home);
     let said: Vec<Value> = turns(&home).iter().map(|turn| json!([turn[1], turn[2]])).collect();
     assert_eq!(
         said,
@@ -80,18 +91,18 @@ fn what_an_event_does_not_say_is_read_in_the_transcript() {
 
 #[test]
 fn subagents_and_our_own_words_are_not_stored() {
-    let home = Home::new();
+    let home = TestHome::new();
     for event in ["UserPromptSubmit", "Stop"] {
         let below = json!({ "agent_id": "agent-7", "agent_type": "Explore" });
         assert_eq!(
-            hook(&home, "claude-code", event, &changed(&home, "claude-code", event, &below)),
+            hook(&home, "claude-code", event, &changed_event(&home, "claude-code", event, &below)),
             None
         );
     }
     let said = "<memory-context>\n- likes tea\n</memory-context>\nHello there, 你好";
-    let event = changed(&home, "claude-code", "UserPromptSubmit", &json!({ "prompt": said }));
+    let event = changed_event(&home, "claude-code", "UserPromptSubmit", &json!({ "prompt": said }));
     hook(&home, "claude-code", "UserPromptSubmit", &event);
-    store(&home);
+    drain_spool(&home);
     let stored = turns(&home);
     assert_eq!(stored.len(), 1, "{stored:?}");
     assert_eq!(stored[0][2], "Hello there, 你好");
@@ -99,20 +110,20 @@ fn subagents_and_our_own_words_are_not_stored() {
 
 #[test]
 fn what_was_told_does_not_come_back_as_a_memory() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("Anna's cat is called Miso.");
     let prompt = json!({ "prompt": "What is my cat called?" });
     let told = hook(
         &home,
         "codex",
         "UserPromptSubmit",
-        &changed(&home, "codex", "UserPromptSubmit", &prompt),
+        &changed_event(&home, "codex", "UserPromptSubmit", &prompt),
     );
     assert!(told.unwrap().to_string().contains("Miso"));
     let answer = json!({ "last_assistant_message": "Your cat is called Miso." });
-    hook(&home, "codex", "Stop", &changed(&home, "codex", "Stop", &answer));
-    hook(&home, "codex", "SessionEnd", &recorded(&home, "codex", "SessionEnd"));
-    store(&home);
+    hook(&home, "codex", "Stop", &changed_event(&home, "codex", "Stop", &answer));
+    hook(&home, "codex", "SessionEnd", &recorded_event(&home, "codex", "SessionEnd"));
+    drain_spool(&home);
     home.run(&["extract"]);
     let stats = home.json(&["memory", "stats"]);
     assert_eq!(stats["usage"]["told"], 1, "{stats}");
@@ -127,12 +138,12 @@ fn what_was_told_does_not_come_back_as_a_memory() {
 
 #[test]
 fn what_was_told_is_counted_when_it_is_stored_and_what_was_erased_meanwhile_is_not() {
-    let home = Home::new();
+    let home = TestHome::new();
     let kept = home.remember("Anna's cat is called Miso.");
     let erased = home.remember("安娜的狗叫豆豆。");
     for (prompt, told) in [("What is Anna's cat called?", "Miso"), ("安娜的狗叫什么？", "豆豆")]
     {
-        let event = changed(
+        let event = changed_event(
             &home,
             "codex",
             "UserPromptSubmit",
@@ -144,40 +155,45 @@ fn what_was_told_is_counted_when_it_is_stored_and_what_was_erased_meanwhile_is_n
     let counts = || home.json(&["memory", "stats"])["usage"].clone();
     assert_eq!(counts()["told"], 0, "nobody waited for it");
     home.json(&["memory", "forget", "--yes", &erased]);
-    store(&home);
+    drain_spool(&home);
     assert_eq!((&counts()["told"], &counts()["memories"]), (&json!(1), &json!(1)), "{kept}");
     assert!(fs::read_dir(home.path().join("hooks/waiting")).unwrap().next().is_none());
 }
 
 #[test]
 fn what_is_held_out_of_a_message_is_written_down_too() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("Anna's cat is called Miso.");
     fs::write(home.path().join("config.toml"), "[memory.inject]\nholdout = 0.5\n").unwrap();
     let sessions: Vec<String> = (0..12).map(|number| format!("holdout-{number}")).collect();
     let mut told = 0;
     for session in &sessions {
         let prompt = json!({ "prompt": "What is Anna's cat called?", "session_id": session });
-        let event = changed(&home, "codex", "UserPromptSubmit", &prompt);
+        let event = changed_event(&home, "codex", "UserPromptSubmit", &prompt);
         told += u64::from(hook(&home, "codex", "UserPromptSubmit", &event).is_some());
     }
     // Answers that are stored would be told as well.
     for session in &sessions {
         let answer = json!({ "last_assistant_message": "Miso.", "session_id": session });
-        hook(&home, "codex", "Stop", &changed(&home, "codex", "Stop", &answer));
+        hook(&home, "codex", "Stop", &changed_event(&home, "codex", "Stop", &answer));
     }
-    store(&home);
+    drain_spool(&home);
     let usage = home.json(&["memory", "stats"])["usage"].clone();
     assert_eq!((&usage["told"], &usage["held_out"]), (&json!(told), &json!(12 - told)), "{usage}");
 }
 
 #[test]
 fn secrets_are_masked_before_anything_is_written() {
-    let home = Home::new();
+    let home = TestHome::new();
     let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
     let prompt = json!({ "prompt": format!("use the token {secret} for the deploy") });
-    hook(&home, "codex", "UserPromptSubmit", &changed(&home, "codex", "UserPromptSubmit", &prompt));
-    assert_eq!(waiting(&home), 1);
+    hook(
+        &home,
+        "codex",
+        "UserPromptSubmit",
+        &changed_event(&home, "codex", "UserPromptSubmit", &prompt),
+    );
+    assert_eq!(pending_turns(&home), 1);
     for (path, bytes) in home.files() {
         assert!(!String::from_utf8_lossy(&bytes).contains(&secret), "{}", path.display());
     }

@@ -2,7 +2,7 @@
 
 mod replay;
 mod capture;
-mod trouble;
+mod failures;
 #[cfg(feature = "server")]
 mod server;
 
@@ -14,60 +14,60 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::home::{Home, Ran};
+use crate::home::{CommandOutput, TestHome};
 
 /// The hosts.
 const HOSTS: [&str; 4] = ["claude-code", "codex", "gemini", "cursor"];
 
 /// What a hook may take, with room for a machine that is busy with other tests.
-const LIMIT: Duration = Duration::from_secs(8);
+const MAX_HOOK_TIME: Duration = Duration::from_secs(8);
 
 /// Events that were recorded, with their folders filled in.
-pub(super) fn recorded(home: &Home, host: &str, name: &str) -> String {
+pub(super) fn recorded_event(home: &TestHome, host: &str, name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hooks").join(host);
     let text = fs::read_to_string(path.join(format!("{name}.json"))).unwrap();
     text.replace("{PROJECT}", &project(home)).replace("{TRANSCRIPT}", &transcript(home))
 }
 
 /// A project with a repository, in a folder whose name has a blank and is Chinese.
-fn project(home: &Home) -> String {
-    let folder = home.beside("项目 folder");
+fn project(home: &TestHome) -> String {
+    let folder = home.sibling("项目 folder");
     fs::create_dir_all(folder.join(".git")).unwrap();
     let config = "[remote \"origin\"]\n\turl = git@example.org:tea/billing.git\n";
     fs::write(folder.join(".git/config"), config).unwrap();
     folder.to_str().unwrap().to_owned()
 }
 
-fn transcript(home: &Home) -> String {
-    home.beside("transcript.jsonl").to_str().unwrap().to_owned()
+fn transcript(home: &TestHome) -> String {
+    home.sibling("transcript.jsonl").to_str().unwrap().to_owned()
 }
 
 /// Calls a hook and checks what always holds: exit code 0, within the limit, one line of JSON or nothing.
-pub(super) fn hook(home: &Home, host: &str, event: &str, input: &str) -> Option<Value> {
+pub(super) fn hook(home: &TestHome, host: &str, event: &str, input: &str) -> Option<Value> {
     let began = Instant::now();
-    let ran = home.run_with(&["hook", host, event], input.as_bytes());
-    assert!(began.elapsed() < LIMIT, "{host} {event}: {:?}", began.elapsed());
+    let ran = home.run_with_input(&["hook", host, event], input.as_bytes());
+    assert!(began.elapsed() < MAX_HOOK_TIME, "{host} {event}: {:?}", began.elapsed());
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{host} {event}: {ran:?}");
     (!ran.out.is_empty()).then(|| ran.json())
 }
 
 /// Stores what hooks left, instead of the process that they start: here a test can wait for it.
-pub(super) fn store(home: &Home) {
+pub(super) fn drain_spool(home: &TestHome) {
     let ran = home.run(&["hook", "codex", "store"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(waiting(home), 0, "{ran:?}");
+    assert_eq!(pending_turns(home), 0, "{ran:?}");
 }
 
 /// Turns that wait to be stored.
-pub(super) fn waiting(home: &Home) -> usize {
+pub(super) fn pending_turns(home: &TestHome) -> usize {
     let Ok(entries) = fs::read_dir(home.path().join("hooks/waiting")) else { return 0 };
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.ends_with(".json")).count()
 }
 
 /// Every turn of the home: conversation, role and text.
-pub(super) fn turns(home: &Home) -> Vec<Value> {
-    let ran: Ran = home.run(&["memory", "export"]);
+pub(super) fn turns(home: &TestHome) -> Vec<Value> {
+    let ran: CommandOutput = home.run(&["memory", "export"]);
     let memories = ran.lines().into_iter().filter_map(|line| line.get("memory").cloned());
     let of = |memory: Value| {
         let source = &memory["source"];

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{HOSTS, hook, recorded, store, turns};
-use crate::home::Home;
+use super::{HOSTS, drain_spool, hook, recorded_event, turns};
+use crate::home::TestHome;
 
 const EVENTS: [(&str, &[&str]); 4] = [
     (
@@ -43,8 +43,8 @@ const EVENTS: [(&str, &[&str]); 4] = [
 ];
 
 /// A home that knows something about the work, and who the user is.
-pub(super) fn knowing() -> Home {
-    let home = Home::new();
+pub(super) fn home_with_memories() -> TestHome {
+    let home = TestHome::new();
     for text in [
         "The billing service uses PostgreSQL 16 on port 5433, not the default port.",
         "计费服务用 PostgreSQL 16 数据库，端口是 5433，不是默认端口。",
@@ -59,7 +59,7 @@ pub(super) fn knowing() -> Home {
     home
 }
 
-fn layer(home: &Home, name: &str, text: &str) {
+fn layer(home: &TestHome, name: &str, text: &str) {
     let folder = home.path().join("memories");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(name), text).unwrap();
@@ -71,13 +71,13 @@ fn every_event_of_every_host_is_answered_in_its_shape() {
         let (mut told, mut stored) = (Vec::new(), Vec::new());
         // A home for each language: what one conversation leaves must not reach the other.
         for ending in ["", ".zh"] {
-            let home = knowing();
+            let home = home_with_memories();
             for event in events {
                 let name = format!("{event}{ending}");
-                let answer = hook(&home, host, event, &recorded(&home, host, &name));
+                let answer = hook(&home, host, event, &recorded_event(&home, host, &name));
                 told.push(json!({ "event": name, "answer": answer }));
             }
-            store(&home);
+            drain_spool(&home);
             stored.extend(turns(&home));
         }
         let shown =
@@ -123,10 +123,11 @@ fn every_recorded_event_is_replayed() {
 
 #[test]
 fn nothing_is_told_where_nothing_is_relevant_or_asked() {
-    let home = knowing();
+    let home = home_with_memories();
     for prompt in ["ok", "好的", "/clear", "Write a haiku about the sea.", "谢谢", ""] {
         let mut event: Value =
-            serde_json::from_str(&recorded(&home, "claude-code", "UserPromptSubmit")).unwrap();
+            serde_json::from_str(&recorded_event(&home, "claude-code", "UserPromptSubmit"))
+                .unwrap();
         event["prompt"] = json!(prompt);
         assert_eq!(
             hook(&home, "claude-code", "UserPromptSubmit", &event.to_string()),
@@ -138,29 +139,29 @@ fn nothing_is_told_where_nothing_is_relevant_or_asked() {
 
 #[test]
 fn a_block_is_told_once_until_the_conversation_is_shortened() {
-    let home = knowing();
+    let home = home_with_memories();
     let ask = |words: &str| {
         let mut event: Value =
-            serde_json::from_str(&recorded(&home, "codex", "UserPromptSubmit")).unwrap();
+            serde_json::from_str(&recorded_event(&home, "codex", "UserPromptSubmit")).unwrap();
         event["prompt"] = json!(words);
         hook(&home, "codex", "UserPromptSubmit", &event.to_string())
     };
     let question = "Which database does our billing service use?";
     assert!(ask(question).is_some());
     assert_eq!(ask(question), None);
-    hook(&home, "codex", "PreCompact", &recorded(&home, "codex", "PreCompact"));
+    hook(&home, "codex", "PreCompact", &recorded_event(&home, "codex", "PreCompact"));
     assert!(ask(question).is_some());
 }
 
 #[test]
 fn the_beginning_is_told_within_what_hosts_take() {
-    let home = knowing();
+    let home = home_with_memories();
     layer(&home, "USER.md", &format!("## 简介\n\n{}\n", "回答要简短。".repeat(200)));
     let long = "- a note that is worth keeping for a long time\n".repeat(250);
     layer(&home, "MEMORY.md", &format!("## Notes\n\n{long}"));
     for host in ["claude-code", "codex"] {
-        let told =
-            hook(&home, host, "SessionStart", &recorded(&home, host, "SessionStart")).unwrap();
+        let told = hook(&home, host, "SessionStart", &recorded_event(&home, host, "SessionStart"))
+            .unwrap();
         let context = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
         assert!(context.contains("回答要简短") && context.chars().count() <= 10_000, "{context}");
     }

@@ -2,14 +2,16 @@
 
 use serde_json::Value;
 
-use super::{capture::changed, hook, recorded, replay::knowing, store, turns};
+use super::{
+    capture::changed_event, drain_spool, hook, recorded_event, replay::home_with_memories, turns,
+};
 use crate::{
-    home::Home,
-    serve::{Serving, tls::Secured},
+    home::TestHome,
+    serve::{TestServer, tls::TlsServer},
 };
 
 /// What a home tells for the same events, and what it has stored then.
-fn conversation(home: &Home) -> (Vec<Option<Value>>, Vec<Value>) {
+fn conversation(home: &TestHome) -> (Vec<Option<Value>>, Vec<Value>) {
     let mut told = Vec::new();
     for ending in ["", ".zh"] {
         for event in ["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "Stop"] {
@@ -17,34 +19,34 @@ fn conversation(home: &Home) -> (Vec<Option<Value>>, Vec<Value>) {
                 home,
                 "claude-code",
                 event,
-                &recorded(home, "claude-code", &format!("{event}{ending}")),
+                &recorded_event(home, "claude-code", &format!("{event}{ending}")),
             ));
         }
-        store(home);
+        drain_spool(home);
     }
     (told, turns(home))
 }
 
 #[test]
 fn a_server_changes_nothing_but_the_time() {
-    let (alone, served) = (knowing(), knowing());
-    let server = Serving::on(&served, &[]);
+    let (alone, served) = (home_with_memories(), home_with_memories());
+    let server = TestServer::start(&served, &[]);
     let (before, after) = (conversation(&alone), conversation(&served));
     assert_eq!(before.0, after.0);
     assert_eq!(before.1, after.1);
     // It was the server that told it.
-    let metrics = server.ask("GET", "/metrics", None).text;
+    let metrics = server.request("GET", "/metrics", None).text;
     let asked = metrics.lines().find(|line| line.contains("/v1/context") && line.contains("200"));
     assert!(asked.is_some(), "{metrics}");
 }
 
 #[test]
 fn other_settings_and_other_versions_are_not_asked() {
-    let home = knowing();
-    let server = Serving::on(&home, &[]);
-    let asked = || server.ask("GET", "/metrics", None).text.contains("/v1/context");
-    let prompt = recorded(&home, "codex", "UserPromptSubmit");
-    let input = home.beside("event.json");
+    let home = home_with_memories();
+    let server = TestServer::start(&home, &[]);
+    let asked = || server.request("GET", "/metrics", None).text.contains("/v1/context");
+    let prompt = recorded_event(&home, "codex", "UserPromptSubmit");
+    let input = home.sibling("event.json");
     std::fs::write(&input, &prompt).unwrap();
     let mut command = home.command(&["hook", "codex", "UserPromptSubmit"]);
     command.env("EVERLORE_MEMORY__INJECT__LIMIT", "1").stdin(std::fs::File::open(&input).unwrap());
@@ -58,31 +60,35 @@ fn other_settings_and_other_versions_are_not_asked() {
         &home,
         "codex",
         "UserPromptSubmit",
-        &changed(&home, "codex", "UserPromptSubmit", &other),
+        &changed_event(&home, "codex", "UserPromptSubmit", &other),
     );
     assert!(told.unwrap().to_string().contains("5433") && !asked());
 }
 
 #[test]
 fn a_server_that_just_died_is_not_missed() {
-    let home = knowing();
-    let mut server = Serving::on(&home, &[]);
+    let home = home_with_memories();
+    let mut server = TestServer::start(&home, &[]);
     let note = std::fs::read(home.path().join("server.json")).unwrap();
     server.child.kill().unwrap();
     server.child.wait().unwrap();
     std::fs::write(home.path().join("server.json"), note).unwrap();
-    let told =
-        hook(&home, "codex", "UserPromptSubmit", &recorded(&home, "codex", "UserPromptSubmit"));
+    let told = hook(
+        &home,
+        "codex",
+        "UserPromptSubmit",
+        &recorded_event(&home, "codex", "UserPromptSubmit"),
+    );
     assert!(told.unwrap().to_string().contains("5433"));
 }
 
 #[test]
 fn commands_work_on_the_files_beside_a_server_and_both_see_the_same() {
-    let (alone, served) = (knowing(), knowing());
-    let server = Serving::on(&served, &[]);
-    let work = |home: &Home| {
+    let (alone, served) = (home_with_memories(), home_with_memories());
+    let server = TestServer::start(&served, &[]);
+    let work = |home: &TestHome| {
         home.remember("The staging server is called Kiwi.");
-        home.run_with(&["observe", "--session", "s"], "我们周五上线\n".as_bytes());
+        home.run_with_input(&["observe", "--session", "s"], "我们周五上线\n".as_bytes());
         (
             home.recall("staging server"),
             home.recall("什么时候上线"),
@@ -91,19 +97,19 @@ fn commands_work_on_the_files_beside_a_server_and_both_see_the_same() {
     };
     assert_eq!(work(&alone), work(&served));
     let found = server
-        .ask("POST", "/v1/recall", Some(serde_json::json!({ "query": "staging server" })))
+        .request("POST", "/v1/recall", Some(serde_json::json!({ "query": "staging server" })))
         .json(200);
     assert_eq!(found["hits"][0]["content"], "The staging server is called Kiwi.");
 }
 
 #[test]
 fn hooks_ask_a_server_with_tls_all_the_same() {
-    let home = knowing();
-    let secured = Secured::on(&home, &["memory.example"], &["--host", "0.0.0.0"]);
-    let prompt = recorded(&home, "codex", "UserPromptSubmit");
+    let home = home_with_memories();
+    let secured = TlsServer::start(&home, &["memory.example"], &["--host", "0.0.0.0"]);
+    let prompt = recorded_event(&home, "codex", "UserPromptSubmit");
     let told = hook(&home, "codex", "UserPromptSubmit", &prompt);
     assert!(told.unwrap().to_string().contains("5433"));
-    let metrics = secured.ask(&secured.cert, "memory.example", "/metrics").unwrap();
+    let metrics = secured.request(&secured.cert, "memory.example", "/metrics").unwrap();
     let asked = metrics.lines().find(|line| line.contains("/v1/context") && line.contains("200"));
     assert!(asked.is_some(), "{metrics}");
 }

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::modern;
-use crate::{home::Home, serve::Serving};
+use crate::{home::TestHome, serve::TestServer};
 
 #[test]
 fn over_http_the_guards_are_those_of_every_route() {
-    let home = Home::new();
-    let server = Serving::on(&home, &["--tools", "search"]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &["--tools", "search"]);
     let bearer = format!("Bearer {}", server.token);
     let headers = |more: &[(&'static str, &'static str)]| {
         let mut all = vec![
@@ -26,7 +26,7 @@ fn over_http_the_guards_are_those_of_every_route() {
         let all: Vec<(&str, &str)> =
             all.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let body = (method == "POST").then(|| modern(1, "tools/list", json!({})));
-        server.send(&all, method, path, body)
+        server.request_with_headers(&all, method, path, body)
     };
     let listed = send(&[], "/mcp", "POST").json(200);
     assert_eq!(
@@ -37,16 +37,16 @@ fn over_http_the_guards_are_those_of_every_route() {
     let listed = send(&[], "/mcp?tools=core,graph", "POST").json(200);
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 16, "those of the address");
     assert_eq!(
-        send(&[("authorization", "Bearer no")], "/mcp", "POST").problem(401),
+        send(&[("authorization", "Bearer no")], "/mcp", "POST").problem_code(401),
         "unauthorized"
     );
     assert_eq!(
-        send(&[("origin", "https://evil.example")], "/mcp", "POST").problem(403),
+        send(&[("origin", "https://evil.example")], "/mcp", "POST").problem_code(403),
         "foreign_origin"
     );
-    assert_eq!(send(&[("host", "evil.example")], "/mcp", "POST").problem(403), "foreign_host");
-    assert_eq!(send(&[], "/mcp?tools=magic", "POST").problem(400), "invalid");
-    assert_eq!(send(&[], "/mcp?tool=core", "POST").problem(400), "invalid");
+    assert_eq!(send(&[("host", "evil.example")], "/mcp", "POST").problem_code(403), "foreign_host");
+    assert_eq!(send(&[], "/mcp?tools=magic", "POST").problem_code(400), "invalid");
+    assert_eq!(send(&[], "/mcp?tool=core", "POST").problem_code(400), "invalid");
     assert_eq!(send(&[], "/mcp", "GET").status, 405);
     assert_eq!(send(&[], "/mcp", "DELETE").status, 405);
     let mismatch = send(&[("mcp-method", "tools/call")], "/mcp", "POST").json(400);
@@ -80,7 +80,7 @@ fn commands(value: &Value, found: &mut Vec<Vec<String>>) {
 
 #[test]
 fn what_the_docs_give_to_paste_can_be_read_and_starts_a_server() {
-    let home = Home::new();
+    let home = TestHome::new();
     let docs = include_str!("../../../../../docs/mcp.md");
     let mut found = Vec::new();
     for block in blocks(docs, "json") {
@@ -94,7 +94,7 @@ fn what_the_docs_give_to_paste_can_be_read_and_starts_a_server() {
     for command in found {
         assert_eq!(command[0], "everlore");
         let asked = modern(1, "server/discover", json!({}));
-        let ran = home.run_with(&command[1..], format!("{asked}\n").as_bytes());
+        let ran = home.run_with_input(&command[1..], format!("{asked}\n").as_bytes());
         assert!(ran.code == 0 && ran.out.contains("supportedVersions"), "{command:?}: {ran:?}");
     }
     for tool in home.json(&["tool", "list", "--set", "core"])["tools"].as_array().unwrap() {

@@ -4,11 +4,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{Serving, contents, id};
-use crate::home::Home;
+use super::{TestServer, contents, id};
+use crate::home::TestHome;
 
 /// A new key.
-pub(super) fn key(home: &Home, name: &str, role: &str, scope: [&str; 2]) -> String {
+pub(super) fn key(home: &TestHome, name: &str, role: &str, scope: [&str; 2]) -> String {
     let [agent, user] = scope;
     let made =
         home.json(&["serve", "key", "add", name, "--role", role, "--agent", agent, "--user", user]);
@@ -17,13 +17,13 @@ pub(super) fn key(home: &Home, name: &str, role: &str, scope: [&str; 2]) -> Stri
 
 #[test]
 fn wrong_secrets_are_refused_and_the_right_one_still_works() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let bearer = format!("Bearer {}", server.token);
     let (short, long) = (&server.token[..server.token.len() - 1], format!("{}0", server.token));
     for wrong in [short, &long, "", "evl_", "null", &server.token.to_uppercase()] {
         assert_eq!(
-            server.ask_as(wrong, "GET", "/v1/stats", None).problem(401),
+            server.request_as(wrong, "GET", "/v1/stats", None).problem_code(401),
             "unauthorized",
             "{wrong}"
         );
@@ -31,46 +31,54 @@ fn wrong_secrets_are_refused_and_the_right_one_still_works() {
     for header in [bearer.replace("Bearer", "Basic"), bearer.replace(' ', ""), server.token.clone()]
     {
         assert_eq!(
-            server.send(&[("authorization", &header)], "GET", "/v1/stats", None).problem(401),
+            server
+                .request_with_headers(&[("authorization", &header)], "GET", "/v1/stats", None)
+                .problem_code(401),
             "unauthorized"
         );
     }
     let twice = [("authorization", bearer.as_str()), ("authorization", "Bearer x")];
-    assert_eq!(server.send(&twice, "GET", "/v1/stats", None).problem(401), "unauthorized");
     assert_eq!(
-        server.send(&[("x-api-key", &server.token)], "GET", "/v1/stats", None).problem(401),
+        server.request_with_headers(&twice, "GET", "/v1/stats", None).problem_code(401),
         "unauthorized"
     );
-    assert_eq!(server.ask("GET", "/v1/stats", None).status, 200);
+    assert_eq!(
+        server
+            .request_with_headers(&[("x-api-key", &server.token)], "GET", "/v1/stats", None)
+            .problem_code(401),
+        "unauthorized"
+    );
+    assert_eq!(server.request("GET", "/v1/stats", None).status, 200);
 }
 
 #[test]
 fn guesses_are_slowed_down_without_slowing_the_owner() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let statuses: Vec<u16> = (0..60)
-        .map(|n| server.ask_as(&format!("evl_{n}"), "GET", "/v1/stats", None).status)
+        .map(|n| server.request_as(&format!("evl_{n}"), "GET", "/v1/stats", None).status)
         .collect();
     assert!(statuses.contains(&401) && statuses.contains(&429), "{statuses:?}");
-    assert_eq!(server.ask("GET", "/v1/stats", None).status, 200);
+    assert_eq!(server.request("GET", "/v1/stats", None).status, 200);
 }
 
 /// Li has two memories; the key is Wang's, who has one.
-fn two_scopes(home: &Home) -> (Serving, String, String) {
-    let server = Serving::on(home, &[]);
+fn two_scopes(home: &TestHome) -> (TestServer, String, String) {
+    let server = TestServer::start(home, &[]);
     let secret = json!({ "content": "The vault code of Li is tangerine 橘子", "tags": ["橘"] });
-    let foreign = server.ask("POST", "/v1/memories?agent=helper&user=li", Some(secret)).json(201);
+    let foreign =
+        server.request("POST", "/v1/memories?agent=helper&user=li", Some(secret)).json(201);
     let turn = json!({ "text": "tangerine 橘子", "session": "s" });
-    server.ask("POST", "/v1/turns?agent=helper&user=li", Some(turn)).json(201);
+    server.request("POST", "/v1/turns?agent=helper&user=li", Some(turn)).json(201);
     let wang = key(home, "编辑器", "admin", ["助手", "王"]);
     let own = json!({ "content": "王喜欢橘子 tangerine" });
-    server.ask_as(&wang, "POST", "/v1/memories", Some(own)).json(201);
+    server.request_as(&wang, "POST", "/v1/memories", Some(own)).json(201);
     (server, wang, id(&foreign))
 }
 
 #[test]
 fn a_key_cannot_name_what_is_in_another_scope() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (server, wang, foreign) = two_scopes(&home);
     let memory = format!("/v1/memories/{foreign}");
     for (method, path, body) in [
@@ -82,8 +90,8 @@ fn a_key_cannot_name_what_is_in_another_scope() {
         ("PUT", format!("{memory}/weight"), Some(json!({ "weight": 2 }))),
         ("POST", "/v1/sessions/s/end".to_owned(), None),
     ] {
-        let told = server.ask_as(&wang, method, &path, body);
-        assert_eq!(told.problem(404), "not_found", "{method} {path}");
+        let told = server.request_as(&wang, method, &path, body);
+        assert_eq!(told.problem_code(404), "not_found", "{method} {path}");
     }
     for path in [
         "/v1/memories?user=li",
@@ -91,17 +99,24 @@ fn a_key_cannot_name_what_is_in_another_scope() {
         "/v1/stats?agent=%E5%8A%A9%E6%89%8B&user=li",
         "/v1/events?user=li",
     ] {
-        assert_eq!(server.ask_as(&wang, "GET", path, None).problem(403), "scope", "{path}");
+        assert_eq!(
+            server.request_as(&wang, "GET", path, None).problem_code(403),
+            "scope",
+            "{path}"
+        );
     }
     let with = [("authorization", &*format!("Bearer {wang}")), ("x-everlore-user", "li")];
-    assert_eq!(server.send(&with, "GET", "/v1/stats", None).problem(403), "scope");
-    let listed = server.ask("GET", "/v1/memories?agent=helper&user=li", None).json(200);
+    assert_eq!(
+        server.request_with_headers(&with, "GET", "/v1/stats", None).problem_code(403),
+        "scope"
+    );
+    let listed = server.request("GET", "/v1/memories?agent=helper&user=li", None).json(200);
     assert_eq!(listed["memories"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn a_key_hears_nothing_of_another_scope() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (server, wang, _) = two_scopes(&home);
     for (method, path, body) in [
         ("GET", "/v1/memories", None),
@@ -113,26 +128,26 @@ fn a_key_hears_nothing_of_another_scope() {
         ("POST", "/v1/recall", Some(json!({ "query": "vault code of Li tangerine 橘子" }))),
         ("POST", "/v1/tools/memory_recall", Some(json!({ "query": "vault code of Li" }))),
     ] {
-        let told = server.ask_as(&wang, method, path, body);
+        let told = server.request_as(&wang, method, path, body);
         assert_eq!(told.status, 200, "{told:?}");
         let leaks = told.text.contains("vault code of Li is") || told.text.contains("\"li\"");
         assert!(!leaks, "{path}: {}", told.text);
     }
-    assert_eq!(server.ask_as(&wang, "GET", "/metrics", None).problem(403), "role");
-    let listed = server.ask_as(&wang, "GET", "/v1/memories", None).json(200);
+    assert_eq!(server.request_as(&wang, "GET", "/metrics", None).problem_code(403), "role");
+    let listed = server.request_as(&wang, "GET", "/v1/memories", None).json(200);
     assert_eq!(contents(&listed["memories"]), ["王喜欢橘子 tangerine"]);
 }
 
 #[test]
 fn a_role_may_do_its_own_and_less() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let scope = ["default", "default"];
     let [read, write, admin] = ["read", "write", "admin"].map(|role| key(&home, role, role, scope));
     let saved =
-        id(&server.ask("POST", "/v1/memories", Some(json!({ "content": "喜欢茶" }))).json(201));
+        id(&server.request("POST", "/v1/memories", Some(json!({ "content": "喜欢茶" }))).json(201));
     let status = |key: &str, method: &str, path: &str, body: Option<Value>| {
-        server.ask_as(key, method, path, body).status
+        server.request_as(key, method, path, body).status
     };
     let recall = || Some(json!({ "query": "茶" }));
     for key in [&read, &write, &admin] {
@@ -146,14 +161,18 @@ fn a_role_may_do_its_own_and_less() {
         ("/v1/context", json!({ "query": "茶", "session": "s" })),
         ("/v1/undo", json!({ "seq": 1 })),
     ] {
-        assert_eq!(server.ask_as(&read, "POST", path, Some(body)).problem(403), "role", "{path}");
+        assert_eq!(
+            server.request_as(&read, "POST", path, Some(body)).problem_code(403),
+            "role",
+            "{path}"
+        );
     }
     assert_eq!(status(&write, "POST", "/v1/memories", Some(json!({ "content": "写了" }))), 201);
     for path in [&format!("/v1/memories/{saved}/forget"), "/v1/upkeep"] {
         assert_eq!(status(&write, "POST", path, Some(json!({}))), 403, "{path}");
         assert_eq!(status(&admin, "POST", path, Some(json!({}))), 200, "{path}");
     }
-    let history = server.ask("GET", "/v1/history", None).json(200);
+    let history = server.request("GET", "/v1/history", None).json(200);
     let actors: Vec<&str> = history["changes"]
         .as_array()
         .unwrap()
@@ -165,35 +184,53 @@ fn a_role_may_do_its_own_and_less() {
 
 #[test]
 fn a_removed_key_is_refused_at_once() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let made = key(&home, "a", "read", ["default", "default"]);
-    assert_eq!(server.ask_as(&made, "GET", "/v1/stats", None).status, 200);
+    assert_eq!(server.request_as(&made, "GET", "/v1/stats", None).status, 200);
     assert_eq!(home.json(&["serve", "key", "list"])["keys"][0]["name"], "a");
     home.json(&["serve", "key", "remove", "a"]);
-    assert_eq!(server.ask_as(&made, "GET", "/v1/stats", None).problem(401), "unauthorized");
+    assert_eq!(
+        server.request_as(&made, "GET", "/v1/stats", None).problem_code(401),
+        "unauthorized"
+    );
 }
 
 #[test]
 fn foreign_pages_and_names_are_refused_even_with_the_token() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let bearer = format!("Bearer {}", server.token);
     let ask = |name, value| {
-        server.send(&[("authorization", &bearer), (name, value)], "GET", "/v1/stats", None)
+        server.request_with_headers(
+            &[("authorization", &bearer), (name, value)],
+            "GET",
+            "/v1/stats",
+            None,
+        )
     };
     for host in ["evil.example", "localhost.evil.example", "169.254.169.254"] {
-        assert_eq!(ask("host", host).problem(403), "foreign_host");
+        assert_eq!(ask("host", host).problem_code(403), "foreign_host");
     }
     for origin in ["https://evil.example", "null", "http://localhost:1"] {
-        assert_eq!(ask("origin", origin).problem(403), "foreign_origin");
+        assert_eq!(ask("origin", origin).problem_code(403), "foreign_origin");
     }
     assert_eq!(ask("origin", &format!("http://{}", server.address)).status, 200);
     // What a form or an image of a foreign page can send without asking first.
     let form = [("authorization", bearer.as_str()), ("content-type", "text/plain")];
-    let told = server.send(&form, "POST", "/v1/memories", Some(json!("{\"content\":\"x\"}")));
-    assert_eq!(told.problem(415), "unsupported_type");
-    let told = server.send(&[("origin", "https://evil.example")], "OPTIONS", "/v1/memories", None);
+    let told = server.request_with_headers(
+        &form,
+        "POST",
+        "/v1/memories",
+        Some(json!("{\"content\":\"x\"}")),
+    );
+    assert_eq!(told.problem_code(415), "unsupported_type");
+    let told = server.request_with_headers(
+        &[("origin", "https://evil.example")],
+        "OPTIONS",
+        "/v1/memories",
+        None,
+    );
     assert!(
         told.status == 403
             && !told.headers.keys().any(|name| name.as_str().starts_with("access-control"))
@@ -202,13 +239,15 @@ fn foreign_pages_and_names_are_refused_even_with_the_token() {
 
 #[test]
 fn what_is_kept_of_secrets_is_for_the_owner_alone() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let made = key(&home, "a", "read", ["default", "default"]);
-    server.ask("POST", "/v1/memories", Some(json!({ "content": "龙井茶 and oolong" }))).json(201);
-    server.ask("POST", "/v1/recall", Some(json!({ "query": "oolong 龙井" }))).json(200);
-    server.ask("GET", "/v1/memories?tag=oolong", None).json(200);
-    assert_eq!(server.ask("GET", "/v1/oolong", None).problem(404), "no_route");
+    server
+        .request("POST", "/v1/memories", Some(json!({ "content": "龙井茶 and oolong" })))
+        .json(201);
+    server.request("POST", "/v1/recall", Some(json!({ "query": "oolong 龙井" }))).json(200);
+    server.request("GET", "/v1/memories?tag=oolong", None).json(200);
+    assert_eq!(server.request("GET", "/v1/oolong", None).problem_code(404), "no_route");
     for name in ["server.token", "server.keys.json", "server-audit.jsonl", "server.json"] {
         let path = home.path().join(name);
         #[cfg(unix)]
@@ -222,7 +261,7 @@ fn what_is_kept_of_secrets_is_for_the_owner_alone() {
             "{name}"
         );
     }
-    let log = fs::read_to_string(home.beside("log")).unwrap();
+    let log = fs::read_to_string(home.sibling("log")).unwrap();
     assert!(log.contains("/v1/memories") && log.contains("status=201"), "{log}");
     assert!(
         !log.contains("oolong")
@@ -240,7 +279,7 @@ fn what_is_kept_of_secrets_is_for_the_owner_alone() {
 
 #[test]
 fn others_on_the_network_must_be_let_in_by_word() {
-    let home = Home::new();
+    let home = TestHome::new();
     let refused = home.run(&["serve", "--port", "0", "--host", "0.0.0.0"]);
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(
@@ -251,8 +290,8 @@ fn others_on_the_network_must_be_let_in_by_word() {
 
 #[test]
 fn who_asks_in_the_way_of_others_is_refused_in_their_words() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let bearer = format!("Bearer {}", server.token);
     let refusals = [
         ("GET", vec![("host", "evil.example"), ("authorization", &bearer)], 403),
@@ -262,7 +301,7 @@ fn who_asks_in_the_way_of_others_is_refused_in_their_words() {
     ];
     for (method, headers, status) in &refusals {
         let told = |path: &str| {
-            let told = server.send(headers, method, path, None);
+            let told = server.request_with_headers(headers, method, path, None);
             assert_eq!(told.headers["content-type"], "application/json", "{path}: {told:?}");
             told.json(*status)
         };
@@ -282,10 +321,10 @@ fn who_asks_in_the_way_of_others_is_refused_in_their_words() {
         let viking = told("/api/v1/fs/ls");
         assert_eq!(viking["status"], "error");
         assert!(viking["error"]["code"].is_string(), "{viking}");
-        let own = server.send(headers, method, "/v1/stats", None);
-        assert!(!own.problem(*status).is_empty());
+        let own = server.request_with_headers(headers, method, "/v1/stats", None);
+        assert!(!own.problem_code(*status).is_empty());
     }
-    let nowhere = server.ask("POST", "/anthropic/v1/nothing", None).json(404);
+    let nowhere = server.request("POST", "/anthropic/v1/nothing", None).json(404);
     assert_eq!(nowhere["error"]["type"], "not_found_error");
     let audit = fs::read_to_string(home.path().join("server-audit.jsonl")).unwrap();
     assert!(
@@ -298,9 +337,9 @@ fn who_asks_in_the_way_of_others_is_refused_in_their_words() {
 
 #[test]
 fn a_second_server_says_where_the_first_one_is() {
-    let home = Home::new();
+    let home = TestHome::new();
     assert_eq!(home.run(&["serve", "status"]).code, 1);
-    let server = Serving::on(&home, &[]);
+    let server = TestServer::start(&home, &[]);
     assert_eq!(home.json(&["serve", "status"])["url"], format!("http://{}", server.address));
     let second = home.run(&["serve", "--port", "0"]);
     assert_eq!(second.code, 2);

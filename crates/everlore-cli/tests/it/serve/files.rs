@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::Serving;
-use crate::home::Home;
+use super::TestServer;
+use crate::home::TestHome;
 
 fn encoded(text: &str) -> String {
     text.bytes()
@@ -14,7 +14,7 @@ fn encoded(text: &str) -> String {
         .collect()
 }
 
-fn key(home: &Home, name: &str, role: &str, user: &str) -> String {
+fn key(home: &TestHome, name: &str, role: &str, user: &str) -> String {
     let made =
         home.json(&["serve", "key", "add", name, "--role", role, "--agent", "a", "--user", user]);
     made["key"].as_str().unwrap().to_owned()
@@ -22,50 +22,52 @@ fn key(home: &Home, name: &str, role: &str, user: &str) -> String {
 
 #[test]
 fn a_tree_is_walked_over_http_in_both_languages() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     for (place, text, query) in [
         ("project/release", "The release leaves on Tuesday.", "when does the release leave"),
         ("project/发布", "新版本星期二发布。", "新版本什么时候发布"),
     ] {
         let body = json!({ "uri": place, "content": text, "metadata": { "from": "测试" } });
-        let added = server.ask("POST", "/v1/fs", Some(body)).json(200);
+        let added = server.request("POST", "/v1/fs", Some(body)).json(200);
         let uri = added["uri"].as_str().unwrap();
         for level in ["l0", "l1", "l2"] {
             let path = format!("/v1/fs/read?uri={}&level={level}", encoded(uri));
-            assert_eq!(server.ask("GET", &path, None).json(200)["text"], text);
+            assert_eq!(server.request("GET", &path, None).json(200)["text"], text);
         }
         let path = format!("/v1/fs/find?query={}&uri=project", encoded(query));
-        assert_eq!(server.ask("GET", &path, None).json(200)["found"][0]["uri"], uri);
+        assert_eq!(server.request("GET", &path, None).json(200)["found"][0]["uri"], uri);
         let path = format!("/v1/fs/inject?query={}&uri=project&budget=300", encoded(query));
-        let block = server.ask("GET", &path, None).json(200);
+        let block = server.request("GET", &path, None).json(200);
         assert!(block["text"].as_str().unwrap().contains(text), "{block}");
-        let elsewhere = server.ask("GET", &path.replace("uri=project", "uri=user"), None).json(200);
+        let elsewhere =
+            server.request("GET", &path.replace("uri=project", "uri=user"), None).json(200);
         assert_eq!(elsewhere["text"], "");
         let path = format!("/v1/fs/grep?pattern={}", encoded(text));
-        assert_eq!(server.ask("GET", &path, None).json(200)["matches"][0]["line"], 1);
+        assert_eq!(server.request("GET", &path, None).json(200)["matches"][0]["line"], 1);
         let path = format!("/v1/fs/stat?uri={}", encoded(uri));
-        assert_eq!(server.ask("GET", &path, None).json(200)["kind"], "project");
+        assert_eq!(server.request("GET", &path, None).json(200)["kind"], "project");
     }
-    let page = server.ask("GET", "/v1/fs/ls?uri=project&limit=1", None).json(200);
+    let page = server.request("GET", "/v1/fs/ls?uri=project&limit=1", None).json(200);
     assert_eq!((&page["items"][0]["name"], &page["next"]), (&json!("release"), &json!("release/")));
-    let page = server.ask("GET", "/v1/fs/ls?uri=project&limit=1&after=release%2F", None).json(200);
+    let page =
+        server.request("GET", "/v1/fs/ls?uri=project&limit=1&after=release%2F", None).json(200);
     assert_eq!((&page["items"][0]["name"], &page["next"]), (&json!("发布"), &Value::Null));
-    let tree = server.ask("GET", "/v1/fs/tree?uri=viking%3A%2F%2Fuser&depth=2", None).json(200);
+    let tree = server.request("GET", "/v1/fs/tree?uri=viking%3A%2F%2Fuser&depth=2", None).json(200);
     assert!(tree["items"].as_array().unwrap().len() > 4, "{tree}");
-    let status = server.ask("GET", "/v1/fs/status", None).json(200);
+    let status = server.request("GET", "/v1/fs/status", None).json(200);
     assert_eq!((&status["memories"]["project"], &status["documents"]), (&json!(2), &json!(0)));
-    let removed = server.ask("DELETE", "/v1/fs?uri=project&recursive=true", None).json(200);
+    let removed = server.request("DELETE", "/v1/fs?uri=project&recursive=true", None).json(200);
     assert_eq!(removed["memories"], 2);
-    server.ask("POST", "/v1/undo", Some(json!({ "run": removed["runs"][0] }))).json(200);
-    assert_eq!(server.ask("GET", "/v1/fs/stat?uri=project", None).json(200)["entries"], 2);
-    home.assert_well();
+    server.request("POST", "/v1/undo", Some(json!({ "run": removed["runs"][0] }))).json(200);
+    assert_eq!(server.request("GET", "/v1/fs/stat?uri=project", None).json(200)["entries"], 2);
+    home.assert_healthy();
 }
 
 #[test]
 fn what_a_route_does_not_take_is_told_before_anything_is_done() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     for (method, path, said) in [
         ("GET", "/v1/fs/read", "`uri` is missing"),
         ("DELETE", "/v1/fs?recursive=true", "`uri` is missing"),
@@ -78,18 +80,18 @@ fn what_a_route_does_not_take_is_told_before_anything_is_done() {
         ("GET", "/v1/fs/tree?depth=1001", "`depth` goes from 1 to 1000"),
         ("GET", "/v1/fs/find?query=%E8%8C%B6&min_score=NaN", "`min_score` goes from 0 to 1"),
     ] {
-        let told = server.ask(method, path, None);
-        assert_eq!(told.problem(400), "invalid", "{path}");
+        let told = server.request(method, path, None);
+        assert_eq!(told.problem_code(400), "invalid", "{path}");
         assert!(told.text.contains(said), "{path}: {told:?}");
     }
-    let told = server.ask("GET", "/v1/fs/stat?uri=%0Auser", None);
-    assert_eq!(told.problem(422), "invalid", "a line break is no part of a name");
+    let told = server.request("GET", "/v1/fs/stat?uri=%0Auser", None);
+    assert_eq!(told.problem_code(422), "invalid", "a line break is no part of a name");
 }
 
 #[test]
 fn uris_that_lead_out_are_refused_on_every_route() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     for uri in [
         "../x",
         "user/../../x",
@@ -111,37 +113,37 @@ fn uris_that_lead_out_are_refused_on_every_route() {
                 "grep" => path.replace("&query=x", ""),
                 _ => path.replace("&query=x&pattern=x", ""),
             };
-            let told = server.ask("GET", &path, None);
-            assert_eq!(told.problem(422), "invalid", "{path}");
+            let told = server.request("GET", &path, None);
+            assert_eq!(told.problem_code(422), "invalid", "{path}");
             assert!(!told.text.contains("root:"), "{told:?}");
         }
-        let told = server.ask("DELETE", &format!("/v1/fs?uri={uri}&recursive=true"), None);
-        assert_eq!(told.problem(422), "invalid", "{uri}");
+        let told = server.request("DELETE", &format!("/v1/fs?uri={uri}&recursive=true"), None);
+        assert_eq!(told.problem_code(422), "invalid", "{uri}");
         let theirs = format!("/api/v1/fs/ls?uri={uri}");
-        let told = server.ask("GET", &theirs, None).json(400);
+        let told = server.request("GET", &theirs, None).json(400);
         assert_eq!(told["error"]["code"], "INVALID_ARGUMENT", "{told}");
     }
-    let near = server.ask("GET", "/v1/fs/read?uri=resorces%2Fx.md", None);
-    assert_eq!(near.problem(404), "not_found");
+    let near = server.request("GET", "/v1/fs/read?uri=resorces%2Fx.md", None);
+    assert_eq!(near.problem_code(404), "not_found");
 }
 
 #[test]
 fn a_key_sees_its_own_tree_only_and_a_reader_changes_nothing() {
-    let home = Home::new();
+    let home = TestHome::new();
     let (mine, theirs, reader) = (
         key(&home, "mine", "write", "me"),
         key(&home, "theirs", "write", "them"),
         key(&home, "reader", "read", "me"),
     );
-    let server = Serving::on(&home, &[]);
+    let server = TestServer::start(&home, &[]);
     let body = json!({ "uri": "user/food", "content": "their tea 4711 秘密" });
-    let secret = server.ask_as(&theirs, "POST", "/v1/fs", Some(body)).json(200);
+    let secret = server.request_as(&theirs, "POST", "/v1/fs", Some(body)).json(200);
     let uri = encoded(secret["uri"].as_str().unwrap());
     let read = format!("/v1/fs/read?uri={uri}");
-    assert_eq!(server.ask_as(&mine, "GET", &read, None).problem(404), "not_found");
+    assert_eq!(server.request_as(&mine, "GET", &read, None).problem_code(404), "not_found");
     let remove = format!("/v1/fs?uri={uri}");
-    assert_eq!(server.ask_as(&mine, "DELETE", &remove, None).problem(404), "not_found");
-    let status = server.ask_as(&mine, "GET", "/v1/fs/status", None).json(200);
+    assert_eq!(server.request_as(&mine, "DELETE", &remove, None).problem_code(404), "not_found");
+    let status = server.request_as(&mine, "GET", "/v1/fs/status", None).json(200);
     assert_eq!((&status["memories"], &status["changes"]), (&json!({}), &json!(0)));
     for path in [
         "/v1/fs/grep?pattern=4711",
@@ -149,21 +151,32 @@ fn a_key_sees_its_own_tree_only_and_a_reader_changes_nothing() {
         "/v1/fs/inject?query=their%20tea%204711",
         "/v1/fs/tree?depth=9",
     ] {
-        let told = server.ask_as(&mine, "GET", path, None);
+        let told = server.request_as(&mine, "GET", path, None);
         assert_eq!(told.status, 200);
         assert!(!told.text.contains("4711"), "{path}: {}", told.text);
     }
     let other = format!("{read}&user=them");
-    assert_eq!(server.ask_as(&mine, "GET", &other, None).problem(403), "scope");
+    assert_eq!(server.request_as(&mine, "GET", &other, None).problem_code(403), "scope");
     let add = json!({ "uri": "user", "content": "x" });
-    assert_eq!(server.ask_as(&reader, "POST", "/v1/fs", Some(add)).problem(403), "role");
-    assert_eq!(server.ask_as(&reader, "DELETE", "/v1/fs?uri=user", None).problem(403), "role");
-    assert_eq!(server.ask_as(&reader, "GET", "/v1/fs/ls", None).status, 200);
-    let without = server.send(&[], "GET", "/api/v1/fs/ls?uri=viking%3A%2F%2F", None).json(401);
+    assert_eq!(server.request_as(&reader, "POST", "/v1/fs", Some(add)).problem_code(403), "role");
+    assert_eq!(
+        server.request_as(&reader, "DELETE", "/v1/fs?uri=user", None).problem_code(403),
+        "role"
+    );
+    assert_eq!(server.request_as(&reader, "GET", "/v1/fs/ls", None).status, 200);
+    let without = server
+        .request_with_headers(&[], "GET", "/api/v1/fs/ls?uri=viking%3A%2F%2F", None)
+        .json(401);
     assert_eq!(without["error"]["code"], "UNAUTHENTICATED");
     let with = [("x-api-key", mine.as_str())];
-    assert_eq!(server.send(&with, "GET", "/api/v1/fs/ls?uri=viking%3A%2F%2F", None).status, 200);
-    assert_eq!(server.send(&with, "GET", "/v1/fs/ls", None).problem(401), "unauthorized");
+    assert_eq!(
+        server.request_with_headers(&with, "GET", "/api/v1/fs/ls?uri=viking%3A%2F%2F", None).status,
+        200
+    );
+    assert_eq!(
+        server.request_with_headers(&with, "GET", "/v1/fs/ls", None).problem_code(401),
+        "unauthorized"
+    );
     let there = home.run(&["--json", "--agent", "a", "--user", "them", "fs", "ls", "user/food"]);
     assert_eq!(there.json()["items"].as_array().unwrap().len(), 1);
 }

@@ -4,16 +4,16 @@ mod access;
 mod api;
 mod checks;
 mod files;
-mod hostile;
-mod lives;
-mod many;
+mod hostile_clients;
+mod shutdown;
+mod large_home;
 #[cfg(feature = "remote")]
 pub(super) mod proxy;
-mod rest;
+mod vault_and_agents;
 mod settings;
 pub(super) mod tls;
-mod walk;
-mod why;
+mod every_route;
+mod why_not;
 
 use std::{
     fs,
@@ -23,32 +23,34 @@ use std::{
     time::Duration,
 };
 
-use everlore_scripted::{Chats, Embeddings, Reply, Request as Asked, Said, Script, Server};
+use everlore_scripted::{
+    HttpRequest, HttpResponse, MockChat, MockEmbeddings, MockServer, ModelResponse, Responder,
+};
 use serde_json::Value;
 use ureq::http::{HeaderMap, Request};
 
-use crate::home::Home;
+use crate::home::TestHome;
 
 /// Longer than anything here takes; a server that hangs fails its test.
-const PATIENCE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A provider that also makes vectors.
-pub(super) struct Both(pub(super) Chats, pub(super) Embeddings);
+pub(super) struct ChatAndEmbeddings(pub(super) MockChat, pub(super) MockEmbeddings);
 
-impl Script for Both {
-    fn answer(&mut self, request: &Asked) -> Reply {
+impl Responder for ChatAndEmbeddings {
+    fn respond(&mut self, request: &HttpRequest) -> HttpResponse {
         match request.path.split('?').next() {
-            Some("/v1/embeddings") => self.1.answer(request),
-            _ => self.0.answer(request),
+            Some("/v1/embeddings") => self.1.respond(request),
+            _ => self.0.respond(request),
         }
     }
 }
 
 /// A provider that can be asked in every way that the proxy knows, and a home whose settings name it.
-pub(super) fn provided() -> (Server, Home) {
-    let chats = Chats::new().otherwise(|_| Said::text("龙井 and oolong."));
-    let server = Server::start(Both(chats, Embeddings::default()));
-    let home = Home::new();
+pub(super) fn provider_and_home() -> (MockServer, TestHome) {
+    let chats = MockChat::new().otherwise(|_| ModelResponse::text("龙井 and oolong."));
+    let server = MockServer::start(ChatAndEmbeddings(chats, MockEmbeddings::default()));
+    let home = TestHome::new();
     let settings = format!(
         "[chat]\nprovider = \"ollama\"\nmodel = \"scripted-chat\"\nbase_url = \"{}\"\n",
         server.url()
@@ -59,7 +61,7 @@ pub(super) fn provided() -> (Server, Home) {
 }
 
 /// A server that is killed with the test.
-pub(super) struct Serving {
+pub(super) struct TestServer {
     pub(super) child: Child,
     pub(super) address: String,
     pub(super) url: String,
@@ -68,21 +70,21 @@ pub(super) struct Serving {
 
 /// What a server answered.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct ApiResponse {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) text: String,
 }
 
-impl Serving {
+impl TestServer {
     /// Starts one on a free port and waits until it says where it is.
-    pub(super) fn on(home: &Home, args: &[&str]) -> Self {
+    pub(super) fn start(home: &TestHome, args: &[&str]) -> Self {
         let mut command = home.command(&[&["--json", "serve", "--port", "0"], args].concat());
-        let log = fs::File::options().append(true).create(true).open(home.beside("log")).unwrap();
+        let log = fs::File::options().append(true).create(true).open(home.sibling("log")).unwrap();
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let log = || fs::read_to_string(home.beside("log")).unwrap();
+        let log = || fs::read_to_string(home.sibling("log")).unwrap();
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}{}", log()));
         let url = told["url"].as_str().unwrap().to_owned();
         let address = url.split_once("://").unwrap().1.to_owned();
@@ -91,43 +93,48 @@ impl Serving {
     }
 
     /// Asks as the owner.
-    pub(super) fn ask(&self, method: &str, path: &str, body: Option<Value>) -> Told {
-        self.ask_as(&self.token, method, path, body)
+    pub(super) fn request(&self, method: &str, path: &str, body: Option<Value>) -> ApiResponse {
+        self.request_as(&self.token, method, path, body)
     }
 
     /// Asks with another secret.
-    pub(super) fn ask_as(
+    pub(super) fn request_as(
         &self,
         secret: &str,
         method: &str,
         path: &str,
         body: Option<Value>,
-    ) -> Told {
-        self.send(&[("authorization", &format!("Bearer {secret}"))], method, path, body)
+    ) -> ApiResponse {
+        self.request_with_headers(
+            &[("authorization", &format!("Bearer {secret}"))],
+            method,
+            path,
+            body,
+        )
     }
 
     /// Asks with these headers.
-    pub(super) fn send(
+    pub(super) fn request_with_headers(
         &self,
         headers: &[(&str, &str)],
         method: &str,
         path: &str,
         body: Option<Value>,
-    ) -> Told {
-        self.try_send(headers, method, path, body).unwrap()
+    ) -> ApiResponse {
+        self.try_request(headers, method, path, body).unwrap()
     }
 
     /// The same, where the server may be gone.
-    pub(super) fn try_send(
+    pub(super) fn try_request(
         &self,
         headers: &[(&str, &str)],
         method: &str,
         path: &str,
         body: Option<Value>,
-    ) -> Result<Told, ureq::Error> {
+    ) -> Result<ApiResponse, ureq::Error> {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(DEADLINE))
             .allow_non_standard_methods(true)
             .proxy(None);
         let agent: ureq::Agent = config.build().into();
@@ -146,11 +153,15 @@ impl Serving {
             None => agent.run(request.body(())?)?,
         };
         let text = response.body_mut().read_to_string()?;
-        Ok(Told { status: response.status().as_u16(), headers: response.headers().clone(), text })
+        Ok(ApiResponse {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            text,
+        })
     }
 
     /// Sends bytes and reads until the server closes.
-    pub(super) fn raw(&self, bytes: &[u8]) -> String {
+    pub(super) fn send_raw(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect();
         // A server that has refused already may not read all of it.
         let _ = stream.write_all(bytes);
@@ -161,7 +172,7 @@ impl Serving {
 
     pub(super) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
         stream
     }
 
@@ -175,7 +186,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for TestServer {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ = self.child.kill();
@@ -183,7 +194,7 @@ impl Drop for Serving {
     }
 }
 
-impl Told {
+impl ApiResponse {
     /// The answer as JSON, if it has this status.
     #[track_caller]
     pub(super) fn json(&self, status: u16) -> Value {
@@ -193,7 +204,7 @@ impl Told {
 
     /// The code of a problem with this status.
     #[track_caller]
-    pub(super) fn problem(&self, status: u16) -> String {
+    pub(super) fn problem_code(&self, status: u16) -> String {
         let problem = self.json(status);
         assert_eq!(self.headers["content-type"], "application/problem+json");
         assert_eq!(problem["status"], status);

@@ -9,8 +9,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Serving, access::key};
-use crate::home::Home;
+use super::{TestServer, access::key};
+use crate::home::TestHome;
 
 /// The settings of 助手.
 const PATH: &str = "/v1/agents/%E5%8A%A9%E6%89%8B/settings";
@@ -21,9 +21,9 @@ fn off() -> Value {
 
 #[test]
 fn settings_are_read_replaced_patched_and_removed() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
-    let before = server.ask("GET", PATH, None);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
+    let before = server.request("GET", PATH, None);
     let told = before.json(200);
     assert_eq!((&told["agent"], &told["own"]), (&json!("助手"), &json!({})));
     assert_eq!(told["settings"]["memory"]["inject"]["limit"], 5);
@@ -31,44 +31,45 @@ fn settings_are_read_replaced_patched_and_removed() {
         assert!(!before.text.contains(&format!("\"{hidden}\"")), "{hidden}");
     }
     let replaced = json!({ "memory": { "inject": { "limit": 3 } }, "prompt": { "guide": false } });
-    let told = server.ask("PUT", PATH, Some(replaced.clone())).json(200);
+    let told = server.request("PUT", PATH, Some(replaced.clone())).json(200);
     assert_eq!(
         (&told["own"], &told["settings"]["memory"]["inject"]["limit"]),
         (&replaced, &json!(3))
     );
     let patch = json!({ "memory": { "inject": { "limit": 4.0 } }, "prompt": null });
-    let patched = server.ask("PATCH", PATH, Some(patch));
+    let patched = server.request("PATCH", PATH, Some(patch));
     assert_eq!(patched.json(200)["own"], json!({ "memory": { "inject": { "limit": 4 } } }));
-    let again = server.ask("GET", PATH, None);
+    let again = server.request("GET", PATH, None);
     assert_eq!(again.headers["etag"], patched.headers["etag"]);
     assert_ne!(again.headers["etag"], before.headers["etag"]);
-    let other = server.ask("GET", "/v1/agents/other/settings", None).json(200);
+    let other = server.request("GET", "/v1/agents/other/settings", None).json(200);
     assert_eq!(other["settings"]["memory"]["inject"]["limit"], 5);
-    let removed = server.ask("DELETE", PATH, None);
+    let removed = server.request("DELETE", PATH, None);
     assert_eq!(removed.json(200), before.json(200));
     assert_eq!(removed.headers["etag"], before.headers["etag"]);
 }
 
 #[test]
 fn memory_goes_off_for_one_agent_at_once_and_stays_on_for_another() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let tea = || Some(json!({ "content": "王喜欢喝龙井茶 and oolong" }));
     let asked = || Some(json!({ "query": "喜欢喝什么茶？" }));
     for agent in ["%E5%8A%A9%E6%89%8B", "helper"] {
-        server.ask("POST", &format!("/v1/memories?agent={agent}"), tea()).json(201);
+        server.request("POST", &format!("/v1/memories?agent={agent}"), tea()).json(201);
     }
-    server.ask("PATCH", PATH, Some(off())).json(200);
-    let refused = server.ask("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea());
-    assert_eq!(refused.problem(422), "invalid");
+    server.request("PATCH", PATH, Some(off())).json(200);
+    let refused = server.request("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea());
+    assert_eq!(refused.problem_code(422), "invalid");
     let block = |agent: &str| {
-        server.ask("POST", &format!("/v1/context?agent={agent}"), asked()).json(200)["text"].clone()
+        server.request("POST", &format!("/v1/context?agent={agent}"), asked()).json(200)["text"]
+            .clone()
     };
     assert_eq!(block("%E5%8A%A9%E6%89%8B"), "");
     assert!(block("helper").as_str().unwrap().contains("龙井茶"));
     let more = json!({ "content": "王住在里斯本 Lisbon" });
-    server.ask("POST", "/v1/memories?agent=helper", Some(more)).json(201);
-    let agents = server.ask("GET", "/v1/agents", None).json(200)["agents"].clone();
+    server.request("POST", "/v1/memories?agent=helper", Some(more)).json(201);
+    let agents = server.request("GET", "/v1/agents", None).json(200)["agents"].clone();
     let state = |at: usize| (agents[at]["enabled"].clone(), agents[at]["own_settings"].clone());
     assert_eq!((state(0), state(1)), ((json!(true), json!(false)), (json!(false), json!(true))));
     // The command line changes the same file, and the server sees it at the next use.
@@ -78,16 +79,16 @@ fn memory_goes_off_for_one_agent_at_once_and_stays_on_for_another() {
 
 #[test]
 fn each_setting_that_does_not_fit_is_named() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let wrong = json!({
         "memory": { "enabled": "没有", "mask_secrets": false, "inject": { "limit": 5000, "limti": 1 } },
         "server": { "port": 1 },
         "memory_agent": { "api_key": "sk-1" },
     });
     for method in ["PUT", "PATCH"] {
-        let told = server.ask(method, PATH, Some(wrong.clone()));
-        assert_eq!(told.problem(422), "invalid");
+        let told = server.request(method, PATH, Some(wrong.clone()));
+        assert_eq!(told.problem_code(422), "invalid");
         let errors = told.json(422)["more"]["errors"].as_array().unwrap().clone();
         let mut keys: Vec<_> = errors.iter().map(|one| one["key"].as_str().unwrap()).collect();
         keys.sort_unstable();
@@ -106,27 +107,39 @@ fn each_setting_that_does_not_fit_is_named() {
         assert_eq!(of("memory.inject.limit"), "is 5000, but must be from 0 to 1000");
         assert!(!told.text.contains("sk-1"), "values are not repeated");
     }
-    assert_eq!(server.ask("PUT", PATH, Some(json!([1]))).problem(400), "invalid");
-    assert_eq!(server.ask("GET", &format!("{PATH}?x=1"), None).problem(400), "invalid");
-    assert_eq!(server.ask("GET", &format!("{PATH}?agent=b"), None).problem(400), "invalid");
+    assert_eq!(server.request("PUT", PATH, Some(json!([1]))).problem_code(400), "invalid");
+    assert_eq!(server.request("GET", &format!("{PATH}?x=1"), None).problem_code(400), "invalid");
+    assert_eq!(
+        server.request("GET", &format!("{PATH}?agent=b"), None).problem_code(400),
+        "invalid"
+    );
     assert!(!home.path().join("agents/助手/settings.toml").exists());
 }
 
 #[test]
 fn only_the_owner_and_the_agents_own_admin_may() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let admin = key(&home, "管理", "admin", ["助手", "王"]);
     let writer = key(&home, "writer", "write", ["助手", "王"]);
     let foreign = key(&home, "foreign", "admin", ["helper", "王"]);
     for (method, body) in
         [("PUT", Some(off())), ("PATCH", Some(off())), ("GET", None), ("DELETE", None)]
     {
-        assert_eq!(server.ask_as(&writer, method, PATH, body.clone()).problem(403), "role");
-        assert_eq!(server.ask_as(&foreign, method, PATH, body.clone()).problem(403), "scope");
-        assert_eq!(server.ask_as("evl_0", method, PATH, body.clone()).problem(401), "unauthorized");
-        assert_eq!(server.ask_as(&admin, method, PATH, body.clone()).status, 200);
-        assert_eq!(server.ask(method, PATH, body).status, 200);
+        assert_eq!(
+            server.request_as(&writer, method, PATH, body.clone()).problem_code(403),
+            "role"
+        );
+        assert_eq!(
+            server.request_as(&foreign, method, PATH, body.clone()).problem_code(403),
+            "scope"
+        );
+        assert_eq!(
+            server.request_as("evl_0", method, PATH, body.clone()).problem_code(401),
+            "unauthorized"
+        );
+        assert_eq!(server.request_as(&admin, method, PATH, body.clone()).status, 200);
+        assert_eq!(server.request(method, PATH, body).status, 200);
     }
     let audit = fs::read_to_string(home.path().join("server-audit.jsonl")).unwrap();
     let lines: Vec<Value> = audit.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -139,11 +152,11 @@ fn only_the_owner_and_the_agents_own_admin_may() {
 
 #[test]
 fn names_that_play_tricks_reach_no_file() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     for name in ["..%2F..%2Fetc", "%2e%2e", "a%2Fb", "a%5Cb", "%00", ".x", "%20a", "%ff"] {
         let path = format!("/v1/agents/{name}/settings");
-        let told = server.ask("PUT", &path, Some(off()));
+        let told = server.request("PUT", &path, Some(off()));
         assert!([400, 404, 422].contains(&told.status), "{name}: {told:?}");
     }
     assert!(!home.path().join("agents").exists());
@@ -151,32 +164,37 @@ fn names_that_play_tricks_reach_no_file() {
 
 #[test]
 fn a_change_of_what_was_changed_since_is_refused() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
-    let seen = server.ask("GET", PATH, None).headers["etag"].to_str().unwrap().to_owned();
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
+    let seen = server.request("GET", PATH, None).headers["etag"].to_str().unwrap().to_owned();
     let bearer = format!("Bearer {}", server.token);
     let with = |tag: &str, method: &str, body| {
-        server.send(&[("authorization", &bearer), ("if-match", tag)], method, PATH, body)
+        server.request_with_headers(
+            &[("authorization", &bearer), ("if-match", tag)],
+            method,
+            PATH,
+            body,
+        )
     };
     let first = with(&seen, "PUT", Some(off()));
     assert_eq!(first.status, 200, "{first:?}");
     for (method, body) in [("PUT", Some(json!({}))), ("PATCH", Some(json!({}))), ("DELETE", None)] {
-        assert_eq!(with(&seen, method, body).problem(412), "changed");
+        assert_eq!(with(&seen, method, body).problem_code(412), "changed");
     }
     // By hand is a change too.
     let file = home.path().join("agents/助手/settings.toml");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{text}# mine\n")).unwrap();
     let tag = first.headers["etag"].to_str().unwrap();
-    assert_eq!(with(tag, "DELETE", None).problem(412), "changed");
+    assert_eq!(with(tag, "DELETE", None).problem_code(412), "changed");
     assert_eq!(with("*", "DELETE", None).status, 200);
 }
 
 #[test]
 fn of_many_who_change_what_they_saw_one_wins() {
-    let home = Home::new();
-    let server = Serving::on(&home, &["--rate", "100000"]);
-    let tag = server.ask("GET", PATH, None).headers["etag"].to_str().unwrap().to_owned();
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &["--rate", "100000"]);
+    let tag = server.request("GET", PATH, None).headers["etag"].to_str().unwrap().to_owned();
     let bearer = format!("Bearer {}", server.token);
     let (won, late) = (AtomicU64::new(0), AtomicU64::new(0));
     thread::scope(|threads| {
@@ -185,7 +203,7 @@ fn of_many_who_change_what_they_saw_one_wins() {
             threads.spawn(move || {
                 let body = json!({ "memory": { "inject": { "limit": limit } } });
                 let with = [("authorization", bearer.as_str()), ("if-match", tag.as_str())];
-                match server.send(&with, "PUT", PATH, Some(body)).status {
+                match server.request_with_headers(&with, "PUT", PATH, Some(body)).status {
                     200 => won.store(limit, Ordering::SeqCst),
                     412 => drop(late.fetch_add(1, Ordering::SeqCst)),
                     status => panic!("{status}"),
@@ -194,22 +212,22 @@ fn of_many_who_change_what_they_saw_one_wins() {
         }
     });
     assert_eq!(late.into_inner(), 7);
-    let own = server.ask("GET", PATH, None).json(200)["own"].clone();
+    let own = server.request("GET", PATH, None).json(200)["own"].clone();
     assert_eq!(own["memory"]["inject"]["limit"], won.into_inner());
 }
 
 #[test]
 fn a_server_that_is_killed_leaves_whole_settings_and_all_that_it_acknowledged() {
-    let home = Home::new();
-    let mut server = Serving::on(&home, &["--rate", "100000"]);
+    let home = TestHome::new();
+    let mut server = TestServer::start(&home, &["--rate", "100000"]);
     let (last, bearer) = (AtomicU64::new(0), format!("Bearer {}", server.token));
     let address = server.address.clone();
     thread::scope(|threads| {
-        let asking = Asking { address: &address, bearer: &bearer };
+        let asking = SettingsClient { address: &address, bearer: &bearer };
         let acknowledged = &last;
         let writer = threads.spawn(move || {
             for limit in 1..=900_u64 {
-                match asking.put(limit) {
+                match asking.put_limit(limit) {
                     Some(200) => acknowledged.store(limit, Ordering::SeqCst),
                     Some(status) => panic!("{status}"),
                     None => return limit,
@@ -229,20 +247,20 @@ fn a_server_that_is_killed_leaves_whole_settings_and_all_that_it_acknowledged() 
         assert!((acknowledged..=tried).contains(&limit), "{acknowledged} {limit} {tried}: {file}");
         assert_eq!(told["problem"], Value::Null);
     });
-    home.assert_well();
-    let again = Serving::on(&home, &[]);
-    again.ask("PUT", PATH, Some(json!({}))).json(200);
+    home.assert_healthy();
+    let again = TestServer::start(&home, &[]);
+    again.request("PUT", PATH, Some(json!({}))).json(200);
 }
 
 /// Asks a server that may be gone.
 #[derive(Clone, Copy)]
-struct Asking<'a> {
+struct SettingsClient<'a> {
     address: &'a str,
     bearer: &'a str,
 }
 
-impl Asking<'_> {
-    fn put(&self, limit: u64) -> Option<u16> {
+impl SettingsClient<'_> {
+    fn put_limit(&self, limit: u64) -> Option<u16> {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(30)))
@@ -259,22 +277,24 @@ impl Asking<'_> {
 
 #[test]
 fn what_is_broken_by_hand_leaves_the_last_good_settings_in_force() {
-    let home = Home::new();
-    let server = Serving::on(&home, &[]);
-    server.ask("PUT", PATH, Some(off())).json(200);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
+    server.request("PUT", PATH, Some(off())).json(200);
     let file = home.path().join("agents/助手/settings.toml");
     fs::write(&file, "[memory\nenabled = true\n").unwrap();
     let tea = || Some(json!({ "content": "茶 tea" }));
     for _ in 0..3 {
         assert_eq!(
-            server.ask("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea()).problem(422),
+            server
+                .request("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea())
+                .problem_code(422),
             "invalid"
         );
     }
-    let told = server.ask("GET", PATH, None).json(200);
+    let told = server.request("GET", PATH, None).json(200);
     assert_eq!(told["settings"]["memory"]["enabled"], false);
     assert!(told["problem"].as_str().unwrap().contains("line 1: not valid TOML"), "{told}");
-    let log = fs::read_to_string(home.beside("log")).unwrap();
+    let log = fs::read_to_string(home.sibling("log")).unwrap();
     assert_eq!(log.matches("not valid TOML").count(), 1, "logged once: {log}");
     let doctor = home.run(&["doctor"]);
     assert!(
@@ -282,8 +302,8 @@ fn what_is_broken_by_hand_leaves_the_last_good_settings_in_force() {
         "{doctor:?}"
     );
     // A patch has nothing to build on; all of it can be replaced.
-    assert_eq!(server.ask("PATCH", PATH, Some(json!({}))).problem(422), "invalid");
-    server.ask("PUT", PATH, Some(json!({}))).json(200);
-    server.ask("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea()).json(201);
-    home.assert_well();
+    assert_eq!(server.request("PATCH", PATH, Some(json!({}))).problem_code(422), "invalid");
+    server.request("PUT", PATH, Some(json!({}))).json(200);
+    server.request("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea()).json(201);
+    home.assert_healthy();
 }

@@ -16,61 +16,61 @@ use rustls::{
 };
 use serde_json::Value;
 
-use super::{PATIENCE, Serving};
-use crate::home::Home;
+use super::{DEADLINE, TestServer};
+use crate::home::TestHome;
 
 /// A certificate for these names beside the home, in use by a server.
-pub(crate) struct Secured {
+pub(crate) struct TlsServer {
     pub(crate) cert: String,
-    pub(crate) serving: Serving,
+    pub(crate) server: TestServer,
 }
 
 /// Writes a certificate and its key beside a home.
-fn certify(home: &Home, names: &[&str]) -> String {
+fn write_certificate(home: &TestHome, names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(names).unwrap();
-    put(home, &cert.pem(), &signing_key.serialize_pem());
+    replace_certificate(home, &cert.pem(), &signing_key.serialize_pem());
     cert.pem()
 }
 
 /// Each file is replaced in one step, as programs that renew certificates do.
-fn put(home: &Home, cert: &str, key: &str) {
+fn replace_certificate(home: &TestHome, cert: &str, key: &str) {
     for (name, text) in [("cert.pem", cert), ("key.pem", key)] {
-        let beside = home.beside("new.pem");
+        let beside = home.sibling("new.pem");
         fs::write(&beside, text).unwrap();
         #[cfg(unix)]
         fs::set_permissions(&beside, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        fs::rename(&beside, home.beside(name)).unwrap();
+        fs::rename(&beside, home.sibling(name)).unwrap();
     }
 }
 
 /// The options of a server with them; paths are taken from where it is started.
-pub(crate) const FILES: [&str; 4] = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
+pub(crate) const TLS_FILE_ARGS: [&str; 4] = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
 
-impl Secured {
-    pub(crate) fn on(home: &Home, names: &[&str], args: &[&str]) -> Self {
-        let cert = certify(home, names);
-        Self { cert, serving: Serving::on(home, &[&FILES, args].concat()) }
+impl TlsServer {
+    pub(crate) fn start(home: &TestHome, names: &[&str], args: &[&str]) -> Self {
+        let cert = write_certificate(home, names);
+        Self { cert, server: TestServer::start(home, &[&TLS_FILE_ARGS, args].concat()) }
     }
 
     /// The port that others are told.
     fn port(&self) -> u16 {
-        self.serving.address.rsplit_once(':').unwrap().1.parse().unwrap()
+        self.server.address.rsplit_once(':').unwrap().1.parse().unwrap()
     }
 
     fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port())).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
         stream
     }
 
     /// Asks by a name, trusting this certificate only; what the client or the server refuses is an error.
-    pub(crate) fn ask(&self, trusted: &str, name: &str, path: &str) -> std::io::Result<String> {
+    pub(crate) fn request(&self, trusted: &str, name: &str, path: &str) -> std::io::Result<String> {
         let mut stream = StreamOwned::new(client(trusted, name, &[b"http/1.1"]), self.connect());
         let request = format!(
             "GET {path} HTTP/1.1\r\nhost: {name}:{}\r\nauthorization: Bearer {}\r\nconnection: close\r\n\r\n",
             self.port(),
-            self.serving.token
+            self.server.token
         );
         stream.write_all(request.as_bytes())?;
         let mut answer = String::new();
@@ -92,7 +92,7 @@ fn client(trusted: &str, name: &str, protocols: &[&[u8]]) -> ClientConnection {
 }
 
 #[track_caller]
-fn refused(home: &Home, args: &[&str], told: &[&str]) {
+fn refused(home: &TestHome, args: &[&str], told: &[&str]) {
     let ran = home.run(&[&["serve", "--port", "0"], args].concat());
     assert_eq!(ran.code, 2, "{ran:?}");
     for told in told {
@@ -102,24 +102,24 @@ fn refused(home: &Home, args: &[&str], told: &[&str]) {
 
 #[test]
 fn a_client_that_checks_certificates_is_answered() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.remember("我的猫叫小白。");
-    let secured = Secured::on(&home, &["localhost", "memory.example"], &[]);
-    assert!(secured.serving.url.starts_with("https://localhost:"), "{}", secured.serving.url);
-    let answer = secured.ask(&secured.cert, "localhost", "/v1/memories").unwrap();
+    let secured = TlsServer::start(&home, &["localhost", "memory.example"], &[]);
+    assert!(secured.server.url.starts_with("https://localhost:"), "{}", secured.server.url);
+    let answer = secured.request(&secured.cert, "localhost", "/v1/memories").unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("我的猫叫小白。"), "{answer}");
     let other = generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap().cert.pem();
-    let error = secured.ask(&other, "localhost", "/health").unwrap_err();
+    let error = secured.request(&other, "localhost", "/health").unwrap_err();
     assert!(error.to_string().contains("certificate"), "{error}");
 }
 
 #[test]
 fn all_networks_need_a_certificate_and_its_names_are_the_servers() {
-    let home = Home::new();
+    let home = TestHome::new();
     let names = ["localhost", "memory.example", "*.home.lan", "127.0.0.1"];
-    let secured = Secured::on(&home, &names, &["--host", "0.0.0.0"]);
+    let secured = TlsServer::start(&home, &names, &["--host", "0.0.0.0"]);
     for name in ["memory.example", "nas.home.lan", "127.0.0.1"] {
-        let answer = secured.ask(&secured.cert, name, "/v1/stats").unwrap();
+        let answer = secured.request(&secured.cert, name, "/v1/stats").unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 "), "{name}: {answer}");
     }
     let mut stream = StreamOwned::new(client(&secured.cert, "localhost", &[]), secured.connect());
@@ -135,7 +135,7 @@ fn all_networks_need_a_certificate_and_its_names_are_the_servers() {
 
 #[test]
 fn who_speaks_plain_http_is_told_so_at_once() {
-    let secured = Secured::on(&Home::new(), &["localhost"], &[]);
+    let secured = TlsServer::start(&TestHome::new(), &["localhost"], &[]);
     let began = Instant::now();
     let mut stream = secured.connect();
     stream.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
@@ -147,7 +147,7 @@ fn who_speaks_plain_http_is_told_so_at_once() {
 
 #[test]
 fn who_speaks_only_another_protocol_is_refused_in_the_handshake() {
-    let secured = Secured::on(&Home::new(), &["localhost"], &[]);
+    let secured = TlsServer::start(&TestHome::new(), &["localhost"], &[]);
     let mut stream =
         StreamOwned::new(client(&secured.cert, "localhost", &[b"h2"]), secured.connect());
     let error = stream.write_all(b"PRI * HTTP/2.0\r\n\r\n").and_then(|()| stream.read(&mut [0; 9]));
@@ -156,8 +156,8 @@ fn who_speaks_only_another_protocol_is_refused_in_the_handshake() {
 
 #[test]
 fn those_who_never_finish_their_handshake_hold_up_nobody_and_not_the_end() {
-    let home = Home::new();
-    let mut secured = Secured::on(&home, &["localhost"], &[]);
+    let home = TestHome::new();
+    let mut secured = TlsServer::start(&home, &["localhost"], &[]);
     let mut hanging: Vec<TcpStream> = (0..50).map(|_| secured.connect()).collect();
     for (number, stream) in hanging.iter_mut().enumerate() {
         // Some say nothing at all, some begin.
@@ -167,52 +167,52 @@ fn those_who_never_finish_their_handshake_hold_up_nobody_and_not_the_end() {
     }
     let began = Instant::now();
     for _ in 0..5 {
-        let answer = secured.ask(&secured.cert, "localhost", "/health").unwrap();
+        let answer = secured.request(&secured.cert, "localhost", "/health").unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     }
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     #[cfg(unix)]
     {
-        secured.serving.terminate();
-        assert!(secured.serving.child.wait().unwrap().success());
+        secured.server.terminate();
+        assert!(secured.server.child.wait().unwrap().success());
         assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
     }
 }
 
 #[test]
 fn a_renewed_certificate_is_used_and_a_broken_one_is_not() {
-    let home = Home::new();
-    let mut secured = Secured::on(&home, &["localhost"], &[]);
+    let home = TestHome::new();
+    let mut secured = TlsServer::start(&home, &["localhost"], &[]);
     let first = secured.cert.clone();
-    let until = |trusted: &str, secured: &Secured| {
+    let until = |trusted: &str, secured: &TlsServer| {
         let began = Instant::now();
-        while secured.ask(trusted, "localhost", "/health").is_err() {
-            assert!(began.elapsed() < PATIENCE, "the new certificate was never used");
+        while secured.request(trusted, "localhost", "/health").is_err() {
+            assert!(began.elapsed() < DEADLINE, "the new certificate was never used");
             std::thread::yield_now();
         }
     };
-    fs::write(home.beside("key.pem"), "not a key").unwrap();
-    let log = || fs::read_to_string(home.beside("log")).unwrap();
+    fs::write(home.sibling("key.pem"), "not a key").unwrap();
+    let log = || fs::read_to_string(home.sibling("log")).unwrap();
     let began = Instant::now();
     while !log().contains("the old one stays") {
-        assert!(began.elapsed() < PATIENCE, "{}", log());
-        secured.ask(&first, "localhost", "/health").unwrap();
+        assert!(began.elapsed() < DEADLINE, "{}", log());
+        secured.request(&first, "localhost", "/health").unwrap();
     }
     assert!(log().contains("holds no private key"), "{}", log());
-    secured.ask(&first, "localhost", "/health").unwrap();
-    secured.cert = certify(&home, &["localhost", "renewed.example"]);
+    secured.request(&first, "localhost", "/health").unwrap();
+    secured.cert = write_certificate(&home, &["localhost", "renewed.example"]);
     until(&secured.cert, &secured);
-    assert!(secured.ask(&first, "localhost", "/health").is_err());
-    let answer = secured.ask(&secured.cert, "renewed.example", "/health").unwrap();
+    assert!(secured.request(&first, "localhost", "/health").is_err());
+    let answer = secured.request(&secured.cert, "renewed.example", "/health").unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 "), "its names are the server's now: {answer}");
 }
 
 #[test]
 fn files_that_cannot_be_used_are_told_at_the_start() {
-    let home = Home::new();
-    let cert = certify(&home, &["localhost"]);
-    let key = fs::read_to_string(home.beside("key.pem")).unwrap();
-    refused(&home, &FILES[..2], &["a certificate needs its key", "--tls-key"]);
+    let home = TestHome::new();
+    let cert = write_certificate(&home, &["localhost"]);
+    let key = fs::read_to_string(home.sibling("key.pem")).unwrap();
+    refused(&home, &TLS_FILE_ARGS[..2], &["a certificate needs its key", "--tls-key"]);
     refused(
         &home,
         &["--tls-cert", "none.pem", "--tls-key", "key.pem"],
@@ -228,15 +228,15 @@ fn files_that_cannot_be_used_are_told_at_the_start() {
         &["--tls-cert", "cert.pem", "--tls-key", "cert.pem"],
         &["cert.pem holds no private key"],
     );
-    put(&home, &cert, &KeyPair::generate().unwrap().serialize_pem());
-    refused(&home, &FILES, &["is not that of the certificate"]);
-    put(&home, &cert, &key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY"));
-    refused(&home, &FILES, &["is encrypted", "openssl pkey"]);
+    replace_certificate(&home, &cert, &KeyPair::generate().unwrap().serialize_pem());
+    refused(&home, &TLS_FILE_ARGS, &["is not that of the certificate"]);
+    replace_certificate(&home, &cert, &key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY"));
+    refused(&home, &TLS_FILE_ARGS, &["is encrypted", "openssl pkey"]);
     let older = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n";
-    put(&home, &cert, older);
-    refused(&home, &FILES, &["is encrypted", "openssl pkey"]);
-    put(&home, &cert[..cert.len() / 2], &key);
-    refused(&home, &FILES, &["cert.pem"]);
+    replace_certificate(&home, &cert, older);
+    refused(&home, &TLS_FILE_ARGS, &["is encrypted", "openssl pkey"]);
+    replace_certificate(&home, &cert[..cert.len() / 2], &key);
+    refused(&home, &TLS_FILE_ARGS, &["cert.pem"]);
     fs::create_dir_all(home.path()).unwrap();
     fs::write(home.path().join("config.toml"), "[server]\ntls_cert = \"cert.pem\"\n").unwrap();
     refused(&home, &[], &["server.tls_cert", "give both or neither"]);
@@ -245,28 +245,28 @@ fn files_that_cannot_be_used_are_told_at_the_start() {
 #[cfg(unix)]
 #[test]
 fn a_key_that_others_can_read_is_told() {
-    let home = Home::new();
-    certify(&home, &["localhost"]);
+    let home = TestHome::new();
+    write_certificate(&home, &["localhost"]);
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    fs::set_permissions(home.beside("key.pem"), open).unwrap();
-    let _serving = Serving::on(&home, &FILES);
-    let log = fs::read_to_string(home.beside("log")).unwrap();
+    fs::set_permissions(home.sibling("key.pem"), open).unwrap();
+    let _serving = TestServer::start(&home, &TLS_FILE_ARGS);
+    let log = fs::read_to_string(home.sibling("log")).unwrap();
     assert!(log.contains("others on this machine can read the key"), "{log}");
 }
 
 #[test]
 fn keys_in_the_form_of_sec1_are_read_too() {
-    let home = Home::new();
-    certify(&home, &["localhost"]);
+    let home = TestHome::new();
+    write_certificate(&home, &["localhost"]);
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let whole = signing_key.serialize_der();
     // The form stands in the other as its last field: a sequence that begins with the version 1 and a key of 32 bytes.
     let at = whole.windows(5).position(|bytes| bytes == [2, 1, 1, 4, 32]).unwrap() - 2;
     let pem = pem_of("EC PRIVATE KEY", &whole[at..]);
-    put(&home, &cert.pem(), &pem);
-    let secured = Secured { cert: cert.pem(), serving: Serving::on(&home, &FILES) };
-    assert!(secured.ask(&secured.cert, "localhost", "/health").unwrap().contains("200 OK"));
+    replace_certificate(&home, &cert.pem(), &pem);
+    let secured = TlsServer { cert: cert.pem(), server: TestServer::start(&home, &TLS_FILE_ARGS) };
+    assert!(secured.request(&secured.cert, "localhost", "/health").unwrap().contains("200 OK"));
 }
 
 fn pem_of(label: &str, der: &[u8]) -> String {
@@ -285,17 +285,17 @@ fn pem_of(label: &str, der: &[u8]) -> String {
 
 #[test]
 fn settings_name_the_files_and_agents_are_told_https() {
-    let home = Home::new();
-    certify(&home, &["memory.example"]);
+    let home = TestHome::new();
+    write_certificate(&home, &["memory.example"]);
     fs::create_dir_all(home.path()).unwrap();
     for name in ["cert.pem", "key.pem"] {
-        fs::copy(home.beside(name), home.path().join(name)).unwrap();
+        fs::copy(home.sibling(name), home.path().join(name)).unwrap();
     }
     let settings = "[server]\nport = 7443\ntls_cert = \"cert.pem\"\ntls_key = \"key.pem\"\nnames = [\"memory.example\"]\n";
     fs::write(home.path().join("config.toml"), settings).unwrap();
-    let url = |home: &Home| home.run(&["connect", "claude-code", "--http", "--print"]).out;
+    let url = |home: &TestHome| home.run(&["connect", "claude-code", "--http", "--print"]).out;
     assert!(url(&home).contains("https://memory.example:7443/mcp"), "{}", url(&home));
-    let serving = Serving::on(&home, &[]);
+    let serving = TestServer::start(&home, &[]);
     let running = format!("{}/mcp", serving.url);
     assert!(running.starts_with("https://memory.example:") && url(&home).contains(&running));
     let status: Value =

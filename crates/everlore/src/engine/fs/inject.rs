@@ -3,13 +3,13 @@
 use crate::{
     engine::Engine,
     error::Result,
-    recall::{Block, RecallRequest},
+    recall::{MemoryBlock, RecallRequest},
     types::Scope,
 };
 
 /// What to put into a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InjectRequest {
+pub struct FsInjectRequest {
     /// What the agent is about to answer.
     pub query: String,
     /// Where.
@@ -22,11 +22,11 @@ pub struct InjectRequest {
 
 impl Engine {
     /// The block for a prompt, of what a folder holds; its text is empty if nothing in it is worth telling.
-    pub async fn fs_inject(&self, scope: &Scope, request: &InjectRequest) -> Result<Block> {
+    pub async fn fs_inject(&self, scope: &Scope, request: &FsInjectRequest) -> Result<MemoryBlock> {
         let usual = self.settings(scope.agent()).memory.inject.token_budget;
         let asked = self.context_request(scope, request.query.as_str());
         let limit = request.limit.unwrap_or(asked.limit);
-        let asked = RecallRequest { limit, ..self.confined(asked, &request.uri).await? };
+        let asked = RecallRequest { limit, ..self.confine_to_folder(asked, &request.uri).await? };
         self.context(&asked, request.budget.unwrap_or(usual)).await
     }
 }

@@ -4,27 +4,27 @@
 //! meaning and by text, `inject` tells a prompt, `change` adds and removes, `status` counts. The tree is nothing that is stored: memories stand where their uris say,
 //! documents, conversations, layers and the agent's own files beside them.
 
-mod place;
-mod look;
-mod items;
-mod paths;
-mod levels;
+mod uri;
+mod resolve;
+mod entry;
+mod path_tree;
+mod tiers;
 mod search;
 mod inject;
-mod change;
+mod write;
 mod status;
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-pub use change::{AddRequest, Added, RemoveRequest, Removed};
-pub use inject::InjectRequest;
-pub use place::to_viking;
-pub use search::{FindRequest, Finding, Found, GrepRequest, Grepped, Match};
-pub use status::TreeStatus;
+pub use inject::FsInjectRequest;
+pub use search::{FsFindReport, FsFindRequest, FsGrepMatch, FsGrepReport, FsGrepRequest, FsHit};
+pub use status::FsStatus;
+pub use uri::to_viking;
+pub use write::{FsAddReport, FsAddRequest, FsRemoveReport, FsRemoveRequest};
 
-use self::{look::Thing, place::Place};
+use self::{resolve::FsNode, uri::FsUri};
 use super::Engine;
 use crate::{
     error::{Error, Result},
@@ -32,14 +32,14 @@ use crate::{
 };
 
 /// Entries of a page, unless another number is asked for, and at most.
-pub const PAGE: usize = 100;
+pub const DEFAULT_PAGE_SIZE: usize = 100;
 /// See [`PAGE`].
-pub const MAX_PAGE: usize = 1_000;
+pub const MAX_PAGE_SIZE: usize = 1_000;
 
 /// How much of a text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum FsTier {
     /// One line.
     L0,
     /// An overview.
@@ -49,7 +49,7 @@ pub enum Level {
     L2,
 }
 
-impl Level {
+impl FsTier {
     /// Its name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -60,13 +60,13 @@ impl Level {
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for FsTier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl FromStr for Level {
+impl FromStr for FsTier {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -84,7 +84,7 @@ impl FromStr for Level {
 
 /// Something in the tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Item {
+pub struct FsEntry {
     /// What it is called by; a folder's ends with a slash.
     pub uri: String,
     /// The last part of that.
@@ -121,7 +121,7 @@ pub struct Item {
 
 /// Which entries of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListRequest {
+pub struct FsListRequest {
     /// The folder.
     pub uri: String,
     /// Where the last page ended: its `next`.
@@ -132,27 +132,27 @@ pub struct ListRequest {
     pub all: bool,
 }
 
-impl ListRequest {
+impl FsListRequest {
     /// The first page of a folder.
     pub fn new(uri: impl Into<String>) -> Self {
-        Self { uri: uri.into(), after: None, limit: PAGE, all: false }
+        Self { uri: uri.into(), after: None, limit: DEFAULT_PAGE_SIZE, all: false }
     }
 }
 
 /// A page of a folder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Listing {
+pub struct FsListing {
     /// The folder.
     pub uri: String,
     /// What is in it, by name.
-    pub items: Vec<Item>,
+    pub items: Vec<FsEntry>,
     /// What to give as `after` for the next page; nothing if this is the last one.
     pub next: Option<String>,
 }
 
 /// How much of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TreeRequest {
+pub struct FsTreeRequest {
     /// The folder.
     pub uri: String,
     /// How many levels of folders.
@@ -165,32 +165,32 @@ pub struct TreeRequest {
 
 /// A folder with what is in it, from the outside in.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Walked {
+pub struct FsTree {
     /// The folder.
     pub uri: String,
     /// Each entry before those in it.
-    pub items: Vec<Deep>,
+    pub items: Vec<FsTreeEntry>,
     /// Whether there is more than was asked for.
     pub more: bool,
 }
 
 /// An entry of a tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Deep {
+pub struct FsTreeEntry {
     /// How far below the folder it stands; 1 for what is in it.
     pub depth: usize,
     /// The entry.
     #[serde(flatten)]
-    pub item: Item,
+    pub item: FsEntry,
 }
 
 /// What was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Text {
+pub struct FsText {
     /// Its uri.
     pub uri: String,
     /// How much of it.
-    pub level: Level,
+    pub level: FsTier,
     /// The text.
     pub text: String,
     /// Whether a text was cut because it is too long for one answer.
@@ -199,10 +199,10 @@ pub struct Text {
 
 /// What is known of an entry without reading it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Stat {
+pub struct FsStat {
     /// The entry.
     #[serde(flatten)]
-    pub item: Item,
+    pub item: FsEntry,
     /// How many entries a folder has; at most 1,000 are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entries: Option<usize>,
@@ -210,18 +210,18 @@ pub struct Stat {
 
 impl Engine {
     /// Lists a folder, a page at a time.
-    pub async fn fs_list(&self, scope: &Scope, request: &ListRequest) -> Result<Listing> {
+    pub async fn fs_list(&self, scope: &Scope, request: &FsListRequest) -> Result<FsListing> {
         check_limit(request.limit)?;
-        let place = Place::parse(&request.uri, scope)?;
-        self.list_place(scope, &place, request).await
+        let place = FsUri::parse(&request.uri, scope)?;
+        self.list_folder(scope, &place, request).await
     }
 
     /// Lists a folder and the folders in it.
-    pub async fn fs_tree(&self, scope: &Scope, request: &TreeRequest) -> Result<Walked> {
+    pub async fn fs_tree(&self, scope: &Scope, request: &FsTreeRequest) -> Result<FsTree> {
         check_limit(request.limit)?;
-        let place = Place::parse(&request.uri, scope)?;
-        let uri = items::folder_uri(&place, scope);
-        let mut walked = Walked { uri, items: Vec::new(), more: false };
+        let place = FsUri::parse(&request.uri, scope)?;
+        let uri = entry::folder_uri(&place, scope);
+        let mut walked = FsTree { uri, items: Vec::new(), more: false };
         self.walk(scope, &place, (1, request), &mut walked).await?;
         Ok(walked)
     }
@@ -230,13 +230,13 @@ impl Engine {
     async fn walk(
         &self,
         scope: &Scope,
-        place: &Place,
-        (depth, request): (usize, &TreeRequest),
-        walked: &mut Walked,
+        place: &FsUri,
+        (depth, request): (usize, &FsTreeRequest),
+        walked: &mut FsTree,
     ) -> Result<()> {
         let left = request.limit - walked.items.len();
-        let page = ListRequest { limit: left, all: request.all, ..ListRequest::new("") };
-        let listing = self.list_place(scope, place, &page).await?;
+        let page = FsListRequest { limit: left, all: request.all, ..FsListRequest::new("") };
+        let listing = self.list_folder(scope, place, &page).await?;
         walked.more |= listing.next.is_some();
         for item in listing.items {
             if walked.items.len() == request.limit {
@@ -244,11 +244,11 @@ impl Engine {
                 return Ok(());
             }
             let inside = (item.folder && depth < request.depth).then(|| item.uri.clone());
-            walked.items.push(Deep { depth, item });
+            walked.items.push(FsTreeEntry { depth, item });
             let is_full = walked.items.len() == request.limit;
             walked.more |= is_full && inside.is_some();
             // A name that another system brought may be none here: it is shown, and not opened.
-            let place = inside.filter(|_| !is_full).and_then(|uri| Place::parse(&uri, scope).ok());
+            let place = inside.filter(|_| !is_full).and_then(|uri| FsUri::parse(&uri, scope).ok());
             if let Some(place) = place {
                 Box::pin(self.walk(scope, &place, (depth + 1, request), walked)).await?;
             }
@@ -257,50 +257,51 @@ impl Engine {
     }
 
     /// Reads something at a level.
-    pub async fn fs_read(&self, scope: &Scope, uri: &str, level: Level) -> Result<Text> {
-        let place = Place::parse(uri, scope)?;
-        let thing = self.find_thing(scope, &place).await?;
+    pub async fn fs_read(&self, scope: &Scope, uri: &str, level: FsTier) -> Result<FsText> {
+        let place = FsUri::parse(uri, scope)?;
+        let thing = self.resolve_node(scope, &place).await?;
         let (text, cut) = match thing {
-            Thing::Folder if level == Level::L2 => {
+            FsNode::Folder if level == FsTier::L2 => {
                 return Err(Error::invalid(
                     format!("`{}` is a folder", place.uri(scope)),
                     "list it with `ls`, or read its overview with the level l1",
                 ));
             }
-            Thing::Folder => {
-                let page = ListRequest { limit: levels::CHILDREN, ..ListRequest::new("") };
-                let listing = self.list_place(scope, &place, &page).await?;
-                (levels::folder(&listing, level), listing.next.is_some())
+            FsNode::Folder => {
+                let page =
+                    FsListRequest { limit: tiers::MAX_OVERVIEW_CHILDREN, ..FsListRequest::new("") };
+                let listing = self.list_folder(scope, &place, &page).await?;
+                (tiers::render_folder(&listing, level), listing.next.is_some())
             }
-            thing => levels::of(&thing, level),
+            thing => tiers::render_node(&thing, level),
         };
-        Ok(Text { uri: place.uri(scope), level, text, cut })
+        Ok(FsText { uri: place.uri(scope), level, text, cut })
     }
 
     /// Says what something is.
-    pub async fn fs_stat(&self, scope: &Scope, uri: &str) -> Result<Stat> {
-        let place = Place::parse(uri, scope)?;
-        let thing = self.find_thing(scope, &place).await?;
-        let item = items::item_of(&place, &thing, scope);
+    pub async fn fs_stat(&self, scope: &Scope, uri: &str) -> Result<FsStat> {
+        let place = FsUri::parse(uri, scope)?;
+        let thing = self.resolve_node(scope, &place).await?;
+        let item = entry::node_entry(&place, &thing, scope);
         if !item.folder {
-            return Ok(Stat { item, entries: None });
+            return Ok(FsStat { item, entries: None });
         }
-        let page = ListRequest { limit: MAX_PAGE, ..ListRequest::new("") };
-        let entries = self.list_place(scope, &place, &page).await?.items.len();
-        Ok(Stat { item, entries: Some(entries) })
+        let page = FsListRequest { limit: MAX_PAGE_SIZE, ..FsListRequest::new("") };
+        let entries = self.list_folder(scope, &place, &page).await?.items.len();
+        Ok(FsStat { item, entries: Some(entries) })
     }
 }
 
 /// Refuses a uri that names nothing in the tree of a scope, whether it exists or not.
 pub fn check_uri(uri: &str, scope: &Scope) -> Result<()> {
-    Place::parse(uri, scope).map(drop)
+    FsUri::parse(uri, scope).map(drop)
 }
 
 fn check_limit(limit: usize) -> Result<()> {
-    match (1..=MAX_PAGE).contains(&limit) {
+    match (1..=MAX_PAGE_SIZE).contains(&limit) {
         true => Ok(()),
         false => Err(Error::invalid(
-            format!("a page has 1 to {MAX_PAGE} entries"),
+            format!("a page has 1 to {MAX_PAGE_SIZE} entries"),
             "ask for more page by page, with `after`",
         )),
     }

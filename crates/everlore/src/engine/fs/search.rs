@@ -4,24 +4,24 @@ use regex::{Regex, RegexBuilder};
 use serde::Serialize;
 
 use super::{
-    items::layer_names,
-    levels,
-    look::Thing,
-    place::{Place, document_parts},
+    entry::layer_file_names,
+    resolve::FsNode,
+    tiers,
+    uri::{FsUri, document_parts},
 };
 use crate::{
     engine::Engine,
     error::{Error, Result},
     files::layers::Layer,
-    ingest::{chunk_of, root_uri},
-    recall::{Factors, Hit, RecallRequest, Signals},
-    store::{Filter, Order, Page, Within},
+    ingest::{chunk_origin, root_uri},
+    recall::{Hit, HitSignals, RecallRequest, ScoreFactors},
+    store::{AddressQuery, ListOrder, ListQuery, MemoryFilter},
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
 
 /// Memories that a search by text reads at a time, and at most.
 const BATCH: usize = 500;
-const MAX_READ: usize = 50_000;
+const MAX_TEXTS_READ: usize = 50_000;
 
 /// A line of a match is cut here.
 const MAX_LINE_CHARS: usize = 300;
@@ -31,7 +31,7 @@ const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// What to find by meaning.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FindRequest {
+pub struct FsFindRequest {
     /// What is asked.
     pub query: String,
     /// Where; the root for everywhere.
@@ -46,16 +46,16 @@ pub struct FindRequest {
 
 /// What was found by meaning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
+pub struct FsFindReport {
     /// Best first.
-    pub found: Vec<Found>,
+    pub found: Vec<FsHit>,
     /// How probable it is that the best one answers, from 0 to 1.
     pub confidence: f64,
 }
 
 /// One hit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Found {
+pub struct FsHit {
     /// Where it stands.
     pub uri: String,
     /// The document that it is a piece of.
@@ -74,15 +74,15 @@ pub struct Found {
     pub score: f64,
     /// What spoke for it, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub signals: Option<Signals>,
+    pub signals: Option<HitSignals>,
     /// What its score was multiplied with, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub factors: Option<Factors>,
+    pub factors: Option<ScoreFactors>,
 }
 
 /// What to find by text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GrepRequest {
+pub struct FsGrepRequest {
     /// The text, or a regular expression.
     pub pattern: String,
     /// Where.
@@ -97,9 +97,9 @@ pub struct GrepRequest {
 
 /// What was found by text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Grepped {
+pub struct FsGrepReport {
     /// The lines, in the order of the tree.
-    pub matches: Vec<Match>,
+    pub matches: Vec<FsGrepMatch>,
     /// How many texts were read.
     pub read: usize,
     /// Whether there may be more lines than were asked for, or more texts than are read at once.
@@ -108,7 +108,7 @@ pub struct Grepped {
 
 /// A line that fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Match {
+pub struct FsGrepMatch {
     /// Where it stands.
     pub uri: String,
     /// The number of the line, from 1; in a document, that of the document when it was read.
@@ -119,149 +119,159 @@ pub struct Match {
 
 impl Engine {
     /// Finds memories of a folder by meaning.
-    pub async fn fs_find(&self, scope: &Scope, request: &FindRequest) -> Result<Finding> {
+    pub async fn fs_find(&self, scope: &Scope, request: &FsFindRequest) -> Result<FsFindReport> {
         super::check_limit(request.limit)?;
         let asked = self.request(scope, request.query.as_str());
         let asked = RecallRequest {
             limit: request.limit,
             min_score: request.min_score,
-            ..self.confined(asked, &request.uri).await?
+            ..self.confine_to_folder(asked, &request.uri).await?
         };
         let recalled = self.recall(&asked).await?;
-        let told = |hit| found(scope, hit, request.explain);
+        let told = |hit| to_fs_hit(scope, hit, request.explain);
         let found = recalled.hits.into_iter().map(told).collect();
-        Ok(Finding { found, confidence: recalled.confidence })
+        Ok(FsFindReport { found, confidence: recalled.confidence })
     }
 
     /// The request, confined to a folder.
-    pub(super) async fn confined(
+    pub(super) async fn confine_to_folder(
         &self,
         request: RecallRequest,
         uri: &str,
     ) -> Result<RecallRequest> {
         let scope = &request.scope;
-        let place = Place::parse(uri, scope)?;
-        let area = Area::of(&place, scope)?;
-        if place != Place::Root {
-            self.find_thing(scope, &place).await?;
+        let place = FsUri::parse(uri, scope)?;
+        let area = SearchArea::for_uri(&place, scope)?;
+        if place != FsUri::Root {
+            self.resolve_node(scope, &place).await?;
         }
-        let within = self.within(scope, &area).await?;
+        let within = self.area_filter(scope, &area).await?;
         Ok(RecallRequest { filter: area.filter(), within, ..request })
     }
 
     /// The memories of a folder, where its kind or its session do not tell them.
-    async fn within(&self, scope: &Scope, area: &Area) -> Result<Option<Within>> {
+    async fn area_filter(&self, scope: &Scope, area: &SearchArea) -> Result<Option<AddressQuery>> {
         Ok(match area {
-            Area::All | Area::NoTurns | Area::Turns | Area::Session(_) => None,
-            Area::Uri(uri) => Some(Within::Folder(uri.clone())),
-            Area::Document(parts) => {
+            SearchArea::All | SearchArea::NoTurns | SearchArea::Turns | SearchArea::Session(_) => {
+                None
+            }
+            SearchArea::Uri(uri) => Some(AddressQuery::Folder(uri.clone())),
+            SearchArea::Document(parts) => {
                 let all = self.all_documents(scope).await?.into_iter();
                 let meant = all.filter(|one| document_parts(&one.path).starts_with(parts));
-                Some(Within::Ids(meant.flat_map(|one| one.chunks).collect()))
+                Some(AddressQuery::Ids(meant.flat_map(|one| one.chunks).collect()))
             }
         })
     }
 
     /// Finds lines of a folder by text.
-    pub async fn fs_grep(&self, scope: &Scope, request: &GrepRequest) -> Result<Grepped> {
+    pub async fn fs_grep(&self, scope: &Scope, request: &FsGrepRequest) -> Result<FsGrepReport> {
         super::check_limit(request.limit)?;
-        let pattern = pattern(request)?;
-        let place = Place::parse(&request.uri, scope)?;
-        let mut sought = Sought::new(pattern, request.limit);
+        let pattern = compile_pattern(request)?;
+        let place = FsUri::parse(&request.uri, scope)?;
+        let mut sought = GrepSearch::new(pattern, request.limit);
         match &place {
-            Place::Root => {
+            FsUri::Root => {
                 self.grep_memories(scope, &root_uri(scope), &mut sought).await?;
                 self.grep_layers(scope, &mut sought).await?;
                 self.grep_turns(scope, &mut sought).await?;
             }
-            Place::Kinds => self.grep_memories(scope, &root_uri(scope), &mut sought).await?,
-            Place::Layers => self.grep_layers(scope, &mut sought).await?,
-            Place::Sessions => self.grep_turns(scope, &mut sought).await?,
-            place => self.grep_thing(scope, place, &mut sought).await?,
+            FsUri::Kinds => self.grep_memories(scope, &root_uri(scope), &mut sought).await?,
+            FsUri::Layers => self.grep_layers(scope, &mut sought).await?,
+            FsUri::Sessions => self.grep_turns(scope, &mut sought).await?,
+            place => self.grep_node(scope, place, &mut sought).await?,
         }
-        Ok(sought.found)
+        Ok(sought.report)
     }
 
-    async fn grep_thing(&self, scope: &Scope, place: &Place, sought: &mut Sought) -> Result<()> {
-        match (self.find_thing(scope, place).await?, place) {
-            (Thing::Memory(memory), _) => sought.memory(&memory),
-            (Thing::Document(_, chunks), _) => chunks.iter().for_each(|it| sought.memory(it)),
-            (Thing::Session(..), Place::Session(name)) => {
+    async fn grep_node(&self, scope: &Scope, place: &FsUri, sought: &mut GrepSearch) -> Result<()> {
+        match (self.resolve_node(scope, place).await?, place) {
+            (FsNode::Memory(memory), _) => sought.search_memory(&memory),
+            (FsNode::Document(_, chunks), _) => {
+                chunks.iter().for_each(|it| sought.search_memory(it))
+            }
+            (FsNode::Session(..), FsUri::Session(name)) => {
                 return self.grep_session(scope, name, sought).await;
             }
-            (Thing::File(text), _) => sought.text(&place.uri(scope), 1, &text),
-            (Thing::Folder, Place::Memory(path)) => {
+            (FsNode::File(text), _) => sought.search_text(&place.uri(scope), 1, &text),
+            (FsNode::Folder, FsUri::Memory(path)) => {
                 let folder = format!("{}{path}/", root_uri(scope));
                 return self.grep_memories(scope, &folder, sought).await;
             }
-            (_, Place::Document(parts)) => {
+            (_, FsUri::Document(parts)) => {
                 let knowledge = format!("{}knowledge/", root_uri(scope));
                 sought.under = Some(parts.clone());
                 return self.grep_memories(scope, &knowledge, sought).await;
             }
-            (_, Place::File(_)) => {
+            (_, FsUri::File(_)) => {
                 let notes = format!("{}knowledge/memories/", root_uri(scope));
                 return self.grep_memories(scope, &notes, sought).await;
             }
             (_, place) => {
                 return Err(Error::invalid(
                     format!("`{}` cannot be searched by text", place.uri(scope)),
-                    format!("search {} one by one, or another folder", layer_names()),
+                    format!("search {} one by one, or another folder", layer_file_names()),
                 ));
             }
         }
         Ok(())
     }
 
-    async fn grep_memories(&self, scope: &Scope, folder: &str, sought: &mut Sought) -> Result<()> {
+    async fn grep_memories(
+        &self,
+        scope: &Scope,
+        folder: &str,
+        sought: &mut GrepSearch,
+    ) -> Result<()> {
         let mut after: Option<String> = None;
         while !sought.is_done() {
-            let page = self.store.beginning(scope, folder, after.as_deref(), BATCH).await?;
+            let page = self.store.by_prefix(scope, folder, after.as_deref(), BATCH).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.uri.clone());
             let active = page.iter().filter(|memory| memory.status == Status::Active);
-            active.for_each(|memory| sought.memory(memory));
+            active.for_each(|memory| sought.search_memory(memory));
         }
         Ok(())
     }
 
-    async fn grep_session(&self, scope: &Scope, name: &str, sought: &mut Sought) -> Result<()> {
+    async fn grep_session(&self, scope: &Scope, name: &str, sought: &mut GrepSearch) -> Result<()> {
         let mut after: Option<MemoryId> = None;
         while !sought.is_done() {
             let page = self.store.turns(scope, name, after, BATCH).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.id);
-            page.iter().for_each(|turn| sought.memory(turn));
+            page.iter().for_each(|turn| sought.search_memory(turn));
         }
         Ok(())
     }
 
-    async fn grep_turns(&self, scope: &Scope, sought: &mut Sought) -> Result<()> {
-        let filter = Filter { kinds: vec![Kind::Turn], ..Filter::default() };
-        let mut page = Page { filter, after: None, order: Order::OldestFirst, limit: BATCH };
+    async fn grep_turns(&self, scope: &Scope, sought: &mut GrepSearch) -> Result<()> {
+        let filter = MemoryFilter { kinds: vec![Kind::Turn], ..MemoryFilter::default() };
+        let mut page =
+            ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: BATCH };
         while !sought.is_done() {
             let turns = self.store.list(scope, &page).await?;
             let Some(last) = turns.last() else { return Ok(()) };
             page.after = Some(last.id);
-            turns.iter().for_each(|turn| sought.memory(turn));
+            turns.iter().for_each(|turn| sought.search_memory(turn));
         }
         Ok(())
     }
 
-    async fn grep_layers(&self, scope: &Scope, sought: &mut Sought) -> Result<()> {
+    async fn grep_layers(&self, scope: &Scope, sought: &mut GrepSearch) -> Result<()> {
         if self.home.is_none() {
             return Ok(());
         }
         for layer in Layer::ALL {
             let read = self.read_layer(scope, layer).await?;
-            sought.text(&Place::Layer(layer).uri(scope), 1, &read.text);
+            sought.search_text(&FsUri::Layer(layer).uri(scope), 1, &read.text);
         }
         Ok(())
     }
 }
 
 /// Which memories stand in a folder.
-enum Area {
+enum SearchArea {
     All,
     NoTurns,
     Turns,
@@ -270,17 +280,17 @@ enum Area {
     Session(String),
 }
 
-impl Area {
-    fn of(place: &Place, scope: &Scope) -> Result<Self> {
+impl SearchArea {
+    fn for_uri(place: &FsUri, scope: &Scope) -> Result<Self> {
         Ok(match place {
-            Place::Root => Self::All,
-            Place::Kinds => Self::NoTurns,
-            Place::Memory(path) => Self::Uri(root_uri(scope) + path),
-            Place::File(_) => Self::Uri(root_uri(scope) + "knowledge/memories"),
-            Place::Document(parts) => Self::Document(parts.clone()),
-            Place::Sessions => Self::Turns,
-            Place::Session(name) => Self::Session(name.clone()),
-            Place::Layers | Place::Layer(_) | Place::Days | Place::Day(_) | Place::Turn(_) => {
+            FsUri::Root => Self::All,
+            FsUri::Kinds => Self::NoTurns,
+            FsUri::Memory(path) => Self::Uri(root_uri(scope) + path),
+            FsUri::File(_) => Self::Uri(root_uri(scope) + "knowledge/memories"),
+            FsUri::Document(parts) => Self::Document(parts.clone()),
+            FsUri::Sessions => Self::Turns,
+            FsUri::Session(name) => Self::Session(name.clone()),
+            FsUri::Layers | FsUri::Layer(_) | FsUri::Days | FsUri::Day(_) | FsUri::Turn(_) => {
                 return Err(Error::invalid(
                     format!("`{}` is not searched by meaning", place.uri(scope)),
                     "layers are always in the prompt; search their text with `grep`",
@@ -290,41 +300,43 @@ impl Area {
     }
 
     /// What the index can tell of it.
-    fn filter(&self) -> Filter {
+    fn filter(&self) -> MemoryFilter {
         let no_turns = || Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
         match self {
-            Self::All => Filter::default(),
-            Self::Turns => Filter { kinds: vec![Kind::Turn], ..Filter::default() },
-            Self::Session(name) => Filter { session: Some(name.clone()), ..Filter::default() },
+            Self::All => MemoryFilter::default(),
+            Self::Turns => MemoryFilter { kinds: vec![Kind::Turn], ..MemoryFilter::default() },
+            Self::Session(name) => {
+                MemoryFilter { session: Some(name.clone()), ..MemoryFilter::default() }
+            }
             Self::NoTurns | Self::Uri(_) | Self::Document(_) => {
-                Filter { kinds: no_turns(), ..Filter::default() }
+                MemoryFilter { kinds: no_turns(), ..MemoryFilter::default() }
             }
         }
     }
 }
 
 fn is_under(memory: &Memory, parts: &[String]) -> bool {
-    chunk_of(memory).is_some_and(|(path, _)| document_parts(path).starts_with(parts))
+    chunk_origin(memory).is_some_and(|(path, _)| document_parts(path).starts_with(parts))
 }
 
-fn found(scope: &Scope, hit: Hit, explain: bool) -> Found {
+fn to_fs_hit(scope: &Scope, hit: Hit, explain: bool) -> FsHit {
     let memory = &hit.memory;
-    let document = chunk_of(memory);
-    let document = document.map(|(path, _)| Place::Document(document_parts(path)).uri(scope));
-    Found {
+    let document = chunk_origin(memory);
+    let document = document.map(|(path, _)| FsUri::Document(document_parts(path)).uri(scope));
+    FsHit {
         uri: memory.uri.clone(),
         document,
         id: memory.id,
         kind: memory.kind,
         name: memory.name.clone(),
-        summary: levels::line(memory),
+        summary: tiers::memory_line(memory),
         score: hit.score,
         signals: explain.then_some(hit.signals),
         factors: explain.then_some(hit.factors),
     }
 }
 
-fn pattern(request: &GrepRequest) -> Result<Regex> {
+fn compile_pattern(request: &FsGrepRequest) -> Result<Regex> {
     if request.pattern.is_empty() {
         return Err(Error::invalid("there is no text to search for", "give one"));
     }
@@ -343,42 +355,46 @@ fn pattern(request: &GrepRequest) -> Result<Regex> {
 }
 
 /// A search by text under way.
-struct Sought {
+struct GrepSearch {
     pattern: Regex,
     limit: usize,
     /// Only pieces of documents below this path.
     under: Option<Vec<String>>,
-    found: Grepped,
+    report: FsGrepReport,
 }
 
-impl Sought {
+impl GrepSearch {
     fn new(pattern: Regex, limit: usize) -> Self {
-        let found = Grepped { matches: Vec::new(), read: 0, more: false };
-        Self { pattern, limit, under: None, found }
+        let report = FsGrepReport { matches: Vec::new(), read: 0, more: false };
+        Self { pattern, limit, under: None, report }
     }
 
     /// Whether enough was found or read.
     fn is_done(&mut self) -> bool {
-        self.found.more |= self.found.read >= MAX_READ;
-        self.found.more
+        self.report.more |= self.report.read >= MAX_TEXTS_READ;
+        self.report.more
     }
 
-    fn memory(&mut self, memory: &Memory) {
+    fn search_memory(&mut self, memory: &Memory) {
         if self.under.as_ref().is_none_or(|parts| is_under(memory, parts)) {
-            let first = chunk_of(memory).map_or(1, |(_, line)| line);
-            self.text(&memory.uri, first, &memory.content);
+            let first = chunk_origin(memory).map_or(1, |(_, line)| line);
+            self.search_text(&memory.uri, first, &memory.content);
         }
     }
 
-    fn text(&mut self, uri: &str, first: usize, text: &str) {
-        self.found.read += 1;
+    fn search_text(&mut self, uri: &str, first: usize, text: &str) {
+        self.report.read += 1;
         for (index, line) in text.lines().enumerate().filter(|(_, it)| self.pattern.is_match(it)) {
-            if self.found.matches.len() == self.limit {
-                self.found.more = true;
+            if self.report.matches.len() == self.limit {
+                self.report.more = true;
                 return;
             }
             let text = line.chars().take(MAX_LINE_CHARS).collect();
-            self.found.matches.push(Match { uri: uri.to_owned(), line: first + index, text });
+            self.report.matches.push(FsGrepMatch {
+                uri: uri.to_owned(),
+                line: first + index,
+                text,
+            });
         }
     }
 }

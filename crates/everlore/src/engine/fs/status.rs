@@ -12,7 +12,7 @@ use crate::{
 
 /// What is held of an agent and a user.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TreeStatus {
+pub struct FsStatus {
     /// Memories that take part in recall, by kind; only kinds that occur.
     pub memories: BTreeMap<Kind, usize>,
     /// Memories that are kept and left out of recall: archived or superseded.
@@ -29,7 +29,7 @@ pub struct TreeStatus {
 
 impl Engine {
     /// Says what a scope holds.
-    pub async fn fs_status(&self, scope: &Scope) -> Result<TreeStatus> {
+    pub async fn fs_status(&self, scope: &Scope) -> Result<FsStatus> {
         let counts = self.count(scope).await?;
         let mut memories = BTreeMap::new();
         let mut put_away = 0;
@@ -39,13 +39,13 @@ impl Engine {
                 Status::Archived | Status::Superseded => put_away += count,
             }
         }
-        Ok(TreeStatus {
+        Ok(FsStatus {
             memories,
             put_away,
             documents: self.all_documents(scope).await?.len(),
             changes: counts.changes,
             erased: counts.tombstones,
-            model: self.store.model().await?.map(|model| model.name),
+            model: self.store.embedding_model().await?.map(|model| model.name),
         })
     }
 }

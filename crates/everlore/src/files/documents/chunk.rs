@@ -4,8 +4,8 @@ use std::{ops::Range, sync::Arc};
 
 use serde::Serialize;
 
-use super::block::{Block, Path, Shape};
-use crate::text::tokens::estimate;
+use super::block::{BlockShape, DocBlock, HeadingPath};
+use crate::text::tokens::estimate_tokens;
 
 /// What a chunk should have: a few paragraphs, so that several fit into a prompt.
 const TARGET_TOKENS: usize = 300;
@@ -14,16 +14,16 @@ const TARGET_TOKENS: usize = 300;
 pub const MAX_CHUNK_TOKENS: usize = 500;
 
 /// Even a list, a table or a fence is split above this: no prompt would have room for it.
-pub const MAX_WHOLE_TOKENS: usize = 2_000;
+pub const MAX_KEEP_TOGETHER_TOKENS: usize = 2_000;
 
 /// What parts may add up to: the whole can have a few tokens more than its parts.
-const BUDGET: usize = 470;
+const MAX_MERGED_TOKENS: usize = 470;
 
 /// Less than this is not worth a chunk of its own, if a neighbour has room.
-const SMALL_TOKENS: usize = 80;
+const MIN_CHUNK_TOKENS: usize = 80;
 
 /// A text without any place to cut is cut into pieces of so many characters; each may be four tokens.
-const PIECE_CHARS: usize = 64;
+const HARD_SPLIT_CHARS: usize = 64;
 
 /// A piece of a document that can be understood by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -40,27 +40,27 @@ pub struct Chunk {
 
 /// Which blocks may be joined to one chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Joins {
+pub(super) enum MergeScope {
     /// Those of one section.
-    Blocks,
+    WithinSection,
     /// Those of neighbouring sections too.
-    Sections,
+    AcrossSections,
 }
 
 /// Makes chunks of blocks, in order.
-pub(super) fn chunks(blocks: Vec<Block>, joins: Joins) -> Vec<Chunk> {
-    let mut packer = Packer { joins, section: Vec::new(), chunks: Vec::new() };
+pub(super) fn chunk_blocks(blocks: Vec<DocBlock>, joins: MergeScope) -> Vec<Chunk> {
+    let mut packer = ChunkMerger { joins, section: Vec::new(), chunks: Vec::new() };
     for block in blocks {
         packer.push(block);
     }
     packer.close_section();
-    in_line_order(&mut packer.chunks);
+    clamp_line_order(&mut packer.chunks);
     packer.chunks
 }
 
 /// Where a text has other lines than its source, as in a page with nested lists, a chunk is said to begin where the one
 /// before it does at the earliest.
-fn in_line_order(chunks: &mut [Chunk]) {
+fn clamp_line_order(chunks: &mut [Chunk]) {
     let mut line = 1;
     for chunk in chunks {
         chunk.start_line = chunk.start_line.max(line);
@@ -70,39 +70,40 @@ fn in_line_order(chunks: &mut [Chunk]) {
 }
 
 /// A block that fits, with what it costs.
-struct Part {
-    block: Block,
+struct SizedBlock {
+    block: DocBlock,
     tokens: usize,
 }
 
-struct Packer {
-    joins: Joins,
-    section: Vec<Part>,
+struct ChunkMerger {
+    joins: MergeScope,
+    section: Vec<SizedBlock>,
     chunks: Vec<Chunk>,
 }
 
-impl Packer {
-    fn push(&mut self, block: Block) {
+impl ChunkMerger {
+    fn push(&mut self, block: DocBlock) {
         if self.ends_section(&block) {
             self.close_section();
         }
-        let tokens = estimate(&block.text);
-        let fits = tokens <= BUDGET || block.shape == Shape::Whole && tokens <= MAX_WHOLE_TOKENS;
+        let tokens = estimate_tokens(&block.text);
+        let fits = tokens <= MAX_MERGED_TOKENS
+            || block.shape == BlockShape::KeepTogether && tokens <= MAX_KEEP_TOGETHER_TOKENS;
         match fits {
-            true => self.section.push(Part { block, tokens }),
-            false => self.section.extend(split(&block)),
+            true => self.section.push(SizedBlock { block, tokens }),
+            false => self.section.extend(split_block(&block)),
         }
     }
 
     /// A heading begins a section, unless only headings stand before it.
-    fn ends_section(&self, block: &Block) -> bool {
+    fn ends_section(&self, block: &DocBlock) -> bool {
         let Some(last) = self.section.last() else { return false };
-        let only_headings = last.block.shape == Shape::Heading;
+        let only_headings = last.block.shape == BlockShape::Heading;
         let full = || self.section.iter().map(|part| part.tokens).sum::<usize>() > TARGET_TOKENS;
         match (self.joins, block.shape) {
-            (Joins::Sections, _) => false,
-            (Joins::Blocks, Shape::Heading) => !only_headings || full(),
-            (Joins::Blocks, _) => !only_headings && last.block.path != block.path,
+            (MergeScope::AcrossSections, _) => false,
+            (MergeScope::WithinSection, BlockShape::Heading) => !only_headings || full(),
+            (MergeScope::WithinSection, _) => !only_headings && last.block.path != block.path,
         }
     }
 
@@ -110,65 +111,69 @@ impl Packer {
     fn close_section(&mut self) {
         let parts = std::mem::take(&mut self.section);
         let mut ends = Vec::new();
-        if cost(&parts) > BUDGET {
+        if token_cost(&parts) > MAX_MERGED_TOKENS {
             let mut start = 0;
             for end in 1..parts.len() {
-                if is_full(&parts[start..end], &parts[end]) {
+                if must_split_before(&parts[start..end], &parts[end]) {
                     ends.push(end);
                     start = end;
                 }
             }
-            join_small_end(&parts, &mut ends);
+            merge_small_tail(&parts, &mut ends);
         }
         ends.push(parts.len());
         let mut start = 0;
         for end in ends {
-            self.chunks.extend(joined(&parts[start..end]));
+            self.chunks.extend(merge_blocks(&parts[start..end]));
             start = end;
         }
     }
 }
 
 /// What parts cost together; each break between them is a token.
-fn cost(parts: &[Part]) -> usize {
+fn token_cost(parts: &[SizedBlock]) -> usize {
     parts.iter().map(|part| part.tokens + 1).sum()
 }
 
 /// Whether `next` must begin a new chunk.
-fn is_full(parts: &[Part], next: &Part) -> bool {
-    let only_headings = parts.iter().all(|part| part.block.shape == Shape::Heading);
-    let tokens = cost(parts);
+fn must_split_before(parts: &[SizedBlock], next: &SizedBlock) -> bool {
+    let only_headings = parts.iter().all(|part| part.block.shape == BlockShape::Heading);
+    let tokens = token_cost(parts);
     let together = tokens + next.tokens + 1;
     match only_headings {
         // A heading goes with what it heads, however long that is.
-        true => together > BUDGET && next.block.shape != Shape::Whole,
-        false if together > BUDGET => true,
-        false if tokens < SMALL_TOKENS => false,
+        true => together > MAX_MERGED_TOKENS && next.block.shape != BlockShape::KeepTogether,
+        false if together > MAX_MERGED_TOKENS => true,
+        false if tokens < MIN_CHUNK_TOKENS => false,
         // What is long enough is not joined to something else.
-        false => together > TARGET_TOKENS || tokens * 2 > TARGET_TOKENS && !continues(parts, next),
+        false => {
+            together > TARGET_TOKENS || tokens * 2 > TARGET_TOKENS && !same_headings(parts, next)
+        }
     }
 }
 
 /// Whether `next` stands below the same headings as the part before it.
-fn continues(parts: &[Part], next: &Part) -> bool {
+fn same_headings(parts: &[SizedBlock], next: &SizedBlock) -> bool {
     parts.last().is_none_or(|last| last.block.path == next.block.path)
 }
 
 /// Gives a last chunk that is not worth one to the chunk before it, if that has room.
-fn join_small_end(parts: &[Part], ends: &mut Vec<usize>) {
+fn merge_small_tail(parts: &[SizedBlock], ends: &mut Vec<usize>) {
     let Some(&last) = ends.last() else { return };
     let before = ends.iter().rev().nth(1).copied().unwrap_or(0);
-    if cost(&parts[last..]) < SMALL_TOKENS && cost(&parts[before..]) <= BUDGET {
+    if token_cost(&parts[last..]) < MIN_CHUNK_TOKENS
+        && token_cost(&parts[before..]) <= MAX_MERGED_TOKENS
+    {
         ends.pop();
     }
 }
 
 /// The chunk of parts.
-fn joined(parts: &[Part]) -> Option<Chunk> {
+fn merge_blocks(parts: &[SizedBlock]) -> Option<Chunk> {
     let (first, last) = (parts.first()?, parts.last()?);
     let texts: Vec<&str> = parts.iter().map(|part| part.block.text.as_str()).collect();
     Some(Chunk {
-        heading_path: path_of(parts, &last.block.path).to_vec(),
+        heading_path: dominant_heading_path(parts, &last.block.path).to_vec(),
         text: texts.join("\n\n"),
         start_line: first.block.first_line,
         end_line: last.block.last_line,
@@ -176,17 +181,19 @@ fn joined(parts: &[Part]) -> Option<Chunk> {
 }
 
 /// The headings that most of the text stands below, or those that all of it does. Headings alone count by the last.
-fn path_of(parts: &[Part], last: &Path) -> Path {
-    let mut texts = parts.iter().filter(|part| part.block.shape != Shape::Heading);
+fn dominant_heading_path(parts: &[SizedBlock], last: &HeadingPath) -> HeadingPath {
+    let mut texts = parts.iter().filter(|part| part.block.shape != BlockShape::Heading);
     let Some(first) = texts.next() else { return Arc::clone(last) };
     let tokens: usize = parts.iter().map(|part| part.tokens).sum();
     let most = parts.iter().find(|part| part.tokens * 2 > tokens).map(|part| &part.block.path);
     most.cloned().unwrap_or_else(|| {
-        texts.fold(Arc::clone(&first.block.path), |path, part| common(&path, &part.block.path))
+        texts.fold(Arc::clone(&first.block.path), |path, part| {
+            common_prefix(&path, &part.block.path)
+        })
     })
 }
 
-fn common(one: &Path, other: &Path) -> Path {
+fn common_prefix(one: &HeadingPath, other: &HeadingPath) -> HeadingPath {
     if one == other {
         return Arc::clone(one);
     }
@@ -196,30 +203,30 @@ fn common(one: &Path, other: &Path) -> Path {
 
 /// Splits a block that is too long into parts that fit: between paragraphs if that is enough, else between lines,
 /// sentences, words or, last, characters.
-fn split(block: &Block) -> Vec<Part> {
+fn split_block(block: &DocBlock) -> Vec<SizedBlock> {
     let mut line = block.first_line;
-    let parts = groups(&block.text).into_iter().filter_map(|(range, tokens)| {
+    let parts = split_ranges(&block.text).into_iter().filter_map(|(range, tokens)| {
         let text = &block.text[range];
-        let first_line = line + lines_before_text(text);
+        let first_line = line + leading_line_breaks(text);
         line += text.bytes().filter(|byte| *byte == b'\n').count();
-        let text = without_blank_lines_around(text);
+        let text = trim_blank_lines(text);
         let last_line = first_line + text.bytes().filter(|byte| *byte == b'\n').count();
-        let block = Block {
+        let block = DocBlock {
             path: Arc::clone(&block.path),
             text: text.to_owned(),
             first_line,
             last_line,
-            shape: Shape::Text,
+            shape: BlockShape::Text,
         };
-        (!text.is_empty()).then_some(Part { block, tokens })
+        (!text.is_empty()).then_some(SizedBlock { block, tokens })
     });
     parts.collect()
 }
 
 /// Where a text that is too long is split, with the tokens of each part; none is so small that it says nothing.
-fn groups(text: &str) -> Vec<(Range<usize>, usize)> {
+fn split_ranges(text: &str) -> Vec<(Range<usize>, usize)> {
     let mut pieces = Vec::new();
-    cut(text, 0, 0, &mut pieces);
+    split_recursively(text, 0, 0, &mut pieces);
     let mut groups: Vec<(Range<usize>, usize)> = Vec::new();
     for (range, tokens) in pieces {
         match groups.last_mut() {
@@ -231,8 +238,8 @@ fn groups(text: &str) -> Vec<(Range<usize>, usize)> {
         }
     }
     if let [.., (_, sum), (last, tokens)] = &groups[..]
-        && *tokens < SMALL_TOKENS
-        && sum + tokens <= BUDGET
+        && *tokens < MIN_CHUNK_TOKENS
+        && sum + tokens <= MAX_MERGED_TOKENS
     {
         let (end, both, before) = (last.end, sum + tokens, groups.len() - 2);
         groups.truncate(before + 1);
@@ -242,32 +249,37 @@ fn groups(text: &str) -> Vec<(Range<usize>, usize)> {
 }
 
 /// Cuts `text`, which starts at `offset`, into pieces of at most the target, each with its tokens.
-fn cut(text: &str, offset: usize, level: usize, pieces: &mut Vec<(Range<usize>, usize)>) {
+fn split_recursively(
+    text: &str,
+    offset: usize,
+    level: usize,
+    pieces: &mut Vec<(Range<usize>, usize)>,
+) {
     let mut start = 0;
     while start < text.len() {
-        let end = start + piece_len(&text[start..], level);
+        let end = start + first_piece_len(&text[start..], level);
         let piece = &text[start..end];
-        let tokens = estimate(piece);
-        if tokens <= TARGET_TOKENS || level == LEVELS {
+        let tokens = estimate_tokens(piece);
+        if tokens <= TARGET_TOKENS || level == MAX_SPLIT_LEVEL {
             pieces.push((offset + start..offset + end, tokens));
         } else {
-            cut(piece, offset + start, level + 1, pieces);
+            split_recursively(piece, offset + start, level + 1, pieces);
         }
         start = end;
     }
 }
 
 /// Paragraphs, lines, sentences, words, characters.
-const LEVELS: usize = 4;
+const MAX_SPLIT_LEVEL: usize = 4;
 
 /// The length of the first piece of `text`, which is not empty.
-fn piece_len(text: &str, level: usize) -> usize {
+fn first_piece_len(text: &str, level: usize) -> usize {
     let end = match level {
         0 => text.find("\n\n").map(|at| at + 2),
         1 => text.find('\n').map(|at| at + 1),
         2 => sentence_end(text),
         3 => text.char_indices().find(|(_, c)| c.is_whitespace()).map(|(at, c)| at + c.len_utf8()),
-        _ => text.char_indices().nth(PIECE_CHARS).map(|(at, _)| at),
+        _ => text.char_indices().nth(HARD_SPLIT_CHARS).map(|(at, _)| at),
     };
     end.unwrap_or(text.len())
 }
@@ -289,13 +301,13 @@ fn sentence_end(text: &str) -> Option<usize> {
 }
 
 /// How many line ends come before the first line that says something.
-fn lines_before_text(text: &str) -> usize {
+fn leading_line_breaks(text: &str) -> usize {
     let blank = &text[..text.len() - text.trim_start().len()];
     blank.bytes().filter(|byte| *byte == b'\n').count()
 }
 
 /// The text without blank lines around it; the first line keeps its indentation.
-fn without_blank_lines_around(text: &str) -> &str {
+fn trim_blank_lines(text: &str) -> &str {
     let blank = &text[..text.len() - text.trim_start().len()];
     let start = blank.rfind('\n').map_or(0, |at| at + 1);
     text[start..].trim_end()

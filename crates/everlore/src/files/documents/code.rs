@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::block::{Block, Outline, Shape};
+use super::block::{BlockShape, DocBlock, Outline};
 
 /// How the first words of a definition look in the languages people write.
-const DEFINES: &[&str] = &[
+const DEFINITION_KEYWORDS: &[&str] = &[
     "abstract",
     "async",
     "class",
@@ -59,18 +59,18 @@ const DEFINES: &[&str] = &[
 ];
 
 /// The top-level items of a source file, each below its own first line.
-pub(super) fn blocks(text: &str) -> Vec<Block> {
+pub(super) fn blocks(text: &str) -> Vec<DocBlock> {
     let lines: Vec<&str> = text.lines().collect();
     let mut blocks = Vec::new();
     let mut start = 0;
     for end in 1..=lines.len() {
         if end == lines.len() || begins_item(lines[end - 1], lines[end]) {
-            let mut outline = Outline::below(None);
+            let mut outline = Outline::under_title(None);
             if let Some(signature) = signature(&lines[start..end]) {
                 outline.enter(1, signature);
             }
             let path = Arc::clone(outline.path());
-            blocks.extend(Block::of_lines(&lines, start, end, &path, Shape::Text));
+            blocks.extend(DocBlock::from_lines(&lines, start, end, &path, BlockShape::Text));
             start = end;
         }
     }
@@ -91,7 +91,8 @@ fn signature<'a>(lines: &[&'a str]) -> Option<&'a str> {
     let is_comment = |line: &&&str| comments.iter().any(|mark| line.starts_with(mark));
     let line = lines.iter().find(|line| !line.trim().is_empty() && !is_comment(line))?;
     let first = line.split_whitespace().next()?.to_lowercase();
-    let defines = DEFINES.contains(&first.as_str()) || line.trim_end().ends_with(['{', ':']);
+    let defines =
+        DEFINITION_KEYWORDS.contains(&first.as_str()) || line.trim_end().ends_with(['{', ':']);
     let bare = line.trim().trim_end_matches(['{', ':', '=', '(', ';']).trim_end();
     (defines && line.starts_with(|c: char| !c.is_whitespace())).then_some(bare)
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 
 /// So much of a file tells whether it is text.
-const LOOKED_AT: usize = 8 * 1024;
+const SNIFF_BYTES: usize = 8 * 1024;
 
 /// Control characters that no text has, for each that are put up with.
 const BYTES_PER_CONTROL: usize = 100;
@@ -16,18 +16,18 @@ const BYTES_PER_DAMAGE: usize = 1_000;
 
 /// A text, and what had to be put up with to read it.
 #[derive(Debug)]
-pub(super) struct Decoded {
+pub(super) struct DecodedText {
     pub(super) text: String,
     pub(super) note: Option<String>,
 }
 
 /// Reads bytes as text, or says why they are none.
-pub(super) fn decode(bytes: &[u8]) -> Result<Decoded> {
+pub(super) fn decode(bytes: &[u8]) -> Result<DecodedText> {
     if let Some(wide) = bytes.strip_prefix(b"\xff\xfe") {
-        return Ok(utf16(wide, u16::from_le_bytes));
+        return Ok(decode_utf16(wide, u16::from_le_bytes));
     }
     if let Some(wide) = bytes.strip_prefix(b"\xfe\xff") {
-        return Ok(utf16(wide, u16::from_be_bytes));
+        return Ok(decode_utf16(wide, u16::from_be_bytes));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if is_binary(bytes) {
@@ -37,16 +37,16 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded> {
         ));
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(Decoded { text: text.to_owned(), note: None }),
-        Err(_) => lossy(bytes),
+        Ok(text) => Ok(DecodedText { text: text.to_owned(), note: None }),
+        Err(_) => decode_lossy(bytes),
     }
 }
 
-fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Decoded {
+fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> DecodedText {
     let units: Vec<u16> = bytes.as_chunks().0.iter().copied().map(unit).collect();
     let text = String::from_utf16_lossy(&units);
     let damaged = bytes.len() % 2 == 1 || text.contains('\u{fffd}');
-    Decoded { text, note: damaged.then(|| "damaged UTF-16 was replaced by �".to_owned()) }
+    DecodedText { text, note: damaged.then(|| "damaged UTF-16 was replaced by �".to_owned()) }
 }
 
 /// Whether the bytes are no text: without a mark of wide characters, they hold a NUL or more control characters than
@@ -55,7 +55,7 @@ pub fn is_binary(bytes: &[u8]) -> bool {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return false;
     }
-    let start = &bytes[..bytes.len().min(LOOKED_AT)];
+    let start = &bytes[..bytes.len().min(SNIFF_BYTES)];
     let controls = start.iter().filter(|byte| is_control(**byte)).count();
     bytes.contains(&0) || controls * BYTES_PER_CONTROL > start.len()
 }
@@ -66,7 +66,7 @@ fn is_control(byte: u8) -> bool {
 }
 
 /// The text of bytes that are almost UTF-8.
-fn lossy(bytes: &[u8]) -> Result<Decoded> {
+fn decode_lossy(bytes: &[u8]) -> Result<DecodedText> {
     let (mut letters, mut damaged) = (0, 0);
     for part in bytes.utf8_chunks() {
         letters += part.valid().chars().filter(|c| !c.is_ascii()).count();
@@ -80,7 +80,7 @@ fn lossy(bytes: &[u8]) -> Result<Decoded> {
     }
     let places = if damaged == 1 { "place" } else { "places" };
     let note = format!("it is not valid UTF-8 in {damaged} {places}, replaced by �");
-    Ok(Decoded { text: String::from_utf8_lossy(bytes).into_owned(), note: Some(note) })
+    Ok(DecodedText { text: String::from_utf8_lossy(bytes).into_owned(), note: Some(note) })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How a document is taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Format {
+pub enum DocFormat {
     /// Paragraphs; also tables of values, logs and whatever else is text.
     Plain,
     /// Headings, lists, tables and fences.
@@ -18,14 +18,14 @@ pub enum Format {
     Pdf,
 }
 
-impl Format {
+impl DocFormat {
     /// The format of a file of this name.
-    pub fn of(path: &str) -> Self {
+    pub fn from_path(path: &str) -> Self {
         match extension(path).as_str() {
             "md" | "markdown" | "mdown" | "mkd" | "mdx" => Self::Markdown,
             "html" | "htm" | "xhtml" => Self::Html,
             "pdf" => Self::Pdf,
-            _ if language_of(path).is_some() => Self::Code,
+            _ if programming_language(path).is_some() => Self::Code,
             _ => Self::Plain,
         }
     }
@@ -43,7 +43,7 @@ impl Format {
 }
 
 /// The programming language of a file of this name, if it is source code.
-pub fn language_of(path: &str) -> Option<&'static str> {
+pub fn programming_language(path: &str) -> Option<&'static str> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let by_name = match name {
         "Makefile" | "makefile" | "GNUmakefile" => Some("make"),

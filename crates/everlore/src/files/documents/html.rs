@@ -6,43 +6,43 @@
 use std::sync::Arc;
 
 use super::{
-    block::{Block, Outline, Shape},
-    entities::push_decoded,
+    block::{BlockShape, DocBlock, Outline},
+    html_entities::push_decoded,
 };
 
 /// Elements whose text is no text of the page.
-const DROPPED: [&str; 6] = ["nav", "noscript", "template", "svg", "head", "select"];
+const DROPPED_TAGS: [&str; 6] = ["nav", "noscript", "template", "svg", "head", "select"];
 
 /// Elements that hold no tags, so that only their own end ends them.
-const RAW: [&str; 5] = ["script", "style", "title", "textarea", "iframe"];
+const RAW_TEXT_TAGS: [&str; 5] = ["script", "style", "title", "textarea", "iframe"];
 
 /// Elements that begin and end a block.
 #[rustfmt::skip]
-const BLOCKS: [&str; 27] = [
+const BLOCK_LEVEL_TAGS: [&str; 27] = [
     "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dt",
     "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "html", "main", "option", "p", "section",
     "summary", "tbody", "tfoot", "thead",
 ];
 
 /// Elements that stay in one piece.
-const WHOLE: [&str; 5] = ["ul", "ol", "dl", "table", "pre"];
+const KEEP_TOGETHER_TAGS: [&str; 5] = ["ul", "ol", "dl", "table", "pre"];
 
 /// The title of a page and its blocks.
-pub(super) fn blocks(html: &str) -> (Option<String>, Vec<Block>) {
-    let title = title(html);
-    let mut reader = Reader {
+pub(super) fn blocks(html: &str) -> (Option<String>, Vec<DocBlock>) {
+    let title = page_title(html);
+    let mut reader = HtmlReader {
         html,
-        outline: Outline::below(title.as_deref()),
+        outline: Outline::under_title(title.as_deref()),
         blocks: Vec::new(),
         text: String::new(),
         first_line: 1,
         last_line: 1,
         line: 1,
         heading: None,
-        whole: 0,
-        preformatted: 0,
+        keep_together_depth: 0,
+        pre_depth: 0,
         dropped: None,
-        last_ends: DROPPED.map(|name| rfind_ignoring_case(html, &format!("</{name}"))),
+        last_close_at: DROPPED_TAGS.map(|name| rfind_ignoring_case(html, &format!("</{name}"))),
         trusts_quotes: true,
     };
     reader.read();
@@ -50,7 +50,7 @@ pub(super) fn blocks(html: &str) -> (Option<String>, Vec<Block>) {
 }
 
 /// The text of the first `<title>` of a page.
-fn title(html: &str) -> Option<String> {
+fn page_title(html: &str) -> Option<String> {
     let start = find_ignoring_case(html, "<title")?;
     let inside = html[start..].split_once('>')?.1;
     let end = find_ignoring_case(inside, "</title")?;
@@ -60,10 +60,10 @@ fn title(html: &str) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-struct Reader<'a> {
+struct HtmlReader<'a> {
     html: &'a str,
     outline: Outline,
-    blocks: Vec<Block>,
+    blocks: Vec<DocBlock>,
     /// The block being read, with where it began and its last text.
     text: String,
     first_line: usize,
@@ -72,31 +72,31 @@ struct Reader<'a> {
     /// The level of the heading being read.
     heading: Option<u8>,
     /// How many lists and tables are open.
-    whole: usize,
-    preformatted: usize,
+    keep_together_depth: usize,
+    pre_depth: usize,
     /// The element being left out, and how many of its name are open.
     dropped: Option<(&'static str, usize)>,
     /// Where elements that could be left out are closed for the last time.
-    last_ends: [Option<usize>; DROPPED.len()],
+    last_close_at: [Option<usize>; DROPPED_TAGS.len()],
     /// False once quotes were found that never close: then they mean nothing.
     trusts_quotes: bool,
 }
 
 /// A tag: its name in lower case, and whether it closes.
-struct Tag {
+struct HtmlTag {
     name: String,
     closes: bool,
 }
 
-impl Reader<'_> {
+impl HtmlReader<'_> {
     fn read(&mut self) {
         let mut at = 0;
         while at < self.html.len() {
             let rest = &self.html[at..];
             let length = match rest.find('<') {
-                Some(0) => self.markup(at),
-                Some(length) => self.words(&rest[..length]),
-                None => self.words(rest),
+                Some(0) => self.read_markup(at),
+                Some(length) => self.push_text(&rest[..length]),
+                None => self.push_text(rest),
             };
             let passed = &self.html[at..at + length];
             self.line += passed.bytes().filter(|byte| *byte == b'\n').count();
@@ -106,24 +106,24 @@ impl Reader<'_> {
     }
 
     /// Takes what begins with `<` and returns its length.
-    fn markup(&mut self, at: usize) -> usize {
+    fn read_markup(&mut self, at: usize) -> usize {
         let rest = &self.html[at..];
         if rest.starts_with("<!--") {
             return rest.find("-->").map_or(rest.len(), |end| end + 3);
         }
         if !rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c)) {
-            return self.words("<");
+            return self.push_text("<");
         }
         let Some(length) = self.tag_len(rest) else {
             // No tag is ever closed again, so the rest is text.
-            return self.words(rest);
+            return self.push_text(rest);
         };
-        let tag = Tag::of(&rest[..length]);
-        if !tag.closes && RAW.contains(&tag.name.as_str()) {
+        let tag = HtmlTag::parse(&rest[..length]);
+        if !tag.closes && RAW_TEXT_TAGS.contains(&tag.name.as_str()) {
             let end = format!("</{}", tag.name);
             return find_ignoring_case(rest, &end).unwrap_or(rest.len());
         }
-        self.tag(&tag, at);
+        self.apply_tag(&tag, at);
         length
     }
 
@@ -134,7 +134,7 @@ impl Reader<'_> {
         length.or_else(|| text.find('>').map(|at| at + 1))
     }
 
-    fn tag(&mut self, tag: &Tag, at: usize) {
+    fn apply_tag(&mut self, tag: &HtmlTag, at: usize) {
         if let Some((name, depth)) = self.dropped {
             if tag.name == name {
                 let depth = if tag.closes { depth - 1 } else { depth + 1 };
@@ -143,61 +143,65 @@ impl Reader<'_> {
             return;
         }
         let name = tag.name.as_str();
-        if let Some(index) = DROPPED.iter().position(|dropped| *dropped == name) {
+        if let Some(index) = DROPPED_TAGS.iter().position(|dropped| *dropped == name) {
             // One that is never closed would take the whole page with it.
-            if !tag.closes && self.last_ends[index].is_some_and(|end| end > at) {
-                self.dropped = Some((DROPPED[index], 1));
+            if !tag.closes && self.last_close_at[index].is_some_and(|end| end > at) {
+                self.dropped = Some((DROPPED_TAGS[index], 1));
             }
         } else if let Some(level) = heading_level(name) {
             self.end_block();
             self.heading = (!tag.closes).then_some(level);
-        } else if WHOLE.contains(&name) {
-            self.whole_element(name, tag.closes);
+        } else if KEEP_TOGETHER_TAGS.contains(&name) {
+            self.toggle_keep_together(name, tag.closes);
         } else if name == "br" || name == "tr" {
-            self.new_line();
+            self.break_line();
         } else if name == "li" && !tag.closes {
-            self.new_line();
+            self.break_line();
             self.text.push_str("- ");
         } else if (name == "td" || name == "th") && !tag.closes {
-            self.cell();
-        } else if BLOCKS.contains(&name) {
-            if self.whole > 0 { self.new_line() } else { self.end_block() }
+            self.start_cell();
+        } else if BLOCK_LEVEL_TAGS.contains(&name) {
+            if self.keep_together_depth > 0 { self.break_line() } else { self.end_block() }
         }
     }
 
-    fn whole_element(&mut self, name: &str, closes: bool) {
-        if self.whole == 0 && !closes {
+    fn toggle_keep_together(&mut self, name: &str, closes: bool) {
+        if self.keep_together_depth == 0 && !closes {
             self.end_block();
         }
-        self.whole = if closes { self.whole.saturating_sub(1) } else { self.whole + 1 };
+        self.keep_together_depth = if closes {
+            self.keep_together_depth.saturating_sub(1)
+        } else {
+            self.keep_together_depth + 1
+        };
         if name == "pre" {
-            self.preformatted =
-                if closes { self.preformatted.saturating_sub(1) } else { self.preformatted + 1 };
+            self.pre_depth =
+                if closes { self.pre_depth.saturating_sub(1) } else { self.pre_depth + 1 };
         }
-        if self.whole == 0 {
-            self.end_block_as(Shape::Whole);
+        if self.keep_together_depth == 0 {
+            self.end_block_as(BlockShape::KeepTogether);
         }
     }
 
     /// Takes text and returns its length.
-    fn words(&mut self, text: &str) -> usize {
+    fn push_text(&mut self, text: &str) -> usize {
         if self.dropped.is_some() {
             return text.len();
         }
-        if self.preformatted > 0 {
+        if self.pre_depth > 0 {
             if self.text.is_empty() {
                 self.first_line = self.line;
             }
             push_decoded(text, &mut self.text);
         } else {
-            self.running_words(text);
+            self.push_collapsed_text(text);
         }
         self.last_line = self.line + text.trim_end().bytes().filter(|byte| *byte == b'\n').count();
         text.len()
     }
 
     /// Takes text in which blanks and line ends are all the same.
-    fn running_words(&mut self, text: &str) {
+    fn push_collapsed_text(&mut self, text: &str) {
         let mut decoded = String::new();
         push_decoded(text, &mut decoded);
         let mut words = decoded.split_whitespace().peekable();
@@ -222,7 +226,7 @@ impl Reader<'_> {
         }
     }
 
-    fn new_line(&mut self) {
+    fn break_line(&mut self) {
         let end = self.text.trim_end_matches(' ').len();
         self.text.truncate(end);
         if self.text == "-" || self.text.ends_with("\n-") {
@@ -233,7 +237,7 @@ impl Reader<'_> {
         }
     }
 
-    fn cell(&mut self) {
+    fn start_cell(&mut self) {
         let is_first = self.text.is_empty() || self.text.ends_with('\n');
         if !is_first {
             let end = self.text.trim_end().len();
@@ -243,15 +247,15 @@ impl Reader<'_> {
     }
 
     fn end_block(&mut self) {
-        let shape = match (self.heading, self.whole) {
-            (Some(_), _) => Shape::Heading,
-            (None, 0) => Shape::Text,
-            (None, _) => Shape::Whole,
+        let shape = match (self.heading, self.keep_together_depth) {
+            (Some(_), _) => BlockShape::Heading,
+            (None, 0) => BlockShape::Text,
+            (None, _) => BlockShape::KeepTogether,
         };
         self.end_block_as(shape);
     }
 
-    fn end_block_as(&mut self, shape: Shape) {
+    fn end_block_as(&mut self, shape: BlockShape) {
         let text = std::mem::take(&mut self.text);
         let text = text.trim_matches('\n').trim_end();
         if text.trim().is_empty() {
@@ -265,7 +269,7 @@ impl Reader<'_> {
             }
             None => text.to_owned(),
         };
-        self.blocks.push(Block {
+        self.blocks.push(DocBlock {
             path: Arc::clone(self.outline.path()),
             text,
             first_line: self.first_line,
@@ -275,8 +279,8 @@ impl Reader<'_> {
     }
 }
 
-impl Tag {
-    fn of(text: &str) -> Self {
+impl HtmlTag {
+    fn parse(text: &str) -> Self {
         let inside = text.trim_start_matches('<');
         let closes = inside.starts_with('/');
         let letters = inside.trim_start_matches('/').chars();

@@ -1,80 +1,80 @@
 //! Markdown: sections below their headings; lists, tables and fences in one piece; front matter left out.
 
-use super::block::{Block, Outline, Shape};
+use super::block::{BlockShape, DocBlock, Outline};
 
 /// Front matter has so many lines at most; a rule at the beginning of a long text opens none.
 const MAX_FRONT_MATTER_LINES: usize = 200;
 
 /// The title of a document, if its front matter has one, and its blocks.
-pub(super) fn blocks(text: &str) -> (Option<String>, Vec<Block>) {
+pub(super) fn blocks(text: &str) -> (Option<String>, Vec<DocBlock>) {
     let lines: Vec<&str> = text.lines().collect();
     let (title, start) = front_matter(&lines);
-    let outline = Outline::below(title.as_deref());
-    let mut reader = Reader { lines: &lines, at: start, outline, blocks: Vec::new() };
+    let outline = Outline::under_title(title.as_deref());
+    let mut reader = MarkdownReader { lines: &lines, at: start, outline, blocks: Vec::new() };
     while reader.at < lines.len() {
-        reader.block();
+        reader.read_block();
     }
     (title, reader.blocks)
 }
 
-struct Reader<'a> {
+struct MarkdownReader<'a> {
     lines: &'a [&'a str],
     at: usize,
     outline: Outline,
-    blocks: Vec<Block>,
+    blocks: Vec<DocBlock>,
 }
 
-impl Reader<'_> {
+impl MarkdownReader<'_> {
     /// Reads the block that begins here.
-    fn block(&mut self) {
+    fn read_block(&mut self) {
         let line = self.lines[self.at];
         if line.trim().is_empty() {
             self.at += 1;
-        } else if let Some((level, heading)) = heading(line) {
-            self.outline.enter(level, &plain(heading));
-            self.take(self.at + 1, Shape::Heading);
+        } else if let Some((level, heading)) = atx_heading(line) {
+            self.outline.enter(level, &strip_inline_markup(heading));
+            self.push_lines(self.at + 1, BlockShape::Heading);
         } else if fence(line).is_some() {
-            self.take(self.fence_end(self.at), Shape::Whole);
-        } else if item(line).is_some() {
-            self.take(self.list_end(self.at), Shape::Whole);
+            self.push_lines(self.fence_end(self.at), BlockShape::KeepTogether);
+        } else if list_item(line).is_some() {
+            self.push_lines(self.list_end(self.at), BlockShape::KeepTogether);
         } else if is_indented(line) {
-            self.take(self.indented_end(self.at), Shape::Whole);
+            self.push_lines(self.indented_end(self.at), BlockShape::KeepTogether);
         } else {
-            self.paragraph();
+            self.read_paragraph();
         }
     }
 
-    fn take(&mut self, end: usize, shape: Shape) {
-        let block = Block::of_lines(self.lines, self.at, end, self.outline.path(), shape);
+    fn push_lines(&mut self, end: usize, shape: BlockShape) {
+        let block = DocBlock::from_lines(self.lines, self.at, end, self.outline.path(), shape);
         self.blocks.extend(block);
         self.at = end;
     }
 
     /// Reads lines up to a blank one. It may turn out to be a heading, a table, or the words before a list.
-    fn paragraph(&mut self) {
+    fn read_paragraph(&mut self) {
         let mut end = self.at + 1;
         let mut is_table = false;
         while let Some(line) = self.lines.get(end).filter(|line| !line.trim().is_empty()) {
-            if let Some(level) = underline(line) {
+            if let Some(level) = setext_level(line) {
                 let text = self.lines[self.at..end].join(" ");
-                self.outline.enter(level, &plain(text.trim()));
-                return self.take(end + 1, Shape::Heading);
+                self.outline.enter(level, &strip_inline_markup(text.trim()));
+                return self.push_lines(end + 1, BlockShape::Heading);
             }
-            if heading(line).is_some() || fence(line).is_some() {
+            if atx_heading(line).is_some() || fence(line).is_some() {
                 break;
             }
-            if item(line).is_some() {
-                return self.take(self.list_end(end), Shape::Whole);
+            if list_item(line).is_some() {
+                return self.push_lines(self.list_end(end), BlockShape::KeepTogether);
             }
-            is_table |= is_table_rule(line);
+            is_table |= is_table_delimiter(line);
             end += 1;
         }
-        self.take(end, if is_table { Shape::Whole } else { Shape::Text });
+        self.push_lines(end, if is_table { BlockShape::KeepTogether } else { BlockShape::Text });
     }
 
     /// Where the fence that opens at `start` is closed, or the end of the document.
     fn fence_end(&self, start: usize) -> usize {
-        let opened = fence(inside_item(self.lines[start]));
+        let opened = fence(strip_list_marker(self.lines[start]));
         let closes = |line: &&str| {
             let closing = fence(line).filter(|_| line.trim().chars().all(|c| "`~".contains(c)));
             match (opened, closing) {
@@ -91,16 +91,16 @@ impl Reader<'_> {
         let mut at = start;
         while let Some(line) = self.lines.get(at) {
             if line.trim().is_empty() {
-                let next = self.next_text(at);
+                let next = self.next_nonblank(at);
                 match self.lines.get(next) {
-                    Some(line) if item(line).is_some() || line.starts_with([' ', '\t']) => {
+                    Some(line) if list_item(line).is_some() || line.starts_with([' ', '\t']) => {
                         at = next
                     }
                     _ => return at,
                 }
-            } else if heading(line).is_some() {
+            } else if atx_heading(line).is_some() {
                 return at;
-            } else if fence(inside_item(line)).is_some() {
+            } else if fence(strip_list_marker(line)).is_some() {
                 at = self.fence_end(at);
             } else {
                 at += 1;
@@ -113,7 +113,7 @@ impl Reader<'_> {
     fn indented_end(&self, start: usize) -> usize {
         let mut at = start;
         while self.lines.get(at).is_some_and(|line| is_indented(line)) {
-            let next = self.next_text(at + 1);
+            let next = self.next_nonblank(at + 1);
             let goes_on = self.lines.get(next).is_some_and(|line| is_indented(line));
             at = if goes_on { next } else { at + 1 };
         }
@@ -121,7 +121,7 @@ impl Reader<'_> {
     }
 
     /// The first line from `at` on that is not blank.
-    fn next_text(&self, at: usize) -> usize {
+    fn next_nonblank(&self, at: usize) -> usize {
         let blank = self.lines[at..].iter().take_while(|line| line.trim().is_empty()).count();
         at + blank
     }
@@ -153,7 +153,7 @@ fn front_matter(lines: &[&str]) -> (Option<String>, usize) {
 }
 
 /// The level and text of a line like `## Heading`.
-fn heading(line: &str) -> Option<(u8, &str)> {
+fn atx_heading(line: &str) -> Option<(u8, &str)> {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let marks = &line[indent..];
     let text = marks.trim_start_matches('#');
@@ -166,7 +166,7 @@ fn heading(line: &str) -> Option<(u8, &str)> {
 }
 
 /// The level of the line below it makes of a paragraph: `===` or `---`.
-fn underline(line: &str) -> Option<u8> {
+fn setext_level(line: &str) -> Option<u8> {
     let marks = line.trim_end();
     let all = |mark: char| !marks.is_empty() && marks.chars().all(|c| c == mark);
     if all('=') { Some(1) } else { all('-').then_some(2) }
@@ -183,7 +183,7 @@ fn fence(line: &str) -> Option<(char, usize)> {
 }
 
 /// What follows the mark of an item, if the line begins an item of a list.
-fn item(line: &str) -> Option<&str> {
+fn list_item(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let rest = match (line.chars().next(), digits) {
@@ -191,16 +191,16 @@ fn item(line: &str) -> Option<&str> {
         (_, 1..=9) if line[digits..].starts_with(['.', ')']) => &line[digits + 1..],
         _ => return None,
     };
-    (rest.starts_with([' ', '\t']) && !is_rule(line)).then_some(rest)
+    (rest.starts_with([' ', '\t']) && !is_thematic_break(line)).then_some(rest)
 }
 
 /// The line without the mark of an item.
-fn inside_item(line: &str) -> &str {
-    item(line).unwrap_or(line)
+fn strip_list_marker(line: &str) -> &str {
+    list_item(line).unwrap_or(line)
 }
 
 /// A line across the page, such as `* * *`.
-fn is_rule(line: &str) -> bool {
+fn is_thematic_break(line: &str) -> bool {
     let marks: String = line.split_whitespace().collect();
     marks.len() >= 3 && ["-", "*", "_"].iter().any(|mark| marks.replace(mark, "").is_empty())
 }
@@ -210,12 +210,12 @@ fn is_indented(line: &str) -> bool {
 }
 
 /// The line between the head and the rows of a table.
-fn is_table_rule(line: &str) -> bool {
+fn is_table_delimiter(line: &str) -> bool {
     line.contains('-') && line.contains('|') && line.chars().all(|c| "|:- \t".contains(c))
 }
 
 /// A heading without the marks of links, code and emphasis.
-fn plain(heading: &str) -> String {
+fn strip_inline_markup(heading: &str) -> String {
     let mut text = String::with_capacity(heading.len());
     let mut rest = heading;
     // A link is `[text](address)`: its text stays.

@@ -9,23 +9,23 @@ mod plain;
 mod markdown;
 mod code;
 mod html;
-mod entities;
+mod html_entities;
 mod pdf;
 mod chunk;
 
-pub use chunk::{Chunk, MAX_CHUNK_TOKENS, MAX_WHOLE_TOKENS};
+pub use chunk::{Chunk, MAX_CHUNK_TOKENS, MAX_KEEP_TOGETHER_TOKENS};
 pub use decode::is_binary;
-pub use format::{Format, language_of};
+pub use format::{DocFormat, programming_language};
 
 use crate::error::Result;
-use chunk::Joins;
+use chunk::MergeScope;
 
 /// Raised whenever a document would be cut otherwise, so that documents which did not change are still cut anew.
-pub const CHUNKS_VERSION: u32 = 1;
+pub const CHUNKER_VERSION: u32 = 1;
 
 /// A document taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parsed {
+pub struct ParsedDocument {
     /// What it calls itself.
     pub title: Option<String>,
     /// Its pieces, in order.
@@ -35,19 +35,23 @@ pub struct Parsed {
 }
 
 /// Takes a document apart, or says why it cannot be read.
-pub fn parse(bytes: &[u8], format: Format) -> Result<Parsed> {
+pub fn parse(bytes: &[u8], format: DocFormat) -> Result<ParsedDocument> {
     let decoded = match format {
-        Format::Pdf => decode::Decoded { text: pdf::text(bytes)?, note: None },
+        DocFormat::Pdf => decode::DecodedText { text: pdf::text(bytes)?, note: None },
         _ => decode::decode(bytes)?,
     };
     let (title, blocks) = match format {
-        Format::Markdown => markdown::blocks(&decoded.text),
-        Format::Html => html::blocks(&decoded.text),
-        Format::Code => (None, code::blocks(&decoded.text)),
-        Format::Plain | Format::Pdf => (None, plain::blocks(&decoded.text)),
+        DocFormat::Markdown => markdown::blocks(&decoded.text),
+        DocFormat::Html => html::blocks(&decoded.text),
+        DocFormat::Code => (None, code::blocks(&decoded.text)),
+        DocFormat::Plain | DocFormat::Pdf => (None, plain::blocks(&decoded.text)),
     };
-    let joins = if format == Format::Code { Joins::Sections } else { Joins::Blocks };
-    Ok(Parsed { title, chunks: chunk::chunks(blocks, joins), note: decoded.note })
+    let joins = if format == DocFormat::Code {
+        MergeScope::AcrossSections
+    } else {
+        MergeScope::WithinSection
+    };
+    Ok(ParsedDocument { title, chunks: chunk::chunk_blocks(blocks, joins), note: decoded.note })
 }
 
 #[cfg(test)]

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::block::{Block, Path, Shape};
+use super::block::{BlockShape, DocBlock, HeadingPath};
 
 /// The paragraphs of a text.
-pub(super) fn blocks(text: &str) -> Vec<Block> {
+pub(super) fn blocks(text: &str) -> Vec<DocBlock> {
     let lines: Vec<&str> = text.lines().collect();
-    let path: Path = Arc::from([]);
+    let path: HeadingPath = Arc::from([]);
     let mut blocks = Vec::new();
     let mut start = 0;
     for end in 0..=lines.len() {
         if lines.get(end).is_none_or(|line| line.trim().is_empty()) {
-            blocks.extend(Block::of_lines(&lines, start, end, &path, Shape::Text));
+            blocks.extend(DocBlock::from_lines(&lines, start, end, &path, BlockShape::Text));
             start = end;
         }
     }

@@ -5,33 +5,34 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::text::tokens::estimate;
+use crate::text::tokens::estimate_tokens;
 
-const FORMATS: [Format; 4] = [Format::Plain, Format::Markdown, Format::Html, Format::Code];
+const FORMATS: [DocFormat; 4] =
+    [DocFormat::Plain, DocFormat::Markdown, DocFormat::Html, DocFormat::Code];
 
-fn chunks(text: &str, format: Format) -> Vec<Chunk> {
+fn chunks(text: &str, format: DocFormat) -> Vec<Chunk> {
     parse(text.as_bytes(), format).unwrap().chunks
 }
 
 /// Each chunk as its headings, its lines and its text.
-fn told(text: &str, format: Format) -> Vec<(String, (usize, usize), String)> {
+fn chunk_rows(text: &str, format: DocFormat) -> Vec<(String, (usize, usize), String)> {
     let told = |chunk: Chunk| {
         (chunk.heading_path.join(" › "), (chunk.start_line, chunk.end_line), chunk.text)
     };
     chunks(text, format).into_iter().map(told).collect()
 }
 
-fn one(path: &str, lines: (usize, usize), text: &str) -> (String, (usize, usize), String) {
+fn chunk_row(path: &str, lines: (usize, usize), text: &str) -> (String, (usize, usize), String) {
     (path.to_owned(), lines, text.to_owned())
 }
 
 #[test]
 fn small_paragraphs_make_one_chunk() {
     assert_eq!(
-        told("First line\r\nsecond.\r\n\r\n\r\n第二段。\r\n", Format::Plain),
-        [one("", (1, 5), "First line\nsecond.\n\n第二段。")]
+        chunk_rows("First line\r\nsecond.\r\n\r\n\r\n第二段。\r\n", DocFormat::Plain),
+        [chunk_row("", (1, 5), "First line\nsecond.\n\n第二段。")]
     );
-    assert_eq!(told(" \n\n\t\n", Format::Plain), []);
+    assert_eq!(chunk_rows(" \n\n\t\n", DocFormat::Plain), []);
 }
 
 #[test]
@@ -39,27 +40,27 @@ fn markdown_is_cut_at_its_headings() {
     let text = "---\ntitle: \"Handbook\"\ntags: [a, b]\n---\n# Handbook\n\n## Set up\nRun `make`.\n\n\
                 ### 安装 [步骤](x.md)\n先运行 make。\n\nSetext\n======\nThe end.\n";
     assert_eq!(
-        told(text, Format::Markdown),
+        chunk_rows(text, DocFormat::Markdown),
         [
-            one("Handbook › Set up", (5, 8), "# Handbook\n\n## Set up\n\nRun `make`."),
-            one(
+            chunk_row("Handbook › Set up", (5, 8), "# Handbook\n\n## Set up\n\nRun `make`."),
+            chunk_row(
                 "Handbook › Set up › 安装 步骤",
                 (10, 11),
                 "### 安装 [步骤](x.md)\n\n先运行 make。"
             ),
-            one("Handbook › Setext", (13, 15), "Setext\n======\n\nThe end."),
+            chunk_row("Handbook › Setext", (13, 15), "Setext\n======\n\nThe end."),
         ]
     );
-    assert_eq!(parse(text.as_bytes(), Format::Markdown).unwrap().title.unwrap(), "Handbook");
+    assert_eq!(parse(text.as_bytes(), DocFormat::Markdown).unwrap().title.unwrap(), "Handbook");
 }
 
 #[test]
 fn a_rule_at_the_top_is_no_front_matter() {
     let text = "---\nJust words here\n---\nmore";
-    let parsed = parse(text.as_bytes(), Format::Markdown).unwrap();
+    let parsed = parse(text.as_bytes(), DocFormat::Markdown).unwrap();
     assert_eq!(parsed.title, None);
     assert!(parsed.chunks.iter().any(|chunk| chunk.text.contains("Just words here")));
-    let open = told("---\ntitle: x\nno end", Format::Markdown);
+    let open = chunk_rows("---\ntitle: x\nno end", DocFormat::Markdown);
     assert!(open[0].2.contains("title: x"), "{open:?}");
 }
 
@@ -73,7 +74,7 @@ fn fences_lists_and_tables_are_never_split_in_the_middle() {
     let table = format!("| a | b |\n|---|---|\n{}", "| cell of a row | another one |\n".repeat(60));
     let filler = "A sentence that fills the page. ".repeat(40);
     let text = format!("# Top\n{filler}\n\n{fence}\n\n{filler}\n\n{list}\n\n{filler}\n\n{table}\n");
-    let chunks = chunks(&text, Format::Markdown);
+    let chunks = chunks(&text, DocFormat::Markdown);
     for whole in [&fence, &list, &table] {
         assert!(chunks.iter().any(|chunk| chunk.text.contains(whole.trim_end())), "{whole}");
     }
@@ -85,10 +86,10 @@ fn fences_lists_and_tables_are_never_split_in_the_middle() {
 fn what_no_prompt_has_room_for_is_split_between_lines() {
     let table =
         format!("| a | b |\n|---|---|\n{}", "| cell of a row | another one |\n".repeat(2_000));
-    let chunks = chunks(&table, Format::Markdown);
+    let chunks = chunks(&table, DocFormat::Markdown);
     assert!(chunks.len() > 50);
     for chunk in &chunks {
-        assert!(estimate(&chunk.text) <= MAX_CHUNK_TOKENS);
+        assert!(estimate_tokens(&chunk.text) <= MAX_CHUNK_TOKENS);
         assert!(chunk.text.lines().all(|line| line.starts_with('|') && line.ends_with('|')));
     }
     assert_eq!(chunks[1].start_line, chunks[0].end_line + 1);
@@ -102,10 +103,10 @@ fn html_gives_its_text_below_its_headings() {
                 <ul><li><p>龙井</p></li><li>Black<br>tea</li></ul>\n<table><tr><th>a</th><th>b</th></tr>\
                 <tr><td>1</td><td>2 < 3</td></tr></table><pre>  x =\n    1</pre></body></html>";
     assert_eq!(
-        told(text, Format::Html),
+        chunk_rows(text, DocFormat::Html),
         [
-            one("Tea & Co", (3, 5), "# Tea & Co\n\nWe sell green tea, café too."),
-            one(
+            chunk_row("Tea & Co", (3, 5), "# Tea & Co\n\nWe sell green tea, café too."),
+            chunk_row(
                 "Tea & Co › 价格",
                 (7, 10),
                 "## 价格\n\n- 龙井\n- Black\ntea\n\na | b\n1 | 2 < 3\n\n  x =\n    1"
@@ -117,7 +118,8 @@ fn html_gives_its_text_below_its_headings() {
 #[test]
 fn broken_html_still_gives_its_text() {
     let text = "<p>one<div>two <a href=\"x>three</a> <nav>four <b five < six";
-    let all = told(text, Format::Html).into_iter().map(|(_, _, text)| text).collect::<String>();
+    let all =
+        chunk_rows(text, DocFormat::Html).into_iter().map(|(_, _, text)| text).collect::<String>();
     for word in ["one", "two", "four", "six"] {
         assert!(all.contains(word), "{word} in {all}");
     }
@@ -130,45 +132,54 @@ fn code_is_cut_between_top_level_items() {
         "use std::fs;\n\n/// Reads it.\npub fn read_config(path: &str) {{\n{body}\n{body}}}\n\n\
          #[test]\nfn writes() {{\n{body}}}\n"
     );
-    let chunks = chunks(&text, Format::Code);
+    let chunks = chunks(&text, DocFormat::Code);
     assert!(chunks.iter().any(|chunk| chunk.heading_path == ["pub fn read_config(path: &str)"]));
     let last = chunks.last().unwrap();
     assert_eq!(last.heading_path, ["fn writes()"]);
     assert!(last.text.starts_with("#[test]\nfn writes()"), "{}", last.text);
     let python = "import os\n\nclass Tea:\n    def brew(self):\n        pass\n\n    def pour(self):\n        pass\n";
-    assert_eq!(told(python, Format::Code), [one("class Tea", (1, 8), python.trim_end())]);
+    assert_eq!(
+        chunk_rows(python, DocFormat::Code),
+        [chunk_row("class Tea", (1, 8), python.trim_end())]
+    );
 }
 
 #[test]
 fn a_format_is_known_by_the_name() {
-    assert_eq!(Format::of("a/README.MD"), Format::Markdown);
-    assert_eq!(Format::of("index.htm"), Format::Html);
+    assert_eq!(DocFormat::from_path("a/README.MD"), DocFormat::Markdown);
+    assert_eq!(DocFormat::from_path("index.htm"), DocFormat::Html);
     assert_eq!(
-        (Format::of("src/main.rs"), language_of("src/main.rs")),
-        (Format::Code, Some("rust"))
+        (DocFormat::from_path("src/main.rs"), programming_language("src/main.rs")),
+        (DocFormat::Code, Some("rust"))
     );
-    assert_eq!((Format::of("x/Dockerfile"), language_of("Makefile")), (Format::Code, Some("make")));
-    assert_eq!((Format::of("data.csv"), Format::of("LICENSE")), (Format::Plain, Format::Plain));
-    assert_eq!(Format::of("paper.pdf"), Format::Pdf);
+    assert_eq!(
+        (DocFormat::from_path("x/Dockerfile"), programming_language("Makefile")),
+        (DocFormat::Code, Some("make"))
+    );
+    assert_eq!(
+        (DocFormat::from_path("data.csv"), DocFormat::from_path("LICENSE")),
+        (DocFormat::Plain, DocFormat::Plain)
+    );
+    assert_eq!(DocFormat::from_path("paper.pdf"), DocFormat::Pdf);
 }
 
 #[cfg(not(feature = "pdf"))]
 #[test]
 fn without_the_feature_a_pdf_is_answered_with_what_to_do() {
-    let error = parse(b"%PDF-1.7", Format::Pdf).unwrap_err();
+    let error = parse(b"%PDF-1.7", DocFormat::Pdf).unwrap_err();
     assert!(error.hint().contains("--features pdf"), "{}", error.hint());
 }
 
 /// The text without its blanks, in which nothing may be lost.
-fn dense(text: &str) -> String {
+fn without_whitespace(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-fn check(text: &str, format: Format) {
+fn check(text: &str, format: DocFormat) {
     let chunks = chunks(text, format);
-    if format != Format::Html {
-        let all: String = chunks.iter().map(|chunk| dense(&chunk.text)).collect();
-        assert_eq!(all, dense(text), "{format:?}");
+    if format != DocFormat::Html {
+        let all: String = chunks.iter().map(|chunk| without_whitespace(&chunk.text)).collect();
+        assert_eq!(all, without_whitespace(text), "{format:?}");
     }
     let mut line = 1;
     for chunk in &chunks {
@@ -176,9 +187,9 @@ fn check(text: &str, format: Format) {
         assert!(chunk.start_line >= line && chunk.start_line <= chunk.end_line, "{chunk:?}");
         assert!(chunk.end_line <= text.lines().count().max(1), "{chunk:?}");
         line = chunk.start_line;
-        let tokens = estimate(&chunk.text);
-        let may_be_whole = matches!(format, Format::Markdown | Format::Html);
-        let max = if may_be_whole { MAX_WHOLE_TOKENS + TARGET } else { MAX_CHUNK_TOKENS };
+        let tokens = estimate_tokens(&chunk.text);
+        let may_be_whole = matches!(format, DocFormat::Markdown | DocFormat::Html);
+        let max = if may_be_whole { MAX_KEEP_TOGETHER_TOKENS + TARGET } else { MAX_CHUNK_TOKENS };
         assert!(tokens <= max, "{format:?}: {tokens} tokens in {:?}", chunk.text);
     }
 }

@@ -6,8 +6,8 @@ fn parse(text: &str) -> FrontMatter<'_> {
     FrontMatter::parse(text).unwrap().unwrap()
 }
 
-fn text(value: &str) -> Option<Value> {
-    Some(Value::Text(value.into()))
+fn text(value: &str) -> Option<YamlValue> {
+    Some(YamlValue::Text(value.into()))
 }
 
 #[test]
@@ -18,10 +18,10 @@ fn the_front_matter_of_strangers_is_read_right() {
     assert_eq!(matter.get("name").cloned(), text("Tea: 龙井"));
     assert_eq!(matter.get("description").cloned(), text("two lines"));
     assert_eq!(matter.get("type").cloned(), text("user"));
-    assert_eq!(matter.get("tags"), Some(&Value::List(vec!["a".into(), "b c".into()])));
-    assert_eq!(matter.get("flow"), Some(&Value::List(vec!["x".into(), "y, z".into()])));
-    assert_eq!(matter.get("empty"), Some(&Value::Nothing));
-    assert_eq!(matter.get("nested"), Some(&Value::Other));
+    assert_eq!(matter.get("tags"), Some(&YamlValue::List(vec!["a".into(), "b c".into()])));
+    assert_eq!(matter.get("flow"), Some(&YamlValue::List(vec!["x".into(), "y, z".into()])));
+    assert_eq!(matter.get("empty"), Some(&YamlValue::Null));
+    assert_eq!(matter.get("nested"), Some(&YamlValue::Other));
     assert_eq!(matter.get("modified").cloned(), text("2026-03-02T12:00:00Z"));
     assert_eq!(matter.get("lit").cloned(), text("# no comment\nkept\n"));
     assert_eq!(matter.get("absent"), None);
@@ -32,7 +32,7 @@ fn the_front_matter_of_strangers_is_read_right() {
 fn only_the_lines_of_changed_keys_change() {
     let before = "---\n# about tea\nname: Tea   # the drink\nmine: {a: 1}\n\ntags:\n  - old # why\n  # between\n  - older\nx-note: |\n  # kept\n  as is\n# last\n---\n\nbody";
     let after = parse(before)
-        .with(&[
+        .with_values(&[
             ("name", Some("茶".into())),
             ("tags", Some("[new]".into())),
             ("id", Some("7".into())),
@@ -42,7 +42,7 @@ fn only_the_lines_of_changed_keys_change() {
         after,
         "---\n# about tea\nname: 茶 # the drink\nmine: {a: 1}\n\ntags: [new]\n  # between\nx-note: |\n  # kept\n  as is\n# last\nid: 7\n---\n"
     );
-    let gone = parse(before).with(&[("x-note", None)]).unwrap();
+    let gone = parse(before).with_values(&[("x-note", None)]).unwrap();
     assert_eq!(gone, before.replace("x-note: |\n  # kept\n  as is\n", "").replace("\nbody", ""));
 }
 
@@ -52,7 +52,8 @@ fn line_ends_of_windows_and_the_mark_of_some_editors_stay() {
     let matter = parse(before);
     assert!(matter.is_crlf());
     assert_eq!(matter.get("name").cloned(), text("Tea"));
-    let after = matter.with(&[("name", Some("Coffee".into())), ("id", Some("7".into()))]).unwrap();
+    let after =
+        matter.with_values(&[("name", Some("Coffee".into())), ("id", Some("7".into()))]).unwrap();
     assert_eq!(after, "\u{feff}---\r\nname: Coffee\r\nmine: 1\r\nid: 7\r\n---\r\n");
 }
 
@@ -70,7 +71,7 @@ fn a_text_without_front_matter_has_none() {
 fn what_yaml_refuses_but_people_write_is_read_by_its_lines() {
     let matter = parse("---\nname: Tea\ndescription: Likes: tea, not coffee\ntype: user\n---\nx");
     assert_eq!(matter.get("description").cloned(), text("Likes: tea, not coffee"));
-    let after = matter.with(&[("name", Some("茶".into()))]).unwrap();
+    let after = matter.with_values(&[("name", Some("茶".into()))]).unwrap();
     assert_eq!(after, "---\nname: 茶\ndescription: Likes: tea, not coffee\ntype: user\n---\n");
 }
 
@@ -91,7 +92,7 @@ fn what_cannot_be_understood_is_refused_with_a_reason() {
 fn keys_that_share_a_line_are_read_but_not_edited() {
     let matter = parse("---\n{name: Tea, type: user}\n---\n");
     assert_eq!(matter.get("name").cloned(), text("Tea"));
-    assert!(matter.with(&[("name", Some("x".into()))]).is_err());
+    assert!(matter.with_values(&[("name", Some("x".into()))]).is_err());
 }
 
 #[test]
@@ -101,7 +102,7 @@ fn a_later_line_with_a_rule_in_a_block_does_not_fool_an_edit() {
 }
 
 /// Lines that people and programs write, each a whole key.
-fn foreign() -> impl Strategy<Value = String> {
+fn any_front_matter() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("x1: plain # with a comment\n".to_owned()),
         Just("x2: \"quoted # no comment\"\n".to_owned()),
@@ -122,16 +123,16 @@ fn foreign() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn any_text_that_is_written_is_read_back(value in any::<String>(), more in proptest::collection::vec(any::<String>(), 0..4)) {
-        let head = format!("---\nname: {}\ntags: {}\n---\n", scalar(&value), list(&more));
+        let head = format!("---\nname: {}\ntags: {}\n---\n", yaml_scalar(&value), yaml_list(&more));
         let matter = FrontMatter::parse(&head).unwrap().unwrap();
         prop_assert_eq!(matter.get("name").cloned(), text(&value));
-        prop_assert_eq!(matter.get("tags"), Some(&Value::List(more)));
+        prop_assert_eq!(matter.get("tags"), Some(&YamlValue::List(more)));
     }
 
     #[test]
     fn an_edit_keeps_every_other_byte(
-        before in proptest::collection::vec(foreign(), 0..6),
-        after in proptest::collection::vec(foreign(), 0..6),
+        before in proptest::collection::vec(any_front_matter(), 0..6),
+        after in proptest::collection::vec(any_front_matter(), 0..6),
         value in any::<String>(),
         body in any::<String>(),
         crlf in any::<bool>(),
@@ -142,8 +143,8 @@ proptest! {
         let whole = format!("{rule}{before}{}{after}{rule}{body}", ends("name: old\n".into()));
         // Two of the same key are refused, which another test shows.
         let Ok(Some(matter)) = FrontMatter::parse(&whole) else { return Ok(()) };
-        let edited = matter.with(&[("name", Some(scalar(&value)))]).unwrap();
-        prop_assert_eq!(edited, format!("{rule}{before}name: {}{}{after}{rule}", scalar(&value), ends("\n".into())));
+        let edited = matter.with_values(&[("name", Some(yaml_scalar(&value)))]).unwrap();
+        prop_assert_eq!(edited, format!("{rule}{before}name: {}{}{after}{rule}", yaml_scalar(&value), ends("\n".into())));
         prop_assert_eq!(matter.body(), body);
     }
 
@@ -151,8 +152,8 @@ proptest! {
     fn any_text_is_read_or_refused(text in "(---\n)?[ -~\n\u{4e00}-\u{4e10}]{0,80}(\n---\n)?.{0,10}") {
         if let Ok(Some(matter)) = FrontMatter::parse(&text) {
             prop_assert_eq!(format!("{}{}", matter.head(), matter.body()), text.clone());
-            if let Ok(head) = matter.with(&[("name", Some("x".into()))]) {
-                prop_assert_eq!(FrontMatter::parse(&head).unwrap().unwrap().get("name").cloned(), Some(Value::Text("x".into())));
+            if let Ok(head) = matter.with_values(&[("name", Some("x".into()))]) {
+                prop_assert_eq!(FrontMatter::parse(&head).unwrap().unwrap().get("name").cloned(), Some(YamlValue::Text("x".into())));
             }
         }
     }

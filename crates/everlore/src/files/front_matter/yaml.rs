@@ -2,11 +2,11 @@
 
 use saphyr_parser::{Event, Parser};
 
-use super::Value;
+use super::YamlValue;
 use crate::error::{Error, Result};
 
 /// A text as a YAML value on one line: as it is where that is safe, in double quotes otherwise.
-pub fn scalar(text: &str) -> String {
+pub fn yaml_scalar(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
     }
@@ -24,10 +24,10 @@ pub fn scalar(text: &str) -> String {
 }
 
 /// Texts as a YAML list on one line.
-pub fn list(texts: &[String]) -> String {
+pub fn yaml_list(texts: &[String]) -> String {
     let quoted = |text: &String| match text.contains([',', '[', ']', '{', '}']) && is_plain(text) {
         true => format!("\"{text}\""),
-        false => scalar(text),
+        false => yaml_scalar(text),
     };
     format!("[{}]", texts.iter().map(quoted).collect::<Vec<_>>().join(", "))
 }
@@ -52,14 +52,14 @@ fn needs_escape(c: char) -> bool {
 }
 
 /// The keys and values of a YAML mapping.
-pub(super) fn values(yaml: &str) -> Result<Vec<(String, Value)>> {
-    let mut nodes = Nodes { values: Vec::new(), key: None, depth: 0, list: None };
+pub(super) fn parse_mapping(yaml: &str) -> Result<Vec<(String, YamlValue)>> {
+    let mut nodes = MappingReader { values: Vec::new(), key: None, depth: 0, list: None };
     for event in Parser::new_from_str(yaml) {
         let (event, _) = event.map_err(|error| {
             // The first line of the file is the rule, which the parser does not see.
             not_yaml(&format!("line {}: {}", error.marker().line() + 1, error.info()))
         })?;
-        nodes.take(event)?;
+        nodes.on_event(event)?;
     }
     Ok(nodes.values)
 }
@@ -72,30 +72,31 @@ fn not_yaml(why: &str) -> Error {
 }
 
 /// What has been read of a mapping.
-struct Nodes {
-    values: Vec<(String, Value)>,
+struct MappingReader {
+    values: Vec<(String, YamlValue)>,
     key: Option<String>,
     /// How many collections are open; the mapping itself is one.
     depth: usize,
     /// The items of the list that is open, or none if it holds more than texts.
-    list: Option<Value>,
+    list: Option<YamlValue>,
 }
 
-impl Nodes {
-    fn take(&mut self, event: Event<'_>) -> Result<()> {
+impl MappingReader {
+    fn on_event(&mut self, event: Event<'_>) -> Result<()> {
         match event {
             Event::Scalar(text, style, _, tag) => {
                 let is_text = style != saphyr_parser::ScalarStyle::Plain;
                 let nothing = !is_text
                     && tag.is_none()
                     && ["", "~", "null", "Null", "NULL"].contains(&&*text);
-                let value = if nothing { Value::Nothing } else { Value::Text(text.into_owned()) };
-                self.value(value)?;
+                let value =
+                    if nothing { YamlValue::Null } else { YamlValue::Text(text.into_owned()) };
+                self.push_value(value)?;
             }
-            Event::Alias(_) => self.value(Value::Other)?,
+            Event::Alias(_) => self.push_value(YamlValue::Other)?,
             Event::MappingStart(..) if self.depth == 0 => self.depth = 1,
             Event::SequenceStart(..) if self.depth == 1 && self.key.is_some() => {
-                self.list = Some(Value::List(Vec::new()));
+                self.list = Some(YamlValue::List(Vec::new()));
                 self.depth = 2;
             }
             Event::MappingStart(..) | Event::SequenceStart(..) if self.depth == 0 => {
@@ -105,39 +106,39 @@ impl Nodes {
                 if self.depth == 1 && self.key.is_none() {
                     return Err(not_yaml("a key is not a word"));
                 }
-                self.list = Some(Value::Other);
+                self.list = Some(YamlValue::Other);
                 self.depth += 1;
             }
-            Event::MappingEnd | Event::SequenceEnd => self.close()?,
+            Event::MappingEnd | Event::SequenceEnd => self.close_collection()?,
             _ => {}
         }
         Ok(())
     }
 
-    fn value(&mut self, value: Value) -> Result<()> {
+    fn push_value(&mut self, value: YamlValue) -> Result<()> {
         match (self.depth, self.key.take(), value) {
-            (0, _, Value::Nothing) => {}
+            (0, _, YamlValue::Null) => {}
             (0, ..) => return Err(not_yaml("it is a text and not keys with values")),
-            (1, None, Value::Text(key)) => self.key = Some(key),
+            (1, None, YamlValue::Text(key)) => self.key = Some(key),
             (1, None, _) => return Err(not_yaml("a key is not a word")),
             (1, Some(key), value) => self.values.push((key, value)),
             (_, key, value) => {
                 self.key = key;
                 match (self.list.as_mut(), value) {
-                    (Some(Value::List(items)), Value::Text(item)) => items.push(item),
-                    (list, _) => drop(list.map(|list| *list = Value::Other)),
+                    (Some(YamlValue::List(items)), YamlValue::Text(item)) => items.push(item),
+                    (list, _) => drop(list.map(|list| *list = YamlValue::Other)),
                 }
             }
         }
         Ok(())
     }
 
-    fn close(&mut self) -> Result<()> {
+    fn close_collection(&mut self) -> Result<()> {
         self.depth = self.depth.saturating_sub(1);
         if self.depth == 1
             && let Some(key) = self.key.take()
         {
-            self.values.push((key, self.list.take().unwrap_or(Value::Other)));
+            self.values.push((key, self.list.take().unwrap_or(YamlValue::Other)));
         }
         Ok(())
     }

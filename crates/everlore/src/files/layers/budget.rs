@@ -4,15 +4,15 @@ use serde::Serialize;
 
 use crate::{
     error::{Error, Result},
-    files::sections::Sections,
+    files::sections::MarkdownSections,
 };
 
 /// Sections named when a file is full; the largest are where something can be gained.
-const MAX_NAMED: usize = 5;
+const MAX_LISTED_SECTIONS: usize = 5;
 
 /// How much of a budget a text takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Usage {
+pub struct LayerSize {
     /// Its characters.
     pub chars: usize,
     /// The most it may have.
@@ -21,7 +21,7 @@ pub struct Usage {
 
 /// What of a file reaches the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct View {
+pub struct LayerView {
     /// The text, without blank lines around it.
     pub text: String,
     /// Its characters.
@@ -31,21 +31,24 @@ pub struct View {
 }
 
 /// The characters of a text; a mark of the byte order is not one.
-pub fn chars(text: &str) -> usize {
+pub fn count_chars(text: &str) -> usize {
     text.trim_start_matches('\u{feff}').chars().count()
 }
 
 /// Refuses a change that makes a file longer than its budget, unless it was longer already and does not grow.
 pub(super) fn check(name: &str, before: &str, after: &str, budget: usize) -> Result<()> {
-    let (old, new) = (chars(before), chars(after));
+    let (old, new) = (count_chars(before), count_chars(after));
     if new <= budget.max(old) {
         return Ok(());
     }
-    let sections = Sections::of(before);
-    let mut sizes: Vec<_> = sections.iter().map(|one| (chars(one.text), one.title)).collect();
+    let sections = MarkdownSections::parse(before);
+    let mut sizes: Vec<_> = sections.iter().map(|one| (count_chars(one.text), one.title)).collect();
     sizes.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
-    let named: Vec<_> =
-        sizes.iter().take(MAX_NAMED).map(|(size, title)| format!("`{title}` ({size})")).collect();
+    let named: Vec<_> = sizes
+        .iter()
+        .take(MAX_LISTED_SECTIONS)
+        .map(|(size, title)| format!("`{title}` ({size})"))
+        .collect();
     let advice = if named.is_empty() {
         format!("give a text of at most {} characters", budget.saturating_sub(old))
     } else {
@@ -59,29 +62,29 @@ pub(super) fn check(name: &str, before: &str, after: &str, budget: usize) -> Res
 }
 
 /// The part of a text that fits: sections and lines from its beginning, with a mark where it was cut.
-pub fn view(text: &str, budget: usize) -> View {
+pub fn fit_to_budget(text: &str, budget: usize) -> LayerView {
     let text = text.trim_start_matches('\u{feff}');
     let text = text.trim_matches(['\n', '\r', ' ', '\t']);
     let all = text.chars().count();
     if all <= budget {
-        return View { text: text.to_owned(), chars: all, cut_chars: 0 };
+        return LayerView { text: text.to_owned(), chars: all, cut_chars: 0 };
     }
-    let mark = mark(all, budget);
+    let mark = truncation_mark(all, budget);
     let room = budget.saturating_sub(mark.chars().count() + 2);
-    let kept = beginning(text, room);
+    let kept = leading_lines(text, room);
     let cut_chars = all - kept.chars().count();
     let shown = if kept.is_empty() { mark } else { format!("{kept}\n\n{mark}") };
     let shown = if shown.chars().count() <= budget { shown } else { kept.to_owned() };
-    View { chars: shown.chars().count(), text: shown, cut_chars }
+    LayerView { chars: shown.chars().count(), text: shown, cut_chars }
 }
 
 /// What stands where text was left out; it says no more than is needed to go and look.
-fn mark(all: usize, budget: usize) -> String {
+fn truncation_mark(all: usize, budget: usize) -> String {
     format!("[… cut here: the file has {all} characters, {budget} fit]")
 }
 
 /// Whole lines of a text, as many as fit; neither a heading without its text nor a part of a fence stays at the end.
-fn beginning(text: &str, room: usize) -> &str {
+fn leading_lines(text: &str, room: usize) -> &str {
     let mut end = 0;
     let mut used = 0;
     for line in text.split_inclusive('\n') {
@@ -91,7 +94,7 @@ fn beginning(text: &str, room: usize) -> &str {
         }
         end += line.len();
     }
-    let mut kept = whole(text[..end].trim_end());
+    let mut kept = trim_incomplete_end(text[..end].trim_end());
     if kept.is_empty() {
         // A first line that is too long itself is cut, for nothing would be left otherwise.
         let end = text.char_indices().nth(room).map_or(text.len(), |(at, _)| at);
@@ -101,15 +104,15 @@ fn beginning(text: &str, room: usize) -> &str {
 }
 
 /// The text without a heading or an open fence at its end.
-fn whole(text: &str) -> &str {
-    let sections = Sections::of(text);
-    let open = sections.open_at().map(|at| text[..at].trim_end());
+fn trim_incomplete_end(text: &str) -> &str {
+    let sections = MarkdownSections::parse(text);
+    let open = sections.unclosed_at().map(|at| text[..at].trim_end());
     if let Some(shorter) = open {
-        return whole(shorter);
+        return trim_incomplete_end(shorter);
     }
     let last = text.lines().next_back().unwrap_or_default();
     let is_heading = last.starts_with('#') && text.len() > last.len();
-    if is_heading { whole(text[..text.len() - last.len()].trim_end()) } else { text }
+    if is_heading { trim_incomplete_end(text[..text.len() - last.len()].trim_end()) } else { text }
 }
 
 #[cfg(test)]
@@ -143,24 +146,24 @@ mod tests {
     #[test]
     fn a_view_keeps_what_comes_first_and_marks_the_cut() {
         let text = "## One\n\nfirst line\nsecond line\n\n## Two\n\nthe rest of it goes on and on and on and on\n";
-        let shown = view(text, 82);
+        let shown = fit_to_budget(text, 82);
         let mark = "[… cut here: the file has 83 characters, 82 fit]";
         assert_eq!(shown.text, format!("## One\n\nfirst line\nsecond line\n\n{mark}"));
         assert_eq!((shown.chars, shown.cut_chars), (80, 53));
-        assert_eq!(view(text, 83).cut_chars, 0);
+        assert_eq!(fit_to_budget(text, 83).cut_chars, 0);
     }
 
     #[test]
     fn a_fence_is_not_cut_open() {
         let text = format!("intro\n\n```\n{}```\n\nend\n", "code line\n".repeat(20));
-        let shown = view(&text, 120);
+        let shown = fit_to_budget(&text, 120);
         assert!(shown.text.starts_with("intro\n\n[… cut here"), "{}", shown.text);
     }
 
     proptest! {
             #[test]
             fn a_view_fits_and_begins_like_the_text(text in "[a-z茶 \n#`]{0,400}|.{0,300}", budget in 1usize..300) {
-                let shown = view(&text, budget);
+                let shown = fit_to_budget(&text, budget);
                 prop_assert!(shown.chars <= budget && shown.chars == shown.text.chars().count());
                 let kept = shown.text.split("[… cut here").next().unwrap().trim_end();
     let bare = text.trim_start_matches('\u{feff}').trim_start_matches(['\n', '\r', ' ', '\t']);

@@ -9,10 +9,13 @@ use std::{
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::{By, Layer, LayerChange, LayerEdit, Layers, View, chars, disk, view};
+use super::{
+    EditContext, Layer, LayerChange, LayerEdit, LayerView, Layers, count_chars, fit_to_budget,
+    layer_file,
+};
 use crate::{
     error::{Error, Result},
-    files::sections::{Edited, Section, Sections},
+    files::sections::{EditedText, MarkdownSection, MarkdownSections},
 };
 
 /// Less room than this is not worth a summary.
@@ -20,7 +23,7 @@ const MIN_SUMMARY_CHARS: usize = 60;
 
 /// One day's part in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Day<'a> {
+pub struct SessionDay<'a> {
     /// The day.
     pub date: Date,
     /// The conversation.
@@ -40,7 +43,7 @@ pub struct OldDay {
     pub text: String,
 }
 
-impl Day<'_> {
+impl SessionDay<'_> {
     /// The title of its section, which tells when it has grown.
     fn title(&self) -> String {
         let Self { session, turns, .. } = self;
@@ -53,7 +56,7 @@ impl Day<'_> {
     }
 
     /// Whether a section is about the same conversation.
-    pub(super) fn is_title(&self, title: &str) -> bool {
+    pub(super) fn matches_title(&self, title: &str) -> bool {
         let count = |rest: &str| rest.trim_matches(|c: char| c.is_ascii_digit()).to_owned();
         let english = title.strip_prefix(&format!("Session {} (", self.session));
         let chinese = title.strip_prefix(&format!("会话 {}（", self.session));
@@ -62,19 +65,21 @@ impl Day<'_> {
     }
 
     /// What a text says of the conversation.
-    fn section_of<'s>(&self, sections: &'s Sections<'_>) -> Option<Section<'s>> {
-        sections.iter().find(|section| self.is_title(section.title))
+    fn find_section<'s>(&self, sections: &'s MarkdownSections<'_>) -> Option<MarkdownSection<'s>> {
+        sections.iter().find(|section| self.matches_title(section.title))
     }
 
     /// The text with what the conversation was about, in place of what it was about before.
-    fn logged(&self, text: &str, content: &str) -> Result<Edited> {
-        let (title, sections) = (self.title(), Sections::of(text));
-        match self.section_of(&sections) {
+    fn with_summary(&self, text: &str, content: &str) -> Result<EditedText> {
+        let (title, sections) = (self.title(), MarkdownSections::parse(text));
+        match self.find_section(&sections) {
             // Another process was faster.
-            Some(known) if known.title == title => Ok(Edited { text: text.to_owned(), note: None }),
+            Some(known) if known.title == title => {
+                Ok(EditedText { text: text.to_owned(), note: None })
+            }
             Some(known) => {
                 let removed = sections.remove(known.title)?.text;
-                Sections::of(&removed).add(&title, content)
+                MarkdownSections::parse(&removed).add(&title, content)
             }
             None => sections.add(&title, content),
         }
@@ -87,46 +92,52 @@ impl Layers {
     /// is no room or nothing to say.
     pub fn log_session(
         &self,
-        day: &Day<'_>,
+        day: &SessionDay<'_>,
         max_chars: usize,
-        by: &By,
+        by: &EditContext,
         summary: impl Fn(usize) -> String,
     ) -> Result<Option<LayerChange>> {
         let layer = self.read(Layer::Daily, day.date)?;
-        let sections = Sections::of(&layer.text);
-        let known = day.section_of(&sections);
+        let sections = MarkdownSections::parse(&layer.text);
+        let known = day.find_section(&sections);
         if known.is_some_and(|known| known.title == day.title()) {
             return Ok(Some(LayerChange { layer: layer.clone(), change: None, note: None }));
         }
-        let freed = known.map_or(0, |known| chars(known.text));
-        let room = self.room_for(day, chars(&layer.text) - freed).min(max_chars);
+        let freed = known.map_or(0, |known| count_chars(known.text));
+        let room = self.chars_left(day, count_chars(&layer.text) - freed).min(max_chars);
         let content = if room < MIN_SUMMARY_CHARS { String::new() } else { summary(room) };
         if content.is_empty() {
             return Ok(None);
         }
         let cause = format!("session {} ended", day.session);
-        let logged = |text: &str| day.logged(text, &content);
-        self.change(Layer::Daily, day.date, by, &cause, logged).map(Some)
+        let logged = |text: &str| day.with_summary(text, &content);
+        self.edit_locked(Layer::Daily, day.date, by, &cause, logged).map(Some)
     }
 
     /// The characters that a day has left for what a conversation was about, beside those of others.
-    fn room_for(&self, day: &Day<'_>, others: usize) -> usize {
+    fn chars_left(&self, day: &SessionDay<'_>, others: usize) -> usize {
         // The heading, and the blank lines around it.
         let taken = others + day.title().chars().count() + 8;
         self.budget(Layer::Daily).saturating_sub(taken)
     }
 
     /// Appends to today's file.
-    pub fn log(&self, section: &str, content: &str, by: &By) -> Result<LayerChange> {
+    pub fn append_to_today(
+        &self,
+        section: &str,
+        content: &str,
+        by: &EditContext,
+    ) -> Result<LayerChange> {
         let (section, content) = (section.to_owned(), content.to_owned());
         self.edit(Layer::Daily, &LayerEdit::Add { section, content }, by)
     }
 
     /// The latest days, the oldest first, each within its budget and below its date.
-    pub(super) fn recent(&self, today: Date) -> Result<View> {
-        let mut shown = View::default();
-        for date in self.loaded_days(today) {
-            let day = view(&self.read(Layer::Daily, date)?.text, self.budget(Layer::Daily));
+    pub(super) fn recent_days_view(&self, today: Date) -> Result<LayerView> {
+        let mut shown = LayerView::default();
+        for date in self.prompt_days(today) {
+            let day =
+                fit_to_budget(&self.read(Layer::Daily, date)?.text, self.budget(Layer::Daily));
             if day.text.is_empty() {
                 continue;
             }
@@ -139,7 +150,7 @@ impl Layers {
     }
 
     /// The days that reach the prompt.
-    fn loaded_days(&self, today: Date) -> Vec<Date> {
+    fn prompt_days(&self, today: Date) -> Vec<Date> {
         let mut days = vec![today];
         while days.len() < self.config.daily_days
             && let Some(before) = days.last().and_then(|day| day.yesterday().ok())
@@ -152,49 +163,51 @@ impl Layers {
 
     /// The days that no longer reach the prompt and are not put away yet, with all that is known of them.
     pub fn old_days(&self, today: Date) -> Result<Vec<OldDay>> {
-        let first = self.loaded_days(today)[0];
-        let old = dates_in(&self.place.days(), "", ".md")?.into_iter().filter(|date| *date < first);
-        old.map(|date| Ok(OldDay { date, text: self.whole_day(date)? })).collect()
+        let first = self.prompt_days(today)[0];
+        let old = dates_in(&self.paths.daily_folder(), "", ".md")?
+            .into_iter()
+            .filter(|date| *date < first);
+        old.map(|date| Ok(OldDay { date, text: self.full_day_text(date)? })).collect()
     }
 
     /// Whether there are any; a folder that cannot be listed tells of none.
     pub fn has_old_days(&self, today: Date) -> bool {
-        let first = self.loaded_days(today)[0];
-        let days = dates_in(&self.place.days(), "", ".md").unwrap_or_default();
+        let first = self.prompt_days(today)[0];
+        let days = dates_in(&self.paths.daily_folder(), "", ".md").unwrap_or_default();
         days.first().is_some_and(|date| *date < first)
     }
 
     /// Every day of which anything is left: its file, the one that was put away, or what it said before.
-    pub(super) fn every_day(&self) -> Result<BTreeSet<Date>> {
-        let mut days = dates_in(&self.place.days(), "", ".md")?;
-        days.extend(dates_in(&self.place.archive(), "", ".md")?);
-        days.extend(dates_in(&self.place.histories(), "daily-", ".jsonl")?);
+    pub(super) fn all_days(&self) -> Result<BTreeSet<Date>> {
+        let mut days = dates_in(&self.paths.daily_folder(), "", ".md")?;
+        days.extend(dates_in(&self.paths.archive_folder(), "", ".md")?);
+        days.extend(dates_in(&self.paths.history_folder(), "daily-", ".jsonl")?);
         Ok(days)
     }
 
     /// The file of a day that was put away.
-    pub(super) fn archived(&self, date: Date) -> PathBuf {
-        self.place.archive().join(format!("{date}.md"))
+    pub(super) fn archive_path(&self, date: Date) -> PathBuf {
+        self.paths.archive_folder().join(format!("{date}.md"))
     }
 
     /// Moves a day to the archive, if it still says what it did. Says whether it was moved.
-    pub fn put_away(&self, day: &OldDay) -> Result<bool> {
+    pub fn archive_day(&self, day: &OldDay) -> Result<bool> {
         let _lock = self.lock(Layer::Daily, day.date)?;
-        if self.whole_day(day.date)? != day.text {
+        if self.full_day_text(day.date)? != day.text {
             return Ok(false);
         }
-        let archived = self.archived(day.date);
-        if disk::read(&archived)?.as_deref() != Some(&day.text) {
-            disk::write(&archived, &day.text)?;
+        let archived = self.archive_path(day.date);
+        if layer_file::read(&archived)?.as_deref() != Some(&day.text) {
+            layer_file::write(&archived, &day.text)?;
         }
-        disk::remove(&self.path(Layer::Daily, day.date))?;
+        layer_file::remove(&self.path(Layer::Daily, day.date))?;
         Ok(true)
     }
 
     /// What the archive and the log have of a day; what was written after it was put away stands at the end.
-    fn whole_day(&self, date: Date) -> Result<String> {
-        let archived = disk::read(&self.archived(date))?;
-        let fresh = disk::read(&self.path(Layer::Daily, date))?.unwrap_or_default();
+    fn full_day_text(&self, date: Date) -> Result<String> {
+        let archived = layer_file::read(&self.archive_path(date))?;
+        let fresh = layer_file::read(&self.path(Layer::Daily, date))?.unwrap_or_default();
         Ok(match archived {
             None => fresh,
             Some(archived) if fresh.is_empty() || archived.ends_with(&fresh) => archived,
@@ -205,9 +218,9 @@ impl Layers {
     /// Removes a day that was put away, with what it said before. Says whether there was anything.
     pub fn forget_day(&self, date: Date) -> Result<bool> {
         let _lock = self.lock(Layer::Daily, date)?;
-        let archived = self.archived(date);
+        let archived = self.archive_path(date);
         let there = archived.exists();
-        disk::remove(&archived)?;
+        layer_file::remove(&archived)?;
         if !self.path(Layer::Daily, date).exists() {
             self.history(Layer::Daily, date).remove()?;
         }

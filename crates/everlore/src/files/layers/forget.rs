@@ -5,12 +5,12 @@ use std::{collections::HashSet, path::Path};
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::{By, Layer, Layers, Past, disk, quotes::unquoted};
-use crate::{error::Result, files::sections::Sections, types::Actor};
+use super::{EditContext, Layer, LayerRevision, Layers, layer_file, quotes::remove_quotes};
+use crate::{error::Result, files::sections::MarkdownSections, types::Actor};
 
 /// What to erase.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Forget {
+pub enum ForgetTarget {
     /// Every section of this title.
     Section(String),
     /// This text, wherever it stands.
@@ -23,7 +23,7 @@ pub enum Forget {
 
 /// The receipt: what was removed from where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct ForgottenText {
+pub struct LayerForgetReceipt {
     /// Whether the file had it.
     pub file: bool,
     /// How many earlier states of the file had it.
@@ -35,58 +35,70 @@ pub struct ForgottenText {
 
 impl Layers {
     /// Removes a text from a layer and from its history, for good.
-    pub fn forget(&self, layer: Layer, day: Date, what: &Forget, by: &By) -> Result<ForgottenText> {
+    pub fn forget(
+        &self,
+        layer: Layer,
+        day: Date,
+        what: &ForgetTarget,
+        by: &EditContext,
+    ) -> Result<LayerForgetReceipt> {
         let path = self.path(layer, day);
         let history = self.history(layer, day);
         let _lock = self.lock(layer, day)?;
-        let found = disk::read(&path)?;
-        history.notice(found.as_deref(), by.now.timestamp())?;
-        let kept = found.as_deref().map(|text| what.taken_from(text));
-        let archived = layer == Layer::Daily && what.erase_from(&self.archived(day))?;
-        let mut receipt = ForgottenText { file: kept != found, images: 0, archived };
-        let mut redacted: Vec<Past> = Vec::new();
+        let found = layer_file::read(&path)?;
+        history.record_external_edit(found.as_deref(), by.now.timestamp())?;
+        let kept = found.as_deref().map(|text| what.redact(text));
+        let archived = layer == Layer::Daily && what.erase_from_file(&self.archive_path(day))?;
+        let mut receipt = LayerForgetReceipt { file: kept != found, images: 0, archived };
+        let mut redacted: Vec<LayerRevision> = Vec::new();
         for image in history.all()? {
-            let text = image.text.as_deref().map(|text| what.taken_from(text));
+            let text = image.text.as_deref().map(|text| what.redact(text));
             receipt.images += usize::from(text != image.text);
-            redacted.push(Past { text, ..image });
+            redacted.push(LayerRevision { text, ..image });
         }
         if !receipt.file && receipt.images == 0 {
             return Ok(receipt);
         }
         let number = redacted.last().map_or(0, |last| last.number) + 1;
         let (at, cause) = (by.now.timestamp(), "forget".to_owned());
-        redacted.push(Past { number, at, actor: Actor::Person, cause, text: kept.clone() });
+        redacted.push(LayerRevision {
+            number,
+            at,
+            actor: Actor::Person,
+            cause,
+            text: kept.clone(),
+        });
         history.rewrite(&redacted)?;
         if let Some(kept) = kept.filter(|_| receipt.file) {
-            disk::write(&path, &kept)?;
+            layer_file::write(&path, &kept)?;
         }
         Ok(receipt)
     }
 }
 
-impl Forget {
+impl ForgetTarget {
     /// Takes it out of a file without a history; says whether it was there. A file of which nothing is left goes.
-    fn erase_from(&self, path: &Path) -> Result<bool> {
-        let Some(text) = disk::read(path)? else { return Ok(false) };
-        let kept = self.taken_from(&text);
+    fn erase_from_file(&self, path: &Path) -> Result<bool> {
+        let Some(text) = layer_file::read(path)? else { return Ok(false) };
+        let kept = self.redact(&text);
         match kept.trim().is_empty() {
             _ if kept == text => return Ok(false),
-            true => disk::remove(path)?,
-            false => disk::write(path, &kept)?,
+            true => layer_file::remove(path)?,
+            false => layer_file::write(path, &kept)?,
         }
         Ok(true)
     }
 
     /// The text without what is erased.
-    pub(super) fn taken_from(&self, text: &str) -> String {
+    pub(super) fn redact(&self, text: &str) -> String {
         match self {
             Self::All => String::new(),
             Self::Text(gone) if gone.is_empty() => text.to_owned(),
             Self::Text(gone) => text.replace(gone, ""),
-            Self::Quotes(quotes) => unquoted(text, quotes),
+            Self::Quotes(quotes) => remove_quotes(text, quotes),
             Self::Section(title) => {
                 let mut text = text.to_owned();
-                while let Ok(edited) = Sections::of(&text).remove(title) {
+                while let Ok(edited) = MarkdownSections::parse(&text).remove(title) {
                     text = edited.text;
                 }
                 text

@@ -12,7 +12,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::disk;
+use super::layer_file;
 use crate::{
     error::{Error, Result},
     types::{Actor, Timestamp},
@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// One change of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Past {
+pub struct LayerRevision {
     /// Its number; numbers only rise.
     pub number: u64,
     /// When it was made, or noticed.
@@ -40,34 +40,34 @@ pub struct Past {
 }
 
 /// What is written down when the file says again what it said before the last change.
-const INTERRUPTED: &str = "the write was interrupted, or taken back by hand";
+const INTERRUPTED_CAUSE: &str = "the write was interrupted, or taken back by hand";
 
 /// Some lines of a layer within its budget; longer ones are read in more than one go.
 const TAIL_BYTES: u64 = 32 * 1024;
 
-pub(super) struct History {
+pub(super) struct LayerHistory {
     path: PathBuf,
 }
 
 /// The end of a history.
 #[derive(Default)]
-struct Tail {
+struct HistoryTail {
     /// Where the last whole line of the file ends.
-    whole: u64,
+    complete_len: u64,
     /// Whole lines.
     bytes: Vec<u8>,
 }
 
-impl History {
+impl LayerHistory {
     pub(super) fn new(path: &Path) -> Self {
         Self { path: path.with_extension("jsonl") }
     }
 
     /// All changes that are kept, the oldest first.
-    pub(super) fn all(&self) -> Result<Vec<Past>> {
+    pub(super) fn all(&self) -> Result<Vec<LayerRevision>> {
         let bytes = match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            bytes => bytes.map_err(|error| self.failed(error))?,
+            bytes => bytes.map_err(|error| self.io_error(error))?,
         };
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
@@ -76,7 +76,7 @@ impl History {
     }
 
     /// Writes down what happened to the file without us, if anything did. Returns the number of the last change.
-    pub(super) fn notice(&self, text: Option<&str>, now: Timestamp) -> Result<u64> {
+    pub(super) fn record_external_edit(&self, text: Option<&str>, now: Timestamp) -> Result<u64> {
         let (last, before) = self.last_two()?;
         let number = last.as_ref().map_or(0, |last| last.number);
         if last.as_ref().and_then(|last| last.text.as_deref()) == text {
@@ -85,10 +85,10 @@ impl History {
         let before = before.and_then(|before| before.text);
         let cause = match &last {
             None => "was there before",
-            Some(_) if before.as_deref() == text => INTERRUPTED,
+            Some(_) if before.as_deref() == text => INTERRUPTED_CAUSE,
             Some(_) => "changed outside of everlore",
         };
-        let past = Past {
+        let past = LayerRevision {
             number: number + 1,
             at: now,
             actor: Actor::Person,
@@ -100,33 +100,33 @@ impl History {
     }
 
     /// Adds a change; when there are too many, the oldest go.
-    pub(super) fn append(&self, past: &Past) -> Result<()> {
+    pub(super) fn append(&self, past: &LayerRevision) -> Result<()> {
         let tail = self.tail(1)?;
-        let line = line(past)?;
+        let line = json_line(past)?;
         let many = past.number.is_multiple_of(MAX_CHANGES as u64);
-        if !many && tail.whole + (line.len() as u64) < 2 * MAX_BYTES as u64 {
-            return disk::append(&self.path, line.as_bytes(), tail.whole);
+        if !many && tail.complete_len + (line.len() as u64) < 2 * MAX_BYTES as u64 {
+            return layer_file::append(&self.path, line.as_bytes(), tail.complete_len);
         }
         let mut kept = self.all()?;
         kept.push(past.clone());
-        self.rewrite(&bounded(kept)?)
+        self.rewrite(&drop_oldest(kept)?)
     }
 
     /// Replaces all changes.
-    pub(super) fn rewrite(&self, all: &[Past]) -> Result<()> {
-        let lines: Vec<String> = all.iter().map(line).collect::<Result<_>>()?;
-        disk::write(&self.path, &lines.concat())
+    pub(super) fn rewrite(&self, all: &[LayerRevision]) -> Result<()> {
+        let lines: Vec<String> = all.iter().map(json_line).collect::<Result<_>>()?;
+        layer_file::write(&self.path, &lines.concat())
     }
 
     pub(super) fn remove(&self) -> Result<()> {
-        disk::remove(&self.path)
+        layer_file::remove(&self.path)
     }
 
     /// The last change and the one before it.
-    fn last_two(&self) -> Result<(Option<Past>, Option<Past>)> {
+    fn last_two(&self) -> Result<(Option<LayerRevision>, Option<LayerRevision>)> {
         let tail = self.tail(2)?;
         let lines = tail.bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let lines: Option<Vec<Past>> =
+        let lines: Option<Vec<LayerRevision>> =
             lines.map(|line| serde_json::from_slice(line).ok()).collect();
         let mut lines = match lines {
             Some(lines) => lines,
@@ -136,18 +136,20 @@ impl History {
     }
 
     /// The end of the file with at least so many whole lines, if it has as many; the rest is not read.
-    fn tail(&self, lines: usize) -> Result<Tail> {
+    fn tail(&self, lines: usize) -> Result<HistoryTail> {
         let mut file = match File::open(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Tail::default()),
-            file => file.map_err(|error| self.failed(error))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(HistoryTail::default());
+            }
+            file => file.map_err(|error| self.io_error(error))?,
         };
-        let length = file.metadata().map_err(|error| self.failed(error))?.len();
+        let length = file.metadata().map_err(|error| self.io_error(error))?.len();
         let mut size = TAIL_BYTES;
         loop {
             let start = length.saturating_sub(size);
             let mut bytes = Vec::new();
             let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.read_to_end(&mut bytes));
-            read.map_err(|error| self.failed(error))?;
+            read.map_err(|error| self.io_error(error))?;
             let breaks: Vec<usize> =
                 (0..bytes.len()).rev().filter(|at| bytes[*at] == b'\n').take(lines + 1).collect();
             if start > 0 && breaks.len() <= lines {
@@ -156,26 +158,29 @@ impl History {
             }
             let whole = breaks.first().map_or(0, |last| last + 1);
             let first = breaks.get(lines).map_or(0, |before| before + 1);
-            return Ok(Tail { whole: start + whole as u64, bytes: bytes[first..whole].to_vec() });
+            return Ok(HistoryTail {
+                complete_len: start + whole as u64,
+                bytes: bytes[first..whole].to_vec(),
+            });
         }
     }
 
-    fn failed(&self, error: io::Error) -> Error {
+    fn io_error(&self, error: io::Error) -> Error {
         Error::io(self.path.display().to_string(), error)
     }
 }
 
-fn line(past: &Past) -> Result<String> {
+fn json_line(past: &LayerRevision) -> Result<String> {
     let json = serde_json::to_string(past).map_err(|error| Error::damaged(error.to_string()))?;
     Ok(json + "\n")
 }
 
 /// The newest changes that are few and small enough together; the last one always stays.
-fn bounded(all: Vec<Past>) -> Result<Vec<Past>> {
+fn drop_oldest(all: Vec<LayerRevision>) -> Result<Vec<LayerRevision>> {
     let mut kept = Vec::new();
     let mut bytes = 0;
     for past in all.into_iter().rev().take(MAX_CHANGES) {
-        bytes += line(&past)?.len();
+        bytes += json_line(&past)?.len();
         if bytes > MAX_BYTES && !kept.is_empty() {
             break;
         }

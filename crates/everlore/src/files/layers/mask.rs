@@ -1,7 +1,7 @@
 //! Secrets are taken out of what is written into layers; what a person typed into a file by hand is left.
 
 use super::{LayerChange, LayerEdit};
-use crate::text::secrets::{SecretKind, mask_all, mask_new, told};
+use crate::text::secrets::{SecretKind, describe_kinds, mask_all, mask_new};
 
 impl LayerEdit {
     /// Why the file is changed, as its history says it.
@@ -30,11 +30,11 @@ impl LayerEdit {
 
 impl LayerChange {
     /// The same with a note of what was masked, if anything was.
-    pub(super) fn telling(self, masked: &[SecretKind]) -> Self {
+    pub(super) fn with_masked_note(self, masked: &[SecretKind]) -> Self {
         if masked.is_empty() {
             return self;
         }
-        let secrets = format!("masked {}: the value was not written", told(masked));
+        let secrets = format!("masked {}: the value was not written", describe_kinds(masked));
         let note = self.note.map_or_else(|| secrets.clone(), |note| format!("{note}; {secrets}"));
         Self { note: Some(note), ..self }
     }

@@ -6,9 +6,9 @@
 
 mod layer;
 mod mask;
-mod place;
+mod paths;
 mod budget;
-mod disk;
+mod layer_file;
 mod history;
 mod daily;
 mod forget;
@@ -21,15 +21,15 @@ use std::path::{Path, PathBuf};
 use jiff::{Zoned, civil::Date};
 use serde::Serialize;
 
-pub use budget::{Usage, View, chars, view};
-pub use daily::{Day, OldDay};
-pub use forget::{Forget, ForgottenText};
-pub use history::Past;
+pub use budget::{LayerSize, LayerView, count_chars, fit_to_budget};
+pub use daily::{OldDay, SessionDay};
+pub use forget::{ForgetTarget, LayerForgetReceipt};
+pub use history::LayerRevision;
 pub use layer::Layer;
-pub use quotes::{ForgottenDay, unquoted};
+pub use quotes::{ForgottenDay, remove_quotes};
 
-use self::{history::History, place::Place};
-use super::sections::{Edited, Sections};
+use self::{history::LayerHistory, paths::LayerPaths};
+use super::sections::{EditedText, MarkdownSections};
 use crate::{
     config::LayersConfig,
     error::{Error, Result},
@@ -44,7 +44,7 @@ const DEFAULT_SOUL: [&str; 2] =
 /// The files of one agent and one user.
 #[derive(Debug, Clone)]
 pub struct Layers {
-    place: Place,
+    paths: LayerPaths,
     config: LayersConfig,
     /// Whether secrets are written as they are given.
     keeps_secrets: bool,
@@ -96,7 +96,7 @@ pub struct LayerText {
     /// What it says; empty if there is no such file.
     pub text: String,
     /// How much of its budget that takes.
-    pub usage: Usage,
+    pub usage: LayerSize,
     /// Its sections, in their order.
     pub sections: Vec<SectionSize>,
 }
@@ -125,22 +125,22 @@ pub struct LayerChange {
 
 /// The four layers as they reach the prompt, all within their budgets (F5).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Snapshot {
+pub struct LayerSnapshot {
     /// Who the agent is.
-    pub soul: View,
+    pub soul: LayerView,
     /// Who the user is.
-    pub user: View,
+    pub user: LayerView,
     /// The agent's notes.
-    pub memory: View,
+    pub memory: LayerView,
     /// The latest days, the oldest first.
-    pub daily: View,
+    pub daily: LayerView,
     /// The characters of all of them.
     pub total_chars: usize,
 }
 
 /// Who changes something, and when.
 #[derive(Debug, Clone)]
-pub struct By {
+pub struct EditContext {
     /// Who.
     pub actor: Actor,
     /// When, in the zone of the user, by which the day is told.
@@ -150,7 +150,11 @@ pub struct By {
 impl Layers {
     /// The files of a scope in a home.
     pub fn new(home: &Path, scope: &Scope, config: &LayersConfig) -> Self {
-        Self { place: Place::of(home, scope), config: config.clone(), keeps_secrets: false }
+        Self {
+            paths: LayerPaths::for_scope(home, scope),
+            config: config.clone(),
+            keeps_secrets: false,
+        }
     }
 
     /// The same, with secrets written as they are given, or masked as usual.
@@ -161,14 +165,14 @@ impl Layers {
 
     /// The files of every agent and user that has any in a home. For the owner of the home, not for an agent.
     pub fn all(home: &Path, config: &LayersConfig) -> Vec<Self> {
-        let places = place::all(home).into_iter();
-        let layers = |place| Self { place, config: config.clone(), keeps_secrets: false };
+        let places = paths::all_in_home(home).into_iter();
+        let layers = |place| Self { paths: place, config: config.clone(), keeps_secrets: false };
         places.map(layers).collect()
     }
 
     /// The file of a layer; of the daily log, that of `day`.
     pub fn path(&self, layer: Layer, day: Date) -> PathBuf {
-        self.place.file(layer, day)
+        self.paths.file(layer, day)
     }
 
     /// The most characters of a layer; of the daily log, of a day.
@@ -182,12 +186,12 @@ impl Layers {
     }
 
     /// Whether nobody wrote a layer yet: it is empty, or says what a home begins with.
-    pub fn is_unwritten(&self, layer: Layer, text: &str) -> bool {
-        chars(text.trim()) == 0 || layer == Layer::Soul && DEFAULT_SOUL.contains(&text)
+    pub fn is_default(&self, layer: Layer, text: &str) -> bool {
+        count_chars(text.trim()) == 0 || layer == Layer::Soul && DEFAULT_SOUL.contains(&text)
     }
 
     /// Makes SOUL.md if there was never one. Says whether it was made.
-    pub fn first_run(&self, language: Language, now: &Zoned) -> Result<bool> {
+    pub fn create_default_soul(&self, language: Language, now: &Zoned) -> Result<bool> {
         let day = now.date();
         let (path, history) = (self.path(Layer::Soul, day), self.history(Layer::Soul, day));
         if path.symlink_metadata().is_ok() || !history.all()?.is_empty() {
@@ -195,35 +199,35 @@ impl Layers {
         }
         let _lock = self.lock(Layer::Soul, day)?;
         let text = DEFAULT_SOUL[usize::from(language == Language::Chinese)];
-        let made = disk::create(&path, text)?;
+        let made = layer_file::create(&path, text)?;
         if made {
             let cause = "first run".to_owned();
             let (at, text) = (now.timestamp(), Some(text.to_owned()));
-            history.append(&Past { number: 1, at, actor: Actor::Engine, cause, text })?;
+            history.append(&LayerRevision { number: 1, at, actor: Actor::Engine, cause, text })?;
         }
         Ok(made)
     }
 
     /// A layer as it is on disk; a missing file reads as empty.
     pub fn read(&self, layer: Layer, day: Date) -> Result<LayerText> {
-        let text = disk::read(&self.path(layer, day))?.unwrap_or_default();
-        self.told(layer, day, text)
+        let text = layer_file::read(&self.path(layer, day))?.unwrap_or_default();
+        self.layer_text(layer, day, text)
     }
 
     /// The four layers as they reach the prompt.
-    pub fn snapshot(&self, today: Date) -> Result<Snapshot> {
-        let view_of = |layer| -> Result<View> {
-            Ok(view(&self.read(layer, today)?.text, self.budget(layer)))
+    pub fn snapshot(&self, today: Date) -> Result<LayerSnapshot> {
+        let view_of = |layer| -> Result<LayerView> {
+            Ok(fit_to_budget(&self.read(layer, today)?.text, self.budget(layer)))
         };
         let (soul, user, memory) =
             (view_of(Layer::Soul)?, view_of(Layer::User)?, view_of(Layer::Memory)?);
-        let daily = self.recent(today)?;
+        let daily = self.recent_days_view(today)?;
         let total_chars = soul.chars + user.chars + memory.chars + daily.chars;
-        Ok(Snapshot { soul, user, memory, daily, total_chars })
+        Ok(LayerSnapshot { soul, user, memory, daily, total_chars })
     }
 
     /// Changes a layer, or says why not; of the daily log, today's file.
-    pub fn edit(&self, layer: Layer, edit: &LayerEdit, by: &By) -> Result<LayerChange> {
+    pub fn edit(&self, layer: Layer, edit: &LayerEdit, by: &EditContext) -> Result<LayerChange> {
         self.edit_day(layer, by.now.date(), edit, by)
     }
 
@@ -233,7 +237,7 @@ impl Layers {
         layer: Layer,
         day: Date,
         edit: &LayerEdit,
-        by: &By,
+        by: &EditContext,
     ) -> Result<LayerChange> {
         self.edit_if(layer, day, edit, by, &|_| true)
     }
@@ -244,17 +248,17 @@ impl Layers {
         layer: Layer,
         day: Date,
         edit: &LayerEdit,
-        by: &By,
+        by: &EditContext,
         is_expected: &dyn Fn(&str) -> bool,
     ) -> Result<LayerChange> {
         let mut edit = edit.clone();
         let masked = if self.keeps_secrets { Vec::new() } else { edit.mask_secrets() };
         let changed =
-            self.change(layer, day, by, &edit.cause(), |text| match is_expected(text) {
+            self.edit_locked(layer, day, by, &edit.cause(), |text| match is_expected(text) {
                 true => edit.apply(text),
                 false => Err(Error::Conflict { what: format!("the layer {layer}") }),
             })?;
-        Ok(changed.telling(&masked))
+        Ok(changed.with_masked_note(&masked))
     }
 
     /// Takes back a change, the last one if none is named; only if nothing was changed since.
@@ -263,9 +267,9 @@ impl Layers {
         layer: Layer,
         day: Date,
         number: Option<u64>,
-        by: &By,
+        by: &EditContext,
     ) -> Result<LayerChange> {
-        let mut past = self.past(layer, day, by)?;
+        let mut past = self.revisions(layer, day, by)?;
         let Some(last) = past.pop() else {
             return Err(Error::invalid(
                 "there is nothing to undo",
@@ -294,56 +298,65 @@ impl Layers {
         let before = past.pop().and_then(|before| before.text).unwrap_or_default();
         let after = last.text.unwrap_or_default();
         let edit = LayerEdit::Write { before: after, text: before };
-        self.change(layer, day, by, &format!("undo change {}", last.number), |text| {
+        self.edit_locked(layer, day, by, &format!("undo change {}", last.number), |text| {
             edit.apply(text)
         })
     }
 
     /// All changes that are kept, the oldest first; edits by hand are noticed and written down.
-    pub fn past(&self, layer: Layer, day: Date, by: &By) -> Result<Vec<Past>> {
+    pub fn revisions(
+        &self,
+        layer: Layer,
+        day: Date,
+        by: &EditContext,
+    ) -> Result<Vec<LayerRevision>> {
         let path = self.path(layer, day);
         let history = self.history(layer, day);
         if !path.exists() && history.all()?.is_empty() {
             return Ok(Vec::new());
         }
         let _lock = self.lock(layer, day)?;
-        history.notice(disk::read(&path)?.as_deref(), by.now.timestamp())?;
+        history.record_external_edit(layer_file::read(&path)?.as_deref(), by.now.timestamp())?;
         history.all()
     }
 
     /// Reads, edits and replaces a file while nobody else does.
-    fn change(
+    fn edit_locked(
         &self,
         layer: Layer,
         day: Date,
-        by: &By,
+        by: &EditContext,
         cause: &str,
-        make: impl FnOnce(&str) -> Result<Edited>,
+        make: impl FnOnce(&str) -> Result<EditedText>,
     ) -> Result<LayerChange> {
-        self.check_may_change(layer, by.actor)?;
+        self.check_writable(layer, by.actor)?;
         let path = self.path(layer, day);
         let _lock = self.lock(layer, day)?;
-        let found = disk::read(&path)?;
+        let found = layer_file::read(&path)?;
         let before = found.clone().unwrap_or_default();
-        let Edited { text, note } = make(&before)?;
+        let EditedText { text, note } = make(&before)?;
         if text == before {
-            return Ok(LayerChange { layer: self.told(layer, day, text)?, change: None, note });
+            return Ok(LayerChange {
+                layer: self.layer_text(layer, day, text)?,
+                change: None,
+                note,
+            });
         }
-        budget::check(&name_of(&path), &before, &text, self.budget(layer))?;
+        budget::check(&file_name(&path), &before, &text, self.budget(layer))?;
         let history = self.history(layer, day);
-        let number = history.notice(found.as_deref(), by.now.timestamp())? + 1;
-        history.append(&Past {
+        let number = history.record_external_edit(found.as_deref(), by.now.timestamp())? + 1;
+        history.append(&LayerRevision {
             number,
             at: by.now.timestamp(),
             actor: by.actor,
             cause: cause.to_owned(),
             text: Some(text.clone()),
         })?;
-        disk::write(&path, &text)?;
-        Ok(LayerChange { layer: self.told(layer, day, text)?, change: Some(number), note })
+        layer_file::write(&path, &text)?;
+        Ok(LayerChange { layer: self.layer_text(layer, day, text)?, change: Some(number), note })
     }
 
-    fn check_may_change(&self, layer: Layer, actor: Actor) -> Result<()> {
+    fn check_writable(&self, layer: Layer, actor: Actor) -> Result<()> {
         if layer != Layer::Soul || actor == Actor::Person || !self.config.soul_read_only {
             return Ok(());
         }
@@ -353,48 +366,48 @@ impl Layers {
         ))
     }
 
-    fn told(&self, layer: Layer, day: Date, text: String) -> Result<LayerText> {
+    fn layer_text(&self, layer: Layer, day: Date, text: String) -> Result<LayerText> {
         let path = self.path(layer, day);
-        let target = disk::target(&path)?;
-        let sections = Sections::of(&text);
-        let size = |section: super::sections::Section<'_>| SectionSize {
+        let target = layer_file::resolve_link(&path)?;
+        let sections = MarkdownSections::parse(&text);
+        let size = |section: super::sections::MarkdownSection<'_>| SectionSize {
             title: section.title.to_owned(),
-            chars: chars(section.text),
+            chars: count_chars(section.text),
         };
         Ok(LayerText {
             layer,
             link_to: (target != path).then_some(target),
             path,
-            usage: Usage { chars: chars(&text), budget: self.budget(layer) },
+            usage: LayerSize { chars: count_chars(&text), budget: self.budget(layer) },
             sections: sections.iter().map(size).collect(),
             text,
         })
     }
 
-    fn history(&self, layer: Layer, day: Date) -> History {
-        History::new(&self.place.history(layer, day))
+    fn history(&self, layer: Layer, day: Date) -> LayerHistory {
+        LayerHistory::new(&self.paths.history_stem(layer, day))
     }
 
     fn lock(&self, layer: Layer, day: Date) -> Result<std::fs::File> {
-        disk::lock(&self.place.history(layer, day).with_extension("lock"))
+        layer_file::lock(&self.paths.history_stem(layer, day).with_extension("lock"))
     }
 }
 
 impl LayerEdit {
-    fn apply(&self, text: &str) -> Result<Edited> {
-        let sections = Sections::of(text);
+    fn apply(&self, text: &str) -> Result<EditedText> {
+        let sections = MarkdownSections::parse(text);
         match self {
             Self::Add { section, content } => sections.add(section, content),
             Self::Replace { section, old, new } => sections.replace(section, old, new),
             Self::Remove { section } => sections.remove(section),
             Self::Write { before, text: new } if before == text => {
-                Ok(Edited { text: new.clone(), note: None })
+                Ok(EditedText { text: new.clone(), note: None })
             }
             Self::Write { .. } => Err(Error::Conflict { what: "the file".to_owned() }),
         }
     }
 }
 
-fn name_of(path: &Path) -> String {
+fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::{By, Day, Forget, ForgottenText, Layer, Layers, disk};
-use crate::{error::Result, files::sections::Sections, text::sentences::sentences};
+use super::{EditContext, ForgetTarget, Layer, LayerForgetReceipt, Layers, SessionDay, layer_file};
+use crate::{error::Result, files::sections::MarkdownSections, text::sentences::sentences};
 
 /// What was removed of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -15,16 +15,20 @@ pub struct ForgottenDay {
     pub day: Date,
     /// From where.
     #[serde(flatten)]
-    pub removed: ForgottenText,
+    pub removed: LayerForgetReceipt,
 }
 
 impl Layers {
     /// Removes sentences from every day of the log and from all that it said before, for good.
-    pub fn forget_quotes(&self, quotes: &HashSet<String>, by: &By) -> Result<Vec<ForgottenDay>> {
-        let what = Forget::Quotes(quotes.clone());
+    pub fn forget_quotes(
+        &self,
+        quotes: &HashSet<String>,
+        by: &EditContext,
+    ) -> Result<Vec<ForgottenDay>> {
+        let what = ForgetTarget::Quotes(quotes.clone());
         let mut forgotten = Vec::new();
-        for day in self.every_day()? {
-            if self.said_on(day, &what)? {
+        for day in self.all_days()? {
+            if self.day_contains(day, &what)? {
                 let removed = self.forget(Layer::Daily, day, &what, by)?;
                 forgotten.push(ForgottenDay { day, removed });
             }
@@ -33,15 +37,15 @@ impl Layers {
     }
 
     /// The days that tell of a conversation, each with the title of the section that does.
-    pub fn days_of(&self, session: &str) -> Result<Vec<(Date, String)>> {
+    pub fn session_days(&self, session: &str) -> Result<Vec<(Date, String)>> {
         let mut found = Vec::new();
-        for date in self.every_day()? {
-            let day = Day { date, session, turns: 0, chinese: false };
-            for text in [self.path(Layer::Daily, date), self.archived(date)] {
-                let text = disk::read(&text)?.unwrap_or_default();
-                let sections = Sections::of(&text);
+        for date in self.all_days()? {
+            let day = SessionDay { date, session, turns: 0, chinese: false };
+            for text in [self.path(Layer::Daily, date), self.archive_path(date)] {
+                let text = layer_file::read(&text)?.unwrap_or_default();
+                let sections = MarkdownSections::parse(&text);
                 let titles = sections.iter().map(|section| section.title);
-                let own = titles.filter(|title| day.is_title(title));
+                let own = titles.filter(|title| day.matches_title(title));
                 found.extend(own.map(|title| (date, title.to_owned())));
             }
         }
@@ -49,22 +53,25 @@ impl Layers {
     }
 
     /// Whether anything is left of a day that says it: most days do not, and are not touched.
-    fn said_on(&self, day: Date, what: &Forget) -> Result<bool> {
-        let files = [disk::read(&self.path(Layer::Daily, day))?, disk::read(&self.archived(day))?];
+    fn day_contains(&self, day: Date, what: &ForgetTarget) -> Result<bool> {
+        let files = [
+            layer_file::read(&self.path(Layer::Daily, day))?,
+            layer_file::read(&self.archive_path(day))?,
+        ];
         let past = self.history(Layer::Daily, day).all()?.into_iter().map(|past| past.text);
         let mut texts = files.into_iter().chain(past).flatten();
-        Ok(texts.any(|text| what.taken_from(&text) != text))
+        Ok(texts.any(|text| what.redact(&text) != text))
     }
 }
 
 /// The text without these sentences. A line of which nothing but its mark and its speaker is left goes, and so does a
 /// section without lines.
-pub fn unquoted(text: &str, quotes: &HashSet<String>) -> String {
-    let sections = Sections::of(text);
-    sections.pieces().filter_map(|(_, piece, _)| piece_without(piece, quotes)).collect()
+pub fn remove_quotes(text: &str, quotes: &HashSet<String>) -> String {
+    let sections = MarkdownSections::parse(text);
+    sections.headed_texts().filter_map(|(_, piece, _)| section_without(piece, quotes)).collect()
 }
 
-fn piece_without(piece: &str, quotes: &HashSet<String>) -> Option<String> {
+fn section_without(piece: &str, quotes: &HashSet<String>) -> Option<String> {
     let lines = piece.split_inclusive('\n').filter_map(|line| line_without(line, quotes));
     let kept: String = lines.collect();
     let (heading, below) = kept.split_once('\n').unwrap_or((&kept, ""));
@@ -75,7 +82,7 @@ fn piece_without(piece: &str, quotes: &HashSet<String>) -> Option<String> {
 fn line_without(line: &str, quotes: &HashSet<String>) -> Option<String> {
     let mut kept = String::new();
     for sentence in sentences(line) {
-        kept += quote_in(sentence, quotes).map_or(sentence, |at| &sentence[..at]);
+        kept += find_quote(sentence, quotes).map_or(sentence, |at| &sentence[..at]);
     }
     let trimmed = line.trim();
     if kept.trim_end() == trimmed {
@@ -88,7 +95,7 @@ fn line_without(line: &str, quotes: &HashSet<String>) -> Option<String> {
 }
 
 /// Where a quote begins in a sentence that ends with it: at its beginning, after the mark of a list, or after a speaker.
-fn quote_in(sentence: &str, quotes: &HashSet<String>) -> Option<usize> {
+fn find_quote(sentence: &str, quotes: &HashSet<String>) -> Option<usize> {
     let bare = sentence.trim_start_matches(['-', '*', '>', ' ']);
     let start = sentence.len() - bare.len();
     let speakers = bare.match_indices(": ").map(|(at, colon)| start + at + colon.len());
@@ -98,31 +105,31 @@ fn quote_in(sentence: &str, quotes: &HashSet<String>) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::summary::{Said, quotable, summarize};
+    use crate::text::summary::{Utterance, quotable_sentences, summarize};
 
     fn quotes(text: &str) -> HashSet<String> {
-        quotable(text).collect()
+        quotable_sentences(text).collect()
     }
 
     #[test]
     fn a_quoted_sentence_goes_with_its_line_and_others_stay() {
         let log =
             "## Session s (3 turns)\n\n- anna: The move is on March 14.\n- bot: Noted for March.\n";
-        let kept = unquoted(log, &quotes("Hi! The move is on March 14."));
+        let kept = remove_quotes(log, &quotes("Hi! The move is on March 14."));
         assert_eq!(kept, "## Session s (3 turns)\n\n- bot: Noted for March.\n");
         let log = "## 会话 s（2 条）\n\n- 小王: 我们下个月搬家到杭州。\n\n## 其他\n\n天气好\n";
-        assert_eq!(unquoted(log, &quotes("我们下个月搬家到杭州。")), "## 其他\n\n天气好\n");
+        assert_eq!(remove_quotes(log, &quotes("我们下个月搬家到杭州。")), "## 其他\n\n天气好\n");
     }
 
     #[test]
     fn what_a_person_added_to_the_line_stays_and_a_part_of_a_sentence_is_none() {
         let log = "- anna: The move is on March 14. Call Bob!\n- ben: She said the move is on March 14.\n";
-        let kept = unquoted(log, &quotes("the move is on March 14. Call Bob!"));
+        let kept = remove_quotes(log, &quotes("the move is on March 14. Call Bob!"));
         assert_eq!(
             kept,
             "- anna: The move is on March 14.\n- ben: She said the move is on March 14.\n"
         );
-        assert_eq!(unquoted(log, &quotes("ok. March 14.")), log);
+        assert_eq!(remove_quotes(log, &quotes("ok. March 14.")), log);
     }
 
     #[test]
@@ -133,8 +140,8 @@ mod tests {
         ];
         for text in texts {
             for by in ["", "anna", "Dr. No", "用户"] {
-                let log = summarize(&[Said { by, text, by_user: true }], 300);
-                assert_eq!(unquoted(&log, &quotes(text)), "", "{log}");
+                let log = summarize(&[Utterance { speaker: by, text, is_user: true }], 300);
+                assert_eq!(remove_quotes(&log, &quotes(text)), "", "{log}");
             }
         }
     }

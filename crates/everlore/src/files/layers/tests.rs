@@ -16,8 +16,8 @@ fn now() -> Zoned {
     "2026-03-02T10:00:00+08:00[Asia/Shanghai]".parse().unwrap()
 }
 
-fn by(actor: Actor) -> By {
-    By { actor, now: now() }
+fn edit_context(actor: Actor) -> EditContext {
+    EditContext { actor, now: now() }
 }
 
 fn add(section: &str, content: &str) -> LayerEdit {
@@ -28,7 +28,7 @@ fn today() -> Date {
     now().date()
 }
 
-fn told(error: &Error) -> String {
+fn error_with_hint(error: &Error) -> String {
     format!("{error} | {}", error.hint())
 }
 
@@ -38,7 +38,8 @@ fn a_missing_file_reads_as_empty_and_the_first_edit_makes_it() {
     let layers = layers(home.path());
     for layer in Layer::ALL {
         assert_eq!(layers.read(layer, today()).unwrap().text, "");
-        let change = layers.edit(layer, &add("偏好", "喜欢茶"), &by(Actor::Agent)).unwrap();
+        let change =
+            layers.edit(layer, &add("偏好", "喜欢茶"), &edit_context(Actor::Agent)).unwrap();
         assert_eq!(change.layer.text, "## 偏好\n\n喜欢茶\n");
         assert_eq!((change.change, change.layer.usage.chars), (Some(1), 11));
         assert_eq!(fs::read_to_string(&change.layer.path).unwrap(), change.layer.text);
@@ -55,23 +56,26 @@ fn a_missing_file_reads_as_empty_and_the_first_edit_makes_it() {
 fn the_first_run_writes_a_soul_in_the_language_asked_for_and_never_again() {
     let home = TempDir::new().unwrap();
     let layers = layers(home.path());
-    assert!(layers.first_run(Language::Chinese, &now()).unwrap());
+    assert!(layers.create_default_soul(Language::Chinese, &now()).unwrap());
     let soul = layers.read(Layer::Soul, today()).unwrap();
     assert!(soul.text.contains("长期记忆") && soul.usage.chars <= soul.usage.budget);
-    assert!(!layers.first_run(Language::English, &now()).unwrap());
+    assert!(!layers.create_default_soul(Language::English, &now()).unwrap());
     fs::remove_file(&soul.path).unwrap();
-    assert!(!layers.first_run(Language::English, &now()).unwrap(), "it was removed on purpose");
+    assert!(
+        !layers.create_default_soul(Language::English, &now()).unwrap(),
+        "it was removed on purpose"
+    );
     let other = TempDir::new().unwrap();
     fs::write(other.path().join("SOUL.md"), "mine").unwrap();
-    assert!(!self::layers(other.path()).first_run(Language::English, &now()).unwrap());
+    assert!(!self::layers(other.path()).create_default_soul(Language::English, &now()).unwrap());
     assert_eq!(fs::read_to_string(other.path().join("SOUL.md")).unwrap(), "mine");
 }
 
 #[test]
 fn the_default_souls_are_sections_within_their_budget() {
     for soul in DEFAULT_SOUL {
-        assert!(chars(soul) < LayersConfig::default().soul_chars);
-        assert_eq!(Sections::of(soul).iter().count(), 2);
+        assert!(count_chars(soul) < LayersConfig::default().soul_chars);
+        assert_eq!(MarkdownSections::parse(soul).iter().count(), 2);
     }
 }
 
@@ -96,7 +100,7 @@ fn agents_and_users_never_share_what_is_about_a_user() {
                 "{agent} {user} {layer}"
             );
             of(agent, user)
-                .edit(layer, &add("who", &format!("{agent} {user}")), &by(Actor::Agent))
+                .edit(layer, &add("who", &format!("{agent} {user}")), &edit_context(Actor::Agent))
                 .unwrap();
         }
     }
@@ -104,7 +108,7 @@ fn agents_and_users_never_share_what_is_about_a_user() {
         let read = of(agent, user).read(Layer::User, today()).unwrap().text;
         assert_eq!(read, format!("## who\n\n{agent} {user}\n"));
     }
-    of("anna", "bob").edit(Layer::Soul, &add("who", "anna"), &by(Actor::Agent)).unwrap();
+    of("anna", "bob").edit(Layer::Soul, &add("who", "anna"), &edit_context(Actor::Agent)).unwrap();
     assert_eq!(of("anna", "eve").read(Layer::Soul, today()).unwrap().text, "## who\n\nanna\n");
     assert_eq!(of("default", "bob").read(Layer::Soul, today()).unwrap().text, "");
     assert_eq!(Layers::all(home.path(), &LayersConfig::default()).len(), 3 + 2 + 2);
@@ -116,11 +120,11 @@ fn a_protected_soul_is_changed_by_people_only() {
     let config = LayersConfig { soul_read_only: true, ..LayersConfig::default() };
     let layers = Layers::new(home.path(), &Scope::default(), &config);
     for actor in [Actor::Agent, Actor::Engine] {
-        let error = layers.edit(Layer::Soul, &add("a", "b"), &by(actor)).unwrap_err();
-        assert!(told(&error).contains("ask the user"), "{error}");
-        assert!(layers.edit(Layer::User, &add("a", "b"), &by(actor)).is_ok());
+        let error = layers.edit(Layer::Soul, &add("a", "b"), &edit_context(actor)).unwrap_err();
+        assert!(error_with_hint(&error).contains("ask the user"), "{error}");
+        assert!(layers.edit(Layer::User, &add("a", "b"), &edit_context(actor)).is_ok());
     }
-    assert!(layers.edit(Layer::Soul, &add("a", "b"), &by(Actor::Person)).is_ok());
+    assert!(layers.edit(Layer::Soul, &add("a", "b"), &edit_context(Actor::Person)).is_ok());
 }
 
 #[test]
@@ -136,7 +140,7 @@ fn what_cannot_be_read_is_named_and_left_alone() {
         fs::write(&path, &bytes).unwrap();
         let error = layers.read(Layer::User, today()).unwrap_err();
         assert!(error.to_string().contains(reason), "{error}");
-        assert!(layers.edit(Layer::User, &add("a", "b"), &by(Actor::Agent)).is_err());
+        assert!(layers.edit(Layer::User, &add("a", "b"), &edit_context(Actor::Agent)).is_err());
         assert!(layers.snapshot(today()).is_err());
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
@@ -156,7 +160,8 @@ fn a_link_stays_a_link_and_permissions_stay_as_they_are() {
     fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
     symlink(&real, &path).unwrap();
     let layers = layers(home.path());
-    let change = layers.edit(Layer::Soul, &add("Who", "more"), &by(Actor::Agent)).unwrap();
+    let change =
+        layers.edit(Layer::Soul, &add("Who", "more"), &edit_context(Actor::Agent)).unwrap();
     assert_eq!(change.layer.link_to.as_deref(), Some(real.as_path()));
     assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
     assert_eq!(fs::read_to_string(&real).unwrap(), "## Who\nme\nmore\n");
@@ -168,11 +173,14 @@ fn a_link_stays_a_link_and_permissions_stay_as_they_are() {
         "",
         "a link to nothing reads as empty"
     );
-    layers.edit(Layer::Soul, &add("Who", "again"), &by(Actor::Agent)).unwrap();
+    layers.edit(Layer::Soul, &add("Who", "again"), &edit_context(Actor::Agent)).unwrap();
     assert!(real.is_file() && fs::symlink_metadata(&path).unwrap().is_symlink());
     fs::remove_file(&path).unwrap();
     symlink("SOUL.md", &path).unwrap();
-    assert!(layers.edit(Layer::Soul, &add("Who", "x"), &by(Actor::Agent)).is_err(), "a circle");
+    assert!(
+        layers.edit(Layer::Soul, &add("Who", "x"), &edit_context(Actor::Agent)).is_err(),
+        "a circle"
+    );
 }
 
 #[cfg(unix)]
@@ -181,12 +189,13 @@ fn new_files_are_for_the_user_alone_and_protected_ones_are_not_replaced() {
     use std::os::unix::fs::PermissionsExt;
     let home = TempDir::new().unwrap();
     let layers = layers(home.path());
-    let path = layers.edit(Layer::User, &add("a", "b"), &by(Actor::Agent)).unwrap().layer.path;
+    let path =
+        layers.edit(Layer::User, &add("a", "b"), &edit_context(Actor::Agent)).unwrap().layer.path;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
     assert_eq!(mode(&path.with_file_name(".history").join("USER.jsonl")), 0o600);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
-    let error = layers.edit(Layer::User, &add("a", "c"), &by(Actor::Agent)).unwrap_err();
+    let error = layers.edit(Layer::User, &add("a", "c"), &edit_context(Actor::Agent)).unwrap_err();
     assert!(error.to_string().contains("is write-protected"), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "## a\n\nb\n");
 }
@@ -195,11 +204,11 @@ fn new_files_are_for_the_user_alone_and_protected_ones_are_not_replaced() {
 fn every_change_is_in_the_history_and_can_be_taken_back() {
     let home = TempDir::new().unwrap();
     let layers = layers(home.path());
-    let agent = by(Actor::Agent);
+    let agent = edit_context(Actor::Agent);
     let path = layers.edit(Layer::User, &add("茶", "龙井"), &agent).unwrap().layer.path;
     fs::write(&path, "## 茶\n\n龙井\nby hand\n").unwrap();
     layers.edit(Layer::User, &LayerEdit::Remove { section: "茶".into() }, &agent).unwrap();
-    let past = layers.past(Layer::User, today(), &agent).unwrap();
+    let past = layers.revisions(Layer::User, today(), &agent).unwrap();
     let told: Vec<_> =
         past.iter().map(|past| (past.number, past.actor, past.cause.as_str())).collect();
     assert_eq!(
@@ -210,7 +219,7 @@ fn every_change_is_in_the_history_and_can_be_taken_back() {
             (3, Actor::Agent, "remove `茶`"),
         ]
     );
-    let person = by(Actor::Person);
+    let person = edit_context(Actor::Person);
     let later = layers.undo(Layer::User, today(), Some(1), &person).unwrap_err();
     assert!(later.hint().contains("everlore layer undo user 3"), "{}", later.hint());
     let undone = layers.undo(Layer::User, today(), None, &person).unwrap();
@@ -224,7 +233,7 @@ fn every_change_is_in_the_history_and_can_be_taken_back() {
 fn a_write_that_broke_off_is_noticed_and_no_line_of_the_history_is_torn() {
     let home = TempDir::new().unwrap();
     let layers = layers(home.path());
-    let agent = by(Actor::Agent);
+    let agent = edit_context(Actor::Agent);
     let path = layers.edit(Layer::User, &add("a", "one"), &agent).unwrap().layer.path;
     let one = fs::read(&path).unwrap();
     layers.edit(Layer::User, &add("a", "two"), &agent).unwrap();
@@ -236,7 +245,7 @@ fn a_write_that_broke_off_is_noticed_and_no_line_of_the_history_is_torn() {
     fs::write(&history, bytes).unwrap();
     layers.edit(Layer::User, &add("a", "three"), &agent).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "## a\n\none\nthree\n");
-    let past = layers.past(Layer::User, today(), &agent).unwrap();
+    let past = layers.revisions(Layer::User, today(), &agent).unwrap();
     let causes: Vec<_> = past.iter().map(|past| past.cause.as_str()).collect();
     assert_eq!(
         causes,
@@ -253,7 +262,7 @@ fn a_write_that_broke_off_is_noticed_and_no_line_of_the_history_is_torn() {
 fn the_history_is_bounded() {
     let home = TempDir::new().unwrap();
     let layers = layers(home.path());
-    let past = |number| Past {
+    let past = |number| LayerRevision {
         number,
         at: now().timestamp(),
         actor: Actor::Agent,
@@ -266,7 +275,7 @@ fn the_history_is_bounded() {
     history.append(&past(1_000)).unwrap();
     let after = history.all().unwrap();
     assert_eq!((after.len(), after[0].number), (500, 501));
-    history.append(&Past { text: Some("长".repeat(3_000_000)), ..past(1_001) }).unwrap();
+    history.append(&LayerRevision { text: Some("长".repeat(3_000_000)), ..past(1_001) }).unwrap();
     let after = history.all().unwrap();
     assert_eq!((after.len(), after[0].number), (1, 1_001), "the last one always stays");
 }
@@ -275,26 +284,27 @@ fn the_history_is_bounded() {
 fn what_is_forgotten_is_gone_from_the_file_and_from_all_it_said_before() {
     let home = TempDir::new().unwrap();
     let layers = layers(home.path());
-    let agent = by(Actor::Agent);
+    let agent = edit_context(Actor::Agent);
     layers.edit(Layer::User, &add("Health", "allergic to peanuts"), &agent).unwrap();
     layers.edit(Layer::User, &add("Likes", "喜欢茶"), &agent).unwrap();
     layers.edit(Layer::User, &LayerEdit::Remove { section: "Health".into() }, &agent).unwrap();
     layers.edit(Layer::User, &add("Likes", "password 密码 1234"), &agent).unwrap();
-    let forget =
-        |what: Forget| layers.forget(Layer::User, today(), &what, &by(Actor::Person)).unwrap();
-    let receipt = forget(Forget::Section("health".into()));
+    let forget = |what: ForgetTarget| {
+        layers.forget(Layer::User, today(), &what, &edit_context(Actor::Person)).unwrap()
+    };
+    let receipt = forget(ForgetTarget::Section("health".into()));
     assert_eq!((receipt.file, receipt.images), (false, 2));
-    let receipt = forget(Forget::Text("password 密码 1234".into()));
+    let receipt = forget(ForgetTarget::Text("password 密码 1234".into()));
     assert_eq!((receipt.file, receipt.images), (true, 2));
     for entry in fs::read_dir(home.path().join("memories/.history")).unwrap() {
         let bytes = fs::read_to_string(entry.unwrap().path()).unwrap();
         assert!(!bytes.contains("peanuts") && !bytes.contains("1234"), "{bytes}");
     }
     assert_eq!(layers.read(Layer::User, today()).unwrap().text, "## Likes\n\n喜欢茶\n\n");
-    let past = layers.past(Layer::User, today(), &agent).unwrap();
+    let past = layers.revisions(Layer::User, today(), &agent).unwrap();
     assert_eq!(past.last().unwrap().cause, "forget", "the file still says what the history says");
-    assert_eq!(forget(Forget::Text("peanuts".into())), ForgottenText::default());
-    assert!(forget(Forget::All).file);
+    assert_eq!(forget(ForgetTarget::Text("peanuts".into())), LayerForgetReceipt::default());
+    assert!(forget(ForgetTarget::All).file);
     assert_eq!(layers.read(Layer::User, today()).unwrap().text, "");
 }
 
@@ -304,10 +314,12 @@ fn a_whole_file_is_replaced_only_if_nobody_changed_it_meanwhile() {
     let layers = layers(home.path());
     let edit =
         |before: &str, text: &str| LayerEdit::Write { before: before.into(), text: text.into() };
-    layers.edit(Layer::User, &edit("", "mine"), &by(Actor::Person)).unwrap();
-    let error = layers.edit(Layer::User, &edit("", "late"), &by(Actor::Person)).unwrap_err();
+    layers.edit(Layer::User, &edit("", "mine"), &edit_context(Actor::Person)).unwrap();
+    let error =
+        layers.edit(Layer::User, &edit("", "late"), &edit_context(Actor::Person)).unwrap_err();
     assert_eq!(error.code(), "conflict");
-    let same = layers.edit(Layer::User, &edit("mine", "mine"), &by(Actor::Person)).unwrap();
+    let same =
+        layers.edit(Layer::User, &edit("mine", "mine"), &edit_context(Actor::Person)).unwrap();
     assert_eq!(same.change, None);
 }
 
@@ -315,7 +327,7 @@ fn a_whole_file_is_replaced_only_if_nobody_changed_it_meanwhile() {
 fn a_snapshot_holds_the_four_layers_within_their_budgets() {
     let home = TempDir::new().unwrap();
     let layers = layers(home.path());
-    assert_eq!(layers.snapshot(today()).unwrap(), Snapshot::default());
+    assert_eq!(layers.snapshot(today()).unwrap(), LayerSnapshot::default());
     for (layer, day) in [
         (Layer::Soul, today()),
         (Layer::User, today()),
@@ -330,7 +342,7 @@ fn a_snapshot_holds_the_four_layers_within_their_budgets() {
     let snapshot = layers.snapshot(today()).unwrap();
     assert!(snapshot.soul.chars <= 2_000 && snapshot.soul.cut_chars > 0);
     assert!(snapshot.user.chars <= 1_400 && snapshot.user.text.contains("[… cut here"));
-    assert_eq!(snapshot.memory, View::default());
+    assert_eq!(snapshot.memory, LayerView::default());
     assert!(snapshot.daily.text.starts_with("# 2026-03-01\n\n## 标题 2026-03-01"));
     assert!(
         snapshot.daily.text.contains("\n\n# 2026-03-02\n\n")
@@ -353,7 +365,11 @@ fn many_threads_that_change_different_sections_lose_nothing() {
             scope.spawn(move || {
                 for turn in 0..25 {
                     layers
-                        .edit(Layer::Memory, &add(name, &format!("- {turn}")), &by(Actor::Agent))
+                        .edit(
+                            Layer::Memory,
+                            &add(name, &format!("- {turn}")),
+                            &edit_context(Actor::Agent),
+                        )
                         .unwrap();
                 }
             });
@@ -362,7 +378,7 @@ fn many_threads_that_change_different_sections_lose_nothing() {
     let text = layers.read(Layer::Memory, today()).unwrap().text;
     let expected: String = (0..25).map(|turn| format!("- {turn}\n")).collect();
     for name in ["甲", "乙", "丙", "丁"] {
-        let sections = Sections::of(&text);
+        let sections = MarkdownSections::parse(&text);
         assert_eq!(
             sections.get(name).unwrap().body.trim_start().trim_end().to_owned() + "\n",
             expected
@@ -374,25 +390,25 @@ fn many_threads_that_change_different_sections_lose_nothing() {
 fn old_days_are_put_away_and_late_words_join_them() {
     let home = TempDir::new().unwrap();
     let layers = layers(home.path());
-    let at = |day: &str| By {
+    let at = |day: &str| EditContext {
         actor: Actor::Agent,
         now: format!("{day}T12:00:00[UTC]").parse().unwrap(),
     };
     for day in ["2026-02-27", "2026-03-01", "2026-03-02"] {
-        layers.log("聊天", day, &at(day)).unwrap();
+        layers.append_to_today("聊天", day, &at(day)).unwrap();
     }
     let old = layers.old_days(today()).unwrap();
     assert_eq!(old.iter().map(|day| day.date).collect::<Vec<_>>(), [date(2026, 2, 27)]);
-    assert!(layers.put_away(&old[0]).unwrap());
+    assert!(layers.archive_day(&old[0]).unwrap());
     assert!(layers.old_days(today()).unwrap().is_empty());
     assert!(home.path().join("memories/daily/archive/2026-02-27.md").is_file());
-    layers.log("late", "word", &at("2026-02-27")).unwrap();
+    layers.append_to_today("late", "word", &at("2026-02-27")).unwrap();
     let again = layers.old_days(today()).unwrap();
     assert_eq!(again[0].text, "## 聊天\n\n2026-02-27\n\n## late\n\nword\n");
-    layers.log("late", "more", &at("2026-02-27")).unwrap();
-    assert!(!layers.put_away(&again[0]).unwrap(), "it changed meanwhile");
+    layers.append_to_today("late", "more", &at("2026-02-27")).unwrap();
+    assert!(!layers.archive_day(&again[0]).unwrap(), "it changed meanwhile");
     let whole = layers.old_days(today()).unwrap();
-    assert!(layers.put_away(&whole[0]).unwrap());
+    assert!(layers.archive_day(&whole[0]).unwrap());
     assert!(layers.forget_day(date(2026, 2, 27)).unwrap());
     assert!(!layers.forget_day(date(2026, 2, 27)).unwrap());
 }
@@ -424,9 +440,9 @@ proptest! {
         fs::write(&path, &by_hand).unwrap();
         for edit in &edits {
             let before = fs::read_to_string(&path).unwrap();
-            let result = layers.edit(Layer::User, edit, &by(Actor::Agent));
+            let result = layers.edit(Layer::User, edit, &edit_context(Actor::Agent));
             let after = fs::read_to_string(&path).unwrap();
-            prop_assert!(chars(&after) <= 150.max(chars(&before)));
+            prop_assert!(count_chars(&after) <= 150.max(count_chars(&before)));
             match result {
                 Ok(change) => prop_assert_eq!(change.layer.text, after),
                 Err(_) => prop_assert_eq!(before, after, "a refused change leaves the file"),

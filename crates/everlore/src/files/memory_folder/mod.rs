@@ -5,17 +5,17 @@
 //! documentation holds: `Error: ` before some sentences, sizes such as `4.0K`, no slash after directories.
 //!
 //! A command is first worked out and then done, both under a lock that other processes honour. In between, the caller may
-//! keep what will be lost (see [`Prepared::changes`]). No change leaves half a file: a text is written beside, synced and
+//! keep what will be lost (see [`PreparedCommand::changes`]). No change leaves half a file: a text is written beside, synced and
 //! renamed into place, and a folder is taken out in one step before it is taken apart.
 
 mod path;
-mod text;
+mod text_edit;
 #[cfg(unix)]
-mod tree;
+mod folder_handle;
 #[cfg(not(unix))]
-#[path = "tree_elsewhere.rs"]
-mod tree;
-mod survey;
+#[path = "folder_handle_unsupported.rs"]
+mod folder_handle;
+mod walk;
 mod plan;
 #[cfg(test)]
 mod tests;
@@ -28,9 +28,9 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use self::{
+    folder_handle::FolderHandle,
     path::MemoryPath,
-    plan::{Desk, Plan},
-    tree::Folder,
+    plan::{CommandPlan, CommandPlanner},
 };
 use crate::{
     error::{Error, Result},
@@ -40,7 +40,7 @@ use crate::{
 /// What an agent can do with its folder. Paths begin with `/memories`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
-pub enum Command {
+pub enum MemoryToolCommand {
     /// Shows a directory, or a file with line numbers.
     View {
         /// What to show.
@@ -89,7 +89,7 @@ pub enum Command {
     },
 }
 
-impl Command {
+impl MemoryToolCommand {
     /// Masks the secrets that it would write and says what they were.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         match self {
@@ -116,7 +116,7 @@ impl Command {
 
 /// How much a folder may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct MemoryFolderLimits {
     /// The most bytes a file may be given.
     pub max_file_bytes: usize,
     /// The most files.
@@ -125,7 +125,7 @@ pub struct Limits {
     pub max_total_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for MemoryFolderLimits {
     /// A file as large as hosted memory stores take, which is as much as one answer can show; as many as a large vault has
     /// beside the agent's own, which are looked through in some milliseconds at each new file.
     fn default() -> Self {
@@ -137,12 +137,12 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryFolder {
     root: PathBuf,
-    limits: Limits,
+    limits: MemoryFolderLimits,
 }
 
 /// What a command answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct MemoryToolOutput {
     /// For the agent.
     pub text: String,
     /// Whether nothing was done and the text says why.
@@ -168,21 +168,21 @@ impl FileChange {
         mask_all([&mut self.before, &mut self.after].into_iter().flatten())
     }
 
-    fn gone(path: String, text: String) -> Self {
+    fn deleted(path: String, text: String) -> Self {
         Self { path, before: Some(text), after: None, moved_from: None }
     }
 }
 
 /// A command that is worked out and not done yet. The folder is locked as long as it lives.
-pub struct Prepared {
-    root: Folder,
-    answer: Answer,
-    step: Step,
+pub struct PreparedCommand {
+    root: FolderHandle,
+    output: MemoryToolOutput,
+    step: FolderStep,
     changes: Vec<FileChange>,
 }
 
 /// What is done to the folder.
-enum Step {
+enum FolderStep {
     Nothing,
     Write { path: MemoryPath, before: Option<String>, after: String },
     Remove(MemoryPath),
@@ -191,22 +191,22 @@ enum Step {
 
 /// Why a command cannot be done.
 #[derive(Debug)]
-enum Stop {
+enum FolderCommandError {
     /// The agent is told why and what to do.
     Refused(String),
     /// The disk failed.
-    Failed(io::Error),
+    Io(io::Error),
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for FolderCommandError {
     fn from(error: io::Error) -> Self {
-        Self::Failed(error)
+        Self::Io(error)
     }
 }
 
 impl MemoryFolder {
     /// The folder at `root`, which is made when it is first used.
-    pub fn new(root: impl Into<PathBuf>, limits: Limits) -> Self {
+    pub fn new(root: impl Into<PathBuf>, limits: MemoryFolderLimits) -> Self {
         Self { root: root.into(), limits }
     }
 
@@ -216,101 +216,109 @@ impl MemoryFolder {
     }
 
     /// Works a command out and does it.
-    pub fn run(&self, command: &Command) -> Result<Answer> {
+    pub fn run(&self, command: &MemoryToolCommand) -> Result<MemoryToolOutput> {
         self.prepare(command)?.commit()
     }
 
     /// Works a command out, once nobody else is changing the folder.
-    pub fn prepare(&self, command: &Command) -> Result<Prepared> {
-        let failed = |error| self.failed(error);
-        let changes = !matches!(command, Command::View { .. });
-        let root = Folder::root(&self.root).map_err(failed)?;
+    pub fn prepare(&self, command: &MemoryToolCommand) -> Result<PreparedCommand> {
+        let failed = |error| self.io_error(error);
+        let changes = !matches!(command, MemoryToolCommand::View { .. });
+        let root = FolderHandle::open_root(&self.root).map_err(failed)?;
         root.lock(changes).map_err(failed)?;
         if changes {
-            root.sweep().map_err(failed)?;
+            root.remove_temp_files().map_err(failed)?;
         }
-        match (Desk { root: &root, limits: &self.limits }).plan(command) {
-            Ok(Plan { text, step, changes }) => {
-                Ok(Prepared { root, answer: Answer { text, is_error: false }, step, changes })
-            }
-            Err(Stop::Refused(text)) => Ok(Prepared {
+        match (CommandPlanner { root: &root, limits: &self.limits }).plan(command) {
+            Ok(CommandPlan { text, step, changes }) => Ok(PreparedCommand {
                 root,
-                answer: Answer { text, is_error: true },
-                step: Step::Nothing,
+                output: MemoryToolOutput { text, is_error: false },
+                step,
+                changes,
+            }),
+            Err(FolderCommandError::Refused(text)) => Ok(PreparedCommand {
+                root,
+                output: MemoryToolOutput { text, is_error: true },
+                step: FolderStep::Nothing,
                 changes: Vec::new(),
             }),
-            Err(Stop::Failed(error)) => Err(failed(error)),
+            Err(FolderCommandError::Io(error)) => Err(failed(error)),
         }
     }
 
-    fn failed(&self, error: io::Error) -> Error {
+    fn io_error(&self, error: io::Error) -> Error {
         Error::io(self.root.display().to_string(), error)
     }
 }
 
-impl Prepared {
+impl PreparedCommand {
     /// What will become of which file, so that what is lost can be kept first.
     pub fn changes(&self) -> &[FileChange] {
         &self.changes
     }
 
     /// Does it. When it returns, the change survives a power cut.
-    pub fn commit(self) -> Result<Answer> {
+    pub fn commit(self) -> Result<MemoryToolOutput> {
         let done = match &self.step {
-            Step::Nothing => Ok(()),
-            Step::Write { path, before, after } => self.write(path, before.as_deref(), after),
-            Step::Remove(path) => self.remove(path),
-            Step::Rename(from, to) => self.rename(from, to),
+            FolderStep::Nothing => Ok(()),
+            FolderStep::Write { path, before, after } => self.write(path, before.as_deref(), after),
+            FolderStep::Remove(path) => self.remove(path),
+            FolderStep::Rename(from, to) => self.rename(from, to),
         };
         match done {
-            Ok(()) => Ok(self.answer),
-            Err(Stop::Refused(text)) => Ok(Answer { text, is_error: true }),
-            Err(Stop::Failed(error)) => {
+            Ok(()) => Ok(self.output),
+            Err(FolderCommandError::Refused(text)) => Ok(MemoryToolOutput { text, is_error: true }),
+            Err(FolderCommandError::Io(error)) => {
                 // What was on its way is of no use; if it cannot be removed now, the next change does.
-                let _ = self.root.sweep();
+                let _ = self.root.remove_temp_files();
                 Err(Error::io("changing the memory folder", error))
             }
         }
     }
 
-    fn write(&self, path: &MemoryPath, before: Option<&str>, after: &str) -> Result<(), Stop> {
-        let (parent, name) = self.parent(path)?;
+    fn write(
+        &self,
+        path: &MemoryPath,
+        before: Option<&str>,
+        after: &str,
+    ) -> Result<(), FolderCommandError> {
+        let (parent, name) = self.open_parent(path)?;
         // People do not take the lock: what one of them wrote meanwhile must not be lost.
-        let found = match (parent.node(name)?, before) {
-            (tree::Node::Absent, None) => true,
-            (tree::Node::File(_), Some(text)) => {
-                parent.read(name, text.len() as u64)? == text.as_bytes()
+        let found = match (parent.stat(name)?, before) {
+            (folder_handle::FolderNode::Absent, None) => true,
+            (folder_handle::FolderNode::File(_), Some(text)) => {
+                parent.read_limited(name, text.len() as u64)? == text.as_bytes()
             }
             _ => false,
         };
         if !found {
             let path = path.given();
-            return Err(Stop::Refused(format!(
+            return Err(FolderCommandError::Refused(format!(
                 "Error: {path} was changed by someone else meanwhile. View it again and repeat the change."
             )));
         }
-        let temporary = self.root.temporary(after.as_bytes())?;
-        Ok(self.root.moved(&temporary, &parent, name)?)
+        let temporary = self.root.write_temp(after.as_bytes())?;
+        Ok(self.root.rename_to(&temporary, &parent, name)?)
     }
 
-    fn remove(&self, path: &MemoryPath) -> Result<(), Stop> {
-        let (parent, name) = self.parent(path)?;
-        Ok(self.root.removed_from(&parent, name)?)
+    fn remove(&self, path: &MemoryPath) -> Result<(), FolderCommandError> {
+        let (parent, name) = self.open_parent(path)?;
+        Ok(self.root.remove_from(&parent, name)?)
     }
 
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), Stop> {
-        let (source, name) = self.parent(from)?;
-        let (target, new_name) = self.parent(to)?;
-        Ok(source.moved(name, &target, new_name)?)
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), FolderCommandError> {
+        let (source, name) = self.open_parent(from)?;
+        let (target, new_name) = self.open_parent(to)?;
+        Ok(source.rename_to(name, &target, new_name)?)
     }
 
     /// The folder that a path lies in, made where it is not there, and the name in it.
-    fn parent<'a>(&self, path: &'a MemoryPath) -> io::Result<(Folder, &'a str)> {
+    fn open_parent<'a>(&self, path: &'a MemoryPath) -> io::Result<(FolderHandle, &'a str)> {
         let missing = || io::Error::other("the memory directory has no parent");
         let (name, above) = path.names().split_last().ok_or_else(missing)?;
-        let mut folder = self.root.sub(".")?;
+        let mut folder = self.root.open_subfolder(".")?;
         for name in above {
-            folder = folder.made(name)?;
+            folder = folder.create_subfolder(name)?;
         }
         Ok((folder, name))
     }

@@ -15,13 +15,13 @@ const MAX_NAME_BYTES: usize = 255;
 pub(super) const MAX_DEPTH: usize = 16;
 
 /// Names that are devices on Windows, where a synced folder may end up.
-const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+const DEVICE_NAMES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
 /// Characters that look like a slash or a backslash and are none.
-const LOOK_ALIKES: [char; 8] = ['∕', '⁄', '⧸', '⧹', '／', '＼', '﹨', '╱'];
+const SLASH_LOOKALIKES: [char; 8] = ['∕', '⁄', '⧸', '⧹', '／', '＼', '﹨', '╱'];
 
 /// Characters that are no part of a file name on some system.
-const FORBIDDEN: [char; 8] = ['\\', ':', '*', '?', '"', '<', '>', '|'];
+const FORBIDDEN_CHARS: [char; 8] = ['\\', ':', '*', '?', '"', '<', '>', '|'];
 
 /// A checked path: the names below the root, none for the root itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,10 +42,10 @@ impl MemoryPath {
         let below =
             given.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         let Some(below) = below else {
-            return Err(format!("Path must start with {ROOT}, got: {}", shown(given)));
+            return Err(format!("Path must start with {ROOT}, got: {}", printable(given)));
         };
         if escapes(below) {
-            return Err(format!("Path {} would escape {ROOT} directory", shown(given)));
+            return Err(format!("Path {} would escape {ROOT} directory", printable(given)));
         }
         let names: Vec<String> = below
             .split('/')
@@ -55,8 +55,8 @@ impl MemoryPath {
         if names.len() > MAX_DEPTH {
             return Err(format!("Path {given} has more than {MAX_DEPTH} levels. Use fewer."));
         }
-        match names.iter().find_map(|name| problem(name)) {
-            Some(problem) => Err(format!("Path {} {problem}", shown(given))),
+        match names.iter().find_map(|name| name_problem(name)) {
+            Some(problem) => Err(format!("Path {} {problem}", printable(given))),
             None => Ok(Self { given: given.to_owned(), names }),
         }
     }
@@ -72,7 +72,7 @@ impl MemoryPath {
     }
 
     /// The one spelling of the path.
-    pub(super) fn plain(&self) -> String {
+    pub(super) fn canonical(&self) -> String {
         self.names.iter().fold(ROOT.to_owned(), |path, name| format!("{path}/{name}"))
     }
 
@@ -89,27 +89,27 @@ fn escapes(below: &str) -> bool {
     loop {
         let folded: String = reading.nfkc().collect();
         let climbs = |text: &str| text.split(['/', '\\']).any(|name| name.trim() == "..");
-        if climbs(&reading) || climbs(&folded) || reading.contains(LOOK_ALIKES) {
+        if climbs(&reading) || climbs(&folded) || reading.contains(SLASH_LOOKALIKES) {
             return true;
         }
-        let decoded = percent_decoded(&reading);
+        let decoded = percent_decode(&reading);
         if decoded == reading {
             return false;
         }
         // An escape that hides a separator or an end of text is never a name.
-        if separators(&decoded) > separators(&reading) || decoded.contains('\0') {
+        if count_separators(&decoded) > count_separators(&reading) || decoded.contains('\0') {
             return true;
         }
         reading = decoded;
     }
 }
 
-fn separators(text: &str) -> usize {
+fn count_separators(text: &str) -> usize {
     text.matches(['/', '\\']).count()
 }
 
 /// The text with each `%XX` replaced by its byte; shorter than before if there was any.
-fn percent_decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -130,10 +130,10 @@ fn percent_decoded(text: &str) -> String {
 }
 
 /// Why a name cannot be used on every system, or should not.
-fn problem(name: &str) -> Option<String> {
+fn name_problem(name: &str) -> Option<String> {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
     let numbered = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
-    let device = DEVICES.contains(&stem.as_str())
+    let device = DEVICE_NAMES.contains(&stem.as_str())
         || numbered.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']));
     if name.starts_with('.') {
         Some("names a hidden item, which is no part of the memory directory. Use a name without a dot at its start.".into())
@@ -144,7 +144,7 @@ fn problem(name: &str) -> Option<String> {
         ))
     } else if name.ends_with(['.', ' ']) || name.starts_with(' ') {
         Some("has a name with a blank around it or a dot at its end. Leave it out.".into())
-    } else if name.contains(FORBIDDEN) || name.chars().any(is_deceptive) {
+    } else if name.contains(FORBIDDEN_CHARS) || name.chars().any(is_deceptive) {
         Some(r#"has a name with a control or hidden character or one of \ : * ? " < > |. Use letters, digits, - and _."#.into())
     } else if device {
         Some(format!("uses the device name `{name}`. Use another name."))
@@ -160,6 +160,6 @@ fn is_deceptive(c: char) -> bool {
 }
 
 /// The path as it can be told: nothing in it steers a terminal.
-fn shown(given: &str) -> String {
+fn printable(given: &str) -> String {
     given.chars().map(|c| if is_deceptive(c) { '\u{fffd}' } else { c }).collect()
 }

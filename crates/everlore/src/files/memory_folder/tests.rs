@@ -12,17 +12,17 @@ use serde_json::{Value, json};
 
 use super::*;
 
-struct Desk {
+struct MemoryFolderFixture {
     home: tempfile::TempDir,
     folder: MemoryFolder,
 }
 
-impl Desk {
+impl MemoryFolderFixture {
     /// A folder beside which lies a file that no command may reach.
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("secret.md"), "secret").unwrap();
-        let folder = MemoryFolder::new(home.path().join("root"), Limits::default());
+        let folder = MemoryFolder::new(home.path().join("root"), MemoryFolderLimits::default());
         Self { home, folder }
     }
 
@@ -49,8 +49,8 @@ impl Desk {
         fs::read_to_string(self.root().join(path)).unwrap()
     }
 
-    fn run(&self, command: Value) -> Answer {
-        let command: Command = serde_json::from_value(command).unwrap();
+    fn run(&self, command: Value) -> MemoryToolOutput {
+        let command: MemoryToolCommand = serde_json::from_value(command).unwrap();
         self.folder.run(&command).unwrap()
     }
 
@@ -70,7 +70,7 @@ impl Desk {
 /// Each row: a command, whether it fails, and the whole answer. They run one after another on one folder.
 #[test]
 fn every_documented_sentence_is_said_to_the_letter() {
-    let desk = Desk::new();
+    let desk = MemoryFolderFixture::new();
     let big = "x\n".repeat(768);
     let rows: Vec<(Value, bool, String)> = vec![
         (json!({"command": "view", "path": "/memories"}), false, "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:\n0B\t/memories".into()),
@@ -101,14 +101,20 @@ fn every_documented_sentence_is_said_to_the_letter() {
         (json!({"command": "view", "path": "/memories/"}), false, "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:\n0B\t/memories\n0B\t/memories/old".into()),
     ];
     for (command, is_error, expected) in rows {
-        assert_eq!(desk.run(command.clone()), Answer { text: expected, is_error }, "{command}");
+        assert_eq!(
+            desk.run(command.clone()),
+            MemoryToolOutput { text: expected, is_error },
+            "{command}"
+        );
     }
 }
 
 #[test]
 fn a_file_of_a_million_lines_is_refused_with_the_documented_sentence() {
-    let desk =
-        Desk::with(&[("long.txt", &"\n".repeat(1_000_000)), ("fits.txt", &"\n".repeat(999_999))]);
+    let desk = MemoryFolderFixture::with(&[
+        ("long.txt", &"\n".repeat(1_000_000)),
+        ("fits.txt", &"\n".repeat(999_999)),
+    ]);
     let view = |path: &str| json!({"command": "view", "path": path, "view_range": [999_999, -1]});
     let said = desk.err(view("/memories/long.txt"));
     assert_eq!(said, "File /memories/long.txt exceeds maximum line limit of 999,999 lines.");
@@ -194,7 +200,7 @@ fn tree(folder: &Path) -> Vec<String> {
 
 #[test]
 fn no_spelling_of_a_path_leaves_the_folder_by_any_command() {
-    let desk = Desk::with(&[("keep.md", "keep"), ("a/b.md", "b")]);
+    let desk = MemoryFolderFixture::with(&[("keep.md", "keep"), ("a/b.md", "b")]);
     let before = tree(desk.home.path());
     for (path, expected) in ATTACKS {
         for command in commands(path) {
@@ -207,7 +213,7 @@ fn no_spelling_of_a_path_leaves_the_folder_by_any_command() {
 
 #[test]
 fn names_and_paths_that_are_too_long_are_refused_in_words() {
-    let desk = Desk::with(&[("keep.md", "keep")]);
+    let desk = MemoryFolderFixture::with(&[("keep.md", "keep")]);
     let longest = format!("/memories/{}", "n".repeat(255));
     desk.ok(json!({"command": "create", "path": longest, "file_text": ""}));
     let cases = [
@@ -226,7 +232,11 @@ fn names_and_paths_that_are_too_long_are_refused_in_words() {
 
 #[test]
 fn links_are_never_followed_wherever_they_point() {
-    let desk = Desk::with(&[("keep.md", "keep"), ("inside.md", "inside"), ("real/b.md", "b")]);
+    let desk = MemoryFolderFixture::with(&[
+        ("keep.md", "keep"),
+        ("inside.md", "inside"),
+        ("real/b.md", "b"),
+    ]);
     let (root, secret) = (desk.root(), desk.home.path().join("secret.md"));
     let outside = desk.home.path().join("outside");
     fs::create_dir(&outside).unwrap();
@@ -266,7 +276,7 @@ fn links_are_never_followed_wherever_they_point() {
 
 #[test]
 fn a_folder_that_is_itself_a_link_is_its_owners_choice() {
-    let desk = Desk::new();
+    let desk = MemoryFolderFixture::new();
     let elsewhere = desk.home.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     symlink(&elsewhere, desk.root()).unwrap();
@@ -276,7 +286,8 @@ fn a_folder_that_is_itself_a_link_is_its_owners_choice() {
 
 #[test]
 fn harmless_spellings_of_a_path_are_the_same_file() {
-    let desk = Desk::with(&[("a/b.md", "text"), ("100%.md", "all"), ("%41.md", "percent")]);
+    let desk =
+        MemoryFolderFixture::with(&[("a/b.md", "text"), ("100%.md", "all"), ("%41.md", "percent")]);
     for path in ["/memories/a/b.md", "/memories//a/./b.md", "/memories/a/b.md/"] {
         assert!(desk.ok(json!({"command": "view", "path": path})).ends_with("     1\ttext"));
     }
@@ -286,7 +297,7 @@ fn harmless_spellings_of_a_path_are_the_same_file() {
 
 #[test]
 fn listings_leave_out_what_is_hidden_and_go_two_levels_deep_but_count_all() {
-    let desk = Desk::with(&[
+    let desk = MemoryFolderFixture::with(&[
         ("a.md", "12345"),
         ("d/e.md", "1234567890"),
         ("d/f/g.md", "123"),
@@ -336,7 +347,7 @@ fn listings_leave_out_what_is_hidden_and_go_two_levels_deep_but_count_all() {
 
 #[test]
 fn a_long_listing_says_how_much_is_left_out() {
-    let desk = Desk::new();
+    let desk = MemoryFolderFixture::new();
     for number in 0..1_003 {
         desk.put(&format!("{number:04}.md"), b"x");
     }
@@ -348,8 +359,11 @@ fn a_long_listing_says_how_much_is_left_out() {
 
 #[test]
 fn ranges_are_checked_against_the_file() {
-    let desk =
-        Desk::with(&[("a.md", "one\ntwo\nthree\n"), ("empty.md", ""), ("open.md", "one\ntwo")]);
+    let desk = MemoryFolderFixture::with(&[
+        ("a.md", "one\ntwo\nthree\n"),
+        ("empty.md", ""),
+        ("open.md", "one\ntwo"),
+    ]);
     let view = |path: &str, range: [i64; 2]| json!({"command": "view", "path": format!("/memories/{path}"), "view_range": range});
     let body = |said: String| said.split_once('\n').unwrap().1.to_owned();
     assert_eq!(body(desk.ok(view("a.md", [2, 2]))), "     2\ttwo");
@@ -396,7 +410,7 @@ fn insertions_keep_every_other_byte() {
         ("a\n\n\nb\n", 2, "x\ny\n", "a\n\nx\ny\n\nb\n"),
     ];
     for (text, line, added, expected) in cases {
-        let desk = Desk::with(&[("f.md", text)]);
+        let desk = MemoryFolderFixture::with(&[("f.md", text)]);
         desk.ok(json!({"command": "insert", "path": "/memories/f.md", "insert_line": line, "insert_text": added}));
         assert_eq!(desk.text("f.md"), expected, "{text:?} {line} {added:?}");
     }
@@ -404,7 +418,7 @@ fn insertions_keep_every_other_byte() {
 
 #[test]
 fn replacements_keep_every_other_byte_and_windows_line_ends() {
-    let desk = Desk::with(&[
+    let desk = MemoryFolderFixture::with(&[
         ("w.md", "one\r\ntwo\r\nthree\r\n"),
         ("z.md", "喜欢茶\n不喝咖啡\n"),
         ("e.md", ""),
@@ -425,7 +439,7 @@ fn replacements_keep_every_other_byte_and_windows_line_ends() {
 
 #[test]
 fn what_is_no_text_is_named_and_never_lost() {
-    let desk = Desk::with(&[("keep.md", "keep")]);
+    let desk = MemoryFolderFixture::with(&[("keep.md", "keep")]);
     desk.put("image.png", b"\x89PNG\xff\xfe");
     desk.put("d/blob.bin", b"\xff");
     desk.put("huge.md", &vec![b'x'; 4 * 1024 * 1024 + 1]);
@@ -457,7 +471,7 @@ fn what_is_no_text_is_named_and_never_lost() {
 
 #[test]
 fn pipes_are_left_alone() {
-    let desk = Desk::with(&[("keep.md", "keep")]);
+    let desk = MemoryFolderFixture::with(&[("keep.md", "keep")]);
     rustix::fs::mknodat(
         rustix::fs::CWD,
         desk.root().join("pipe"),
@@ -474,8 +488,9 @@ fn pipes_are_left_alone() {
 
 #[test]
 fn limits_are_told_with_what_to_do() {
-    let mut desk = Desk::new();
-    desk.folder.limits = Limits { max_file_bytes: 10, max_files: 3, max_total_bytes: 25 };
+    let mut desk = MemoryFolderFixture::new();
+    desk.folder.limits =
+        MemoryFolderLimits { max_file_bytes: 10, max_files: 3, max_total_bytes: 25 };
     let create = |path: &str, text: &str| json!({"command": "create", "path": format!("/memories/{path}"), "file_text": text});
     assert_eq!(
         desk.err(create("a", "12345678901")),
@@ -500,7 +515,7 @@ fn limits_are_told_with_what_to_do() {
 
 #[test]
 fn renames_into_oneself_onto_the_root_or_below_a_file_are_refused() {
-    let desk = Desk::with(&[("d/a.md", "a"), ("f.md", "f")]);
+    let desk = MemoryFolderFixture::with(&[("d/a.md", "a"), ("f.md", "f")]);
     let rename =
         |old: &str, new: &str| json!({"command": "rename", "old_path": old, "new_path": new});
     assert_eq!(
@@ -533,7 +548,7 @@ fn renames_into_oneself_onto_the_root_or_below_a_file_are_refused() {
 
 #[test]
 fn files_and_folders_are_for_the_user_alone() {
-    let desk = Desk::new();
+    let desk = MemoryFolderFixture::new();
     desk.ok(json!({"command": "create", "path": "/memories/d/e/a.md", "file_text": "a"}));
     desk.put("open.md", b"open");
     desk.ok(json!({"command": "insert", "path": "/memories/open.md", "insert_line": 0, "insert_text": "x"}));
@@ -545,7 +560,7 @@ fn files_and_folders_are_for_the_user_alone() {
 
 #[test]
 fn what_an_interrupted_change_left_is_hidden_and_swept_by_the_next() {
-    let desk = Desk::with(&[
+    let desk = MemoryFolderFixture::with(&[
         (".everlore-tool-1-0", "half"),
         (".everlore-tool-1-1/a/b.md", "gone"),
         ("a.md", "a"),
@@ -557,7 +572,7 @@ fn what_an_interrupted_change_left_is_hidden_and_swept_by_the_next() {
 
 #[test]
 fn what_a_person_wrote_meanwhile_is_not_overwritten() {
-    let desk = Desk::with(&[("a.md", "old")]);
+    let desk = MemoryFolderFixture::with(&[("a.md", "old")]);
     let edit = json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "old", "new_str": "new"});
     let edit = desk.folder.prepare(&serde_json::from_value(edit).unwrap()).unwrap();
     desk.put("a.md", b"by hand");
@@ -571,7 +586,7 @@ fn what_a_person_wrote_meanwhile_is_not_overwritten() {
 
 #[test]
 fn a_prepared_change_says_what_each_file_was_and_will_be() {
-    let desk = Desk::with(&[("d/a.md", "a"), ("d/e/b.md", "b"), ("d/.hidden", "h")]);
+    let desk = MemoryFolderFixture::with(&[("d/a.md", "a"), ("d/e/b.md", "b"), ("d/.hidden", "h")]);
     let changes = |command: Value| {
         let prepared = desk.folder.prepare(&serde_json::from_value(command).unwrap()).unwrap();
         let told = |change: &FileChange| {
@@ -597,7 +612,7 @@ fn a_prepared_change_says_what_each_file_was_and_will_be() {
 #[test]
 fn swapping_a_folder_for_a_link_at_any_moment_leads_nowhere() {
     use std::sync::atomic::{AtomicBool, Ordering};
-    let desk = Desk::with(&[("d/a.md", "inside")]);
+    let desk = MemoryFolderFixture::with(&[("d/a.md", "inside")]);
     let outside = desk.home.path().join("outside");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("a.md"), "secret").unwrap();
@@ -632,7 +647,7 @@ fn swapping_a_folder_for_a_link_at_any_moment_leads_nowhere() {
                 _ => json!({"command": "delete", "path": format!("/memories/d/{}", number - 2)}),
             };
             // A folder that goes away in the middle may also be a failure of the disk.
-            let command: Command = serde_json::from_value(command).unwrap();
+            let command: MemoryToolCommand = serde_json::from_value(command).unwrap();
             let answer = desk.folder.run(&command);
             assert!(!format!("{answer:?}").contains("secret"), "{answer:?}");
             reached += usize::from(answer.is_ok_and(|answer| !answer.is_error));

@@ -2,13 +2,13 @@
 
 /// A heading that begins a part of the text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Heading {
+pub(super) struct SectionHeading {
     /// Where its line begins.
     pub(super) start: usize,
     /// Where its line ends, without the line break.
     pub(super) end: usize,
     /// Where the next line begins.
-    pub(super) body: usize,
+    pub(super) body_start: usize,
     /// 1 or 2; deeper ones stay inside their section.
     pub(super) level: usize,
     /// Its text.
@@ -17,25 +17,25 @@ pub(super) struct Heading {
 
 /// A code fence or a comment that is never closed, so that everything after it belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unclosed {
+pub(super) struct UnclosedMarkup {
     /// Where its line begins.
     pub(super) start: usize,
     /// The line it begins on, from 1.
     pub(super) line: usize,
     /// What it is.
-    pub(super) what: &'static str,
+    pub(super) construct: &'static str,
 }
 
 /// A line without its line break, and where it stands.
-pub(super) struct Line<'a> {
+pub(super) struct MarkdownLine<'a> {
     pub(super) start: usize,
     pub(super) text: &'a str,
     /// Where the next line begins.
-    pub(super) next: usize,
+    pub(super) next_start: usize,
 }
 
 /// The lines of a text; `\n`, `\r\n` and `\r` end one.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+pub(super) fn lines(text: &str) -> impl Iterator<Item = MarkdownLine<'_>> {
     let mut start = 0;
     std::iter::from_fn(move || {
         let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
@@ -45,14 +45,15 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
             "" => 0,
             _ => 1,
         };
-        let line = Line { start, text: &rest[..length], next: start + length + ending };
-        start = line.next;
+        let line =
+            MarkdownLine { start, text: &rest[..length], next_start: start + length + ending };
+        start = line.next_start;
         Some(line)
     })
 }
 
 /// What a line may be inside of.
-enum Inside {
+enum ScanState {
     Text,
     Fence {
         mark: char,
@@ -63,107 +64,127 @@ enum Inside {
 }
 
 /// HTML blocks in which markdown means nothing: how a line begins, and what ends them.
-const HTML: [(&str, &[&str]); 8] = [
+const HTML_BLOCKS: [(&str, &[&str]); 8] = [
     ("<!--", &["-->"]),
     ("<?", &["?>"]),
     ("<![CDATA[", &["]]>"]),
     ("<!", &[">"]),
-    ("<pre", RAW),
-    ("<script", RAW),
-    ("<style", RAW),
-    ("<textarea", RAW),
+    ("<pre", RAW_TEXT_ENDS),
+    ("<script", RAW_TEXT_ENDS),
+    ("<style", RAW_TEXT_ENDS),
+    ("<textarea", RAW_TEXT_ENDS),
 ];
 
-const RAW: &[&str] = &["</pre>", "</script>", "</style>", "</textarea>"];
+const RAW_TEXT_ENDS: &[&str] = &["</pre>", "</script>", "</style>", "</textarea>"];
 
-struct Scanner {
-    inside: Inside,
+struct HeadingScanner {
+    state: ScanState,
     /// Where the contents of the open list items begin, outermost first.
-    items: Vec<usize>,
-    opened: Unclosed,
-    headings: Vec<Heading>,
+    item_indents: Vec<usize>,
+    last_opened: UnclosedMarkup,
+    headings: Vec<SectionHeading>,
 }
 
 /// The headings of level 1 and 2 that stand at the top of the text, and what is left open at its end.
-pub(super) fn scan(text: &str) -> (Vec<Heading>, Option<Unclosed>) {
-    let opened = Unclosed { start: 0, line: 0, what: "" };
-    let mut scanner =
-        Scanner { inside: Inside::Text, items: Vec::new(), opened, headings: Vec::new() };
+pub(super) fn scan_headings(text: &str) -> (Vec<SectionHeading>, Option<UnclosedMarkup>) {
+    let opened = UnclosedMarkup { start: 0, line: 0, construct: "" };
+    let mut scanner = HeadingScanner {
+        state: ScanState::Text,
+        item_indents: Vec::new(),
+        last_opened: opened,
+        headings: Vec::new(),
+    };
     // A byte order mark is not part of the first line.
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     for (index, line) in lines(&text[mark..]).enumerate() {
-        let line = Line { start: line.start + mark, text: line.text, next: line.next + mark };
-        scanner.line(&line, index + 1);
+        let line = MarkdownLine {
+            start: line.start + mark,
+            text: line.text,
+            next_start: line.next_start + mark,
+        };
+        scanner.scan_line(&line, index + 1);
     }
-    let open = !matches!(scanner.inside, Inside::Text);
-    (scanner.headings, open.then_some(scanner.opened))
+    let open = !matches!(scanner.state, ScanState::Text);
+    (scanner.headings, open.then_some(scanner.last_opened))
 }
 
-impl Scanner {
-    fn line(&mut self, line: &Line<'_>, number: usize) {
+impl HeadingScanner {
+    fn scan_line(&mut self, line: &MarkdownLine<'_>, number: usize) {
         let blank = line.text.trim().is_empty();
-        let indent = width(line.text);
-        if !blank && self.items.last().is_some_and(|item| indent < *item) {
+        let indent = indent_width(line.text);
+        if !blank && self.item_indents.last().is_some_and(|item| indent < *item) {
             // The list item ends here, and with it what was open inside of it.
-            self.items.retain(|item| indent >= *item);
-            self.inside = Inside::Text;
+            self.item_indents.retain(|item| indent >= *item);
+            self.state = ScanState::Text;
         }
-        let nested = self.items.last().copied().unwrap_or(0);
-        let inner = skip(line.text, nested);
-        match &self.inside {
-            Inside::Fence { mark, length } => {
-                if closes(inner, *mark, *length) {
-                    self.inside = Inside::Text;
+        let nested = self.item_indents.last().copied().unwrap_or(0);
+        let inner = skip_indent(line.text, nested);
+        match &self.state {
+            ScanState::Fence { mark, length } => {
+                if closes_fence(inner, *mark, *length) {
+                    self.state = ScanState::Text;
                 }
             }
-            Inside::Html(ends) => {
-                if has_any(inner, ends) {
-                    self.inside = Inside::Text;
+            ScanState::Html(ends) => {
+                if contains_any(inner, ends) {
+                    self.state = ScanState::Text;
                 }
             }
-            Inside::Text if blank => {}
-            Inside::Text => self.text(line, inner, nested, number),
+            ScanState::Text if blank => {}
+            ScanState::Text => self.scan_text(line, inner, nested, number),
         }
     }
 
-    fn text(&mut self, line: &Line<'_>, inner: &str, nested: usize, number: usize) {
+    fn scan_text(&mut self, line: &MarkdownLine<'_>, inner: &str, nested: usize, number: usize) {
         let (mut inner, mut nested) = (inner, nested);
         while let Some(marker) = list_marker(inner) {
             nested += marker;
-            self.items.push(nested);
+            self.item_indents.push(nested);
             inner = skip_bytes(inner, marker);
         }
-        if width(inner) > 3 {
+        if indent_width(inner) > 3 {
             return;
         }
         let trimmed = inner.trim_start_matches(' ');
-        if let Some((mark, length)) = opens(trimmed) {
-            self.open(Inside::Fence { mark, length }, line, number, "code fence");
-        } else if let Some(ends) = html(trimmed) {
-            self.open(Inside::Html(ends), line, number, "block of HTML or comment");
-        } else if let Some((level, title)) = heading(trimmed).filter(|_| nested == 0) {
+        if let Some((mark, length)) = fence_start(trimmed) {
+            self.open(ScanState::Fence { mark, length }, line, number, "code fence");
+        } else if let Some(ends) = html_block_ends(trimmed) {
+            self.open(ScanState::Html(ends), line, number, "block of HTML or comment");
+        } else if let Some((level, title)) = parse_heading(trimmed).filter(|_| nested == 0) {
             let end = line.start + line.text.len();
             let title = title.to_owned();
-            self.headings.push(Heading { start: line.start, end, body: line.next, level, title });
+            self.headings.push(SectionHeading {
+                start: line.start,
+                end,
+                body_start: line.next_start,
+                level,
+                title,
+            });
         }
     }
 
-    fn open(&mut self, inside: Inside, line: &Line<'_>, number: usize, what: &'static str) {
-        self.inside = inside;
-        self.opened = Unclosed { start: line.start, line: number, what };
+    fn open(
+        &mut self,
+        inside: ScanState,
+        line: &MarkdownLine<'_>,
+        number: usize,
+        what: &'static str,
+    ) {
+        self.state = inside;
+        self.last_opened = UnclosedMarkup { start: line.start, line: number, construct: what };
     }
 }
 
 /// The level and the text of a heading of level 1 or 2.
-fn heading(line: &str) -> Option<(usize, &str)> {
+fn parse_heading(line: &str) -> Option<(usize, &str)> {
     let rest = line.trim_start_matches('#');
     let level = line.len() - rest.len();
     let separated = rest.is_empty() || rest.starts_with([' ', '\t']);
-    ((1..=2).contains(&level) && separated).then(|| (level, without_closing(rest)))
+    ((1..=2).contains(&level) && separated).then(|| (level, strip_closing_hashes(rest)))
 }
 
 /// The text of a heading without the number signs that may close it.
-fn without_closing(rest: &str) -> &str {
+fn strip_closing_hashes(rest: &str) -> &str {
     let blank = [' ', '\t'];
     let text = rest.trim_matches(blank);
     let open = text.trim_end_matches('#');
@@ -171,7 +192,7 @@ fn without_closing(rest: &str) -> &str {
 }
 
 /// The mark and the length of a code fence that begins here.
-fn opens(line: &str) -> Option<(char, usize)> {
+fn fence_start(line: &str) -> Option<(char, usize)> {
     let mark = line.chars().next().filter(|c| ['`', '~'].contains(c))?;
     let rest = line.trim_start_matches(mark);
     let length = line.len() - rest.len();
@@ -179,14 +200,14 @@ fn opens(line: &str) -> Option<(char, usize)> {
     fence.then_some((mark, length))
 }
 
-fn closes(line: &str, mark: char, length: usize) -> bool {
+fn closes_fence(line: &str, mark: char, length: usize) -> bool {
     let trimmed = line.trim_start_matches(' ');
     let rest = trimmed.trim_start_matches(mark);
-    width(line) <= 3 && trimmed.len() - rest.len() >= length && rest.trim().is_empty()
+    indent_width(line) <= 3 && trimmed.len() - rest.len() >= length && rest.trim().is_empty()
 }
 
 /// What ends the block of HTML that begins here, unless this line ends it already.
-fn html(line: &str) -> Option<&'static [&'static str]> {
+fn html_block_ends(line: &str) -> Option<&'static [&'static str]> {
     if !line.starts_with('<') {
         return None;
     }
@@ -201,12 +222,12 @@ fn html(line: &str) -> Option<&'static [&'static str]> {
             _ => rest.is_some(),
         }
     };
-    let (name, ends) = HTML.iter().find(|(name, _)| is_start(name))?;
+    let (name, ends) = HTML_BLOCKS.iter().find(|(name, _)| is_start(name))?;
     let after = line.get(name.len()..).unwrap_or_default();
-    (!has_any(after, ends)).then_some(*ends)
+    (!contains_any(after, ends)).then_some(*ends)
 }
 
-fn has_any(line: &str, ends: &[&str]) -> bool {
+fn contains_any(line: &str, ends: &[&str]) -> bool {
     let lower = line.to_ascii_lowercase();
     ends.iter().any(|end| lower.contains(end))
 }
@@ -230,7 +251,7 @@ fn list_marker(line: &str) -> Option<usize> {
 }
 
 /// How far a line is moved in; a tab goes on to the next multiple of four.
-fn width(line: &str) -> usize {
+fn indent_width(line: &str) -> usize {
     let mut width = 0;
     for c in line.chars() {
         match c {
@@ -243,7 +264,7 @@ fn width(line: &str) -> usize {
 }
 
 /// The line without so many blanks at its beginning.
-fn skip(line: &str, columns: usize) -> &str {
+fn skip_indent(line: &str, columns: usize) -> &str {
     let blanks = line.bytes().take(columns).take_while(|byte| *byte == b' ').count();
     &line[blanks..]
 }

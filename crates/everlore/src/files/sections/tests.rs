@@ -2,21 +2,21 @@
 
 use proptest::prelude::*;
 
-use super::Sections;
+use super::MarkdownSections;
 
 fn titles(text: &str) -> Vec<String> {
-    Sections::of(text).iter().map(|section| section.title.to_owned()).collect()
+    MarkdownSections::parse(text).iter().map(|section| section.title.to_owned()).collect()
 }
 
 fn added(text: &str, title: &str, content: &str) -> String {
-    Sections::of(text).add(title, content).unwrap().text
+    MarkdownSections::parse(text).add(title, content).unwrap().text
 }
 
 fn replaced(text: &str, title: &str, old: &str, new: &str) -> String {
-    Sections::of(text).replace(title, old, new).unwrap().text
+    MarkdownSections::parse(text).replace(title, old, new).unwrap().text
 }
 
-fn refusal(result: crate::Result<super::Edited>) -> String {
+fn refusal(result: crate::Result<super::EditedText>) -> String {
     let error = result.unwrap_err();
     format!("{error} | {}", error.hint())
 }
@@ -25,7 +25,7 @@ fn refusal(result: crate::Result<super::Edited>) -> String {
 fn sections_are_headings_of_the_second_level_only() {
     let text = "intro\n# Book\n## One\n### inner\n##no blank\n##\tTab\n#### deep\n##\n\n## 偏好\nx";
     assert_eq!(titles(text), ["One", "Tab", "", "偏好"]);
-    assert_eq!(Sections::of(text).preamble(), "intro\n");
+    assert_eq!(MarkdownSections::parse(text).preamble(), "intro\n");
 }
 
 #[test]
@@ -60,7 +60,11 @@ fn code_comments_and_lists_hide_headings() {
     for block in hidden {
         let text = format!("## A\n{block}\n## B\nb\n");
         assert_eq!(titles(&text), ["A", "B"], "{block}");
-        assert_eq!(Sections::of(&text).get("A").unwrap().body, format!("{block}\n"), "{block}");
+        assert_eq!(
+            MarkdownSections::parse(&text).get("A").unwrap().body,
+            format!("{block}\n"),
+            "{block}"
+        );
     }
 }
 
@@ -124,24 +128,24 @@ fn a_title_is_found_as_a_model_may_write_it() {
 #[test]
 fn of_several_sections_with_one_title_the_first_is_meant_and_the_edit_says_so() {
     let text = "## A\none\n## B\n## A\ntwo\n";
-    assert_eq!(Sections::of(text).get("A").unwrap().body, "one\n");
-    let edited = Sections::of(text).remove("A").unwrap();
+    assert_eq!(MarkdownSections::parse(text).get("A").unwrap().body, "one\n");
+    let edited = MarkdownSections::parse(text).remove("A").unwrap();
     assert_eq!(edited.text, "## B\n## A\ntwo\n");
     assert_eq!(edited.note.unwrap(), "2 sections are called `A`; this changed the first of them");
-    assert_eq!(Sections::of(text).add("B", "x").unwrap().note, None);
+    assert_eq!(MarkdownSections::parse(text).add("B", "x").unwrap().note, None);
 }
 
 #[test]
 fn a_heading_of_the_first_level_ends_a_section_and_outlives_it() {
     let text = "## A\na\n# Book\nprose\n## B\nb\n";
-    assert_eq!(Sections::of(text).remove("A").unwrap().text, "# Book\nprose\n## B\nb\n");
-    assert_eq!(Sections::of(text).get("A").unwrap().body, "a\n");
+    assert_eq!(MarkdownSections::parse(text).remove("A").unwrap().text, "# Book\nprose\n## B\nb\n");
+    assert_eq!(MarkdownSections::parse(text).get("A").unwrap().body, "a\n");
 }
 
 #[test]
 fn text_that_would_move_a_border_is_refused_with_advice() {
     let text = "## A\na\n\n## B\nb\n";
-    let sections = Sections::of(text);
+    let sections = MarkdownSections::parse(text);
     for (content, reason) in [
         ("x\n## New\ny", "the text has the heading `## New`"),
         ("# 书", "the text has the heading `# 书`"),
@@ -164,7 +168,7 @@ fn text_that_would_move_a_border_is_refused_with_advice() {
             sections.add("A", content).is_err() && sections.replace("A", "a", content).is_err()
         );
     }
-    let open = Sections::of("## A\n```\ncode\n");
+    let open = MarkdownSections::parse("## A\n```\ncode\n");
     assert_eq!(
         refusal(open.add("B", "x")),
         "line 2 of the file opens a code fence that is never closed | close it first, or add to a section that stands before it"
@@ -174,7 +178,7 @@ fn text_that_would_move_a_border_is_refused_with_advice() {
 #[test]
 fn an_old_text_that_does_not_fit_is_answered_with_what_would() {
     let text = "## Likes\n- green tea in the morning\n- 喜欢喝龙井茶\n- tea\n\n## Empty\n\n## Other\nsecret word\n";
-    let sections = Sections::of(text);
+    let sections = MarkdownSections::parse(text);
     let refused = |title: &str, old: &str| refusal(sections.replace(title, old, "new"));
     assert_eq!(
         refused("Likes", "- green tea in the mornings"),
@@ -202,7 +206,7 @@ fn an_old_text_that_does_not_fit_is_answered_with_what_would() {
 
 #[test]
 fn overlapping_places_count_as_several() {
-    assert!(Sections::of("## A\naaa\n").replace("A", "aa", "b").is_err());
+    assert!(MarkdownSections::parse("## A\naaa\n").replace("A", "aa", "b").is_err());
     assert_eq!(replaced("## A\n茶茶水\n", "A", "茶水", "酒"), "## A\n茶酒\n");
     assert_eq!(replaced("## A\n- tea\n- rice\n", "A", "- tea\n", ""), "## A\n- rice\n");
 }
@@ -246,25 +250,25 @@ fn file() -> impl Strategy<Value = String> {
 }
 
 #[derive(Debug, Clone)]
-enum Op {
+enum SectionOp {
     Add(String, String),
     Replace(String, usize, String),
     Remove(String),
 }
 
-fn op() -> impl Strategy<Value = Op> {
+fn op() -> impl Strategy<Value = SectionOp> {
     prop_oneof![
-        3 => (title(), body()).prop_map(|(title, body)| Op::Add(title, body)),
+        3 => (title(), body()).prop_map(|(title, body)| SectionOp::Add(title, body)),
         2 => (title(), any::<prop::sample::Index>(), "[x-z茶]{0,3}")
-            .prop_map(|(title, at, new)| Op::Replace(title, at.index(40), new)),
-        1 => title().prop_map(Op::Remove),
+            .prop_map(|(title, at, new)| SectionOp::Replace(title, at.index(40), new)),
+        1 => title().prop_map(SectionOp::Remove),
     ]
 }
 
 /// The same file as a list of titles and texts, with plain line breaks and without blank lines around.
-type Model = Vec<(String, String)>;
+type SectionModel = Vec<(String, String)>;
 
-fn plain(text: &str) -> String {
+fn normalized(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<&str> = text.split('\n').collect();
     let filled = |line: &str| !line.trim().is_empty();
@@ -275,9 +279,9 @@ fn plain(text: &str) -> String {
     }
 }
 
-fn model(text: &str) -> Model {
-    let sections = Sections::of(text);
-    sections.iter().map(|section| (section.title.to_owned(), plain(section.body))).collect()
+fn model(text: &str) -> SectionModel {
+    let sections = MarkdownSections::parse(text);
+    sections.iter().map(|section| (section.title.to_owned(), normalized(section.body))).collect()
 }
 
 /// The piece of a section that an operation is about: some characters from somewhere in the middle.
@@ -287,13 +291,14 @@ fn piece(body: &str, at: usize) -> String {
 }
 
 /// Makes the edit on the file and on the model; the model changes only if the file did.
-fn apply(op: &Op, text: &str, model: &mut Model) -> Option<String> {
-    let sections = Sections::of(text);
-    let place = |title: &str, model: &Model| model.iter().position(|(other, _)| other == title);
+fn apply(op: &SectionOp, text: &str, model: &mut SectionModel) -> Option<String> {
+    let sections = MarkdownSections::parse(text);
+    let place =
+        |title: &str, model: &SectionModel| model.iter().position(|(other, _)| other == title);
     match op {
-        Op::Add(title, content) => {
+        SectionOp::Add(title, content) => {
             let edited = sections.add(title, content).ok()?.text;
-            let content = plain(content.trim_end());
+            let content = normalized(content.trim_end());
             match place(title, model) {
                 None => model.push((title.clone(), content)),
                 Some(index) if model[index].1.is_empty() => model[index].1 = content,
@@ -301,15 +306,15 @@ fn apply(op: &Op, text: &str, model: &mut Model) -> Option<String> {
             }
             Some(edited)
         }
-        Op::Replace(title, at, new) => {
+        SectionOp::Replace(title, at, new) => {
             let index = place(title, model)?;
             let old = piece(&model[index].1, *at);
             let edited = sections.replace(title, &old, new).ok()?.text;
             assert_eq!(model[index].1.matches(&old).count(), 1, "{old:?} in {:?}", model[index]);
-            model[index].1 = plain(&model[index].1.replace(&old, new));
+            model[index].1 = normalized(&model[index].1.replace(&old, new));
             Some(edited)
         }
-        Op::Remove(title) => {
+        SectionOp::Remove(title) => {
             let edited = sections.remove(title).ok()?.text;
             model.remove(place(title, model)?);
             Some(edited)
@@ -319,7 +324,7 @@ fn apply(op: &Op, text: &str, model: &mut Model) -> Option<String> {
 
 /// What stands outside of the first section with this title, before and after it.
 fn outside(text: &str, title: &str) -> (String, String) {
-    let sections = Sections::of(text);
+    let sections = MarkdownSections::parse(text);
     let Some(section) = sections.get(title) else { return (text.to_owned(), String::new()) };
     let start = section.text.as_ptr() as usize - text.as_ptr() as usize;
     (text[..start].to_owned(), text[start + section.text.len()..].to_owned())
@@ -329,8 +334,8 @@ proptest! {
     #[test]
     fn any_text_is_the_sum_of_its_parts(text in any::<String>(), file in file()) {
         for text in [text, file] {
-            let sections = Sections::of(&text);
-            let parts: String = sections.parts.iter().map(|part| sections.text_of(part)).collect();
+            let sections = MarkdownSections::parse(&text);
+            let parts: String = sections.spans.iter().map(|part| sections.text_of(part)).collect();
             prop_assert_eq!(parts, text);
         }
     }
@@ -343,7 +348,7 @@ proptest! {
         let (mut text, mut expected) = (file, model(""));
         expected.extend(model(&text));
         for op in &ops {
-            let (Op::Add(title, _) | Op::Replace(title, ..) | Op::Remove(title)) = op;
+            let (SectionOp::Add(title, _) | SectionOp::Replace(title, ..) | SectionOp::Remove(title)) = op;
             let (before, after) = outside(&text, title);
             let Some(edited) = apply(op, &text, &mut expected) else { continue };
             prop_assert_eq!(model(&edited), expected.clone(), "{:?} on {:?}", op, text);
@@ -359,7 +364,7 @@ proptest! {
         content in any::<String>(),
         markup in "[#`~<!>\\- \na]{0,30}",
     ) {
-        let sections = Sections::of(&file);
+        let sections = MarkdownSections::parse(&file);
         let (before, after) = outside(&file, &title);
         for content in [content, markup] {
             let old = sections.get(&title).map(|section| piece(section.body, 2)).unwrap_or_default();

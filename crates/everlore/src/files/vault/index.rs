@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::{text::language::Language, types::Memory};
 
 /// What is put into a prompt of the index: so many lines and bytes at most, the mark included.
-pub const MAX_VIEW_LINES: usize = 200;
+pub const MAX_INDEX_VIEW_LINES: usize = 200;
 /// See [`MAX_VIEW_LINES`].
-pub const MAX_VIEW_BYTES: usize = 25_000;
+pub const MAX_INDEX_VIEW_BYTES: usize = 25_000;
 
 /// A summary is one line that fits a screen.
 const MAX_SUMMARY_CHARS: usize = 150;
@@ -19,7 +19,7 @@ const SEPARATORS: [&str; 5] = [" — ", ": ", " - ", " – ", "："];
 
 /// The index, line by line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Index {
+pub struct VaultIndex {
     /// With their ends; a line that was taken out is empty.
     lines: Vec<String>,
     by_file: HashMap<String, usize>,
@@ -27,7 +27,7 @@ pub struct Index {
 
 /// What a prompt shows of the index.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct IndexView {
+pub struct VaultIndexView {
     /// The lines, with a mark at the end if some are left out.
     pub text: String,
     /// How many lines are left out; they are still on disk.
@@ -35,14 +35,14 @@ pub struct IndexView {
 }
 
 /// A line that names a file: what stands before the link, its title, its target, and what stands after.
-struct Link<'a> {
+struct IndexLink<'a> {
     before: &'a str,
     title: &'a str,
     target: String,
     after: &'a str,
 }
 
-impl Index {
+impl VaultIndex {
     /// Reads an index; any text is one.
     pub fn parse(text: &str) -> Self {
         let mut index = Self::default();
@@ -53,7 +53,7 @@ impl Index {
     }
 
     /// The line of a file, without its end.
-    pub fn line(&self, file: &str) -> Option<&str> {
+    pub fn line_for(&self, file: &str) -> Option<&str> {
         self.by_file.get(file).map(|at| self.lines[*at].trim_end_matches(['\n', '\r']))
     }
 
@@ -61,7 +61,7 @@ impl Index {
     pub fn set(&mut self, file: &str, title: &str, summary: &str) {
         match self.by_file.get(file).copied() {
             Some(at) => {
-                let line = revised(&self.lines[at], file, title, summary);
+                let line = revise_line(&self.lines[at], file, title, summary);
                 self.lines[at] = line;
             }
             None => self.insert(file, line(title, file, SEPARATORS[0], summary)),
@@ -69,9 +69,14 @@ impl Index {
     }
 
     /// Changes the line of a file from one title and summary to another; a line that somebody wrote otherwise stays.
-    pub fn follow(&mut self, file: &str, before: (&str, &str), after: (&str, &str)) {
+    pub fn update_unless_reworded(
+        &mut self,
+        file: &str,
+        before: (&str, &str),
+        after: (&str, &str),
+    ) {
         let Some(at) = self.by_file.get(file).copied() else { return };
-        if revised(&self.lines[at], file, before.0, before.1) == self.lines[at] {
+        if revise_line(&self.lines[at], file, before.0, before.1) == self.lines[at] {
             self.set(file, after.0, after.1);
         }
     }
@@ -87,9 +92,9 @@ impl Index {
     pub fn rename(&mut self, from: &str, to: &str) {
         let Some(at) = self.by_file.remove(from) else { return };
         let line = &self.lines[at];
-        let renamed = link(line).map(|link| {
+        let renamed = parse_link(line).map(|link| {
             let title = if link.title == from { to } else { link.title };
-            format!("{}[{title}]({}){}", link.before, target(to), link.after)
+            format!("{}[{title}]({}){}", link.before, link_target(to), link.after)
         });
         if let Some(renamed) = renamed {
             self.lines[at] = renamed;
@@ -100,21 +105,23 @@ impl Index {
     /// Lines that point to files which `exists` does not know, by title: their files may have been renamed.
     pub fn dangling(&self, exists: impl Fn(&str) -> bool) -> HashMap<String, String> {
         let lost = self.by_file.iter().filter(|(file, _)| !exists(file));
-        lost.filter_map(|(file, at)| Some((link(&self.lines[*at])?.title.to_owned(), file.clone())))
-            .collect()
+        lost.filter_map(|(file, at)| {
+            Some((parse_link(&self.lines[*at])?.title.to_owned(), file.clone()))
+        })
+        .collect()
     }
 
     /// What a prompt shows: as it is within the limits, whole lines and a mark otherwise.
-    pub fn view(text: &str, language: Language) -> IndexView {
+    pub fn view(text: &str, language: Language) -> VaultIndexView {
         let total = text.lines().count();
-        if total <= MAX_VIEW_LINES && text.len() <= MAX_VIEW_BYTES {
-            return IndexView { text: text.to_owned(), left_out: 0 };
+        if total <= MAX_INDEX_VIEW_LINES && text.len() <= MAX_INDEX_VIEW_BYTES {
+            return VaultIndexView { text: text.to_owned(), left_out: 0 };
         }
         // The mark is at its longest when everything is left out.
-        let room = MAX_VIEW_BYTES - mark(total, language).len();
+        let room = MAX_INDEX_VIEW_BYTES - truncation_mark(total, language).len();
         let mut shown = String::new();
         let mut count = 0;
-        for line in text.split_inclusive('\n').take(MAX_VIEW_LINES - 1) {
+        for line in text.split_inclusive('\n').take(MAX_INDEX_VIEW_LINES - 1) {
             if shown.len() + line.len() + 1 > room {
                 break;
             }
@@ -124,8 +131,8 @@ impl Index {
         if !shown.is_empty() && !shown.ends_with('\n') {
             shown.push('\n');
         }
-        shown.push_str(&mark(total - count, language));
-        IndexView { text: shown, left_out: total - count }
+        shown.push_str(&truncation_mark(total - count, language));
+        VaultIndexView { text: shown, left_out: total - count }
     }
 
     fn insert(&mut self, file: &str, line: String) {
@@ -149,21 +156,21 @@ impl Index {
     }
 
     fn push(&mut self, line: String) {
-        if let Some(link) = link(&line) {
+        if let Some(link) = parse_link(&line) {
             self.by_file.entry(link.target).or_insert(self.lines.len());
         }
         self.lines.push(line);
     }
 }
 
-impl std::fmt::Display for Index {
+impl std::fmt::Display for VaultIndex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.lines.iter().try_for_each(|line| f.write_str(line))
     }
 }
 
 /// One line that tells what a memory is about: its description, or the beginning of its text.
-pub fn summary(memory: &Memory) -> String {
+pub fn index_summary(memory: &Memory) -> String {
     let text = match memory.description.trim() {
         "" => memory.content.trim().lines().next().unwrap_or_default(),
         description => description,
@@ -175,7 +182,7 @@ pub fn summary(memory: &Memory) -> String {
     }
 }
 
-fn mark(lines: usize, language: Language) -> String {
+fn truncation_mark(lines: usize, language: Language) -> String {
     match language {
         Language::Chinese => format!(
             "……（还有 {lines} 行未显示：上限 200 行、25,000 字节；它们仍在 MEMORY.md 中，可以检索）\n"
@@ -188,26 +195,28 @@ fn mark(lines: usize, language: Language) -> String {
 }
 
 fn line(title: &str, file: &str, separator: &str, summary: &str) -> String {
-    let title = escaped(title);
+    let title = escape_link_text(title);
     let separator = if summary.is_empty() { "" } else { separator };
-    format!("- [{title}]({}){separator}{summary}", target(file))
+    format!("- [{title}]({}){separator}{summary}", link_target(file))
 }
 
 /// A title as it stands in a link.
-pub fn escaped(title: &str) -> String {
+pub fn escape_link_text(title: &str) -> String {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     title.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
 }
 
 /// A name with blanks or brackets stands in angles.
-fn target(file: &str) -> String {
+fn link_target(file: &str) -> String {
     if file.contains([' ', '(', ')']) { format!("<{file}>") } else { file.to_owned() }
 }
 
 /// The line with another title and summary; a title that is the file's name, the bullet and the separator stay.
-fn revised(old: &str, file: &str, title: &str, summary: &str) -> String {
+fn revise_line(old: &str, file: &str, title: &str, summary: &str) -> String {
     let end = &old[old.trim_end_matches(['\n', '\r']).len()..];
-    let Some(link) = link(old) else { return line(title, file, SEPARATORS[0], summary) + end };
+    let Some(link) = parse_link(old) else {
+        return line(title, file, SEPARATORS[0], summary) + end;
+    };
     let stem = file.trim_end_matches(".md");
     let title = if link.title == file || link.title == stem { link.title } else { title };
     let separator = SEPARATORS.into_iter().find(|separator| link.after.starts_with(separator));
@@ -217,7 +226,7 @@ fn revised(old: &str, file: &str, title: &str, summary: &str) -> String {
 }
 
 /// Takes a list item that starts with a link to a file apart.
-fn link(line: &str) -> Option<Link<'_>> {
+fn parse_link(line: &str) -> Option<IndexLink<'_>> {
     let item = line.trim_start();
     let item = item.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')']);
     let item = item.trim_start_matches(['-', '*', '+']).trim_start_matches([' ', '*']);
@@ -229,7 +238,7 @@ fn link(line: &str) -> Option<Link<'_>> {
     };
     let target = target.trim_start_matches("./").replace("%20", " ");
     let is_file = target.ends_with(".md") && !target.contains(['/', '\\']) && !before.is_empty();
-    is_file.then_some(Link { before, title, target, after })
+    is_file.then_some(IndexLink { before, title, target, after })
 }
 
 #[cfg(test)]
@@ -239,7 +248,7 @@ mod tests {
     #[test]
     fn a_line_is_changed_in_place_and_in_its_own_way() {
         let text = "# Memory\n\n- [Tea](user_tea.md) — likes tea\n* [user_role.md](user_role.md): is a nurse\r\n\nThe end.\n";
-        let mut index = Index::parse(text);
+        let mut index = VaultIndex::parse(text);
         assert_eq!(index.to_string(), text);
         index.set("user_tea.md", "茶", "喜欢龙井");
         index.set("user_role.md", "Role", "is a doctor");
@@ -257,15 +266,18 @@ mod tests {
 
     #[test]
     fn a_new_line_comes_last_and_blank_lines_stay_behind_it() {
-        let mut index = Index::parse("# Memory\n\n- [A](a.md) — a\n\n");
+        let mut index = VaultIndex::parse("# Memory\n\n- [A](a.md) — a\n\n");
         index.set("b c.md", "B [x]", "");
         index.set("d.md", "D", "d");
         assert_eq!(
             index.to_string(),
             "# Memory\n\n- [A](a.md) — a\n- [B \\[x\\]](<b c.md>)\n- [D](d.md) — d\n\n"
         );
-        assert_eq!(Index::parse(&index.to_string()).line("b c.md"), index.line("b c.md"));
-        let mut empty = Index::parse("no end");
+        assert_eq!(
+            VaultIndex::parse(&index.to_string()).line_for("b c.md"),
+            index.line_for("b c.md")
+        );
+        let mut empty = VaultIndex::parse("no end");
         empty.set("a.md", "A", "a");
         assert_eq!(empty.to_string(), "no end\n- [A](a.md) — a\n");
     }
@@ -273,20 +285,20 @@ mod tests {
     #[test]
     fn a_line_follows_its_memory_unless_somebody_worded_it() {
         let text = "- [Tea](a.md) — likes tea\n- [Tea!](b.md) — my own words\n";
-        let mut index = Index::parse(text);
-        index.follow("a.md", ("Tea", "likes tea"), ("茶", "喜欢茶"));
-        index.follow("b.md", ("Tea", "likes tea"), ("茶", "喜欢茶"));
-        index.follow("c.md", ("Tea", "likes tea"), ("茶", "喜欢茶"));
+        let mut index = VaultIndex::parse(text);
+        index.update_unless_reworded("a.md", ("Tea", "likes tea"), ("茶", "喜欢茶"));
+        index.update_unless_reworded("b.md", ("Tea", "likes tea"), ("茶", "喜欢茶"));
+        index.update_unless_reworded("c.md", ("Tea", "likes tea"), ("茶", "喜欢茶"));
         assert_eq!(index.to_string(), "- [茶](a.md) — 喜欢茶\n- [Tea!](b.md) — my own words\n");
     }
 
     #[test]
     fn links_elsewhere_are_not_files_of_the_vault() {
-        let index = Index::parse(
+        let index = VaultIndex::parse(
             "- [x](https://a.b/c.md)\n- [y](../up.md)\nsee [z](z.md)\n- [w](./w.md)\n",
         );
-        assert_eq!((index.line("z.md"), index.line("up.md")), (None, None));
-        assert!(index.line("w.md").is_some());
+        assert_eq!((index.line_for("z.md"), index.line_for("up.md")), (None, None));
+        assert!(index.line_for("w.md").is_some());
     }
 
     #[test]
@@ -296,10 +308,10 @@ mod tests {
                 .map(|n| format!("- [{n}](f{n}.md) — {}\n", "茶".repeat(width / 3)))
                 .collect();
             for language in [Language::English, Language::Chinese] {
-                let view = Index::view(&text, language);
+                let view = VaultIndex::view(&text, language);
                 assert!(
-                    view.text.lines().count() <= MAX_VIEW_LINES
-                        && view.text.len() <= MAX_VIEW_BYTES
+                    view.text.lines().count() <= MAX_INDEX_VIEW_LINES
+                        && view.text.len() <= MAX_INDEX_VIEW_BYTES
                 );
                 assert!(view.left_out > 0);
                 let last = view.text.lines().last().unwrap();
@@ -309,6 +321,9 @@ mod tests {
             }
         }
         let fits = "- [a](a.md)\n".repeat(200);
-        assert_eq!(Index::view(&fits, Language::English), IndexView { text: fits, left_out: 0 });
+        assert_eq!(
+            VaultIndex::view(&fits, Language::English),
+            VaultIndexView { text: fits, left_out: 0 }
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::{fs, io::Read, path::Path};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde::Serialize;
 
-use super::{Page, is_index};
+use super::{VaultPage, is_index_file};
 use crate::{
     error::{Error, Result},
     text::age::Age,
@@ -20,18 +20,18 @@ const HEAD_BYTES: u64 = 4 * 1024;
 
 /// What a vault holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Listing {
+pub struct VaultListing {
     /// Its memories, newest first.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<VaultEntry>,
     /// Files that are none, with the reason.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedVaultFile>,
     /// Files that were not looked at because of the limit.
     pub left_out: usize,
 }
 
 /// One file of a vault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct VaultEntry {
     /// The file's name.
     pub file: String,
     /// What sort of statement it is.
@@ -46,14 +46,14 @@ pub struct Entry {
 
 /// A file that is not taken, and why.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Skipped {
+pub struct SkippedVaultFile {
     /// The file's name.
     pub file: String,
     /// Why it is not taken.
     pub reason: String,
 }
 
-impl Entry {
+impl VaultEntry {
     /// `- [type] file (YYYY-MM-DD HH:MM): description`, for choosing what is relevant.
     pub fn manifest_line(&self, zone: &TimeZone) -> String {
         let at = self.modified_at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
@@ -63,17 +63,17 @@ impl Entry {
 
     /// How old it is.
     pub fn age(&self, now: &Zoned) -> Age {
-        Age::at(self.modified_at, now)
+        Age::new(self.modified_at, now)
     }
 }
 
 /// Reads the heads of the newest files until `limit` memories are found, or of all.
-pub fn list(folder: &Path, limit: Option<usize>) -> Result<Listing> {
-    let mut listing = Listing::default();
+pub fn list(folder: &Path, limit: Option<usize>) -> Result<VaultListing> {
+    let mut listing = VaultListing::default();
     let mut files = Vec::new();
     for found in memory_files(folder)? {
         match found {
-            Ok((name, data)) => files.push((modified(&data), name)),
+            Ok((name, data)) => files.push((mtime(&data), name)),
             Err(skipped) => listing.skipped.push(skipped),
         }
     }
@@ -84,9 +84,9 @@ pub fn list(folder: &Path, limit: Option<usize>) -> Result<Listing> {
             listing.left_out = files.len() - at;
             break;
         }
-        match entry(folder, file, *modified_at) {
+        match read_entry(folder, file, *modified_at) {
             Ok(entry) => listing.entries.push(entry),
-            Err(reason) => listing.skipped.push(Skipped { file: file.clone(), reason }),
+            Err(reason) => listing.skipped.push(SkippedVaultFile { file: file.clone(), reason }),
         }
     }
     listing.skipped.sort();
@@ -96,7 +96,7 @@ pub fn list(folder: &Path, limit: Option<usize>) -> Result<Listing> {
 /// The files of a folder that could be memories: markdown, not hidden, not the index; links are told as skipped.
 pub fn memory_files(
     folder: &Path,
-) -> Result<Vec<std::result::Result<(String, fs::Metadata), Skipped>>> {
+) -> Result<Vec<std::result::Result<(String, fs::Metadata), SkippedVaultFile>>> {
     let failed = |error| Error::io(folder.display().to_string(), error);
     let mut files = Vec::new();
     for found in fs::read_dir(folder).map_err(failed)? {
@@ -107,7 +107,7 @@ pub fn memory_files(
             continue;
         }
         let skipped =
-            |reason: &str| Err(Skipped { file: shown.clone(), reason: reason.to_owned() });
+            |reason: &str| Err(SkippedVaultFile { file: shown.clone(), reason: reason.to_owned() });
         match found.metadata() {
             _ if name.to_str().is_none() => files.push(skipped("its name is not UTF-8")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -123,16 +123,21 @@ pub fn memory_files(
 
 /// Whether a file of this name could be a memory.
 pub fn is_memory_file(name: &str) -> bool {
-    !name.starts_with('.') && name.to_lowercase().ends_with(".md") && !is_index(name)
+    !name.starts_with('.') && name.to_lowercase().ends_with(".md") && !is_index_file(name)
 }
 
 /// What a file says in its head, or why it is no memory.
-fn entry(folder: &Path, file: &str, modified_at: Timestamp) -> std::result::Result<Entry, String> {
-    let head = head(&folder.join(file)).map_err(|error| error.to_string())?;
+fn read_entry(
+    folder: &Path,
+    file: &str,
+    modified_at: Timestamp,
+) -> std::result::Result<VaultEntry, String> {
+    let head = read_head(&folder.join(file)).map_err(|error| error.to_string())?;
     let is_whole = head.len() < HEAD_BYTES as usize;
-    let page = if is_whole { Page::taken(&head) } else { Page::headed(&head) };
+    let page =
+        if is_whole { VaultPage::parse_strict(&head) } else { VaultPage::parse_head_strict(&head) };
     let page = page.map_err(|error| error.to_string())?;
-    Ok(Entry {
+    Ok(VaultEntry {
         file: file.to_owned(),
         kind: page.kind,
         name: page.name.unwrap_or_else(|| file.trim_end_matches(".md").replace('_', " ")),
@@ -143,7 +148,7 @@ fn entry(folder: &Path, file: &str, modified_at: Timestamp) -> std::result::Resu
 }
 
 /// The beginning of a file, cut between two characters.
-fn head(path: &Path) -> std::io::Result<String> {
+fn read_head(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::with_capacity(HEAD_BYTES as usize);
     fs::File::open(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
     match std::str::from_utf8(&bytes) {
@@ -153,7 +158,7 @@ fn head(path: &Path) -> std::io::Result<String> {
     String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is not UTF-8"))
 }
 
-fn modified(data: &fs::Metadata) -> Timestamp {
+fn mtime(data: &fs::Metadata) -> Timestamp {
     data.modified()
         .ok()
         .and_then(|at| Timestamp::try_from(at).ok())
@@ -193,7 +198,7 @@ mod tests {
         let listing = list(folder.path(), None).unwrap();
         let files: Vec<_> = listing.entries.iter().map(|entry| entry.file.as_str()).collect();
         assert_eq!(files, ["user_新.md", "user_old.md"]);
-        let told = |skipped: &Skipped| format!("{}: {}", skipped.file, skipped.reason);
+        let told = |skipped: &SkippedVaultFile| format!("{}: {}", skipped.file, skipped.reason);
         let skipped: Vec<String> = listing.skipped.iter().map(told).collect();
         let expected = [
             "bytes.md: it is not UTF-8",

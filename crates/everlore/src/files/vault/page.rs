@@ -2,20 +2,20 @@
 
 use crate::{
     error::{Error, Result},
-    files::front_matter::{FrontMatter, Value, list, scalar},
+    files::front_matter::{FrontMatter, YamlValue, yaml_list, yaml_scalar},
     text::{
         secrets::{SecretKind, mask, mask_all},
-        tiers::keep_overview,
+        tiers::refresh_overview,
     },
     types::{Kind, MAX_NAME_CHARS, Memory, MemoryId, Timestamp},
 };
 
 /// Where memories begin: not worth a line.
-const USUAL_IMPORTANCE: f64 = 0.5;
+const DEFAULT_IMPORTANCE: f64 = 0.5;
 
 /// What a file says. A key that is not there says nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Page {
+pub struct VaultPage {
     /// Which memory it is.
     pub id: Option<MemoryId>,
     /// Its title.
@@ -36,7 +36,7 @@ pub struct Page {
     pub content: String,
 }
 
-impl Page {
+impl VaultPage {
     /// Reads a file. The body may be cut off, if only the front matter matters.
     pub fn parse(text: &str) -> Result<Self> {
         let matter = FrontMatter::parse(text)?.ok_or_else(|| {
@@ -45,32 +45,32 @@ impl Page {
                 "begin it with ---, name, description, type, ---",
             )
         })?;
-        let id = text_of(&matter, "id")?;
+        let id = text_value(&matter, "id")?;
         Ok(Self {
             // A foreign id is foreign, not wrong.
             id: id.and_then(|id| id.parse().ok()),
-            name: one_line_of(&matter, "name")?.filter(|name| !name.is_empty()),
-            description: one_line_of(&matter, "description")?,
-            kind: kind_of(&matter)?,
-            tags: tags_of(&matter)?,
-            importance: importance_of(&matter)?,
-            created: time_of(&matter, "created"),
-            modified: time_of(&matter, "modified"),
+            name: single_line_value(&matter, "name")?.filter(|name| !name.is_empty()),
+            description: single_line_value(&matter, "description")?,
+            kind: parse_kind(&matter)?,
+            tags: parse_tags(&matter)?,
+            importance: parse_importance(&matter)?,
+            created: parse_time(&matter, "created"),
+            modified: parse_time(&matter, "modified"),
             content: matter.body().trim().to_owned(),
         })
     }
 
     /// Reads the beginning of a file as a sync does, which leaves out what other programs spoiled.
-    pub fn headed(text: &str) -> Result<Self> {
-        match crlf_or_bom(text) {
+    pub fn parse_head_strict(text: &str) -> Result<Self> {
+        match encoding_problem(text) {
             Some(reason) => Err(Error::invalid(reason, "save it again in an editor")),
             None => Self::parse(text),
         }
     }
 
     /// Reads a whole file as a sync does: only what can be a memory is one.
-    pub fn taken(text: &str) -> Result<Self> {
-        let page = Self::headed(text)?;
+    pub fn parse_strict(text: &str) -> Result<Self> {
+        let page = Self::parse_head_strict(text)?;
         if page.content.is_empty() {
             return Err(Error::invalid("it has no text", "write the text below the front matter"));
         }
@@ -80,10 +80,12 @@ impl Page {
     /// A new file for a memory.
     pub fn render(memory: &Memory) -> String {
         let head = "---\nname: x\n---\n";
-        let changes = said(memory, Some("created"));
+        let changes = front_matter_values(memory, Some("created"));
         // The template is ours and any value can be written, so this cannot fail; a file without a head would be seen.
-        let head =
-            FrontMatter::parse(head).ok().flatten().and_then(|head| head.with(&changes).ok());
+        let head = FrontMatter::parse(head)
+            .ok()
+            .flatten()
+            .and_then(|head| head.with_values(&changes).ok());
         format!("{}\n{}\n", head.unwrap_or_default(), memory.content)
     }
 
@@ -93,30 +95,33 @@ impl Page {
         let matter = FrontMatter::parse(text)?
             .ok_or_else(|| Error::invalid("it has no front matter", ""))?;
         let differs = |key: &str| match key {
-            "name" => !page.name.as_ref().is_some_and(|name| tells(name, &memory.name)),
-            "description" => {
-                !tells(page.description.as_deref().unwrap_or_default(), &memory.description)
+            "name" => {
+                !page.name.as_ref().is_some_and(|name| same_after_masking(name, &memory.name))
             }
+            "description" => !same_after_masking(
+                page.description.as_deref().unwrap_or_default(),
+                &memory.description,
+            ),
             "type" => page.kind != memory.kind,
             "id" => page.id.is_some_and(|id| id != memory.id),
             "tags" => {
                 let tags = page.tags.as_deref().unwrap_or_default();
-                let same = |(tag, stored): (&String, &String)| tells(tag, stored);
+                let same = |(tag, stored): (&String, &String)| same_after_masking(tag, stored);
                 tags.len() != memory.tags.len() || !tags.iter().zip(&memory.tags).all(same)
             }
-            "importance" => page.importance.unwrap_or(USUAL_IMPORTANCE) != memory.importance,
+            "importance" => page.importance.unwrap_or(DEFAULT_IMPORTANCE) != memory.importance,
             _ => false,
         };
-        let mut changes = said(memory, None);
+        let mut changes = front_matter_values(memory, None);
         changes.retain(|(key, _)| differs(key));
-        let same_body = tells(&page.content, memory.content.trim());
+        let same_body = same_after_masking(&page.content, memory.content.trim());
         if changes.is_empty() && same_body {
             return Ok(text.to_owned());
         }
         if matter.get("modified").is_some() {
-            changes.push(("modified", Some(written_time(memory.updated_at))));
+            changes.push(("modified", Some(format_timestamp(memory.updated_at))));
         }
-        let head = matter.with(&changes)?;
+        let head = matter.with_values(&changes)?;
         let body = matter.body();
         if same_body {
             return Ok(head + body);
@@ -129,7 +134,7 @@ impl Page {
     }
 
     /// Whether it says what the memory says, as far as it says anything.
-    pub fn agrees(&self, memory: &Memory) -> bool {
+    pub fn matches_memory(&self, memory: &Memory) -> bool {
         fn same<T: PartialEq + ?Sized>(said: Option<&T>, stored: &T) -> bool {
             said.is_none_or(|said| said == stored)
         }
@@ -161,18 +166,18 @@ impl Page {
             memory.tags.clone_from(tags);
         }
         memory.importance = self.importance.unwrap_or(memory.importance);
-        keep_overview(memory);
+        refresh_overview(memory);
     }
 }
 
 /// Whether a file tells what is stored. A secret that the file has and the memory masks is no difference: the file is its
 /// writer's, and the value could not be brought back.
-fn tells(written: &str, stored: &str) -> bool {
+fn same_after_masking(written: &str, stored: &str) -> bool {
     written == stored || mask(written).0 == stored
 }
 
 /// Why a text cannot be taken as it is, though it may be read: its line ends or a mark that other programs put there.
-fn crlf_or_bom(text: &str) -> Option<&'static str> {
+fn encoding_problem(text: &str) -> Option<&'static str> {
     if text.starts_with('\u{feff}') {
         return Some("it begins with a byte order mark; save it as UTF-8 without one");
     }
@@ -181,33 +186,36 @@ fn crlf_or_bom(text: &str) -> Option<&'static str> {
 }
 
 /// The keys of a memory with their values as YAML; empty ones are taken out. `created` only where a file begins.
-fn said(memory: &Memory, created: Option<&'static str>) -> Vec<(&'static str, Option<String>)> {
-    let tags = (!memory.tags.is_empty()).then(|| list(&memory.tags));
-    let importance = memory.importance != USUAL_IMPORTANCE;
+fn front_matter_values(
+    memory: &Memory,
+    created: Option<&'static str>,
+) -> Vec<(&'static str, Option<String>)> {
+    let tags = (!memory.tags.is_empty()).then(|| yaml_list(&memory.tags));
+    let importance = memory.importance != DEFAULT_IMPORTANCE;
     let mut said = vec![
-        ("name", Some(scalar(&memory.name))),
-        ("description", Some(scalar(&memory.description))),
+        ("name", Some(yaml_scalar(&memory.name))),
+        ("description", Some(yaml_scalar(&memory.description))),
         ("type", Some(memory.kind.to_string())),
         ("id", Some(memory.id.to_string())),
         ("tags", tags),
         ("importance", importance.then(|| memory.importance.to_string())),
     ];
     if let Some(created) = created {
-        said.push((created, Some(written_time(memory.at))));
-        said.push(("modified", Some(written_time(memory.updated_at))));
+        said.push((created, Some(format_timestamp(memory.at))));
+        said.push(("modified", Some(format_timestamp(memory.updated_at))));
     }
     said
 }
 
 /// To the second: what people read, and what git shows.
-fn written_time(at: Timestamp) -> String {
+fn format_timestamp(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-fn text_of(matter: &FrontMatter<'_>, key: &str) -> Result<Option<String>> {
+fn text_value(matter: &FrontMatter<'_>, key: &str) -> Result<Option<String>> {
     match matter.get(key) {
-        None | Some(Value::Nothing) => Ok(None),
-        Some(Value::Text(text)) => Ok(Some(text.clone())),
+        None | Some(YamlValue::Null) => Ok(None),
+        Some(YamlValue::Text(text)) => Ok(Some(text.clone())),
         Some(_) => Err(Error::invalid(
             format!("`{key}` is not a text"),
             format!("write it on one line: {key}: …"),
@@ -215,8 +223,8 @@ fn text_of(matter: &FrontMatter<'_>, key: &str) -> Result<Option<String>> {
     }
 }
 
-fn one_line_of(matter: &FrontMatter<'_>, key: &str) -> Result<Option<String>> {
-    let text = text_of(matter, key)?;
+fn single_line_value(matter: &FrontMatter<'_>, key: &str) -> Result<Option<String>> {
+    let text = text_value(matter, key)?;
     let line = text.map(|text| {
         let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         visible.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -230,9 +238,10 @@ fn one_line_of(matter: &FrontMatter<'_>, key: &str) -> Result<Option<String>> {
     Ok(line)
 }
 
-fn kind_of(matter: &FrontMatter<'_>) -> Result<Kind> {
+fn parse_kind(matter: &FrontMatter<'_>) -> Result<Kind> {
     let hint = "write type: user, feedback, project or reference";
-    let text = text_of(matter, "type")?.ok_or_else(|| Error::invalid("it has no `type`", hint))?;
+    let text =
+        text_value(matter, "type")?.ok_or_else(|| Error::invalid("it has no `type`", hint))?;
     match text.parse() {
         Ok(Kind::Turn) => {
             Err(Error::invalid("turns of a conversation are not kept in files", hint))
@@ -242,12 +251,12 @@ fn kind_of(matter: &FrontMatter<'_>) -> Result<Kind> {
     }
 }
 
-fn tags_of(matter: &FrontMatter<'_>) -> Result<Option<Vec<String>>> {
+fn parse_tags(matter: &FrontMatter<'_>) -> Result<Option<Vec<String>>> {
     let tags = match matter.get("tags") {
-        None | Some(Value::Nothing) => return Ok(None),
-        Some(Value::List(tags)) => tags.clone(),
-        Some(Value::Text(tag)) => tag.split(',').map(str::to_owned).collect(),
-        Some(Value::Other) => {
+        None | Some(YamlValue::Null) => return Ok(None),
+        Some(YamlValue::List(tags)) => tags.clone(),
+        Some(YamlValue::Text(tag)) => tag.split(',').map(str::to_owned).collect(),
+        Some(YamlValue::Other) => {
             return Err(Error::invalid("`tags` is not a list of words", "write tags: [one, two]"));
         }
     };
@@ -264,8 +273,8 @@ fn tags_of(matter: &FrontMatter<'_>) -> Result<Option<Vec<String>>> {
     Ok(Some(kept))
 }
 
-fn importance_of(matter: &FrontMatter<'_>) -> Result<Option<f64>> {
-    let Some(text) = text_of(matter, "importance")? else { return Ok(None) };
+fn parse_importance(matter: &FrontMatter<'_>) -> Result<Option<f64>> {
+    let Some(text) = text_value(matter, "importance")? else { return Ok(None) };
     match text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share)) {
         Some(share) => Ok(Some(share)),
         None => {
@@ -275,8 +284,8 @@ fn importance_of(matter: &FrontMatter<'_>) -> Result<Option<f64>> {
 }
 
 /// A time that cannot be read is a foreign one.
-fn time_of(matter: &FrontMatter<'_>, key: &str) -> Option<Timestamp> {
-    let text = text_of(matter, key).ok().flatten()?;
+fn parse_time(matter: &FrontMatter<'_>, key: &str) -> Option<Timestamp> {
+    let text = text_value(matter, key).ok().flatten()?;
     let day = |text: &str| {
         let day: jiff::civil::Date = text.parse().ok()?;
         Some(day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())

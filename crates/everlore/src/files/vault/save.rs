@@ -3,16 +3,17 @@
 use std::{fs, io, path::Path};
 
 use super::{
-    INDEX, Index, Lock, Page, create, file_name, is_index, remove, replace, safe_name, summary,
+    INDEX_FILE, VaultIndex, VaultLock, VaultPage, create_file, index_summary, is_index_file,
+    remove_if_exists, replace_file, sanitize_file_name, unique_file_name,
 };
 use crate::{
     error::{Error, Result},
-    types::{Kind, Memory, Scope, Source, Timestamp, Via},
+    types::{Kind, Memory, MemorySource, Origin, Scope, Timestamp},
 };
 
 /// A memory to save as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct VaultNote {
     /// What to call the file; made from the kind and the name if left out.
     pub file: Option<String>,
     /// What sort of statement it is.
@@ -26,13 +27,13 @@ pub struct Note {
 }
 
 /// Saves a memory and its line in the index, and returns the file's name. Keys and comments of a file that is there stay.
-pub fn save(folder: &Path, note: &Note, now: Timestamp) -> Result<String> {
-    let _lock = Lock::acquire(folder)?;
+pub fn save(folder: &Path, note: &VaultNote, now: Timestamp) -> Result<String> {
+    let _lock = VaultLock::acquire(folder)?;
     let file = match &note.file {
-        Some(given) => safe_name(given)?,
-        None => file_name(note.kind, &note.name, |name| folder.join(name).exists()),
+        Some(given) => sanitize_file_name(given)?,
+        None => unique_file_name(note.kind, &note.name, |name| folder.join(name).exists()),
     };
-    let (path, memory) = (folder.join(&file), memory_of(note, now));
+    let (path, memory) = (folder.join(&file), note_to_memory(note, now));
     let failed = |error| Error::io(path.display().to_string(), error);
     match fs::symlink_metadata(&path) {
         Ok(data) if !data.is_file() => {
@@ -43,63 +44,65 @@ pub fn save(folder: &Path, note: &Note, now: Timestamp) -> Result<String> {
         }
         Ok(_) => {
             let text = fs::read_to_string(&path).map_err(failed)?;
-            let text = revised(&text, &memory)?;
-            replace(&path, text.as_bytes(), true).map_err(failed)?;
+            let text = revise_page(&text, &memory)?;
+            replace_file(&path, text.as_bytes(), true).map_err(failed)?;
         }
-        Err(_) => drop(create(&path, Page::render(&memory).as_bytes(), true).map_err(failed)?),
+        Err(_) => {
+            drop(create_file(&path, VaultPage::render(&memory).as_bytes(), true).map_err(failed)?)
+        }
     }
-    change_index(folder, |index| index.set(&file, &memory.name, &summary(&memory)))?;
+    update_index(folder, |index| index.set(&file, &memory.name, &index_summary(&memory)))?;
     Ok(file)
 }
 
 /// Deletes a memory and its line in the index; false if there is none.
 pub fn delete(folder: &Path, file: &str) -> Result<bool> {
-    let file = safe_name(file)?;
-    let _lock = Lock::acquire(folder)?;
+    let file = sanitize_file_name(file)?;
+    let _lock = VaultLock::acquire(folder)?;
     let path = folder.join(&file);
-    if is_index(&file) || !fs::symlink_metadata(&path).is_ok_and(|data| data.is_file()) {
+    if is_index_file(&file) || !fs::symlink_metadata(&path).is_ok_and(|data| data.is_file()) {
         return Ok(false);
     }
-    remove(&path).map_err(|error| Error::io(path.display().to_string(), error))?;
-    change_index(folder, |index| index.remove(&file))?;
+    remove_if_exists(&path).map_err(|error| Error::io(path.display().to_string(), error))?;
+    update_index(folder, |index| index.remove(&file))?;
     Ok(true)
 }
 
 /// A file that is there keeps its id, if it has one.
-fn revised(text: &str, memory: &Memory) -> Result<String> {
-    let page = Page::parse(text)?;
+fn revise_page(text: &str, memory: &Memory) -> Result<String> {
+    let page = VaultPage::parse(text)?;
     let kept = Memory {
         id: page.id.unwrap_or(memory.id),
         tags: page.tags.unwrap_or_default(),
         importance: page.importance.unwrap_or(memory.importance),
         ..memory.clone()
     };
-    Page::revise(text, &kept)
+    VaultPage::revise(text, &kept)
 }
 
-fn change_index(folder: &Path, change: impl FnOnce(&mut Index)) -> Result<()> {
-    let path = folder.join(INDEX);
+fn update_index(folder: &Path, change: impl FnOnce(&mut VaultIndex)) -> Result<()> {
+    let path = folder.join(INDEX_FILE);
     let failed = |error| Error::io(path.display().to_string(), error);
     let text = match fs::read_to_string(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         text => text.map_err(failed)?,
     };
-    let mut index = Index::parse(&text);
+    let mut index = VaultIndex::parse(&text);
     change(&mut index);
     let changed = index.to_string();
     if changed != text {
-        replace(&path, changed.as_bytes(), true).map_err(failed)?;
+        replace_file(&path, changed.as_bytes(), true).map_err(failed)?;
     }
     Ok(())
 }
 
-fn memory_of(note: &Note, now: Timestamp) -> Memory {
+fn note_to_memory(note: &VaultNote, now: Timestamp) -> Memory {
     let content = note.content.trim().to_owned();
-    let source = Source::of(Via::Import);
+    let source = MemorySource::new(Origin::Import);
     Memory {
         name: note.name.clone(),
         description: note.description.clone(),
-        ..Memory::blank(&Scope::default(), note.kind, content, source, now, now)
+        ..Memory::with_content(&Scope::default(), note.kind, content, source, now, now)
     }
 }
 
@@ -107,8 +110,8 @@ fn memory_of(note: &Note, now: Timestamp) -> Memory {
 mod tests {
     use super::*;
 
-    fn note(file: Option<&str>, name: &str, content: &str) -> Note {
-        Note {
+    fn note(file: Option<&str>, name: &str, content: &str) -> VaultNote {
+        VaultNote {
             file: file.map(str::to_owned),
             kind: Kind::Feedback,
             name: name.into(),

@@ -1,22 +1,22 @@
 //! What was said becomes drafts: statements worth remembering, each with its evidence, for the gate to judge.
 
 mod rules;
-mod model;
-mod answer;
+mod model_request;
+mod model_response;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::naming;
 use crate::{
-    text::{keywords::Rarity, language::Language},
+    text::{keywords::KeywordExtractor, language::Language},
     types::{Kind, Memory, MemoryId, Role, Slot, Trust},
 };
 
-pub(super) use answer::object_in;
-pub use answer::read_answer;
-pub(super) use model::inert;
-pub use model::{Conversation, ask_for_memories, extract_prompt};
+pub(super) use model_request::escape_angle_brackets;
+pub use model_request::{ExtractionInput, extract_prompt, extraction_request};
+pub(super) use model_response::first_json_object;
+pub use model_response::parse_extraction;
 pub use rules::extract_by_rules;
 
 /// Keywords that a draft gets: a statement is a sentence and has few.
@@ -24,7 +24,7 @@ const MAX_KEYWORDS: usize = 6;
 
 /// A turn as an extractor sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct TurnText {
     /// The turn, as evidence.
     pub id: MemoryId,
     /// Who said it.
@@ -35,9 +35,9 @@ pub struct Said {
     pub at: Timestamp,
 }
 
-impl Said {
+impl TurnText {
     /// A stored turn; one without a role is taken for the user's.
-    pub fn of(turn: &Memory) -> Self {
+    pub fn from_turn(turn: &Memory) -> Self {
         let role = turn.source.role.unwrap_or(Role::User);
         Self { id: turn.id, role, text: turn.content.clone(), at: turn.at }
     }
@@ -75,7 +75,8 @@ pub struct Draft {
 impl Draft {
     /// A draft of a statement about a slot, said at `at`; what follows from these is filled in.
     pub fn new(slot: Slot, content: String, language: Language, at: Timestamp) -> Self {
-        let keywords = Rarity::of([content.as_str()]).keywords(&content, MAX_KEYWORDS);
+        let keywords =
+            KeywordExtractor::from_parts([content.as_str()]).keywords(&content, MAX_KEYWORDS);
         Self {
             kind: slot.attribute.kind(),
             name: naming::title_of(&content),

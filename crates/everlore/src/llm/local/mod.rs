@@ -3,8 +3,8 @@
 //! It serves in two ways: as a [`Reranker`], which compares a question with texts word by word, and as an [`Embedder`],
 //! which makes one vector of a text. Nothing is read before it is first needed.
 
-mod tensors;
-mod shape;
+mod safetensors;
+mod bert_config;
 mod projection;
 mod weights;
 mod forward;
@@ -20,55 +20,58 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use self::{projection::Projection, shape::Shape, tensors::Tensors, weights::Weights};
+use self::{
+    bert_config::BertConfig, projection::PcaProjection, safetensors::TensorFile,
+    weights::EncoderWeights,
+};
 use super::{
     Embedder, Reranker,
-    late::{Asked, Packed},
+    late_interaction::{PackedTokenVectors, QueryVectors},
     wordpiece,
 };
 use crate::{
     error::{Error, Result},
     text::language::cjk_share,
-    types::ModelId,
+    types::EmbeddingModelId,
 };
 
 /// The pieces that begin and end every text.
-const BEGIN: u16 = 101;
-const END: u16 = 102;
+const CLS_PIECE: u16 = 101;
+const SEP_PIECE: u16 = 102;
 
 /// What follows in a text is not read: the encoders of this family were trained on no more, and the cost grows with it.
 const MAX_PIECES: usize = 254;
 
 /// The files of a folder.
-const CONFIG: &str = "config.json";
-const TENSORS: &str = "model.safetensors";
-const VOCABULARY: &str = "vocab.txt";
-const TOKENIZER: &str = "tokenizer.json";
-const MANIFEST: &str = "everlore.json";
+const CONFIG_FILE: &str = "config.json";
+const TENSORS_FILE: &str = "model.safetensors";
+const VOCABULARY_FILE: &str = "vocab.txt";
+const TOKENIZER_FILE: &str = "tokenizer.json";
+const MANIFEST_FILE: &str = "everlore.json";
 
 /// Raised when texts are read or packed differently, so that vectors made before are made anew.
-const FORM: u32 = 1;
+const ENCODING_VERSION: u32 = 1;
 
 /// A model that runs here.
 #[derive(Clone)]
 pub struct LocalModel {
     folder: PathBuf,
-    pooled: ModelId,
-    late: ModelId,
-    encoder: Arc<OnceLock<Encoder>>,
+    embedder_id: EmbeddingModelId,
+    reranker_id: EmbeddingModelId,
+    encoder: Arc<OnceLock<BertEncoder>>,
 }
 
 /// What a folder that was made by [`LocalModel::convert`] says of itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Manifest {
+struct ModelManifest {
     /// The digest of its weights.
     digest: String,
     dimensions: usize,
 }
 
-struct Encoder {
-    shape: Shape,
-    weights: Weights,
+struct BertEncoder {
+    config: BertConfig,
+    weights: EncoderWeights,
 }
 
 impl LocalModel {
@@ -76,10 +79,10 @@ impl LocalModel {
     /// read and checked at once.
     pub fn read(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
-        check_pieces(folder)?;
-        let (mut encoder, _) = Encoder::read(folder)?;
-        encoder.learn_projection();
-        let manifest = Manifest::of(&encoder, &encoder.weights.to_file()?)?;
+        check_tokenizer_files(folder)?;
+        let (mut encoder, _) = BertEncoder::load(folder)?;
+        encoder.fit_projection();
+        let manifest = ModelManifest::new(&encoder, &encoder.weights.to_safetensors()?)?;
         let model = Self::new(folder, &manifest);
         let _ = model.encoder.set(encoder);
         Ok(model)
@@ -88,9 +91,9 @@ impl LocalModel {
     /// A model in a folder that [`LocalModel::convert`] made. Its weights are read when they are first needed.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
-        let manifest = serde_json::from_slice(&read(folder, MANIFEST)?);
+        let manifest = serde_json::from_slice(&read(folder, MANIFEST_FILE)?);
         let manifest = manifest.map_err(|error| {
-            let path = folder.join(MANIFEST);
+            let path = folder.join(MANIFEST_FILE);
             Error::invalid(
                 format!("{}: {error}", path.display()),
                 "add the model again with `everlore model add`",
@@ -101,7 +104,7 @@ impl LocalModel {
 
     /// Writes the model in eight bits into a folder, which is quicker to read and a quarter of the size. The folder must
     /// not exist; it is there as a whole or not at all.
-    pub fn convert(&self, into: &Path) -> Result<u64> {
+    pub fn save_quantized(&self, into: &Path) -> Result<u64> {
         let encoder = self.encoder()?;
         let failed = |error| Error::io(into.display().to_string(), error);
         let name = into.file_name().unwrap_or_default().to_string_lossy();
@@ -109,12 +112,14 @@ impl LocalModel {
         // What an earlier attempt left behind.
         let _ = fs::remove_dir_all(&half_done);
         fs::create_dir_all(&half_done).map_err(failed)?;
-        let tensors = encoder.weights.to_file()?;
+        let tensors = encoder.weights.to_safetensors()?;
         let size = tensors.len() as u64;
-        let config = serde_json::to_vec_pretty(&encoder.shape).map_err(Error::store)?;
-        let manifest = Manifest::of(encoder, &tensors)?;
+        let config = serde_json::to_vec_pretty(&encoder.config).map_err(Error::store)?;
+        let manifest = ModelManifest::new(encoder, &tensors)?;
         let manifest = serde_json::to_vec_pretty(&manifest).map_err(Error::store)?;
-        for (name, bytes) in [(TENSORS, tensors), (CONFIG, config), (MANIFEST, manifest)] {
+        for (name, bytes) in
+            [(TENSORS_FILE, tensors), (CONFIG_FILE, config), (MANIFEST_FILE, manifest)]
+        {
             fs::write(half_done.join(name), bytes).map_err(failed)?;
         }
         fs::rename(&half_done, into).map_err(failed)?;
@@ -122,55 +127,57 @@ impl LocalModel {
     }
 
     /// The name of its sentence vectors.
-    pub fn id(&self) -> &ModelId {
-        &self.pooled
+    pub fn id(&self) -> &EmbeddingModelId {
+        &self.embedder_id
     }
 
     /// Reads the weights, if that was not done yet.
-    pub fn load(&self) -> Result<()> {
+    pub fn preload(&self) -> Result<()> {
         self.encoder().map(drop)
     }
 
     /// The vector of a text: of length 1, or zero for a text without words.
     pub fn vector(&self, text: &str) -> Result<Vec<f32>> {
-        Ok(self.encoder()?.read_text(text).whole)
+        Ok(self.encoder()?.encode(text).pooled)
     }
 
     /// The vectors of the pieces of a text, each of length 1.
-    pub fn piece_vectors(&self, text: &str) -> Result<Vec<Vec<f32>>> {
-        Ok(self.encoder()?.read_text(text).pieces)
+    pub fn token_vectors(&self, text: &str) -> Result<Vec<Vec<f32>>> {
+        Ok(self.encoder()?.encode(text).tokens)
     }
 
     /// The same for comparing word by word: the vectors of the pieces in fewer dimensions.
-    fn projected(&self, text: &str) -> Result<Text> {
+    fn encode_projected(&self, text: &str) -> Result<EncodedText> {
         let encoder = self.encoder()?;
-        let Text { whole, mut pieces } = encoder.read_text(text);
+        let EncodedText { pooled: whole, tokens: mut pieces } = encoder.encode(text);
         if let Some(projection) = &encoder.weights.projection {
             pieces.iter_mut().for_each(|piece| *piece = projection.apply(piece));
         }
-        Ok(Text { whole, pieces })
+        Ok(EncodedText { pooled: whole, tokens: pieces })
     }
 
-    fn new(folder: &Path, manifest: &Manifest) -> Self {
-        let Manifest { digest, dimensions } = manifest;
-        let id = |way: &str| ModelId {
-            name: format!("local-{way}-{FORM}-{digest}"),
+    fn new(folder: &Path, manifest: &ModelManifest) -> Self {
+        let ModelManifest { digest, dimensions } = manifest;
+        let id = |way: &str| EmbeddingModelId {
+            name: format!("local-{way}-{ENCODING_VERSION}-{digest}"),
             dimensions: *dimensions,
         };
         Self {
             folder: folder.to_owned(),
-            pooled: id("sentence"),
-            late: id("words"),
+            embedder_id: id("sentence"),
+            reranker_id: id("words"),
             encoder: Arc::default(),
         }
     }
 
-    fn encoder(&self) -> Result<&Encoder> {
+    fn encoder(&self) -> Result<&BertEncoder> {
         if let Some(encoder) = self.encoder.get() {
             return Ok(encoder);
         }
-        let (encoder, file) = Encoder::read(&self.folder)?;
-        if Self::new(&self.folder, &Manifest::of_digest(&encoder, file)?).pooled != self.pooled {
+        let (encoder, file) = BertEncoder::load(&self.folder)?;
+        if Self::new(&self.folder, &ModelManifest::with_digest(&encoder, file)?).embedder_id
+            != self.embedder_id
+        {
             return Err(Error::invalid(
                 format!(
                     "the model in {} is not what it was when it was added",
@@ -183,7 +190,7 @@ impl LocalModel {
     }
 
     /// Runs work for each text away from the async threads: a text takes milliseconds.
-    async fn each<T: Send + 'static>(
+    async fn map_blocking<T: Send + 'static>(
         &self,
         texts: &[&str],
         work: fn(&Self, &str) -> Result<T>,
@@ -199,36 +206,42 @@ impl std::fmt::Debug for LocalModel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LocalModel")
             .field("folder", &self.folder)
-            .field("id", &self.pooled)
+            .field("id", &self.embedder_id)
             .finish()
     }
 }
 
-impl Encoder {
+impl BertEncoder {
     /// The model of a folder, with the digest of its file of tensors.
-    fn read(folder: &Path) -> Result<(Self, u64)> {
-        let shape = Shape::parse(&read(folder, CONFIG)?)?;
-        let file = read(folder, TENSORS)?;
+    fn load(folder: &Path) -> Result<(Self, u64)> {
+        let shape = BertConfig::parse(&read(folder, CONFIG_FILE)?)?;
+        let file = read(folder, TENSORS_FILE)?;
         let digest = xxh3_64(&file);
-        let tensors = Tensors::parse(file)?;
-        Ok((Self { weights: Weights::read(&tensors, &shape)?, shape }, digest))
+        let tensors = TensorFile::parse(file)?;
+        Ok((
+            Self { weights: EncoderWeights::from_tensors(&tensors, &shape)?, config: shape },
+            digest,
+        ))
     }
 
-    fn run(&self, pieces: &[u16]) -> Vec<f32> {
-        let most = MAX_PIECES.min(self.shape.max_position_embeddings - 2).min(pieces.len());
-        let framed: Vec<u16> =
-            [BEGIN].into_iter().chain(pieces[..most].iter().copied()).chain([END]).collect();
-        forward::forward(&self.weights, &self.shape, &framed)
+    fn run_forward(&self, pieces: &[u16]) -> Vec<f32> {
+        let most = MAX_PIECES.min(self.config.max_position_embeddings - 2).min(pieces.len());
+        let framed: Vec<u16> = [CLS_PIECE]
+            .into_iter()
+            .chain(pieces[..most].iter().copied())
+            .chain([SEP_PIECE])
+            .collect();
+        forward::forward(&self.weights, &self.config, &framed)
     }
 
     /// The vectors of a text, each of length 1.
-    fn read_text(&self, text: &str) -> Text {
-        let pieces = pieces(text);
-        let mut whole = vec![0.0; self.shape.hidden_size];
+    fn encode(&self, text: &str) -> EncodedText {
+        let pieces = tokenize(text);
+        let mut whole = vec![0.0; self.config.hidden_size];
         if pieces.is_empty() {
-            return Text { whole, pieces: Vec::new() };
+            return EncodedText { pooled: whole, tokens: Vec::new() };
         }
-        let hidden = self.run(&pieces);
+        let hidden = self.run_forward(&pieces);
         let rows = || hidden.chunks_exact(whole.len());
         let vector = |row: &[f32]| {
             let mut vector = row.to_vec();
@@ -240,22 +253,22 @@ impl Encoder {
             whole.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
         }
         normalize(&mut whole);
-        Text { whole, pieces: inner }
+        EncodedText { pooled: whole, tokens: inner }
     }
 
     /// Learns in which directions the vectors of pieces differ.
-    fn learn_projection(&mut self) {
-        let words = common_words();
+    fn fit_projection(&mut self) {
+        let words = sample_words();
         let texts = words.chunks_exact(SAMPLE_WORDS).map(|text| text.join(" "));
-        let vectors: Vec<Vec<f32>> = texts.flat_map(|text| self.read_text(&text).pieces).collect();
-        self.weights.projection = Some(Projection::learn(&vectors));
+        let vectors: Vec<Vec<f32>> = texts.flat_map(|text| self.encode(&text).tokens).collect();
+        self.weights.projection = Some(PcaProjection::fit(&vectors));
     }
 }
 
 /// The vectors of a text.
-struct Text {
-    whole: Vec<f32>,
-    pieces: Vec<Vec<f32>>,
+struct EncodedText {
+    pooled: Vec<f32>,
+    tokens: Vec<Vec<f32>>,
 }
 
 /// Words in a text that is thrown together, and how many such texts: a dozen vectors for each dimension.
@@ -263,7 +276,7 @@ const SAMPLE_WORDS: usize = 12;
 const SAMPLES: usize = 400;
 
 /// Words from all over the common part of the vocabulary, which is ordered by how common they are; the same every time.
-fn common_words() -> Vec<&'static str> {
+fn sample_words() -> Vec<&'static str> {
     const COMMON: std::ops::Range<u16> = 1_996..12_000;
     let words: Vec<&str> = COMMON.filter_map(wordpiece::plain_word).collect();
     let mut state = 5_u32;
@@ -274,32 +287,32 @@ fn common_words() -> Vec<&'static str> {
     (0..SAMPLE_WORDS * SAMPLES).map(&mut pick).collect()
 }
 
-impl Manifest {
+impl ModelManifest {
     /// Of a model and its file in eight bits.
-    fn of(encoder: &Encoder, file: &[u8]) -> Result<Self> {
-        Self::of_digest(encoder, xxh3_64(file))
+    fn new(encoder: &BertEncoder, file: &[u8]) -> Result<Self> {
+        Self::with_digest(encoder, xxh3_64(file))
     }
 
-    fn of_digest(encoder: &Encoder, weights: u64) -> Result<Self> {
-        let shape = serde_json::to_vec(&encoder.shape).map_err(Error::store)?;
+    fn with_digest(encoder: &BertEncoder, weights: u64) -> Result<Self> {
+        let shape = serde_json::to_vec(&encoder.config).map_err(Error::store)?;
         let digest = format!("{:016x}", weights ^ xxh3_64(&shape));
-        Ok(Self { digest, dimensions: encoder.shape.hidden_size })
+        Ok(Self { digest, dimensions: encoder.config.hidden_size })
     }
 }
 
 /// Models of this kind know no Chinese, Japanese or Korean; some names in such a question carry them no further.
-fn is_read(text: &str) -> bool {
+fn is_supported_language(text: &str) -> bool {
     cjk_share(text) <= 0.3
 }
 
 #[async_trait]
 impl Embedder for LocalModel {
-    fn model(&self) -> &ModelId {
-        &self.pooled
+    fn model(&self) -> &EmbeddingModelId {
+        &self.embedder_id
     }
 
     fn understands(&self, text: &str) -> bool {
-        is_read(text)
+        is_supported_language(text)
     }
 
     /// As far apart as the texts of the built-in model, which was taught by such a one.
@@ -308,43 +321,45 @@ impl Embedder for LocalModel {
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        self.each(texts, Self::vector).await
+        self.map_blocking(texts, Self::vector).await
     }
 }
 
 #[async_trait]
 impl Reranker for LocalModel {
-    fn model(&self) -> &ModelId {
-        &self.late
+    fn model(&self) -> &EmbeddingModelId {
+        &self.reranker_id
     }
 
     fn understands(&self, question: &str) -> bool {
-        is_read(question)
+        is_supported_language(question)
     }
 
-    async fn read(&self, texts: &[&str]) -> Result<Vec<Packed>> {
+    async fn encode_texts(&self, texts: &[&str]) -> Result<Vec<PackedTokenVectors>> {
         let pack = |model: &Self, text: &str| {
-            let text = model.projected(text)?;
-            Ok(Packed::new(&text.whole, &text.pieces))
+            let text = model.encode_projected(text)?;
+            Ok(PackedTokenVectors::new(&text.pooled, &text.tokens))
         };
-        self.each(texts, pack).await
+        self.map_blocking(texts, pack).await
     }
 
-    async fn ask(&self, words: &[(&str, f32)]) -> Result<Asked> {
+    async fn encode_query(&self, words: &[(&str, f32)]) -> Result<QueryVectors> {
         let mut weights = Vec::new();
         for (word, weight) in words {
-            weights.resize(weights.len() + pieces(word).len(), *weight);
+            weights.resize(weights.len() + tokenize(word).len(), *weight);
         }
         let text = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" ");
-        let made = self.each(&[&text], Self::projected).await?.pop();
-        Ok(made.map_or_else(Asked::default, |made| Asked::new(&made.whole, &made.pieces, &weights)))
+        let made = self.map_blocking(&[&text], Self::encode_projected).await?.pop();
+        Ok(made.map_or_else(QueryVectors::default, |made| {
+            QueryVectors::new(&made.pooled, &made.tokens, &weights)
+        }))
     }
 }
 
 /// The pieces of a text, as far as they are read.
-fn pieces(text: &str) -> Vec<u16> {
+fn tokenize(text: &str) -> Vec<u16> {
     let mut pieces = Vec::new();
-    let _ = wordpiece::pieces(text, &mut |piece| {
+    let _ = wordpiece::tokenize(text, &mut |piece| {
         pieces.push(piece);
         if pieces.len() < MAX_PIECES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
@@ -359,11 +374,11 @@ fn normalize(vector: &mut [f32]) {
 }
 
 /// The folder must cut texts as it is done here.
-fn check_pieces(folder: &Path) -> Result<()> {
-    if folder.join(VOCABULARY).is_file() {
-        return shape::check_vocabulary(&read(folder, VOCABULARY)?);
+fn check_tokenizer_files(folder: &Path) -> Result<()> {
+    if folder.join(VOCABULARY_FILE).is_file() {
+        return bert_config::check_vocabulary(&read(folder, VOCABULARY_FILE)?);
     }
-    shape::check_tokenizer(&read(folder, TOKENIZER)?)
+    bert_config::check_tokenizer(&read(folder, TOKENIZER_FILE)?)
 }
 
 fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {

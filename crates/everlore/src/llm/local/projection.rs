@@ -3,48 +3,48 @@
 //!
 //! The directions are found once, when a model is added, from words of the vocabulary thrown together.
 
-use everlore_kernel::{add, product as dot};
+use everlore_kernel::{add_scaled, dot_f32 as dot};
 
 use super::normalize;
 
 /// Dimensions that are kept.
-const KEPT: usize = 128;
+const MAX_DIMENSIONS: usize = 128;
 
 /// Times the directions are turned towards those of the most difference: beyond, what they span hardly changes.
-const TURNS: usize = 12;
+const ITERATIONS: usize = 12;
 
 /// A centre and directions of length 1 at right angles to each other.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Projection {
-    pub(super) centre: Vec<f32>,
+pub(super) struct PcaProjection {
+    pub(super) mean: Vec<f32>,
     /// One after the other.
     pub(super) axes: Vec<f32>,
 }
 
-impl Projection {
+impl PcaProjection {
     /// The directions in which these vectors, all of one size, differ most.
-    pub(super) fn learn(vectors: &[Vec<f32>]) -> Self {
+    pub(super) fn fit(vectors: &[Vec<f32>]) -> Self {
         let width = vectors.first().map_or(0, Vec::len);
-        let mut centre = vec![0.0; width];
-        vectors.iter().for_each(|vector| add(&mut centre, vector, 1.0));
-        centre.iter_mut().for_each(|sum| *sum /= vectors.len().max(1) as f32);
-        let spread = spread(vectors, &centre);
-        let mut axes = first_axes(width);
-        for _ in 0..TURNS {
+        let mut mean = vec![0.0; width];
+        vectors.iter().for_each(|vector| add_scaled(&mut mean, vector, 1.0));
+        mean.iter_mut().for_each(|sum| *sum /= vectors.len().max(1) as f32);
+        let spread = covariance(vectors, &mean);
+        let mut axes = initial_axes(width);
+        for _ in 0..ITERATIONS {
             for axis in axes.chunks_exact_mut(width.max(1)) {
                 let turned: Vec<f32> =
                     spread.chunks_exact(width).map(|row| dot(row, axis)).collect();
                 axis.copy_from_slice(&turned);
             }
-            make_square(&mut axes, width);
+            orthonormalize(&mut axes, width);
         }
-        Self { centre, axes }
+        Self { mean, axes }
     }
 
     /// The vector in fewer dimensions, of length 1.
     pub(super) fn apply(&self, vector: &[f32]) -> Vec<f32> {
         let rest: Vec<f32> =
-            vector.iter().zip(&self.centre).map(|(value, common)| value - common).collect();
+            vector.iter().zip(&self.mean).map(|(value, common)| value - common).collect();
         let mut kept: Vec<f32> =
             self.axes.chunks_exact(rest.len().max(1)).map(|axis| dot(axis, &rest)).collect();
         normalize(&mut kept);
@@ -52,43 +52,43 @@ impl Projection {
     }
 
     /// How many dimensions are kept of vectors of a width.
-    pub(super) fn kept(width: usize) -> usize {
-        KEPT.min(width)
+    pub(super) fn output_dimensions(width: usize) -> usize {
+        MAX_DIMENSIONS.min(width)
     }
 }
 
 /// How each two dimensions differ together.
-fn spread(vectors: &[Vec<f32>], centre: &[f32]) -> Vec<f32> {
+fn covariance(vectors: &[Vec<f32>], centre: &[f32]) -> Vec<f32> {
     let width = centre.len();
     let mut spread = vec![0.0; width * width];
     for vector in vectors {
         let rest: Vec<f32> =
             vector.iter().zip(centre).map(|(value, common)| value - common).collect();
         for (row, value) in spread.chunks_exact_mut(width).zip(&rest) {
-            add(row, &rest, *value);
+            add_scaled(row, &rest, *value);
         }
     }
     spread
 }
 
 /// Any directions will do to begin with, if they are the same every time.
-fn first_axes(width: usize) -> Vec<f32> {
+fn initial_axes(width: usize) -> Vec<f32> {
     let mut state = 1_u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 8) as f32 / (1 << 23) as f32 - 1.0
     };
-    (0..Projection::kept(width) * width).map(|_| next()).collect()
+    (0..PcaProjection::output_dimensions(width) * width).map(|_| next()).collect()
 }
 
 /// Takes out of each direction what those before it say, and brings it to length 1.
-fn make_square(axes: &mut [f32], width: usize) {
+fn orthonormalize(axes: &mut [f32], width: usize) {
     for end in (0..axes.len()).step_by(width.max(1)) {
         let (before, rest) = axes.split_at_mut(end);
         let axis = &mut rest[..width];
         for other in before.chunks_exact(width) {
             let share = dot(other, axis);
-            add(axis, other, -share);
+            add_scaled(axis, other, -share);
         }
         normalize(axis);
     }
@@ -107,14 +107,14 @@ mod tests {
         };
         let vectors: Vec<Vec<f32>> =
             (0..400).map(|vector| (0..200).map(|place| value(vector, place)).collect()).collect();
-        let projection = Projection::learn(&vectors);
+        let projection = PcaProjection::fit(&vectors);
         assert_eq!(projection.axes.len(), 128 * 200);
         for (index, axis) in projection.axes.chunks_exact(200).enumerate() {
             assert!((dot(axis, axis) - 1.0).abs() < 1e-3, "axis {index}");
         }
         // Distances between vectors stay what they are.
         let centred = |vector: &Vec<f32>| {
-            vector.iter().zip(&projection.centre).map(|(a, b)| a - b).collect::<Vec<_>>()
+            vector.iter().zip(&projection.mean).map(|(a, b)| a - b).collect::<Vec<_>>()
         };
         for pair in vectors.chunks_exact(2).take(20) {
             let (mut a, mut b) = (centred(&pair[0]), centred(&pair[1]));
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn narrow_vectors_keep_all_their_dimensions() {
-        let projection = Projection::learn(&[vec![1.0, 0.0], vec![0.0, 1.0], vec![0.5, 0.7]]);
+        let projection = PcaProjection::fit(&[vec![1.0, 0.0], vec![0.0, 1.0], vec![0.5, 0.7]]);
         assert_eq!(projection.apply(&[1.0, 0.0]).len(), 2);
-        assert_eq!(Projection::learn(&[]).apply(&[]), Vec::<f32>::new());
+        assert_eq!(PcaProjection::fit(&[]).apply(&[]), Vec::<f32>::new());
     }
 }

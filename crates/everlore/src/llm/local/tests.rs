@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use super::{tensors::Writer, *};
+use super::{safetensors::TensorWriter, *};
 
 const WIDTH: usize = 32;
 const INNER: usize = 48;
@@ -14,9 +14,9 @@ const CONFIG_TEXT: &str = r#"{"model_type":"bert","hidden_act":"gelu","hidden_si
     "num_hidden_layers":2,"num_attention_heads":4,"max_position_embeddings":40,"vocab_size":30522,"layer_norm_eps":1e-12}"#;
 
 /// Numbers that look random and are the same every time, between -1 and 1.
-struct Numbers(u64);
+struct NumberGenerator(u64);
 
-impl Numbers {
+impl NumberGenerator {
     fn next(&mut self) -> f32 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -29,14 +29,16 @@ impl Numbers {
 }
 
 /// The tensors of the tiny encoder by name, with their shapes.
-fn tiny() -> BTreeMap<String, (Vec<usize>, Vec<f32>)> {
-    let mut numbers = Numbers(7);
+fn tiny_tensors() -> BTreeMap<String, (Vec<usize>, Vec<f32>)> {
+    let mut numbers = NumberGenerator(7);
     let mut tensors = BTreeMap::new();
     let mut add = |name: String, shape: &[usize], size: f32, around: f32| {
         let count = shape.iter().product();
         tensors.insert(name, (shape.to_vec(), numbers.many(count, size, around)));
     };
-    for (name, rows) in [("word", wordpiece::PIECES), ("position", POSITIONS), ("token_type", 2)] {
+    for (name, rows) in
+        [("word", wordpiece::VOCAB_SIZE), ("position", POSITIONS), ("token_type", 2)]
+    {
         add(format!("embeddings.{name}_embeddings.weight"), &[rows, WIDTH], 0.5, 0.0);
     }
     let mut norms = vec!["embeddings.LayerNorm".to_owned()];
@@ -64,29 +66,29 @@ fn tiny() -> BTreeMap<String, (Vec<usize>, Vec<f32>)> {
     tensors
 }
 
-type Tiny = BTreeMap<String, (Vec<usize>, Vec<f32>)>;
+type TinyTensors = BTreeMap<String, (Vec<usize>, Vec<f32>)>;
 
-fn save(folder: &Path, tensors: &Tiny, prefix: &str) {
-    let mut writer = Writer::default();
+fn save(folder: &Path, tensors: &TinyTensors, prefix: &str) {
+    let mut writer = TensorWriter::default();
     for (name, (shape, numbers)) in tensors {
         writer.floats(&format!("{prefix}{name}"), shape, numbers);
     }
-    fs::write(folder.join(TENSORS), writer.finish().unwrap()).unwrap();
-    fs::write(folder.join(CONFIG), CONFIG_TEXT).unwrap();
-    fs::write(folder.join(VOCABULARY), include_bytes!("../../../assets/embedder/vocab.txt"))
+    fs::write(folder.join(TENSORS_FILE), writer.finish().unwrap()).unwrap();
+    fs::write(folder.join(CONFIG_FILE), CONFIG_TEXT).unwrap();
+    fs::write(folder.join(VOCABULARY_FILE), include_bytes!("../../../assets/embedder/vocab.txt"))
         .unwrap();
 }
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    save(folder.path(), &tiny(), "");
+    save(folder.path(), &tiny_tensors(), "");
     folder
 }
 
 /// The plain forward pass: as the papers write it, in real numbers, one number at a time.
-struct Plain(Tiny);
+struct ReferenceEncoder(TinyTensors);
 
-impl Plain {
+impl ReferenceEncoder {
     fn get(&self, name: &str) -> &[f32] {
         &self.0[name].1
     }
@@ -164,7 +166,7 @@ impl Plain {
             rows = rows.iter().zip(&attended).map(|(a, b)| sum(a, b)).collect();
             self.norm(&format!("{name}.attention.output.LayerNorm"), &mut rows);
             let mut inner = self.linear(&format!("{name}.intermediate.dense"), &rows);
-            inner.iter_mut().flatten().for_each(|x| *x *= below(*x));
+            inner.iter_mut().flatten().for_each(|x| *x *= normal_cdf(*x));
             let output = self.linear(&format!("{name}.output.dense"), &inner);
             rows = rows.iter().zip(&output).map(|(a, b)| sum(a, b)).collect();
             self.norm(&format!("{name}.output.LayerNorm"), &mut rows);
@@ -178,7 +180,7 @@ fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 /// The share of a normal distribution below x, by adding up thin slices.
-fn below(x: f64) -> f64 {
+fn normal_cdf(x: f64) -> f64 {
     const SLICES: usize = 400;
     let width = x / SLICES as f64;
     let density = |at: f64| (-at * at / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
@@ -202,9 +204,10 @@ fn the_forward_pass_agrees_with_the_plain_one() {
         "我喜欢龙井茶",
         "one two three four five six seven",
     ] {
-        let own = pieces(text);
-        let framed: Vec<u16> = [&[BEGIN], &own[..], &[END]].concat();
-        let (fast, plain) = (encoder.run(&own), Plain(tiny()).run(&framed));
+        let own = tokenize(text);
+        let framed: Vec<u16> = [&[CLS_PIECE], &own[..], &[SEP_PIECE]].concat();
+        let (fast, plain) =
+            (encoder.run_forward(&own), ReferenceEncoder(tiny_tensors()).run(&framed));
         assert_eq!(fast.len(), plain.len() * WIDTH);
         for (fast, plain) in fast.chunks_exact(WIDTH).zip(&plain) {
             assert!(cosine(fast, plain) > 0.999, "{text}: {}", cosine(fast, plain));
@@ -217,34 +220,34 @@ fn a_converted_model_says_the_same_and_is_smaller() {
     let (folder, home) = (folder(), tempfile::tempdir().unwrap());
     let model = LocalModel::read(folder.path()).unwrap();
     let into = home.path().join("models").join("tiny");
-    let size = model.convert(&into).unwrap();
-    let original = fs::metadata(folder.path().join(TENSORS)).unwrap().len();
+    let size = model.save_quantized(&into).unwrap();
+    let original = fs::metadata(folder.path().join(TENSORS_FILE)).unwrap().len();
     assert!(size < original / 3, "{size} of {original}");
     let opened = LocalModel::open(&into).unwrap();
     assert_eq!(opened.id(), model.id());
     assert!(opened.encoder.get().is_none(), "nothing is read before it is needed");
     assert_eq!(opened.vector("a river").unwrap(), model.vector("a river").unwrap());
-    assert_eq!(opened.piece_vectors("a river").unwrap().len(), 2);
-    assert!(model.convert(&into).is_err(), "a model that is there is not overwritten");
+    assert_eq!(opened.token_vectors("a river").unwrap().len(), 2);
+    assert!(model.save_quantized(&into).is_err(), "a model that is there is not overwritten");
 }
 
 #[test]
 fn a_model_that_was_changed_after_it_was_added_is_refused() {
     let (folder, home) = (folder(), tempfile::tempdir().unwrap());
     let into = home.path().join("tiny");
-    LocalModel::read(folder.path()).unwrap().convert(&into).unwrap();
-    let mut bytes = fs::read(into.join(TENSORS)).unwrap();
+    LocalModel::read(folder.path()).unwrap().save_quantized(&into).unwrap();
+    let mut bytes = fs::read(into.join(TENSORS_FILE)).unwrap();
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
-    fs::write(into.join(TENSORS), bytes).unwrap();
-    let refused = LocalModel::open(&into).unwrap().load().unwrap_err();
+    fs::write(into.join(TENSORS_FILE), bytes).unwrap();
+    let refused = LocalModel::open(&into).unwrap().preload().unwrap_err();
     assert!(refused.to_string().contains("not what it was when it was added"), "{refused}");
 }
 
 #[test]
 fn weights_under_the_names_of_a_whole_model_are_found() {
     let folder = tempfile::tempdir().unwrap();
-    save(folder.path(), &tiny(), "bert.");
+    save(folder.path(), &tiny_tensors(), "bert.");
     let whole = LocalModel::read(folder.path()).unwrap();
     assert_eq!(whole.id(), LocalModel::read(self::folder().path()).unwrap().id());
 }
@@ -254,10 +257,10 @@ fn texts_without_words_and_very_long_ones_are_read_too() {
     let folder = folder();
     let model = LocalModel::read(folder.path()).unwrap();
     assert_eq!(model.vector(" \n").unwrap(), vec![0.0; WIDTH]);
-    assert_eq!(model.piece_vectors("").unwrap(), Vec::<Vec<f32>>::new());
+    assert_eq!(model.token_vectors("").unwrap(), Vec::<Vec<f32>>::new());
     let long = "word ".repeat(1_000);
     assert_eq!(
-        model.piece_vectors(&long).unwrap().len(),
+        model.token_vectors(&long).unwrap().len(),
         POSITIONS - 2,
         "as many as it has positions for"
     );
@@ -275,18 +278,18 @@ fn what_is_wrong_with_a_folder_is_said() {
     assert!(refusal(empty.path()).contains("there is no tokenizer.json"));
     assert!(refusal(&empty.path().join("nowhere")).contains("there is no"));
     let folder = folder();
-    let mut short = tiny();
+    let mut short = tiny_tensors();
     short.remove("encoder.layer.1.output.dense.weight");
     save(folder.path(), &short, "");
     assert!(refusal(folder.path()).contains("no tensor `encoder.layer.1.output.dense.weight`"));
-    let mut wrong = tiny();
+    let mut wrong = tiny_tensors();
     let name = "encoder.layer.0.attention.self.key.weight";
     wrong.insert(name.into(), (vec![WIDTH, 1], vec![0.0; WIDTH]));
     save(folder.path(), &wrong, "");
     assert!(refusal(folder.path()).contains("has the shape [32, 1], and not [32, 32]"));
-    fs::write(folder.path().join(CONFIG), CONFIG_TEXT.replace("bert", "gpt2")).unwrap();
+    fs::write(folder.path().join(CONFIG_FILE), CONFIG_TEXT.replace("bert", "gpt2")).unwrap();
     assert!(refusal(folder.path()).contains("`gpt2`"));
-    fs::remove_file(folder.path().join(CONFIG)).unwrap();
+    fs::remove_file(folder.path().join(CONFIG_FILE)).unwrap();
     assert!(refusal(folder.path()).contains("there is no config.json"));
 }
 
@@ -294,9 +297,9 @@ fn what_is_wrong_with_a_folder_is_said() {
 async fn a_question_finds_its_own_words() {
     let folder = folder();
     let model = LocalModel::read(folder.path()).unwrap();
-    let asked = model.ask(&[("river", 2.0), ("bank", 1.0)]).await.unwrap();
-    let packed = Reranker::read(&model, &["river bank", "纯粹的中文"]).await.unwrap();
-    let alike = |packed: &Packed| asked.sum(&asked.compare(&packed.0).pieces);
+    let asked = model.encode_query(&[("river", 2.0), ("bank", 1.0)]).await.unwrap();
+    let packed = Reranker::encode_texts(&model, &["river bank", "纯粹的中文"]).await.unwrap();
+    let alike = |packed: &PackedTokenVectors| asked.weighted_sum(&asked.compare(&packed.0).tokens);
     assert!(
         alike(&packed[0]) > 0.85 && alike(&packed[0]) > alike(&packed[1]),
         "{}",

@@ -3,7 +3,7 @@
 use std::{ops::Range, time::Duration};
 
 /// Cuts a list of lengths into runs of at most `most` texts and `chars` characters; a longer text goes alone.
-pub(super) fn runs(lengths: &[usize], most: usize, chars: usize) -> Vec<Range<usize>> {
+pub(super) fn split_batches(lengths: &[usize], most: usize, chars: usize) -> Vec<Range<usize>> {
     let (mut runs, mut start, mut sum) = (Vec::new(), 0, 0);
     for (index, length) in lengths.iter().enumerate() {
         if index > start && (index - start >= most || sum + length > chars) {
@@ -20,19 +20,19 @@ pub(super) fn runs(lengths: &[usize], most: usize, chars: usize) -> Vec<Range<us
 
 /// How often and how patiently a request is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// How often it is repeated.
     pub retries: u32,
     /// The first pause; each further one is twice as long.
-    pub first: Duration,
+    pub first_pause: Duration,
     /// The longest pause. A server that asks for a longer one is given up.
-    pub longest: Duration,
+    pub max_pause: Duration,
 }
 
-impl Patience {
+impl RetryPolicy {
     /// The pause before the repetition of this number, counted from 0, or `None` to give up. `chance`, from 0 to 1,
     /// spreads those who wait for the same server.
-    pub(super) fn pause(
+    pub(super) fn pause_before(
         &self,
         repetition: u32,
         after: Option<Duration>,
@@ -42,11 +42,12 @@ impl Patience {
             return None;
         }
         match after {
-            Some(after) if after > self.longest => None,
+            Some(after) if after > self.max_pause => None,
             // Never before the time, and a little after it.
-            Some(after) => Some(after + self.first.mul_f64(chance)),
+            Some(after) => Some(after + self.first_pause.mul_f64(chance)),
             None => {
-                let full = self.first.saturating_mul(1 << repetition.min(16)).min(self.longest);
+                let full =
+                    self.first_pause.saturating_mul(1 << repetition.min(16)).min(self.max_pause);
                 Some(full.mul_f64(0.5 + chance / 2.0))
             }
         }
@@ -54,7 +55,7 @@ impl Patience {
 }
 
 /// Brings vectors to length one, or says what is wrong with them. `dimensions` is 0 where any length will do.
-pub(super) fn checked(
+pub(super) fn check_vectors(
     vectors: Vec<Vec<f32>>,
     texts: usize,
     dimensions: usize,
@@ -92,7 +93,7 @@ mod tests {
         fn runs_keep_the_order_lose_nothing_and_stay_within_the_limits(
             lengths in vec(0_usize..50, 0..100), most in 1_usize..10, chars in 1_usize..100,
         ) {
-            let runs = runs(&lengths, most, chars);
+            let runs = split_batches(&lengths, most, chars);
             let together: Vec<usize> = runs.iter().cloned().flatten().collect();
             prop_assert_eq!(together, (0..lengths.len()).collect::<Vec<_>>());
             for run in runs {
@@ -102,30 +103,33 @@ mod tests {
         }
     }
 
-    const PATIENCE: Patience =
-        Patience { retries: 3, first: Duration::from_secs(1), longest: Duration::from_secs(30) };
+    const POLICY: RetryPolicy = RetryPolicy {
+        retries: 3,
+        first_pause: Duration::from_secs(1),
+        max_pause: Duration::from_secs(30),
+    };
 
     #[test]
     fn pauses_double_and_end() {
         let pause = |repetition, chance| {
-            PATIENCE.pause(repetition, None, chance).map(|pause| pause.as_millis())
+            POLICY.pause_before(repetition, None, chance).map(|pause| pause.as_millis())
         };
         assert_eq!(
             (0..4).map(|n| pause(n, 1.0)).collect::<Vec<_>>(),
             [Some(1_000), Some(2_000), Some(4_000), None]
         );
         assert_eq!(pause(1, 0.0), Some(1_000), "chance halves a pause at most");
-        let long = Patience { retries: 99, ..PATIENCE };
-        assert_eq!(long.pause(60, None, 1.0), Some(long.longest));
+        let long = RetryPolicy { retries: 99, ..POLICY };
+        assert_eq!(long.pause_before(60, None, 1.0), Some(long.max_pause));
     }
 
     #[test]
     fn a_server_that_names_a_time_is_not_asked_before() {
         let after = Duration::from_secs(7);
-        assert!(PATIENCE.pause(0, Some(after), 0.0).unwrap() >= after);
-        assert!(PATIENCE.pause(0, Some(after), 1.0).unwrap() <= after + PATIENCE.first);
+        assert!(POLICY.pause_before(0, Some(after), 0.0).unwrap() >= after);
+        assert!(POLICY.pause_before(0, Some(after), 1.0).unwrap() <= after + POLICY.first_pause);
         assert_eq!(
-            PATIENCE.pause(0, Some(Duration::from_secs(3_600)), 0.5),
+            POLICY.pause_before(0, Some(Duration::from_secs(3_600)), 0.5),
             None,
             "an hour is too long"
         );
@@ -133,9 +137,9 @@ mod tests {
 
     #[test]
     fn vectors_are_brought_to_length_one() {
-        assert_eq!(checked(vec![vec![3.0, 4.0]], 1, 0).unwrap(), [[0.6, 0.8]]);
+        assert_eq!(check_vectors(vec![vec![3.0, 4.0]], 1, 0).unwrap(), [[0.6, 0.8]]);
         assert_eq!(
-            checked(vec![vec![3e38, 3e38]], 1, 2).unwrap().len(),
+            check_vectors(vec![vec![3e38, 3e38]], 1, 2).unwrap().len(),
             1,
             "the largest numbers too"
         );
@@ -144,7 +148,7 @@ mod tests {
     #[test]
     fn what_cannot_be_believed_is_refused() {
         let refused = |vectors: &[&[f32]], texts, dimensions| {
-            checked(vectors.iter().map(|vector| vector.to_vec()).collect(), texts, dimensions)
+            check_vectors(vectors.iter().map(|vector| vector.to_vec()).collect(), texts, dimensions)
                 .unwrap_err()
         };
         assert!(refused(&[&[1.0]], 2, 0).contains("1 vectors for 2 texts"));

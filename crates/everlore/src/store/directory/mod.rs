@@ -1,17 +1,17 @@
 //! A folder of markdown files as a store, and the sync of a folder with any other store.
 
-mod state;
-mod look;
-mod known;
+mod sync_state;
+mod vault_scan;
+mod database_view;
 mod plan;
-mod work;
+mod execute;
 mod sync;
-mod backend;
-mod queue;
-mod tree;
+mod directory_store;
+mod capture_queue;
+mod uri_index;
 
-pub use backend::DirectoryStore;
-pub use sync::{Done, SyncReport, SyncRequest, What, sync};
+pub use directory_store::DirectoryStore;
+pub use sync::{SyncAction, SyncReport, SyncRequest, SyncStep, sync};
 
 use crate::error::{Error, Result};
 
@@ -25,4 +25,4 @@ async fn blocking<T: Send + 'static>(
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod storm_tests;
+mod random_sync_tests;

@@ -1,6 +1,6 @@
 //! Bringing a vault and a database together: what changed on either side travels to the other, and nothing is lost.
 //!
-//! Both sides are compared with what both said last ([`State`]). The database is changed first, then files, then the
+//! Both sides are compared with what both said last ([`SyncState`]). The database is changed first, then files, then the
 //! index, then the record; whatever a crash leaves undone is found and done by the next sync, without doing anything
 //! twice: a change that has arrived on both sides is one on which both agree.
 
@@ -12,19 +12,22 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    known::Known,
-    look::{Look, look},
-    plan::{FileWork, IndexWork, Work, plan},
-    state::{Base, Checkpoint, State, all_made, left_making, note_making},
-    work::Hands,
+    database_view::DatabaseView,
+    execute::SyncExecutor,
+    plan::{FileOp, IndexFileOp, SyncPlan, plan},
+    sync_state::{
+        JournalCheckpoint, MergeBase, SyncState, clear_in_progress, load_in_progress,
+        record_in_progress,
+    },
+    vault_scan::{VaultScan, scan_vault},
 };
 use crate::{
     error::{Error, Result},
-    files::vault::{Lock, Page, file_name},
+    files::vault::{VaultLock, VaultPage, unique_file_name},
     store::Store,
     types::{
-        Actor, Applied, Author, Change, Kind, Memory, MemoryId, Scope, Timestamp, Write,
-        to_millisecond,
+        Actor, AppliedChange, Change, ChangeAuthor, Kind, Memory, MemoryId, Scope, Timestamp,
+        WriteBatch, to_millisecond,
     },
 };
 
@@ -47,7 +50,7 @@ pub struct SyncRequest {
     /// Only say what would happen.
     pub dry_run: bool,
     /// Who changed the files, where that is known; otherwise what is taken from them is journaled as the engine's doing.
-    pub author: Option<Author>,
+    pub author: Option<ChangeAuthor>,
     /// Whether secrets in files are masked on their way to memory; the engine goes by its settings. Files keep what people
     /// typed, and the report names them.
     pub mask_secrets: bool,
@@ -55,7 +58,8 @@ pub struct SyncRequest {
 
 impl SyncRequest {
     /// The kinds that people and agents write; the others are the engine's own.
-    pub const USUAL_KINDS: [Kind; 4] = [Kind::User, Kind::Feedback, Kind::Project, Kind::Reference];
+    pub const DEFAULT_KINDS: [Kind; 4] =
+        [Kind::User, Kind::Feedback, Kind::Project, Kind::Reference];
 
     /// A sync of the kinds of the last time.
     pub fn new(folder: impl Into<PathBuf>, scope: &Scope) -> Self {
@@ -70,28 +74,28 @@ pub struct SyncReport {
     /// The run, to undo what it did to memories; none if it did nothing to them.
     pub run: Option<String>,
     /// Everything that was done, or would be.
-    pub done: Vec<Done>,
+    pub done: Vec<SyncStep>,
     /// Files whose memories say the same.
     pub unchanged: usize,
 }
 
 impl SyncReport {
     /// How often something was done.
-    pub fn count(&self, what: What) -> usize {
+    pub fn count(&self, what: SyncAction) -> usize {
         self.done.iter().filter(|done| done.what == what).count()
     }
 
     /// Whether both sides say the same, apart from what was skipped.
-    pub fn is_quiet(&self) -> bool {
-        self.done.iter().all(|done| done.what == What::Skipped)
+    pub fn is_unchanged(&self) -> bool {
+        self.done.iter().all(|done| done.what == SyncAction::Skipped)
     }
 }
 
 /// One thing that was done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Done {
+pub struct SyncStep {
     /// What.
-    pub what: What,
+    pub what: SyncAction,
     /// To which file, or because of which.
     pub file: String,
     /// The memory, if there is one.
@@ -105,7 +109,7 @@ pub struct Done {
 /// The things a sync does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum What {
+pub enum SyncAction {
     /// A file was made a memory.
     Stored,
     /// A memory got what its file says.
@@ -126,15 +130,15 @@ pub enum What {
 
 /// Brings both sides together once.
 pub async fn sync(store: &dyn Store, request: &SyncRequest, now: Timestamp) -> Result<SyncReport> {
-    sync_until(store, request, now, &Stop::default()).await
+    sync_with_crash_point(store, request, now, &CrashPoint::default()).await
 }
 
 /// The same, unless it is stopped.
-pub(super) async fn sync_until(
+pub(super) async fn sync_with_crash_point(
     store: &dyn Store,
     request: &SyncRequest,
     now: Timestamp,
-    stop: &Stop,
+    stop: &CrashPoint,
 ) -> Result<SyncReport> {
     let now = to_millisecond(now);
     for _ in 1..MAX_ATTEMPTS {
@@ -150,42 +154,43 @@ async fn attempt(
     store: &dyn Store,
     request: &SyncRequest,
     now: Timestamp,
-    stop: &Stop,
+    stop: &CrashPoint,
 ) -> Result<SyncReport> {
-    let Opened { lock, state, look, kinds } = open(request).await?;
+    let OpenedVault { lock, state, look, kinds } = open(request).await?;
     let request = &SyncRequest { kinds, ..request.clone() };
-    let known = Known::load(store, &request.scope, &state, &look, &request.kinds).await?;
+    let known = DatabaseView::load(store, &request.scope, &state, &look, &request.kinds).await?;
     let (state, look, known) = match known.is_same_database {
         true => (state, look, known),
-        false => start_anew(store, request).await?,
+        false => restart_without_state(store, request).await?,
     };
     let mut work = plan(&state, &look, &known, request, now);
     if request.dry_run {
-        return Ok(foretold(&request.folder, work));
+        return Ok(dry_run_report(&request.folder, work));
     }
     let changes = std::mem::take(&mut work.changes);
-    state.note_pending(&request.folder, &work.pending)?;
+    state.append_pending(&request.folder, &work.pending)?;
     stop.step()?;
-    let (run, checkpoint) = store_all(store, request, changes, known.head, now, stop).await?;
+    let (run, checkpoint) =
+        apply_changes(store, request, changes, known.journal_head, now, stop).await?;
     stop.step()?;
-    let looked_at = lock.as_ref().map_or(0, |lock| lock.taken_at);
+    let looked_at = lock.as_ref().map_or(0, |lock| lock.acquired_at);
     let (folder, stop, kinds) = (request.folder.clone(), stop.clone(), request.kinds.clone());
-    let recorded = Recorded { checkpoint, looked_at, kinds };
+    let recorded = SyncHeaderUpdate { checkpoint, looked_at, kinds };
     let outcome = super::blocking(move || finish(&folder, &state, work, recorded, &stop));
     let (done, unchanged) = outcome.await?;
     drop(lock);
     Ok(SyncReport { run, done, unchanged })
 }
 
-struct Opened {
-    lock: Option<Lock>,
-    state: State,
-    look: Look,
+struct OpenedVault {
+    lock: Option<VaultLock>,
+    state: SyncState,
+    look: VaultScan,
     kinds: Vec<Kind>,
 }
 
 /// Takes the lock, unless nothing is to be changed, and looks at the folder.
-async fn open(request: &SyncRequest) -> Result<Opened> {
+async fn open(request: &SyncRequest) -> Result<OpenedVault> {
     let request = request.clone();
     super::blocking(move || {
         if !request.folder.is_dir() {
@@ -194,22 +199,23 @@ async fn open(request: &SyncRequest) -> Result<Opened> {
                 "make one with `everlore vault init`, or name another folder",
             ));
         }
-        let lock = if request.dry_run { None } else { Some(Lock::acquire(&request.folder)?) };
-        let state = State::load(&request.folder)?;
-        let state = state.unwrap_or_else(|| State::new(&request.scope, &SyncRequest::USUAL_KINDS));
+        let lock = if request.dry_run { None } else { Some(VaultLock::acquire(&request.folder)?) };
+        let state = SyncState::load(&request.folder)?;
+        let state =
+            state.unwrap_or_else(|| SyncState::new(&request.scope, &SyncRequest::DEFAULT_KINDS));
         let kinds = if request.kinds.is_empty() {
             state.header.kinds.clone()
         } else {
             request.kinds.clone()
         };
         check_owner(&request, &state)?;
-        let look = look(&request.folder, &state, request.mask_secrets)?;
-        Ok(Opened { lock, state, look, kinds })
+        let look = scan_vault(&request.folder, &state, request.mask_secrets)?;
+        Ok(OpenedVault { lock, state, look, kinds })
     })
     .await
 }
 
-fn check_owner(request: &SyncRequest, state: &State) -> Result<()> {
+fn check_owner(request: &SyncRequest, state: &SyncState) -> Result<()> {
     let owner = &state.header.scope;
     if *owner == request.scope {
         return Ok(());
@@ -226,48 +232,51 @@ fn check_owner(request: &SyncRequest, state: &State) -> Result<()> {
 }
 
 /// Another database, or an older copy of it: what the record says of it is of no use, so all is compared.
-async fn start_anew(store: &dyn Store, request: &SyncRequest) -> Result<(State, Look, Known)> {
-    let state = State::new(&request.scope, &request.kinds);
+async fn restart_without_state(
+    store: &dyn Store,
+    request: &SyncRequest,
+) -> Result<(SyncState, VaultScan, DatabaseView)> {
+    let state = SyncState::new(&request.scope, &request.kinds);
     let (folder, fresh) = (request.folder.clone(), state.clone());
     let mask_secrets = request.mask_secrets;
-    let look = super::blocking(move || look(&folder, &fresh, mask_secrets)).await?;
-    let known = Known::load(store, &request.scope, &state, &look, &request.kinds).await?;
+    let look = super::blocking(move || scan_vault(&folder, &fresh, mask_secrets)).await?;
+    let known = DatabaseView::load(store, &request.scope, &state, &look, &request.kinds).await?;
     Ok((state, look, known))
 }
 
 /// Stores all changes as one run and returns the newest line of the journal that is accounted for.
-async fn store_all(
+async fn apply_changes(
     store: &dyn Store,
     request: &SyncRequest,
     changes: Vec<Change>,
-    mut head: Option<Checkpoint>,
+    mut head: Option<JournalCheckpoint>,
     now: Timestamp,
-    stop: &Stop,
-) -> Result<(Option<String>, Option<Checkpoint>)> {
+    stop: &CrashPoint,
+) -> Result<(Option<String>, Option<JournalCheckpoint>)> {
     if changes.is_empty() {
         return Ok((None, head));
     }
     let run = run_name(now);
-    let author = request.author.clone().unwrap_or_else(|| sync_of(&request.folder));
-    let cause = author.cause_of("vault sync");
+    let author = request.author.clone().unwrap_or_else(|| sync_author(&request.folder));
+    let cause = author.reason_for("vault sync");
     for batch in changes.chunks(BATCH) {
-        let write = Write::new(&request.scope, author.actor, &cause, now, batch.to_vec());
-        let applied = store.apply(Write { run: Some(run.clone()), ..write }).await?;
-        verify(store, request, batch).await?;
-        head = followed(head, &applied, now);
+        let write = WriteBatch::new(&request.scope, author.actor, &cause, now, batch.to_vec());
+        let applied = store.apply(WriteBatch { run: Some(run.clone()), ..write }).await?;
+        verify_batch(store, request, batch).await?;
+        head = advance_checkpoint(head, &applied, now);
         stop.step()?;
     }
     Ok((Some(run), head))
 }
 
-fn sync_of(folder: &Path) -> Author {
+fn sync_author(folder: &Path) -> ChangeAuthor {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let cause = Some(format!("vault sync {name}").trim().to_owned());
-    Author { actor: Actor::Engine, cause, run: None }
+    ChangeAuthor { actor: Actor::Engine, reason: cause, run: None }
 }
 
 /// A sync answers only for what can be read back.
-async fn verify(store: &dyn Store, request: &SyncRequest, batch: &[Change]) -> Result<()> {
+async fn verify_batch(store: &dyn Store, request: &SyncRequest, batch: &[Change]) -> Result<()> {
     let stays = |change: &&Change| matches!(change, Change::Add(_) | Change::Update(_));
     let ids: Vec<_> = batch.iter().filter(stays).map(Change::id).collect();
     match store.verify(&request.scope, &ids).await?.iter().position(|verified| !verified) {
@@ -279,11 +288,15 @@ async fn verify(store: &dyn Store, request: &SyncRequest, batch: &[Change]) -> R
 }
 
 /// If nobody wrote in between, our own changes need no second look.
-fn followed(head: Option<Checkpoint>, applied: &[Applied], at: Timestamp) -> Option<Checkpoint> {
+fn advance_checkpoint(
+    head: Option<JournalCheckpoint>,
+    applied: &[AppliedChange],
+    at: Timestamp,
+) -> Option<JournalCheckpoint> {
     let next = head.map_or(1, |head| head.seq + 1);
     let (first, last) = (applied.first()?, applied.last()?);
     match first.seq == next && last.seq == next + applied.len() as u64 - 1 {
-        true => Some(Checkpoint { seq: last.seq, id: last.id, at }),
+        true => Some(JournalCheckpoint { seq: last.seq, id: last.id, at }),
         false => head,
     }
 }
@@ -296,8 +309,8 @@ fn run_name(now: Timestamp) -> String {
 }
 
 /// What is known at the end of a sync.
-struct Recorded {
-    checkpoint: Option<Checkpoint>,
+struct SyncHeaderUpdate {
+    checkpoint: Option<JournalCheckpoint>,
     looked_at: i64,
     kinds: Vec<Kind>,
 }
@@ -305,87 +318,90 @@ struct Recorded {
 /// Changes the folder and records what both sides say now.
 fn finish(
     folder: &Path,
-    state: &State,
-    mut work: Work,
-    recorded: Recorded,
-    stop: &Stop,
-) -> Result<(Vec<Done>, usize)> {
+    state: &SyncState,
+    mut work: SyncPlan,
+    recorded: SyncHeaderUpdate,
+    stop: &CrashPoint,
+) -> Result<(Vec<SyncStep>, usize)> {
     let mut files = state.files.clone();
-    let drops: HashSet<&str> = work.drops.iter().map(String::as_str).collect();
+    let drops: HashSet<&str> = work.untracked.iter().map(String::as_str).collect();
     files.retain(|file, _| !drops.contains(file.as_str()));
-    files.extend(std::mem::take(&mut work.records));
-    let mut hands = Hands::new(folder, files, &work.files, stop)?;
-    let left = left_making(folder);
-    note_making(folder, &[left.clone(), hands.name(&mut work.files)].concat())?;
-    let mut index = std::mem::take(&mut work.index);
-    hands.work(std::mem::take(&mut work.files), &mut index)?;
-    index.extend(lines_of_nothing(folder, &left));
-    hands.work_on_index(index)?;
-    let mut next = State { files: hands.files, header: state.header.clone() };
+    files.extend(std::mem::take(&mut work.bases));
+    let mut hands = SyncExecutor::new(folder, files, &work.file_ops, stop)?;
+    let left = load_in_progress(folder);
+    record_in_progress(folder, &[left.clone(), hands.assign_names(&mut work.file_ops)].concat())?;
+    let mut index = std::mem::take(&mut work.index_ops);
+    hands.apply_file_ops(std::mem::take(&mut work.file_ops), &mut index)?;
+    index.extend(stale_index_lines(folder, &left));
+    hands.apply_index_file_ops(index)?;
+    let mut next = SyncState { files: hands.files, header: state.header.clone() };
     next.header.checkpoint = recorded.checkpoint;
-    next.header.incomplete = hands.failed || work.waits;
+    next.header.incomplete = hands.failed || work.is_incomplete;
     next.header.kinds = recorded.kinds;
     stop.step()?;
-    if must_save(state, &next) || !State::exists(folder) {
+    if must_save(state, &next) || !SyncState::exists(folder) {
         next.header.looked_at = recorded.looked_at;
         next.save(folder)?;
     }
-    all_made(folder)?;
-    work.done.extend(hands.done);
-    Ok((work.done, work.unchanged + hands.unchanged))
+    clear_in_progress(folder)?;
+    work.steps.extend(hands.steps);
+    Ok((work.steps, work.unchanged + hands.unchanged))
 }
 
 /// What was about to be made when a sync was ended, and is not there any more, leaves no line behind.
-fn lines_of_nothing(folder: &Path, left: &[String]) -> Vec<IndexWork> {
+fn stale_index_lines(folder: &Path, left: &[String]) -> Vec<IndexFileOp> {
     let gone = left.iter().filter(|file| !folder.join(file).exists());
-    gone.map(|file| IndexWork::Remove { file: file.clone() }).collect()
+    gone.map(|file| IndexFileOp::Remove { file: file.clone() }).collect()
 }
 
 /// A record that would say the same need not be written, unless some file is too young to be trusted next time.
-fn must_save(old: &State, new: &State) -> bool {
-    let young = |base: &Base| base.stat.latest() + super::look::TICK >= old.header.looked_at;
+fn must_save(old: &SyncState, new: &SyncState) -> bool {
+    let young = |base: &MergeBase| {
+        base.stat.last_changed() + super::vault_scan::CLOCK_GRANULARITY_NS >= old.header.looked_at
+    };
     old.header != new.header || old.files != new.files || new.files.values().any(young)
 }
 
 /// What a plan would do, as if all of it succeeded.
-fn foretold(folder: &Path, work: Work) -> SyncReport {
-    let mut report = SyncReport { run: None, done: work.done, unchanged: work.unchanged };
-    for file in work.files {
+fn dry_run_report(folder: &Path, work: SyncPlan) -> SyncReport {
+    let mut report = SyncReport { run: None, done: work.steps, unchanged: work.unchanged };
+    for file in work.file_ops {
         let (what, file, id, note) = match file {
-            FileWork::Write { file, memory, .. } if says(folder, &file, &memory) => {
+            FileOp::Write { file, memory, .. } if file_matches(folder, &file, &memory) => {
                 report.unchanged += 1;
                 continue;
             }
-            FileWork::Write { file, memory, .. } => (What::Written, file, memory.id, None),
-            FileWork::Make { memory, name, note } => {
-                let name = name.unwrap_or_else(|| file_name(memory.kind, &memory.name, |_| false));
-                (What::Written, name, memory.id, note)
+            FileOp::Write { file, memory, .. } => (SyncAction::Written, file, memory.id, None),
+            FileOp::Create { memory, name, note } => {
+                let name =
+                    name.unwrap_or_else(|| unique_file_name(memory.kind, &memory.name, |_| false));
+                (SyncAction::Written, name, memory.id, note)
             }
-            FileWork::Remove { file, id, .. } => (What::Removed, file, id, None),
+            FileOp::Remove { file, id, .. } => (SyncAction::Removed, file, id, None),
         };
-        report.done.push(Done { what, file, id: Some(id), note });
+        report.done.push(SyncStep { what, file, id: Some(id), note });
     }
     report
 }
 
 /// Whether a file says all that its memory says.
-fn says(folder: &Path, file: &str, memory: &Memory) -> bool {
+fn file_matches(folder: &Path, file: &str, memory: &Memory) -> bool {
     let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
-    Page::revise(&text, memory).is_ok_and(|revised| revised == text)
+    VaultPage::revise(&text, memory).is_ok_and(|revised| revised == text)
 }
 
 /// Lets a test end a sync in its middle, as a crash would.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Stop {
+pub(crate) struct CrashPoint {
     #[cfg(test)]
-    pub(crate) after: Option<std::sync::Arc<std::sync::atomic::AtomicUsize>>,
+    pub(crate) steps_left: Option<std::sync::Arc<std::sync::atomic::AtomicUsize>>,
 }
 
-impl Stop {
+impl CrashPoint {
     /// Called between any two things that are done.
     pub(super) fn step(&self) -> Result<()> {
         #[cfg(test)]
-        if let Some(after) = &self.after {
+        if let Some(after) = &self.steps_left {
             use std::sync::atomic::Ordering;
             let left = after.load(Ordering::Relaxed);
             if left == 0 {

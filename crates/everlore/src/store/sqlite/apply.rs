@@ -2,29 +2,38 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{captures, erase, failed, held, index, rows, rows::Stored, tokens, usage, vectors};
+use super::{
+    capture_rows, erase, failed, index, quarantine, rows, rows::MemoryRow, token_vectors, usage,
+    vectors,
+};
 use crate::{
     error::{Error, Result},
-    store::{Place, check_scope, check_successor, entry::IndexEntry, looks_different, taken},
-    types::{Applied, Change, Erased, Kind, Memory, MemoryId, Scope, Timestamp, Via, Write},
+    store::{
+        DocAddress, check_next_version, check_scope, index_differs, index_entry::IndexEntry,
+        uri_conflict,
+    },
+    types::{
+        AppliedChange, Change, ErasureReceipt, Kind, Memory, MemoryId, Origin, Scope, Timestamp,
+        WriteBatch,
+    },
 };
 
 /// A write whose texts are analysed, ready for the writer.
-pub(super) struct Prepared {
-    write: Write,
+pub(super) struct PreparedWrite {
+    write: WriteBatch,
     /// For each change the index entry of the memory it stores, still without its place.
     entries: Vec<Option<IndexEntry>>,
 }
 
-impl Prepared {
+impl PreparedWrite {
     /// Checks a write and analyses its texts.
-    pub(super) fn new(write: Write) -> Result<Self> {
+    pub(super) fn new(write: WriteBatch) -> Result<Self> {
         let mut entries = Vec::with_capacity(write.changes.len());
         for change in &write.changes {
             entries.push(match change {
                 Change::Add(memory) | Change::Update(memory) => {
                     check_scope(&write, memory)?;
-                    Some(IndexEntry::of(memory, Place::from_bits(0)))
+                    Some(IndexEntry::from_memory(memory, DocAddress::from_bits(0)))
                 }
                 Change::Delete(_) | Change::Erase(_) => None,
             });
@@ -33,22 +42,22 @@ impl Prepared {
     }
 
     /// Applies all changes; the caller rolls back if one fails.
-    pub(super) fn apply(self, db: &Connection) -> Result<Vec<Applied>> {
-        let mut applying = Applying::start(db, self.write.scope.clone())?;
+    pub(super) fn apply(self, db: &Connection) -> Result<Vec<AppliedChange>> {
+        let mut applying = ScopeTransaction::start(db, self.write.scope.clone())?;
         let mut applied = Vec::with_capacity(self.entries.len());
-        let model = vectors::number_for(db, self.write.vectors.as_ref())?;
+        let model = vectors::model_number_for(db, self.write.vectors.as_ref())?;
         let made = |index: usize| self.write.vectors.as_ref()?.vectors.get(index)?.as_ref();
         for (index, (change, mut entry)) in self.write.changes.iter().zip(self.entries).enumerate()
         {
             if let Some(entry) = &mut entry {
                 entry.vector =
-                    model.zip(made(index)).map(|(model, vector)| (model, vector.to_slot()));
+                    model.zip(made(index)).map(|(model, vector)| (model, vector.to_bytes()));
             }
             applied.push(applying.change(&self.write, change, entry)?);
         }
-        erase::bury(db, applying.scope, self.write.erased_texts)?;
-        if let Some(extracted) = &self.write.extracted {
-            captures::commit(db, applying.scope, extracted, self.write.at)?;
+        erase::add_tombstones(db, applying.scope, self.write.erased_texts)?;
+        if let Some(extracted) = &self.write.checkpoint {
+            capture_rows::commit_extraction(db, applying.scope, extracted, self.write.at)?;
         }
         applying.finish()?;
         Ok(applied)
@@ -56,7 +65,7 @@ impl Prepared {
 }
 
 /// The scope being changed.
-struct Applying<'a> {
+struct ScopeTransaction<'a> {
     db: &'a Connection,
     owner: Scope,
     scope: i64,
@@ -65,10 +74,10 @@ struct Applying<'a> {
     sessions: u32,
     positions: u32,
     /// Entries that the index gets at the end, all at once.
-    fresh: Vec<IndexEntry>,
+    new_entries: Vec<IndexEntry>,
 }
 
-impl<'a> Applying<'a> {
+impl<'a> ScopeTransaction<'a> {
     fn start(db: &'a Connection, owner: Scope) -> Result<Self> {
         db.prepare_cached(
             "INSERT INTO scopes (agent, user) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -81,11 +90,11 @@ impl<'a> Applying<'a> {
                 select.query_row((owner.agent(), owner.user()), |row| row.try_into())
             })
             .map_err(failed)?;
-        Ok(Self { db, owner, scope, changes, sessions, positions, fresh: Vec::new() })
+        Ok(Self { db, owner, scope, changes, sessions, positions, new_entries: Vec::new() })
     }
 
     fn finish(self) -> Result<()> {
-        index::add(self.db, self.scope, self.fresh)?;
+        index::add(self.db, self.scope, self.new_entries)?;
         self.db
             .prepare_cached(
                 "UPDATE scopes SET changes = ?2, sessions = ?3, positions = ?4 WHERE id = ?1",
@@ -99,10 +108,10 @@ impl<'a> Applying<'a> {
 
     fn change(
         &mut self,
-        write: &Write,
+        write: &WriteBatch,
         change: &Change,
         entry: Option<IndexEntry>,
-    ) -> Result<Applied> {
+    ) -> Result<AppliedChange> {
         self.changes += 1;
         let (seq, id) = (self.changes, change.id());
         let mut erased = None;
@@ -119,26 +128,28 @@ impl<'a> Applying<'a> {
                 return Err(Error::damaged("a change was not analysed"));
             }
         };
-        self.log(write, change, prev, before.as_ref())?;
-        Ok(Applied { seq: seq as u64, id, erased })
+        self.append_journal(write, change, prev, before.as_ref())?;
+        Ok(AppliedChange { seq: seq as u64, id, erasure: erased })
     }
 
     /// Returns the newest line of the memory in the journal, if it was there before.
     fn add(&mut self, memory: &Memory, entry: IndexEntry, now: Timestamp) -> Result<Option<i64>> {
-        let (place, prev) = match self.take_gone(memory.id)? {
+        let (place, prev) = match self.take_deleted(memory.id)? {
             Some((place, prev)) => (place, Some(prev)),
-            None => (self.next_place(memory)?, None),
+            None => (self.next_address(memory)?, None),
         };
-        let stored = Stored { memory: memory.clone(), place, seq: self.changes };
+        let stored = MemoryRow { memory: memory.clone(), address: place, seq: self.changes };
         if !rows::insert(self.db, self.scope, &stored)? {
-            return Err(taken(memory));
+            return Err(uri_conflict(memory));
         }
         match (memory.kind, memory.source.via) {
-            (Kind::Turn, _) => captures::count_in(self.db, self.scope, memory, place, now)?,
-            (_, Via::Extract) => drop(held::remove(self.db, self.scope, &[memory.id])?),
+            (Kind::Turn, _) => {
+                capture_rows::note_turn_added(self.db, self.scope, memory, place, now)?
+            }
+            (_, Origin::Extract) => drop(quarantine::remove(self.db, self.scope, &[memory.id])?),
             _ => {}
         }
-        self.fresh.push(at(entry, place));
+        self.new_entries.push(with_address(entry, place));
         Ok(prev)
     }
 
@@ -147,66 +158,66 @@ impl<'a> Applying<'a> {
         memory: &Memory,
         entry: IndexEntry,
     ) -> Result<(Option<i64>, Option<Memory>)> {
-        let stored = self.stored(memory.id)?;
-        check_successor(&stored.memory, memory)?;
-        let row = Stored { memory: memory.clone(), place: stored.place, seq: self.changes };
+        let stored = self.require_row(memory.id)?;
+        check_next_version(&stored.memory, memory)?;
+        let row = MemoryRow { memory: memory.clone(), address: stored.address, seq: self.changes };
         rows::replace(self.db, self.scope, &row)?;
         if stored.memory.content != memory.content {
-            tokens::remove(self.db, self.scope, stored.place)?;
+            token_vectors::remove(self.db, self.scope, stored.address)?;
         }
-        if looks_different(&stored.memory, memory) {
-            self.unindex(stored.place)?;
-            self.fresh.push(at(entry, stored.place));
+        if index_differs(&stored.memory, memory) {
+            self.unindex(stored.address)?;
+            self.new_entries.push(with_address(entry, stored.address));
         }
         Ok((Some(stored.seq), Some(stored.memory)))
     }
 
     fn delete(&mut self, id: MemoryId) -> Result<(Option<i64>, Option<Memory>)> {
-        let stored = self.stored(id)?;
-        rows::delete(self.db, self.scope, stored.place)?;
-        captures::count_out(self.db, self.scope, &stored.memory, stored.place)?;
-        self.unindex(stored.place)?;
-        tokens::remove(self.db, self.scope, stored.place)?;
-        self.leave_gone(id, stored.place)?;
+        let stored = self.require_row(id)?;
+        rows::delete(self.db, self.scope, stored.address)?;
+        capture_rows::note_turn_removed(self.db, self.scope, &stored.memory, stored.address)?;
+        self.unindex(stored.address)?;
+        token_vectors::remove(self.db, self.scope, stored.address)?;
+        self.record_deleted(id, stored.address)?;
         Ok((Some(stored.seq), Some(stored.memory)))
     }
 
     /// Erases a memory, whether it is still there or was deleted before; returns its newest line and the receipt.
-    fn erase(&mut self, id: MemoryId) -> Result<(i64, Erased)> {
+    fn erase(&mut self, id: MemoryId) -> Result<(i64, ErasureReceipt)> {
         // What this very write added is indexed first, so that one way of erasing serves all.
-        index::add(self.db, self.scope, std::mem::take(&mut self.fresh))?;
+        index::add(self.db, self.scope, std::mem::take(&mut self.new_entries))?;
         let stored = rows::by_id(self.db, &self.owner, self.scope, id)?;
-        let (place, seq) = match (&stored, self.take_gone(id)?) {
-            (Some(stored), _) => (stored.place, stored.seq),
+        let (place, seq) = match (&stored, self.take_deleted(id)?) {
+            (Some(stored), _) => (stored.address, stored.seq),
             (None, Some(gone)) => gone,
             (None, None) => return Err(Error::not_found("memory", id)),
         };
         if let Some(stored) = &stored {
-            captures::count_out(self.db, self.scope, &stored.memory, place)?;
+            capture_rows::note_turn_removed(self.db, self.scope, &stored.memory, place)?;
         }
         let mut receipt = erase::erase(self.db, self.scope, id, (place, seq), stored)?;
-        receipt.vectors += tokens::remove(self.db, self.scope, place)?;
-        receipt.usage_lines = usage::forget(self.db, self.scope, id)?;
-        self.leave_gone(id, place)?;
+        receipt.vectors += token_vectors::remove(self.db, self.scope, place)?;
+        receipt.usage_lines = usage::remove_memory(self.db, self.scope, id)?;
+        self.record_deleted(id, place)?;
         Ok((seq, receipt))
     }
 
-    fn stored(&self, id: MemoryId) -> Result<Stored> {
+    fn require_row(&self, id: MemoryId) -> Result<MemoryRow> {
         rows::by_id(self.db, &self.owner, self.scope, id)?
             .ok_or_else(|| Error::not_found("memory", id))
     }
 
-    fn unindex(&mut self, place: Place) -> Result<()> {
-        match self.fresh.iter().position(|entry| entry.record.place == place) {
-            Some(index) => drop(self.fresh.remove(index)),
+    fn unindex(&mut self, place: DocAddress) -> Result<()> {
+        match self.new_entries.iter().position(|entry| entry.record.address == place) {
+            Some(index) => drop(self.new_entries.remove(index)),
             None => index::remove(self.db, self.scope, place)?,
         }
         Ok(())
     }
 
-    fn next_place(&mut self, memory: &Memory) -> Result<Place> {
+    fn next_address(&mut self, memory: &Memory) -> Result<DocAddress> {
         let Some(name) = &memory.source.session else {
-            let place = Place::new(0, self.positions);
+            let place = DocAddress::new(0, self.positions);
             self.positions += 1;
             return Ok(place);
         };
@@ -222,23 +233,23 @@ impl<'a> Applying<'a> {
             })
             .map_err(failed)?;
         self.sessions = self.sessions.max(number);
-        Ok(Place::new(number, positions - 1))
+        Ok(DocAddress::new(number, positions - 1))
     }
 
-    fn take_gone(&self, id: MemoryId) -> Result<Option<(Place, i64)>> {
+    fn take_deleted(&self, id: MemoryId) -> Result<Option<(DocAddress, i64)>> {
         self.db
             .prepare_cached("DELETE FROM gone WHERE scope = ?1 AND id = ?2 RETURNING place, seq")
             .and_then(|mut delete| {
                 delete
                     .query_row(params![self.scope, id.as_bytes()], |row| {
-                        Ok((Place::from_bits(row.get::<_, i64>(0)? as u64), row.get(1)?))
+                        Ok((DocAddress::from_bits(row.get::<_, i64>(0)? as u64), row.get(1)?))
                     })
                     .optional()
             })
             .map_err(failed)
     }
 
-    fn leave_gone(&self, id: MemoryId, place: Place) -> Result<()> {
+    fn record_deleted(&self, id: MemoryId, place: DocAddress) -> Result<()> {
         self.db
             .prepare_cached("INSERT INTO gone VALUES (?1, ?2, ?3, ?4)")
             .and_then(|mut insert| {
@@ -253,9 +264,9 @@ impl<'a> Applying<'a> {
             .map_err(failed)
     }
 
-    fn log(
+    fn append_journal(
         &self,
-        write: &Write,
+        write: &WriteBatch,
         change: &Change,
         prev: Option<i64>,
         before: Option<&Memory>,
@@ -273,7 +284,7 @@ impl<'a> Applying<'a> {
                     change.op() as u8,
                     write.at.as_millisecond(),
                     write.actor as u8,
-                    write.cause,
+                    write.reason,
                     write.run,
                     write.cost as i64,
                     prev,
@@ -285,7 +296,7 @@ impl<'a> Applying<'a> {
     }
 }
 
-fn at(mut entry: IndexEntry, place: Place) -> IndexEntry {
-    entry.record.place = place;
+fn with_address(mut entry: IndexEntry, place: DocAddress) -> IndexEntry {
+    entry.record.address = place;
     entry
 }

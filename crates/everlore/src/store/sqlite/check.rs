@@ -6,12 +6,12 @@ use rusqlite::Connection;
 
 use super::{
     failed,
-    index::{self, Found},
-    rows, tokens,
+    index::{self, EntryLocation},
+    rows, token_vectors,
 };
 use crate::{
     error::{Error, Result},
-    store::{Place, entry::IndexEntry},
+    store::{DocAddress, index_entry::IndexEntry},
     types::{Memory, MemoryId, Scope},
 };
 
@@ -39,18 +39,18 @@ pub(super) fn verify(
 ) -> Result<Vec<bool>> {
     ids.iter()
         .map(|id| match rows::by_id(db, owner, scope, *id)? {
-            Some(stored) => is_indexed(db, scope, &stored.memory, stored.place),
+            Some(stored) => is_indexed(db, scope, &stored.memory, stored.address),
             None => Ok(false),
         })
         .collect()
 }
 
-fn is_indexed(db: &Connection, scope: i64, memory: &Memory, place: Place) -> Result<bool> {
-    let expected = IndexEntry::of(memory, place);
-    match index::find(db, scope, place)? {
+fn is_indexed(db: &Connection, scope: i64, memory: &Memory, place: DocAddress) -> Result<bool> {
+    let expected = IndexEntry::from_memory(memory, place);
+    match index::locate_entry(db, scope, place)? {
         None => Ok(false),
-        Some(Found::Tail(entry)) => Ok(entry.encode() == expected.encode()),
-        Some(Found::Sealed { block, doc }) => {
+        Some(EntryLocation::Tail(entry)) => Ok(entry.encode() == expected.encode()),
+        Some(EntryLocation::Sealed { block, doc }) => {
             for (term, _) in expected.terms.iter().take(VERIFIED_TERMS) {
                 if !index::has_term(db, block, doc, *term)? {
                     return Ok(false);
@@ -64,27 +64,29 @@ fn is_indexed(db: &Connection, scope: i64, memory: &Memory, place: Place) -> Res
 /// Compares every row with its index entry and its journal line.
 pub(super) fn check(db: &Connection, owner: &Scope, scope: i64) -> Result<Vec<String>> {
     let mut problems = Vec::new();
-    let mut indexed: BTreeMap<Place, Vec<u8>> = BTreeMap::new();
+    let mut indexed: BTreeMap<DocAddress, Vec<u8>> = BTreeMap::new();
     for entry in index::entries(db, scope)? {
-        if indexed.insert(entry.record.place, entry.encode()).is_some() {
-            problems.push(format!("place {} is indexed twice", entry.record.place.to_bits()));
+        if indexed.insert(entry.record.address, entry.encode()).is_some() {
+            problems.push(format!("place {} is indexed twice", entry.record.address.to_bits()));
         }
     }
     rows::for_each(db, owner, scope, |stored| {
         let id = stored.memory.id;
-        match indexed.remove(&stored.place) {
+        match indexed.remove(&stored.address) {
             None => problems.push(format!("memory {id} is not in the index")),
-            Some(found) if found != IndexEntry::of(&stored.memory, stored.place).encode() => {
+            Some(found)
+                if found != IndexEntry::from_memory(&stored.memory, stored.address).encode() =>
+            {
                 problems.push(format!("the index entry of memory {id} is not what its text says"));
             }
             Some(_) => {}
         }
-        if !is_logged(db, scope, stored.seq, id)? {
+        if !is_journaled(db, scope, stored.seq, id)? {
             problems.push(format!("memory {id} has no line {} in the journal", stored.seq));
         }
         Ok(())
     })?;
-    let orphans = tokens::orphans(db, scope)?;
+    let orphans = token_vectors::orphans(db, scope)?;
     if orphans > 0 {
         problems.push(format!("vectors of words are kept of {orphans} texts that are gone"));
     }
@@ -96,7 +98,7 @@ pub(super) fn check(db: &Connection, owner: &Scope, scope: i64) -> Result<Vec<St
     Ok(problems)
 }
 
-fn is_logged(db: &Connection, scope: i64, seq: i64, id: MemoryId) -> Result<bool> {
+fn is_journaled(db: &Connection, scope: i64, seq: i64, id: MemoryId) -> Result<bool> {
     db.prepare_cached("SELECT 1 FROM changes WHERE scope = ?1 AND seq = ?2 AND id = ?3")
         .and_then(|mut statement| statement.exists(rusqlite::params![scope, seq, id.as_bytes()]))
         .map_err(failed)
@@ -107,7 +109,7 @@ pub(super) fn reindex(db: &Connection, owner: &Scope, scope: i64) -> Result<usiz
     index::clear(db, scope)?;
     let (mut batch, mut count) = (Vec::new(), 0);
     rows::for_each(db, owner, scope, |stored| {
-        batch.push(IndexEntry::of(&stored.memory, stored.place));
+        batch.push(IndexEntry::from_memory(&stored.memory, stored.address));
         count += 1;
         if batch.len() == REINDEX_BATCH {
             index::add(db, scope, std::mem::take(&mut batch))?;

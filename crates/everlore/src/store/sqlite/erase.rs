@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, params};
 
-use super::{cached, failed, held, index, journal::image, rows, rows::Stored};
+use super::{
+    failed, index, journal::decode_image, quarantine, rows, rows::MemoryRow, vector_cache,
+};
 use crate::{
     error::Result,
-    store::{Place, entry::IndexEntry},
-    types::{Erased, Fingerprint, Memory, MemoryId},
+    store::{DocAddress, index_entry::IndexEntry},
+    types::{ErasureReceipt, Fingerprint, Memory, MemoryId},
 };
 
 /// Removes the row (if there still is one), what the index ever had at its place and every image of it in the journal,
@@ -17,27 +19,27 @@ pub(super) fn erase(
     db: &Connection,
     scope: i64,
     id: MemoryId,
-    (place, seq): (Place, i64),
-    stored: Option<Stored>,
-) -> Result<Erased> {
-    let mut erased = Erased::default();
+    (place, seq): (DocAddress, i64),
+    stored: Option<MemoryRow>,
+) -> Result<ErasureReceipt> {
+    let mut erased = ErasureReceipt::default();
     let mut texts = BTreeSet::new();
-    if let Some(Stored { memory, .. }) = stored {
+    if let Some(MemoryRow { memory, .. }) = stored {
         texts.insert(memory.fingerprint());
         rows::delete(db, scope, place)?;
         erased.rows = 1;
-        erased.index_terms = IndexEntry::of(&memory, place).terms.len();
+        erased.index_terms = IndexEntry::from_memory(&memory, place).terms.len();
     }
     erased.vectors = index::erase(db, scope, place)?;
     erased.journal_images = scrub_journal(db, scope, seq, &mut texts)?;
     erased.tombstones = texts.len();
-    erased.drafts = held::forget(db, scope, id, &texts)?;
-    erased.cached_vectors = bury(db, scope, texts)?;
+    erased.drafts = quarantine::remove_derived(db, scope, id, &texts)?;
+    erased.cached_vectors = add_tombstones(db, scope, texts)?;
     Ok(erased)
 }
 
 /// Whether each of these texts was erased.
-pub(super) fn erased(db: &Connection, scope: i64, texts: &[Fingerprint]) -> Result<Vec<bool>> {
+pub(super) fn are_erased(db: &Connection, scope: i64, texts: &[Fingerprint]) -> Result<Vec<bool>> {
     let mut statement = db
         .prepare_cached("SELECT 1 FROM tombstones WHERE scope = ?1 AND text = ?2")
         .map_err(failed)?;
@@ -48,7 +50,7 @@ pub(super) fn erased(db: &Connection, scope: i64, texts: &[Fingerprint]) -> Resu
 }
 
 /// Leaves a tombstone for each text and returns how many vectors were kept of them.
-pub(super) fn bury(
+pub(super) fn add_tombstones(
     db: &Connection,
     scope: i64,
     texts: impl IntoIterator<Item = Fingerprint>,
@@ -61,7 +63,7 @@ pub(super) fn bury(
         )
         .map_err(failed)?;
     }
-    cached::forget(db, scope, &texts)
+    vector_cache::remove_texts(db, scope, &texts)
 }
 
 /// Every erased text.
@@ -92,7 +94,7 @@ fn scrub_journal(
     while let Some(seq) = next {
         let (prev, before) =
             select.query_row((scope, seq), |row| row.try_into()).map_err(failed)?;
-        let before: Option<Memory> = image(before)?;
+        let before: Option<Memory> = decode_image(before)?;
         if let Some(before) = before {
             texts.insert(before.fingerprint());
             update.execute((scope, seq)).map_err(failed)?;

@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{failed, rows, rows::moment};
+use super::{failed, rows, rows::decode_timestamp};
 use crate::{
     error::{Error, Result},
     store::JournalQuery,
-    types::{Actor, Entry, Memory, MemoryId, Op, Scope, Timestamp},
+    types::{Actor, ChangeOp, JournalEntry, Memory, MemoryId, Scope, Timestamp},
 };
 
 const COLUMNS: &str = "seq, id, op, at, actor, cause, run, cost, prev, before";
 
 /// A line as the file keeps it.
-struct Line {
-    entry: Entry,
+struct JournalRow {
+    entry: JournalEntry,
     prev: Option<i64>,
 }
 
@@ -25,15 +25,15 @@ pub(super) fn read(
     owner: &Scope,
     scope: i64,
     query: &JournalQuery,
-) -> Result<Vec<Entry>> {
+) -> Result<Vec<JournalEntry>> {
     let limit = query.limit.unwrap_or(usize::MAX);
     let lines = match query.id {
-        Some(id) => chain(db, owner, scope, id)?
+        Some(id) => memory_history(db, owner, scope, id)?
             .into_iter()
             .filter(|entry| fits(query, entry))
             .take(limit)
             .collect(),
-        None => lines(db, owner, scope, query, limit)?,
+        None => scope_entries(db, owner, scope, query, limit)?,
     };
     Ok(lines)
 }
@@ -55,7 +55,7 @@ pub(super) fn as_of(
     let mut rows = statement.query((scope, at.as_millisecond())).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let id = MemoryId::from_bytes(row.get(0).map_err(failed)?);
-        match image(row.get(1).map_err(failed)?)? {
+        match decode_image(row.get(1).map_err(failed)?)? {
             Some(before) => then.insert(id, before),
             None => then.remove(&id),
         };
@@ -64,13 +64,13 @@ pub(super) fn as_of(
 }
 
 /// Lines of the whole scope. What a memory said after a line is looked up in the memory's own lines.
-fn lines(
+fn scope_entries(
     db: &Connection,
     owner: &Scope,
     scope: i64,
     query: &JournalQuery,
     limit: usize,
-) -> Result<Vec<Entry>> {
+) -> Result<Vec<JournalEntry>> {
     let mut statement = db.prepare_cached(&lines_sql(query)).map_err(failed)?;
     let number = |value: Option<u64>| value.map(|value| i64::try_from(value).unwrap_or(i64::MAX));
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -81,10 +81,10 @@ fn lines(
     // What each memory said before the oldest line seen so far, which is what it said after the next one.
     let mut later: HashMap<MemoryId, Option<Box<Memory>>> = HashMap::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        let mut entry = line(row)?.entry;
+        let mut entry = read_row(row)?.entry;
         entry.after = match later.remove(&entry.id) {
             Some(after) if query.run.is_none() => after,
-            _ => after(db, owner, scope, &entry)?,
+            _ => image_after(db, owner, scope, &entry)?,
         };
         later.insert(entry.id, entry.before.clone());
         entries.push(entry);
@@ -107,24 +107,34 @@ fn lines_sql(query: &JournalQuery) -> String {
 }
 
 /// What the memory said after a line.
-fn after(db: &Connection, owner: &Scope, scope: i64, entry: &Entry) -> Result<Option<Box<Memory>>> {
-    let chain = chain(db, owner, scope, entry.id)?;
+fn image_after(
+    db: &Connection,
+    owner: &Scope,
+    scope: i64,
+    entry: &JournalEntry,
+) -> Result<Option<Box<Memory>>> {
+    let chain = memory_history(db, owner, scope, entry.id)?;
     Ok(chain.into_iter().find(|found| found.seq == entry.seq).and_then(|found| found.after))
 }
 
 /// All lines of one memory, newest first, complete.
-fn chain(db: &Connection, owner: &Scope, scope: i64, id: MemoryId) -> Result<Vec<Entry>> {
+fn memory_history(
+    db: &Connection,
+    owner: &Scope,
+    scope: i64,
+    id: MemoryId,
+) -> Result<Vec<JournalEntry>> {
     let stored = rows::by_id(db, owner, scope, id)?;
     let (mut next, mut after) = match stored {
         Some(stored) => (Some(stored.seq), Some(Box::new(stored.memory))),
-        None => (gone_seq(db, scope, id)?, None),
+        None => (deleted_seq(db, scope, id)?, None),
     };
     let sql = format!("SELECT {COLUMNS} FROM changes WHERE scope = ?1 AND seq = ?2");
     let mut statement = db.prepare_cached(&sql).map_err(failed)?;
     let mut entries = Vec::new();
     while let Some(seq) = next {
-        let Line { mut entry, prev } =
-            statement.query_row((scope, seq), |row| Ok(line(row))).map_err(failed)??;
+        let JournalRow { mut entry, prev } =
+            statement.query_row((scope, seq), |row| Ok(read_row(row))).map_err(failed)??;
         entry.after = std::mem::replace(&mut after, entry.before.clone());
         entries.push(entry);
         next = prev;
@@ -132,7 +142,7 @@ fn chain(db: &Connection, owner: &Scope, scope: i64, id: MemoryId) -> Result<Vec
     Ok(entries)
 }
 
-fn gone_seq(db: &Connection, scope: i64, id: MemoryId) -> Result<Option<i64>> {
+fn deleted_seq(db: &Connection, scope: i64, id: MemoryId) -> Result<Option<i64>> {
     db.prepare_cached("SELECT seq FROM gone WHERE scope = ?1 AND id = ?2")
         .and_then(|mut statement| {
             statement.query_row(params![scope, id.as_bytes()], |row| row.get(0)).optional()
@@ -140,13 +150,13 @@ fn gone_seq(db: &Connection, scope: i64, id: MemoryId) -> Result<Option<i64>> {
         .map_err(failed)
 }
 
-fn fits(query: &JournalQuery, entry: &Entry) -> bool {
+fn fits(query: &JournalQuery, entry: &JournalEntry) -> bool {
     query.run.as_ref().is_none_or(|run| entry.run.as_ref() == Some(run))
         && query.seq.is_none_or(|seq| entry.seq == seq)
         && query.before.is_none_or(|before| entry.seq < before)
 }
 
-fn line(row: &Row<'_>) -> Result<Line> {
+fn read_row(row: &Row<'_>) -> Result<JournalRow> {
     let get = || -> rusqlite::Result<_> {
         Ok((
             row.get::<_, i64>(0)?,
@@ -157,29 +167,29 @@ fn line(row: &Row<'_>) -> Result<Line> {
         ))
     };
     let (seq, id, op, at, actor) = get().map_err(failed)?;
-    let entry = Entry {
+    let entry = JournalEntry {
         seq: seq as u64,
-        at: moment(at)?,
-        actor: pick(&[Actor::Person, Actor::Agent, Actor::Engine], actor)?,
+        at: decode_timestamp(at)?,
+        actor: decode_enum(&[Actor::Person, Actor::Agent, Actor::Engine], actor)?,
         cause: row.get(5).map_err(failed)?,
         run: row.get(6).map_err(failed)?,
         cost: row.get::<_, i64>(7).map_err(failed)? as u64,
-        op: pick(&[Op::Add, Op::Update, Op::Delete, Op::Erase], op)?,
+        op: decode_enum(&[ChangeOp::Add, ChangeOp::Update, ChangeOp::Delete, ChangeOp::Erase], op)?,
         id: MemoryId::from_bytes(id),
-        before: image(row.get(9).map_err(failed)?)?.map(Box::new),
+        before: decode_image(row.get(9).map_err(failed)?)?.map(Box::new),
         after: None,
     };
-    Ok(Line { entry, prev: row.get(8).map_err(failed)? })
+    Ok(JournalRow { entry, prev: row.get(8).map_err(failed)? })
 }
 
-fn pick<T: Copy>(all: &[T], number: u8) -> Result<T> {
+fn decode_enum<T: Copy>(all: &[T], number: u8) -> Result<T> {
     all.get(usize::from(number))
         .copied()
         .ok_or_else(|| Error::damaged(format!("journal code {number}")))
 }
 
 /// A stored image of a memory.
-pub(super) fn image(bytes: Option<Vec<u8>>) -> Result<Option<Memory>> {
+pub(super) fn decode_image(bytes: Option<Vec<u8>>) -> Result<Option<Memory>> {
     bytes
         .map(|bytes| serde_json::from_slice(&bytes))
         .transpose()

@@ -9,46 +9,49 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::{SqliteStore, failed};
 use crate::{
     error::Result,
-    store::ledger::{Ledger, Spending, Spent},
+    store::ledger::{Ledger, LedgerEntry, ModelSpend},
     types::{Scope, Timestamp},
 };
 
 /// The day that days are counted from.
-const FIRST: Date = jiff::civil::date(1970, 1, 1);
+const EPOCH_DAY: Date = jiff::civil::date(1970, 1, 1);
 
 #[async_trait]
 impl Ledger for SqliteStore {
-    async fn spend(&self, scope: &Scope, day: Date, job: &str, spent: Spent) -> Result<()> {
+    async fn record(&self, scope: &Scope, day: Date, job: &str, spent: ModelSpend) -> Result<()> {
         let (scope, job) = (scope.clone(), job.to_owned());
-        self.writer.run(move |db| spend(db, &scope, number(day), &job, &spent)).await
+        self.writer.run(move |db| spend(db, &scope, day_number(day), &job, &spent)).await
     }
 
-    async fn spent(&self, scope: &Scope, since: Date) -> Result<Vec<Spending>> {
+    async fn entries(&self, scope: &Scope, since: Date) -> Result<Vec<LedgerEntry>> {
         let scope = scope.clone();
-        self.pool.read(move |db| spent(db, &scope, number(since))).await
+        self.pool.read(move |db| spent(db, &scope, day_number(since))).await
     }
 
-    async fn spent_by_all(&self, day: Date) -> Result<Spent> {
+    async fn total_on(&self, day: Date) -> Result<ModelSpend> {
         let sql = "SELECT SUM(calls), SUM(read), SUM(cached), SUM(written), SUM(millis), SUM(cost) \
                    FROM ledger WHERE day = ?1";
         self.pool
             .read(move |db| {
                 db.prepare_cached(sql)
-                    .and_then(|mut select| select.query_row([number(day)], |row| figures(row, 0)))
+                    .and_then(|mut select| {
+                        select.query_row([day_number(day)], |row| read_spend(row, 0))
+                    })
                     .map_err(failed)
             })
             .await
     }
 
-    async fn prune_ledger(&self, before: Date) -> Result<usize> {
+    async fn prune(&self, before: Date) -> Result<usize> {
         self.writer
             .run(move |db| {
-                db.execute("DELETE FROM ledger WHERE day < ?1", [number(before)]).map_err(failed)
+                db.execute("DELETE FROM ledger WHERE day < ?1", [day_number(before)])
+                    .map_err(failed)
             })
             .await
     }
 
-    async fn begin(
+    async fn try_begin_job(
         &self,
         scope: &Scope,
         job: &str,
@@ -59,7 +62,7 @@ impl Ledger for SqliteStore {
         self.writer.run(move |db| begin(db, &scope, &job, now, every)).await
     }
 
-    async fn begun_at(&self, scope: &Scope, job: &str) -> Result<Option<Timestamp>> {
+    async fn job_begun_at(&self, scope: &Scope, job: &str) -> Result<Option<Timestamp>> {
         let (scope, job) = (scope.clone(), job.to_owned());
         let sql = "SELECT begun_at FROM jobs WHERE agent = ?1 AND user = ?2 AND job = ?3";
         self.pool
@@ -77,7 +80,7 @@ impl Ledger for SqliteStore {
     }
 }
 
-fn spend(db: &Connection, scope: &Scope, day: i32, job: &str, spent: &Spent) -> Result<()> {
+fn spend(db: &Connection, scope: &Scope, day: i32, job: &str, spent: &ModelSpend) -> Result<()> {
     db.prepare_cached(
         "INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE SET \
          calls = calls + ?5, read = read + ?6, cached = cached + ?7, written = written + ?8, \
@@ -101,7 +104,7 @@ fn spend(db: &Connection, scope: &Scope, day: i32, job: &str, spent: &Spent) -> 
     .map_err(failed)
 }
 
-fn spent(db: &Connection, scope: &Scope, since: i32) -> Result<Vec<Spending>> {
+fn spent(db: &Connection, scope: &Scope, since: i32) -> Result<Vec<LedgerEntry>> {
     let mut select = db
         .prepare_cached(
             "SELECT day, job, calls, read, cached, written, millis, cost FROM ledger \
@@ -110,15 +113,19 @@ fn spent(db: &Connection, scope: &Scope, since: i32) -> Result<Vec<Spending>> {
         .map_err(failed)?;
     let rows = select
         .query_map(params![scope.agent(), scope.user(), since], |row| {
-            Ok(Spending { day: day(row.get(0)?), job: row.get(1)?, spent: figures(row, 2)? })
+            Ok(LedgerEntry {
+                day: day_from_number(row.get(0)?),
+                job: row.get(1)?,
+                spend: read_spend(row, 2)?,
+            })
         })
         .map_err(failed)?;
     rows.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
-fn figures(row: &Row<'_>, from: usize) -> rusqlite::Result<Spent> {
+fn read_spend(row: &Row<'_>, from: usize) -> rusqlite::Result<ModelSpend> {
     let figure = |at| row.get::<_, Option<i64>>(from + at).map(|n| n.unwrap_or(0) as u64);
-    Ok(Spent {
+    Ok(ModelSpend {
         calls: figure(0)?,
         read: figure(1)?,
         cached: figure(2)?,
@@ -147,10 +154,10 @@ fn begin(
     Ok(changed > 0)
 }
 
-fn number(day: Date) -> i32 {
-    day.since(FIRST).map_or(0, |span| span.get_days())
+fn day_number(day: Date) -> i32 {
+    day.since(EPOCH_DAY).map_or(0, |span| span.get_days())
 }
 
-fn day(number: i32) -> Date {
-    FIRST.checked_add(number.days()).unwrap_or(FIRST)
+fn day_from_number(number: i32) -> Date {
+    EPOCH_DAY.checked_add(number.days()).unwrap_or(EPOCH_DAY)
 }

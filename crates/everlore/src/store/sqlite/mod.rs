@@ -7,21 +7,21 @@ mod writer;
 mod apply;
 mod rows;
 mod index;
-mod blocks;
-mod question;
-mod listed;
+mod block_tables;
+mod read_segments;
+mod list_by_term;
 mod vectors;
-mod cached;
-mod tokens;
-mod cache;
+mod vector_cache;
+mod token_vectors;
+mod block_cache;
 mod usage;
 mod ledger;
 mod journal;
 mod erase;
-mod captures;
-mod held;
-mod queue;
-mod tree;
+mod capture_rows;
+mod quarantine;
+mod capture_queue;
+mod uri_index;
 mod check;
 
 use std::{
@@ -32,16 +32,19 @@ use std::{
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension};
 
-use self::{cache::Cache, pool::Pool, question::Asked, writer::Writer};
+use self::{
+    block_cache::BlockCache, pool::ReaderPool, read_segments::PostingsRequest, writer::SqliteWriter,
+};
 use super::{
-    Counts, JournalQuery, Key, Ledger, Made, MadeTokens, Page, Place, Segment, Store, UsageLog,
+    DocAddress, JournalQuery, Ledger, ListQuery, MemoryKey, NewEmbedding, NewTokenVectors,
+    ScopeCounts, Segment, Store, UsageLog,
 };
 use crate::{
     error::{Error, Result},
-    text::terms::Term,
+    text::terms::TermHash,
     types::{
-        Applied, Change, Entry, Fingerprint, Memory, MemoryId, ModelId, Scope, Timestamp, Vector,
-        Write,
+        AppliedChange, Change, EmbeddingModelId, Fingerprint, JournalEntry, Memory, MemoryId,
+        Scope, Timestamp, Vector, WriteBatch,
     },
 };
 
@@ -50,10 +53,10 @@ pub use self::open::SCHEMA_VERSION;
 /// A store in one SQLite file.
 pub struct SqliteStore {
     path: PathBuf,
-    pool: Pool,
-    writer: Writer,
-    cache: Arc<Cache>,
-    tally: Arc<cached::Tally>,
+    pool: ReaderPool,
+    writer: SqliteWriter,
+    block_cache: Arc<BlockCache>,
+    tally: Arc<vector_cache::CacheTally>,
 }
 
 impl SqliteStore {
@@ -67,9 +70,9 @@ impl SqliteStore {
         })
         .await?;
         Ok(Self {
-            pool: Pool::new(path.clone(), mode, first),
-            writer: Writer::new(path.clone(), mode),
-            cache: Arc::default(),
+            pool: ReaderPool::new(path.clone(), mode, first),
+            writer: SqliteWriter::new(path.clone(), mode),
+            block_cache: Arc::default(),
             tally: Arc::default(),
             path,
         })
@@ -82,7 +85,7 @@ impl SqliteStore {
 
     /// Whether it can only be read from here.
     pub fn is_read_only(&self) -> bool {
-        self.writer.check().is_err()
+        self.writer.check_writable().is_err()
     }
 
     /// Asks SQLite itself whether the file is sound; returns what is wrong.
@@ -119,24 +122,24 @@ impl SqliteStore {
     }
 
     /// Writes down how often the cache had something.
-    async fn write_tally(&self) -> Result<()> {
+    async fn flush_tally(&self) -> Result<()> {
         if self.tally.is_empty() {
             return Ok(());
         }
         let tally = self.tally.take();
-        self.writer.run(move |db| cached::tally(db, tally)).await
+        self.writer.run(move |db| vector_cache::add_tally(db, tally)).await
     }
 }
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn apply(&self, write: Write) -> Result<Vec<Applied>> {
+    async fn apply(&self, write: WriteBatch) -> Result<Vec<AppliedChange>> {
         let erases = write.changes.iter().any(|change| matches!(change, Change::Erase(_)));
         let applied = self.writer.apply(write).await?;
         if erases {
-            self.cache.clear();
+            self.block_cache.clear();
         }
-        if erases && !self.writer.empty_log().await? {
+        if erases && !self.writer.truncate_wal().await? {
             tracing::warn!(
                 "readers kept the write-ahead log from being emptied; it is emptied when they are done"
             );
@@ -158,14 +161,14 @@ impl Store for SqliteStore {
         Ok(found)
     }
 
-    async fn find(&self, scope: &Scope, key: &Key, limit: usize) -> Result<Vec<Memory>> {
+    async fn find(&self, scope: &Scope, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>> {
         let (owner, key) = (scope.clone(), key.clone());
         self.read(scope, move |db, number| rows::find(db, &owner, number, &key, limit)).await
     }
 
-    async fn list(&self, scope: &Scope, page: &Page) -> Result<Vec<Memory>> {
+    async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
         let (owner, page) = (scope.clone(), page.clone());
-        self.read(scope, move |db, number| match listed::list(db, &owner, number, &page)? {
+        self.read(scope, move |db, number| match list_by_term::list(db, &owner, number, &page)? {
             Some(found) => Ok(found),
             None => rows::list(db, &owner, number, &page),
         })
@@ -175,10 +178,10 @@ impl Store for SqliteStore {
     async fn postings(
         &self,
         scope: &Scope,
-        terms: &[Term],
-        model: Option<&ModelId>,
+        terms: &[TermHash],
+        model: Option<&EmbeddingModelId>,
     ) -> Result<Vec<Segment>> {
-        let asked = Asked { terms: terms.to_vec(), model: model.cloned() };
+        let asked = PostingsRequest { terms: terms.to_vec(), model: model.cloned() };
         self.read_postings(scope, asked).await
     }
 
@@ -188,86 +191,96 @@ impl Store for SqliteStore {
         segments: &[i64],
         question: &Vector,
     ) -> Result<Option<Vec<Vec<f32>>>> {
-        self.compare(scope, segments, question).await
+        self.score_blocks(scope, segments, question).await
     }
 
-    async fn model(&self) -> Result<Option<ModelId>> {
-        Ok(self.pool.read(vectors::in_use).await?.map(|(_, model)| model))
+    async fn embedding_model(&self) -> Result<Option<EmbeddingModelId>> {
+        Ok(self.pool.read(vectors::current_model).await?.map(|(_, model)| model))
     }
 
-    async fn use_model(&self, model: &ModelId) -> Result<()> {
+    async fn set_embedding_model(&self, model: &EmbeddingModelId) -> Result<()> {
         let model = model.clone();
-        self.writer.run(move |db| vectors::use_model(db, &model).map(drop)).await
+        self.writer.run(move |db| vectors::set_embedding_model(db, &model).map(drop)).await
     }
 
-    async fn embedded(&self) -> Result<(usize, usize)> {
-        self.pool.read(vectors::embedded).await
+    async fn embedding_counts(&self) -> Result<(usize, usize)> {
+        self.pool.read(vectors::embedding_counts).await
     }
 
-    async fn unembedded(&self, scope: Option<&Scope>) -> Result<Vec<Memory>> {
+    async fn missing_embeddings(&self, scope: Option<&Scope>) -> Result<Vec<Memory>> {
         let scope = scope.cloned();
-        self.pool.read(move |db| vectors::unembedded(db, scope)).await
+        self.pool.read(move |db| vectors::missing_embeddings(db, scope)).await
     }
 
-    async fn embed(&self, scope: &Scope, model: &ModelId, made: Vec<Made>) -> Result<()> {
+    async fn put_embeddings(
+        &self,
+        scope: &Scope,
+        model: &EmbeddingModelId,
+        made: Vec<NewEmbedding>,
+    ) -> Result<()> {
         let (owner, model) = (scope.clone(), model.clone());
         self.write(scope.clone(), move |db, number| {
-            vectors::embed(db, &owner, number, &model, made)
+            vectors::put_embeddings(db, &owner, number, &model, made)
         })
         .await
     }
 
-    async fn tokens(
+    async fn token_vectors(
         &self,
         scope: &Scope,
-        model: &ModelId,
-        places: &[Place],
+        model: &EmbeddingModelId,
+        places: &[DocAddress],
     ) -> Result<Vec<Option<Vec<u8>>>> {
         let (model, places) = (model.clone(), places.to_vec());
         let count = places.len();
-        let mut found =
-            self.read(scope, move |db, number| tokens::read(db, number, &model, &places)).await?;
+        let mut found = self
+            .read(scope, move |db, number| token_vectors::read(db, number, &model, &places))
+            .await?;
         found.resize(count, None);
         Ok(found)
     }
 
-    async fn keep_tokens(
+    async fn put_token_vectors(
         &self,
         scope: &Scope,
-        model: &ModelId,
-        made: Vec<MadeTokens>,
+        model: &EmbeddingModelId,
+        made: Vec<NewTokenVectors>,
     ) -> Result<()> {
         let (owner, model) = (scope.clone(), model.clone());
         self.writer
             .run(move |db| match scope_number(db, &owner)? {
-                Some(number) => tokens::keep(db, &owner, number, &model, made),
+                Some(number) => token_vectors::put(db, &owner, number, &model, made),
                 None => Ok(()),
             })
             .await
     }
 
-    async fn unread(
+    async fn missing_token_vectors(
         &self,
         scope: &Scope,
-        model: &ModelId,
+        model: &EmbeddingModelId,
         after: Option<MemoryId>,
         limit: usize,
     ) -> Result<Vec<Memory>> {
         let (owner, model) = (scope.clone(), model.clone());
         self.read(scope, move |db, number| {
-            tokens::unread(db, &owner, number, &model, (after, limit))
+            token_vectors::missing(db, &owner, number, &model, (after, limit))
         })
         .await
     }
 
-    async fn count_read(&self, model: &ModelId) -> Result<(usize, usize)> {
+    async fn token_vector_counts(&self, model: &EmbeddingModelId) -> Result<(usize, usize)> {
         let model = model.clone();
-        self.pool.read(move |db| tokens::counts(db, &model)).await
+        self.pool.read(move |db| token_vectors::counts(db, &model)).await
     }
 
-    async fn at_places(&self, scope: &Scope, places: &[Place]) -> Result<Vec<(Place, Memory)>> {
+    async fn by_address(
+        &self,
+        scope: &Scope,
+        places: &[DocAddress],
+    ) -> Result<Vec<(DocAddress, Memory)>> {
         let (owner, places) = (scope.clone(), places.to_vec());
-        self.read(scope, move |db, number| rows::at_places(db, &owner, number, &places)).await
+        self.read(scope, move |db, number| rows::by_address(db, &owner, number, &places)).await
     }
 
     async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
@@ -279,7 +292,7 @@ impl Store for SqliteStore {
         Ok(found)
     }
 
-    async fn journal(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<Entry>> {
+    async fn journal(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
         let (owner, query) = (scope.clone(), query.clone());
         self.read(scope, move |db, number| journal::read(db, &owner, number, &query)).await
     }
@@ -289,11 +302,11 @@ impl Store for SqliteStore {
         self.read(scope, move |db, number| journal::as_of(db, &owner, number, at)).await
     }
 
-    async fn erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
+    async fn are_erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
         let texts = texts.to_vec();
         let count = texts.len();
         let mut erased =
-            self.read(scope, move |db, number| erase::erased(db, number, &texts)).await?;
+            self.read(scope, move |db, number| erase::are_erased(db, number, &texts)).await?;
         erased.resize(count, false);
         Ok(erased)
     }
@@ -302,7 +315,7 @@ impl Store for SqliteStore {
         self.read(scope, erase::tombstones).await
     }
 
-    async fn count(&self, scope: &Scope) -> Result<Counts> {
+    async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
         self.read(scope, rows::count).await
     }
 
@@ -335,12 +348,12 @@ impl Store for SqliteStore {
         self
     }
 
-    async fn vacuum(&self) -> Result<u64> {
+    async fn compact(&self) -> Result<u64> {
         self.writer.vacuum().await
     }
 
     async fn close(&self) {
-        if let Err(error) = self.write_tally().await {
+        if let Err(error) = self.flush_tally().await {
             tracing::debug!("{error}: the figures of the cache are not complete");
         }
         self.writer.close().await;

@@ -28,46 +28,46 @@ const MIGRATIONS: [&str; 6] = [
 ];
 
 /// How long to wait for another process that writes: far longer than any write takes, short enough to end a hang.
-const BUSY: Duration = Duration::from_secs(60);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What is mapped of a file: all of one with a million memories.
-const MAPPED_BYTES: i64 = 1 << 30;
+const MMAP_BYTES: i64 = 1 << 30;
 
 /// What can be done with a file from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum OpenMode {
     /// Everything.
-    Whole,
+    ReadWrite,
     /// It can be read, beside others who write.
     ReadOnly,
     /// It can be read as it is: there is no log beside it, and none can be made.
-    Frozen,
+    Immutable,
 }
 
 /// Makes the file ready for this program and returns a connection for reading.
-pub(super) fn prepare(path: &Path) -> Result<(Connection, Mode)> {
-    if is_closed(path) {
+pub(super) fn prepare(path: &Path) -> Result<(Connection, OpenMode)> {
+    if is_write_protected(path) {
         return read_only(path);
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)
             .map_err(|error| Error::io(folder.display().to_string(), error))?;
     }
-    let db = match current(path)? {
+    let db = match open_if_current(path)? {
         Some(db) => db,
-        None => migrate(path, &MIGRATIONS).and_then(|()| reader(path, Mode::Whole))?,
+        None => migrate(path, &MIGRATIONS).and_then(|()| reader(path, OpenMode::ReadWrite))?,
     };
-    Ok((db, Mode::Whole))
+    Ok((db, OpenMode::ReadWrite))
 }
 
 /// The way in which a file that cannot be written to can be read: with its log, as others write it, or without one.
-fn read_only(path: &Path) -> Result<(Connection, Mode)> {
-    let log_bytes = fs::metadata(log(path)).map(|log| log.len());
-    let ways: &[Mode] = match log_bytes {
-        Err(_) => &[Mode::Frozen],
-        Ok(0) => &[Mode::ReadOnly, Mode::Frozen],
+fn read_only(path: &Path) -> Result<(Connection, OpenMode)> {
+    let log_bytes = fs::metadata(wal_path(path)).map(|log| log.len());
+    let ways: &[OpenMode] = match log_bytes {
+        Err(_) => &[OpenMode::Immutable],
+        Ok(0) => &[OpenMode::ReadOnly, OpenMode::Immutable],
         // What it holds would be missing without it.
-        Ok(_) => &[Mode::ReadOnly],
+        Ok(_) => &[OpenMode::ReadOnly],
     };
     let found = ways.iter().find_map(|mode| {
         let db = reader(path, *mode).ok()?;
@@ -80,7 +80,9 @@ fn read_only(path: &Path) -> Result<(Connection, Mode)> {
         ));
     };
     match found {
-        found if found > SCHEMA_VERSION => Err(Error::TooNew { found, known: SCHEMA_VERSION }),
+        found if found > SCHEMA_VERSION => {
+            Err(Error::SchemaTooNew { found, known: SCHEMA_VERSION })
+        }
         SCHEMA_VERSION if terms_version(&db)? == Some(TERMS_VERSION) => Ok((db, mode)),
         _ => Err(Error::invalid(
             format!("{} is of an older version, and cannot be updated from here", path.display()),
@@ -90,7 +92,7 @@ fn read_only(path: &Path) -> Result<(Connection, Mode)> {
 }
 
 /// Where SQLite keeps what is not yet in the file.
-fn log(path: &Path) -> PathBuf {
+fn wal_path(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     log.into()
@@ -98,7 +100,7 @@ fn log(path: &Path) -> PathBuf {
 
 /// Whether a file is there and it or its folder may not be written to.
 #[cfg(unix)]
-fn is_closed(path: &Path) -> bool {
+fn is_write_protected(path: &Path) -> bool {
     use rustix::{
         fs::{Access, access},
         io::Errno,
@@ -111,24 +113,24 @@ fn is_closed(path: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_closed(path: &Path) -> bool {
+fn is_write_protected(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.permissions().readonly())
 }
 
 /// A connection that reads.
-pub(super) fn reader(path: &Path, mode: Mode) -> Result<Connection> {
+pub(super) fn reader(path: &Path, mode: OpenMode) -> Result<Connection> {
     let db = match mode {
-        Mode::Whole | Mode::ReadOnly => connect(path)?,
-        Mode::Frozen => frozen(path)?,
+        OpenMode::ReadWrite | OpenMode::ReadOnly => connect(path)?,
+        OpenMode::Immutable => connect_immutable(path)?,
     };
     db.pragma_update(None, "query_only", true).map_err(failed)?;
-    map(&db, true)?;
+    set_mmap(&db, true)?;
     Ok(db)
 }
 
 /// Maps the file instead of reading it page by page, or no longer does so.
-pub(super) fn map(db: &Connection, maps: bool) -> Result<()> {
-    let bytes = if maps { MAPPED_BYTES } else { 0 };
+pub(super) fn set_mmap(db: &Connection, maps: bool) -> Result<()> {
+    let bytes = if maps { MMAP_BYTES } else { 0 };
     db.pragma_update(None, "mmap_size", bytes).map_err(failed)
 }
 
@@ -146,11 +148,11 @@ fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    set_up(Connection::open_with_flags(path, flags).map_err(failed)?)
+    configure(Connection::open_with_flags(path, flags).map_err(failed)?)
 }
 
 /// A connection to a file that nobody changes: it needs no log and no locks.
-fn frozen(path: &Path) -> Result<Connection> {
+fn connect_immutable(path: &Path) -> Result<Connection> {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
@@ -162,11 +164,11 @@ fn frozen(path: &Path) -> Result<Connection> {
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = Connection::open_with_flags(format!("{uri}?immutable=1"), flags);
-    set_up(opened.map_err(failed)?)
+    configure(opened.map_err(failed)?)
 }
 
-fn set_up(db: Connection) -> Result<Connection> {
-    db.busy_timeout(BUSY).map_err(failed)?;
+fn configure(db: Connection) -> Result<Connection> {
+    db.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
     // Otherwise a statement is compiled anew whenever a value is bound to it that the planner had looked at.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
     // More than all statements this store has, so that none is compiled twice.
@@ -175,14 +177,14 @@ fn set_up(db: Connection) -> Result<Connection> {
 }
 
 /// A connection for reading, if the file has this program's schema and terms, so that nothing need be done under the lock.
-fn current(path: &Path) -> Result<Option<Connection>> {
+fn open_if_current(path: &Path) -> Result<Option<Connection>> {
     if !path.exists() {
         return Ok(None);
     }
-    let db = reader(path, Mode::Whole)?;
+    let db = reader(path, OpenMode::ReadWrite)?;
     let is_current = match version(&db)? {
         found if found > SCHEMA_VERSION => {
-            return Err(Error::TooNew { found, known: SCHEMA_VERSION });
+            return Err(Error::SchemaTooNew { found, known: SCHEMA_VERSION });
         }
         SCHEMA_VERSION => terms_version(&db)? == Some(TERMS_VERSION),
         _ => false,
@@ -200,7 +202,7 @@ fn migrate(path: &Path, migrations: &[&str]) -> Result<()> {
     db.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
     let (found, known) = (version(&db)?, migrations.len() as u32);
     if found > known {
-        return Err(Error::TooNew { found, known });
+        return Err(Error::SchemaTooNew { found, known });
     }
     if found > 0 && found < known {
         back_up(&db, &backup_path(path, found))?;
@@ -287,7 +289,7 @@ mod tests {
     fn a_file_is_read_with_its_log_and_without_one() {
         let path = tempfile::tempdir().unwrap().keep().join("my 记忆?#%.db");
         let (db, mode) = prepare(&path).unwrap();
-        assert_eq!(mode, Mode::Whole);
+        assert_eq!(mode, OpenMode::ReadWrite);
         let writing = writer(&path).unwrap();
         let add = "INSERT INTO scopes (agent, user) VALUES ('a', '王')";
         writing.execute(add, []).unwrap();
@@ -295,13 +297,17 @@ mod tests {
             db.query_row("SELECT count(*) FROM scopes", [], |row| row.get(0)).unwrap()
         };
         let (beside, mode) = read_only(&path).unwrap();
-        assert_eq!((count(&beside), mode), (1, Mode::ReadOnly), "what only the log has is seen");
+        assert_eq!(
+            (count(&beside), mode),
+            (1, OpenMode::ReadOnly),
+            "what only the log has is seen"
+        );
         assert!(beside.execute(add, []).is_err());
         drop((db, writing, beside));
-        assert!(!log(&path).exists());
+        assert!(!wal_path(&path).exists());
         let (alone, mode) = read_only(&path).unwrap();
-        assert_eq!((count(&alone), mode), (1, Mode::Frozen));
-        assert!(alone.execute(add, []).is_err() && !log(&path).exists());
+        assert_eq!((count(&alone), mode), (1, OpenMode::Immutable));
+        assert!(alone.execute(add, []).is_err() && !wal_path(&path).exists());
     }
 
     #[test]
@@ -336,6 +342,6 @@ mod tests {
         let path = old_file();
         migrate(&path, &NEXT).unwrap();
         let error = migrate(&path, &MIGRATIONS[..1]).unwrap_err();
-        assert!(matches!(error, Error::TooNew { found: 2, known: 1 }), "{error:?}");
+        assert!(matches!(error, Error::SchemaTooNew { found: 2, known: 1 }), "{error:?}");
     }
 }

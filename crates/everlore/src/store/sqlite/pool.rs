@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::{
     blocking, failed,
-    open::{self, Mode},
+    open::{self, OpenMode},
 };
 use crate::error::{Error, Result};
 
@@ -21,26 +21,26 @@ const MAX_IDLE: usize = 8;
 const MAPPED_READS: u32 = 8;
 
 /// Readers of one file.
-pub(super) struct Pool(Arc<Shared>);
+pub(super) struct ReaderPool(Arc<PoolState>);
 
 /// A connection, how often it read, and whether it maps the file.
-struct Reader {
+struct PooledReader {
     db: Connection,
     reads: u32,
     is_mapped: bool,
 }
 
-struct Shared {
+struct PoolState {
     path: PathBuf,
-    mode: Mode,
+    mode: OpenMode,
     /// `None` once closed.
-    idle: Mutex<Option<Vec<Reader>>>,
+    idle: Mutex<Option<Vec<PooledReader>>>,
 }
 
-impl Pool {
-    pub(super) fn new(path: PathBuf, mode: Mode, first: Connection) -> Self {
-        let first = Reader::new(first);
-        Self(Arc::new(Shared { path, mode, idle: Mutex::new(Some(vec![first])) }))
+impl ReaderPool {
+    pub(super) fn new(path: PathBuf, mode: OpenMode, first: Connection) -> Self {
+        let first = PooledReader::new(first);
+        Self(Arc::new(PoolState { path, mode, idle: Mutex::new(Some(vec![first])) }))
     }
 
     /// Runs `read` on one unchanging state of the database.
@@ -53,7 +53,7 @@ impl Pool {
     }
 
     /// The same for one that reads megabytes.
-    pub(super) async fn read_much<T, F>(&self, read: F) -> Result<T>
+    pub(super) async fn read_large<T, F>(&self, read: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -68,15 +68,15 @@ impl Pool {
     {
         let shared = Arc::clone(&self.0);
         blocking(move || {
-            let mut reader = shared.take()?;
+            let mut reader = shared.acquire()?;
             if is_much {
-                reader.map(true)?;
+                reader.set_mmap(true)?;
             }
             let answer = reader.read(read);
             if reader.reads >= MAPPED_READS {
-                reader.map(false)?;
+                reader.set_mmap(false)?;
             }
-            shared.give_back(reader);
+            shared.release(reader);
             answer
         })
         .await
@@ -88,16 +88,16 @@ impl Pool {
     }
 }
 
-impl Shared {
-    fn take(&self) -> Result<Reader> {
+impl PoolState {
+    fn acquire(&self) -> Result<PooledReader> {
         let mut guard = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let idle = guard.as_mut().ok_or_else(closed)?.pop();
+        let idle = guard.as_mut().ok_or_else(store_closed)?.pop();
         drop(guard);
-        let fresh = || open::reader(&self.path, self.mode).map(Reader::new);
+        let fresh = || open::reader(&self.path, self.mode).map(PooledReader::new);
         idle.map_or_else(fresh, Ok)
     }
 
-    fn give_back(&self, reader: Reader) {
+    fn release(&self, reader: PooledReader) {
         if let Some(idle) = self.idle.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
             && idle.len() < MAX_IDLE
         {
@@ -106,7 +106,7 @@ impl Shared {
     }
 }
 
-impl Reader {
+impl PooledReader {
     fn new(db: Connection) -> Self {
         Self { db, reads: 0, is_mapped: true }
     }
@@ -117,9 +117,9 @@ impl Reader {
         read(&tx)
     }
 
-    fn map(&mut self, maps: bool) -> Result<()> {
+    fn set_mmap(&mut self, maps: bool) -> Result<()> {
         if self.is_mapped != maps {
-            open::map(&self.db, maps)?;
+            open::set_mmap(&self.db, maps)?;
             self.is_mapped = maps;
         }
         Ok(())
@@ -127,6 +127,6 @@ impl Reader {
 }
 
 /// The answer of a store that was closed.
-pub(super) fn closed() -> Error {
+pub(super) fn store_closed() -> Error {
     Error::store("the store is closed")
 }

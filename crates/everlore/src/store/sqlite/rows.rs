@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 use super::failed;
 use crate::{
     error::{Error, Result},
-    store::{Counts, Filter, Key, Order, Page, Place},
-    types::{Kind, Memory, MemoryId, Scope, Source, Status, Timestamp},
+    store::{DocAddress, ListOrder, ListQuery, MemoryFilter, MemoryKey, ScopeCounts},
+    types::{Kind, Memory, MemoryId, MemorySource, Scope, Status, Timestamp},
 };
 
 /// A memory with what only the file knows of it.
-pub(super) struct Stored {
+pub(super) struct MemoryRow {
     pub(super) memory: Memory,
-    pub(super) place: Place,
+    pub(super) address: DocAddress,
     /// Its newest line in the journal.
     pub(super) seq: i64,
 }
 
 /// What has no column of its own.
 #[derive(Serialize, Deserialize)]
-struct Detail {
+struct MemoryRowDetail {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     metadata: serde_json::Map<String, serde_json::Value>,
-    source: Source,
+    source: MemorySource,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     superseded_by: Option<MemoryId>,
 }
@@ -35,11 +35,11 @@ pub(super) const COLUMNS: &str = "place, id, seq, uri, kind, status, at, created
     importance, confidence, weight, detail, name, description, content";
 
 /// Writes a new row; false if its id or uri is taken.
-pub(super) fn insert(db: &Connection, scope: i64, stored: &Stored) -> Result<bool> {
+pub(super) fn insert(db: &Connection, scope: i64, stored: &MemoryRow) -> Result<bool> {
     let sql = "INSERT INTO memories (scope, place, id, seq, uri, kind, status, at, created_at, updated_at, \
         last_used_at, version, importance, confidence, weight, text, detail, name, description, content) \
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
-    match write(db, sql, scope, stored) {
+    match write_row(db, sql, scope, stored) {
         Err(rusqlite::Error::SqliteFailure(error, _))
             if error.code == rusqlite::ErrorCode::ConstraintViolation =>
         {
@@ -50,20 +50,20 @@ pub(super) fn insert(db: &Connection, scope: i64, stored: &Stored) -> Result<boo
 }
 
 /// Replaces the row at the same place.
-pub(super) fn replace(db: &Connection, scope: i64, stored: &Stored) -> Result<()> {
+pub(super) fn replace(db: &Connection, scope: i64, stored: &MemoryRow) -> Result<()> {
     let sql = "UPDATE memories SET id = ?3, seq = ?4, uri = ?5, kind = ?6, status = ?7, at = ?8, created_at = ?9, \
         updated_at = ?10, last_used_at = ?11, version = ?12, importance = ?13, confidence = ?14, weight = ?15, \
         text = ?16, detail = ?17, name = ?18, description = ?19, content = ?20 WHERE scope = ?1 AND place = ?2";
-    write(db, sql, scope, stored).map_err(failed)
+    write_row(db, sql, scope, stored).map_err(failed)
 }
 
-fn write(
+fn write_row(
     db: &Connection,
     sql: &str,
     scope: i64,
-    Stored { memory, place, seq }: &Stored,
+    MemoryRow { memory, address: place, seq }: &MemoryRow,
 ) -> rusqlite::Result<()> {
-    let detail = Detail {
+    let detail = MemoryRowDetail {
         tags: memory.tags.clone(),
         metadata: memory.metadata.clone(),
         source: memory.source.clone(),
@@ -97,7 +97,7 @@ fn write(
 }
 
 /// Removes the row at a place.
-pub(super) fn delete(db: &Connection, scope: i64, place: Place) -> Result<()> {
+pub(super) fn delete(db: &Connection, scope: i64, place: DocAddress) -> Result<()> {
     db.prepare_cached("DELETE FROM memories WHERE scope = ?1 AND place = ?2")
         .and_then(|mut statement| statement.execute((scope, place.to_bits() as i64)))
         .map(drop)
@@ -110,27 +110,28 @@ pub(super) fn by_id(
     owner: &Scope,
     scope: i64,
     id: MemoryId,
-) -> Result<Option<Stored>> {
+) -> Result<Option<MemoryRow>> {
     let sql = format!("SELECT {COLUMNS} FROM memories WHERE scope = ?1 AND id = ?2");
     let mut statement = db.prepare_cached(&sql).map_err(failed)?;
-    let stored =
-        statement.query_row(params![scope, id.as_bytes()], |row| Ok(read(row, owner))).optional();
+    let stored = statement
+        .query_row(params![scope, id.as_bytes()], |row| Ok(read_row(row, owner)))
+        .optional();
     stored.map_err(failed)?.transpose()
 }
 
 /// The memories at these places, in this order.
-pub(super) fn at_places(
+pub(super) fn by_address(
     db: &Connection,
     owner: &Scope,
     scope: i64,
-    places: &[Place],
-) -> Result<Vec<(Place, Memory)>> {
+    places: &[DocAddress],
+) -> Result<Vec<(DocAddress, Memory)>> {
     let sql = format!("SELECT {COLUMNS} FROM memories WHERE scope = ?1 AND place = ?2");
     let mut statement = db.prepare_cached(&sql).map_err(failed)?;
     let mut found = Vec::with_capacity(places.len());
     for place in places {
         let stored = statement
-            .query_row((scope, place.to_bits() as i64), |row| Ok(read(row, owner)))
+            .query_row((scope, place.to_bits() as i64), |row| Ok(read_row(row, owner)))
             .optional()
             .map_err(failed)?
             .transpose()?;
@@ -144,9 +145,9 @@ pub(super) fn turns(
     db: &Connection,
     owner: &Scope,
     scope: i64,
-    (from, to): (Place, Place),
+    (from, to): (DocAddress, DocAddress),
     (last, limit): (bool, usize),
-) -> Result<Vec<Stored>> {
+) -> Result<Vec<MemoryRow>> {
     let order = if last { "DESC" } else { "ASC" };
     let sql = format!(
         "SELECT {COLUMNS} FROM memories WHERE scope = ?1 AND place >= ?2 AND place < ?3 AND kind = 7 \
@@ -158,7 +159,7 @@ pub(super) fn turns(
     let mut rows = statement.query(params![scope, from, to, limit]).map_err(failed)?;
     let mut turns = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        turns.push(read(row, owner)?);
+        turns.push(read_row(row, owner)?);
     }
     if last {
         turns.reverse();
@@ -171,19 +172,21 @@ pub(super) fn find(
     db: &Connection,
     owner: &Scope,
     scope: i64,
-    key: &Key,
+    key: &MemoryKey,
     limit: usize,
 ) -> Result<Vec<Memory>> {
     let (index, condition, values) = match key {
-        Key::IdPrefix(prefix) => match id_range(prefix) {
+        MemoryKey::IdPrefix(prefix) => match id_range(prefix) {
             Some((low, high)) => {
                 let range = vec![Value::Blob(low), Value::Blob(high)];
                 ("memories_id", "id BETWEEN ?2 AND ?3", range)
             }
             None => return Ok(Vec::new()),
         },
-        Key::Uri(uri) => ("memories_uri", "kind <> 7 AND uri = ?2", vec![Value::Text(uri.clone())]),
-        Key::Text(text) => {
+        MemoryKey::Uri(uri) => {
+            ("memories_uri", "kind <> 7 AND uri = ?2", vec![Value::Text(uri.clone())])
+        }
+        MemoryKey::Text(text) => {
             let text = vec![Value::Blob(text.as_bytes().to_vec())];
             ("memories_text", "kind <> 7 AND text = ?2", text)
         }
@@ -206,12 +209,17 @@ fn id_range(prefix: &str) -> Option<(Vec<u8>, Vec<u8>)> {
 }
 
 /// The memories a filter lets through, in the order asked for.
-pub(super) fn list(db: &Connection, owner: &Scope, scope: i64, page: &Page) -> Result<Vec<Memory>> {
+pub(super) fn list(
+    db: &Connection,
+    owner: &Scope,
+    scope: i64,
+    page: &ListQuery,
+) -> Result<Vec<Memory>> {
     let mut sql = format!("SELECT {COLUMNS} FROM memories WHERE scope = ?");
     let mut values = vec![Value::Integer(scope)];
     let (beyond, order) = match page.order {
-        Order::NewestFirst => ("<", "DESC"),
-        Order::OldestFirst => (">", "ASC"),
+        ListOrder::NewestFirst => ("<", "DESC"),
+        ListOrder::OldestFirst => (">", "ASC"),
     };
     if let Some(after) = page.after {
         sql.push_str(&format!(" AND id {beyond} ?"));
@@ -223,7 +231,7 @@ pub(super) fn list(db: &Connection, owner: &Scope, scope: i64, page: &Page) -> R
 }
 
 /// Adds what columns can answer of a filter; the rest is asked of the memory itself.
-fn push_filter(filter: &Filter, sql: &mut String, values: &mut Vec<Value>) {
+fn push_filter(filter: &MemoryFilter, sql: &mut String, values: &mut Vec<Value>) {
     let numbers =
         |numbers: Vec<u8>| numbers.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
     if !filter.kinds.is_empty() {
@@ -257,7 +265,7 @@ pub(super) fn select(
     while found.len() < limit
         && let Some(row) = rows.next().map_err(failed)?
     {
-        let memory = read(row, owner)?.memory;
+        let memory = read_row(row, owner)?.memory;
         if fits(&memory) {
             found.push(memory);
         }
@@ -270,19 +278,19 @@ pub(super) fn for_each(
     db: &Connection,
     owner: &Scope,
     scope: i64,
-    mut each: impl FnMut(Stored) -> Result<()>,
+    mut each: impl FnMut(MemoryRow) -> Result<()>,
 ) -> Result<()> {
     let sql = format!("SELECT {COLUMNS} FROM memories WHERE scope = ?1 ORDER BY place");
     let mut statement = db.prepare_cached(&sql).map_err(failed)?;
     let mut rows = statement.query([scope]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
-        each(read(row, owner)?)?;
+        each(read_row(row, owner)?)?;
     }
     Ok(())
 }
 
 /// How many memories, journal lines and tombstones the scope has.
-pub(super) fn count(db: &Connection, scope: i64) -> Result<Counts> {
+pub(super) fn count(db: &Connection, scope: i64) -> Result<ScopeCounts> {
     let mut statement = db
         .prepare_cached("SELECT kind, status, count(*) FROM memories WHERE scope = ?1 GROUP BY kind, status ORDER BY kind, status")
         .map_err(failed)?;
@@ -290,9 +298,9 @@ pub(super) fn count(db: &Connection, scope: i64) -> Result<Counts> {
     let mut memories = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         memories.push((
-            kind(row.get(0).map_err(failed)?)?,
-            status(row.get(1).map_err(failed)?)?,
-            number(row, 2)?,
+            decode_kind(row.get(0).map_err(failed)?)?,
+            decode_status(row.get(1).map_err(failed)?)?,
+            read_count(row, 2)?,
         ));
     }
     let count = |sql: &str| {
@@ -300,14 +308,14 @@ pub(super) fn count(db: &Connection, scope: i64) -> Result<Counts> {
             .map(|count| count as usize)
             .map_err(failed)
     };
-    Ok(Counts {
+    Ok(ScopeCounts {
         memories,
         changes: count("SELECT changes FROM scopes WHERE id = ?1")?,
         tombstones: count("SELECT count(*) FROM tombstones WHERE scope = ?1")?,
     })
 }
 
-fn number(row: &Row<'_>, column: usize) -> Result<usize> {
+fn read_count(row: &Row<'_>, column: usize) -> Result<usize> {
     row.get::<_, i64>(column).map(|count| count as usize).map_err(failed)
 }
 
@@ -325,7 +333,7 @@ pub(super) fn scopes(db: &Connection) -> Result<Vec<Scope>> {
     Ok(scopes)
 }
 
-fn read(row: &Row<'_>, owner: &Scope) -> Result<Stored> {
+fn read_row(row: &Row<'_>, owner: &Scope) -> Result<MemoryRow> {
     let columns = || -> rusqlite::Result<_> {
         let detail: String = row.get(14)?;
         let stored = (row.get::<_, i64>(0)?, row.get::<_, [u8; 16]>(1)?, row.get(2)?);
@@ -335,13 +343,13 @@ fn read(row: &Row<'_>, owner: &Scope) -> Result<Stored> {
     };
     let ((place, id, seq), (kind_number, status_number), (at, created, updated, used), detail) =
         columns().map_err(failed)?;
-    let detail: Detail =
+    let detail: MemoryRowDetail =
         serde_json::from_str(&detail).map_err(|error| Error::damaged(error.to_string()))?;
     let memory = Memory {
         id: MemoryId::from_bytes(id),
         uri: row.get(3).map_err(failed)?,
         scope: owner.clone(),
-        kind: kind(kind_number)?,
+        kind: decode_kind(kind_number)?,
         name: row.get(15).map_err(failed)?,
         description: row.get(16).map_err(failed)?,
         content: row.get(17).map_err(failed)?,
@@ -349,27 +357,27 @@ fn read(row: &Row<'_>, owner: &Scope) -> Result<Stored> {
         importance: row.get(11).map_err(failed)?,
         confidence: row.get(12).map_err(failed)?,
         weight: row.get(13).map_err(failed)?,
-        status: status(status_number)?,
+        status: decode_status(status_number)?,
         metadata: detail.metadata,
         source: detail.source,
-        at: moment(at)?,
-        created_at: moment(created)?,
-        updated_at: moment(updated)?,
-        last_used_at: used.map(moment).transpose()?,
+        at: decode_timestamp(at)?,
+        created_at: decode_timestamp(created)?,
+        updated_at: decode_timestamp(updated)?,
+        last_used_at: used.map(decode_timestamp).transpose()?,
         superseded_by: detail.superseded_by,
         version: row.get(10).map_err(failed)?,
     };
-    Ok(Stored { memory, place: Place::from_bits(place as u64), seq })
+    Ok(MemoryRow { memory, address: DocAddress::from_bits(place as u64), seq })
 }
 
-fn kind(number: u8) -> Result<Kind> {
+fn decode_kind(number: u8) -> Result<Kind> {
     Kind::ALL
         .get(usize::from(number))
         .copied()
         .ok_or_else(|| Error::damaged(format!("kind {number}")))
 }
 
-fn status(number: u8) -> Result<Status> {
+fn decode_status(number: u8) -> Result<Status> {
     Status::ALL
         .get(usize::from(number))
         .copied()
@@ -377,7 +385,7 @@ fn status(number: u8) -> Result<Status> {
 }
 
 /// A stored time.
-pub(super) fn moment(milliseconds: i64) -> Result<Timestamp> {
+pub(super) fn decode_timestamp(milliseconds: i64) -> Result<Timestamp> {
     Timestamp::from_millisecond(milliseconds)
         .map_err(|_| Error::damaged(format!("time {milliseconds}")))
 }

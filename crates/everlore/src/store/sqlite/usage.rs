@@ -6,14 +6,14 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::{SqliteStore, failed};
 use crate::{
     error::Result,
-    store::usage::{Prompted, Shown, Told, Usage, UsageCounts, UsageLog},
-    types::{Fingerprint, MemoryId, Op, Scope, Timestamp},
+    store::usage::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLog, UsageRecord},
+    types::{ChangeOp, Fingerprint, MemoryId, Scope, Timestamp},
 };
 
 #[async_trait]
 impl UsageLog for SqliteStore {
-    async fn log_usage(&self, scope: &Scope, prompt: Prompted) -> Result<()> {
-        self.write(scope.clone(), move |db, number| log(db, number, &prompt)).await
+    async fn record(&self, scope: &Scope, prompt: Injection) -> Result<()> {
+        self.write(scope.clone(), move |db, number| record(db, number, &prompt)).await
     }
 
     async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>> {
@@ -21,10 +21,10 @@ impl UsageLog for SqliteStore {
         self.read(scope, move |db, number| injected(db, number, &session)).await
     }
 
-    async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<Usage>> {
+    async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
         let session = session.to_owned();
         let open = "usage_session WHERE scope = ?1 AND session = ?2 AND used IS NULL";
-        self.read(scope, move |db, number| lines(db, open, params![number, session])).await
+        self.read(scope, move |db, number| records(db, open, params![number, session])).await
     }
 
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()> {
@@ -38,12 +38,12 @@ impl UsageLog for SqliteStore {
         .await
     }
 
-    async fn unweighed(&self, scope: &Scope) -> Result<Vec<Usage>> {
+    async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>> {
         let waiting = "usage_unweighed WHERE scope = ?1 AND used IS NOT NULL AND weighed = 0";
-        self.read(scope, move |db, number| lines(db, waiting, params![number])).await
+        self.read(scope, move |db, number| records(db, waiting, params![number])).await
     }
 
-    async fn set_weighed(&self, scope: &Scope, weighed: Vec<u64>) -> Result<()> {
+    async fn mark_weights_updated(&self, scope: &Scope, weighed: Vec<u64>) -> Result<()> {
         let sql = "UPDATE usage SET weighed = 1 WHERE scope = ?1 AND seq = ?2";
         self.write(scope.clone(), move |db, number| {
             let mut update = db.prepare_cached(sql).map_err(failed)?;
@@ -54,11 +54,11 @@ impl UsageLog for SqliteStore {
         .await
     }
 
-    async fn usage_counts(&self, scope: &Scope) -> Result<UsageCounts> {
+    async fn counts(&self, scope: &Scope) -> Result<UsageCounts> {
         self.read(scope, counts).await
     }
 
-    async fn prune_usage(&self, scope: &Scope, before: Timestamp) -> Result<usize> {
+    async fn prune(&self, scope: &Scope, before: Timestamp) -> Result<usize> {
         let owner = scope.clone();
         self.writer
             .run(move |db| match super::scope_number(db, &owner)? {
@@ -70,16 +70,16 @@ impl UsageLog for SqliteStore {
 }
 
 /// Takes out every line of a memory.
-pub(super) fn forget(db: &Connection, scope: i64, id: MemoryId) -> Result<usize> {
+pub(super) fn remove_memory(db: &Connection, scope: i64, id: MemoryId) -> Result<usize> {
     db.prepare_cached("DELETE FROM usage WHERE scope = ?1 AND memory = ?2")
         .and_then(|mut delete| delete.execute(params![scope, id.as_bytes()]))
         .map_err(failed)
 }
 
-fn log(db: &Connection, scope: i64, prompt: &Prompted) -> Result<()> {
-    let mut seq = number(db, "SELECT MAX(seq) FROM usage WHERE scope = ?1", params![scope])?;
+fn record(db: &Connection, scope: i64, prompt: &Injection) -> Result<()> {
+    let mut seq = max_or_zero(db, "SELECT MAX(seq) FROM usage WHERE scope = ?1", params![scope])?;
     let turn = "SELECT MAX(turn) FROM usage WHERE scope = ?1 AND session = ?2";
-    let turn = number(db, turn, params![scope, prompt.session])?;
+    let turn = max_or_zero(db, turn, params![scope, prompt.session])?;
     let turn = (turn + i64::from(!prompt.joins)).max(1);
     let mut insert = db
         .prepare_cached(
@@ -118,12 +118,12 @@ fn log(db: &Connection, scope: i64, prompt: &Prompted) -> Result<()> {
 fn is_erased(db: &Connection, scope: i64, id: MemoryId) -> Result<bool> {
     let sql = "SELECT 1 FROM gone JOIN changes USING (scope, seq) WHERE gone.scope = ?1 AND gone.id = ?2 AND op = ?3";
     db.prepare_cached(sql)
-        .and_then(|mut select| select.exists(params![scope, id.as_bytes(), Op::Erase as u8]))
+        .and_then(|mut select| select.exists(params![scope, id.as_bytes(), ChangeOp::Erase as u8]))
         .map_err(failed)
 }
 
 /// The largest number there is, or 0.
-fn number(db: &Connection, sql: &str, of: &[&dyn rusqlite::ToSql]) -> Result<i64> {
+fn max_or_zero(db: &Connection, sql: &str, of: &[&dyn rusqlite::ToSql]) -> Result<i64> {
     let found = db
         .prepare_cached(sql)
         .and_then(|mut select| select.query_row(of, |row| row.get::<_, Option<i64>>(0)).optional());
@@ -138,7 +138,7 @@ fn injected(db: &Connection, scope: i64, session: &str) -> Result<Vec<(MemoryId,
              WHERE scope = ?1 AND session = ?2 AND shown <> ?3 GROUP BY memory ORDER BY memory",
         )
         .map_err(failed)?;
-    let held_out = Shown::HeldOut as u8;
+    let held_out = InjectedTier::HeldOut as u8;
     let rows = select
         .query_map(params![scope, session, held_out], |row| {
             Ok((MemoryId::from_bytes(row.get(0)?), row.get(1)?))
@@ -148,26 +148,28 @@ fn injected(db: &Connection, scope: i64, session: &str) -> Result<Vec<(MemoryId,
 }
 
 /// Lines by an index. By itself SQLite would go through all lines of the scope, because they are in order.
-fn lines(db: &Connection, by: &str, of: &[&dyn rusqlite::ToSql]) -> Result<Vec<Usage>> {
+fn records(db: &Connection, by: &str, of: &[&dyn rusqlite::ToSql]) -> Result<Vec<UsageRecord>> {
     let sql = format!(
         "SELECT seq, session, turn, query, at, memory, shown, asked, sketch, used \
          FROM usage INDEXED BY {by} ORDER BY seq"
     );
     let mut select = db.prepare_cached(&sql).map_err(failed)?;
-    let rows = select.query_map(of, line).map_err(failed)?;
+    let rows = select.query_map(of, read_row).map_err(failed)?;
     rows.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
-fn line(row: &Row<'_>) -> rusqlite::Result<Usage> {
-    let shown =
-        Shown::ALL.get(usize::from(row.get::<_, u8>(6)?)).copied().unwrap_or(Shown::HeldOut);
-    Ok(Usage {
+fn read_row(row: &Row<'_>) -> rusqlite::Result<UsageRecord> {
+    let shown = InjectedTier::ALL
+        .get(usize::from(row.get::<_, u8>(6)?))
+        .copied()
+        .unwrap_or(InjectedTier::HeldOut);
+    Ok(UsageRecord {
         seq: row.get::<_, i64>(0)? as u64,
         session: row.get(1)?,
         turn: row.get(2)?,
         query: Fingerprint::from_bytes(row.get(3)?),
         at: Timestamp::from_millisecond(row.get(4)?).unwrap_or(Timestamp::UNIX_EPOCH),
-        told: Told {
+        injected: InjectedMemory {
             id: MemoryId::from_bytes(row.get(5)?),
             shown,
             asked: row.get(7)?,

@@ -5,43 +5,46 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    blocks::{Half, Header, STRIDE, drop_block, for_each_slots, headers, load_block, store_block},
+    block_tables::{
+        BlockHalf, BlockHeader, ROW_IDS_PER_BLOCK, drop_block, for_each_vector_row, headers,
+        load_block, store_block,
+    },
     failed, rows,
 };
 use crate::{
     error::{Error, Result},
     store::{
-        EMBED_BATCH, Made, Place,
-        block::{Block, ROW_SLOTS},
+        DocAddress, EMBED_BATCH, NewEmbedding,
+        index_block::{IndexBlock, VECTORS_PER_ROW},
         segment::similarities as similarities_of,
     },
-    types::{Memory, ModelId, Scope, Vector, Vectors},
+    types::{ChangeVectors, EmbeddingModelId, Memory, Scope, Vector},
 };
 
 /// The model in use with its number.
-pub(super) fn in_use(db: &Connection) -> Result<Option<(u32, ModelId)>> {
+pub(super) fn current_model(db: &Connection) -> Result<Option<(u32, EmbeddingModelId)>> {
     let sql = "SELECT models.id, name, dimensions FROM meta JOIN models ON models.id = value WHERE key = 'model'";
     let mut statement = db.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
     let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
     let (number, name, dimensions): (u32, String, i64) = row.try_into().map_err(failed)?;
-    Ok(Some((number, ModelId { name, dimensions: dimensions as usize })))
+    Ok(Some((number, EmbeddingModelId { name, dimensions: dimensions as usize })))
 }
 
 /// The number of the model in use; 0 if there is none.
-pub(super) fn number(db: &Connection) -> Result<u32> {
-    Ok(in_use(db)?.map_or(0, |(number, _)| number))
+pub(super) fn current_model_number(db: &Connection) -> Result<u32> {
+    Ok(current_model(db)?.map_or(0, |(number, _)| number))
 }
 
 /// Takes a model into use and returns its number.
-pub(super) fn use_model(db: &Connection, model: &ModelId) -> Result<u32> {
-    let number = known(db, model)?;
+pub(super) fn set_embedding_model(db: &Connection, model: &EmbeddingModelId) -> Result<u32> {
+    let number = register_model(db, model)?;
     db.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?1)", [number]).map_err(failed)?;
     Ok(number)
 }
 
 /// The number of a model, which is given one if it is new.
-pub(super) fn known(db: &Connection, model: &ModelId) -> Result<u32> {
+pub(super) fn register_model(db: &Connection, model: &EmbeddingModelId) -> Result<u32> {
     db.execute(
         "INSERT INTO models (name, dimensions) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
         params![model.name, model.dimensions as i64],
@@ -62,17 +65,20 @@ pub(super) fn known(db: &Connection, model: &ModelId) -> Result<u32> {
 }
 
 /// The number of the model of a write's vectors, if it is the one in use; the first model that writes is.
-pub(super) fn number_for(db: &Connection, vectors: Option<&Vectors>) -> Result<Option<u32>> {
+pub(super) fn model_number_for(
+    db: &Connection,
+    vectors: Option<&ChangeVectors>,
+) -> Result<Option<u32>> {
     let Some(vectors) = vectors else { return Ok(None) };
-    match in_use(db)? {
-        None => use_model(db, &vectors.model).map(Some),
+    match current_model(db)? {
+        None => set_embedding_model(db, &vectors.model).map(Some),
         Some((number, in_use)) => Ok((in_use == vectors.model).then_some(number)),
     }
 }
 
 /// How many memories have a vector of the model in use, and how many have none.
-pub(super) fn embedded(db: &Connection) -> Result<(usize, usize)> {
-    let number = in_use(db)?.map_or(u32::MAX, |(number, _)| number);
+pub(super) fn embedding_counts(db: &Connection) -> Result<(usize, usize)> {
+    let number = current_model(db)?.map_or(u32::MAX, |(number, _)| number);
     let count = |sql: &str| db.query_row(sql, [number], |row| row.get::<_, i64>(0)).map_err(failed);
     let living = "docs - (SELECT count(*) FROM block_gone WHERE block = blocks.id)";
     let sealed = count(&format!("SELECT coalesce(sum({living}), 0) FROM blocks WHERE model = ?1"))?;
@@ -84,22 +90,23 @@ pub(super) fn embedded(db: &Connection) -> Result<(usize, usize)> {
 }
 
 /// Some memories of one scope, of this one if it is given, that have no vector of the model in use.
-pub(super) fn unembedded(db: &Connection, scope: Option<Scope>) -> Result<Vec<Memory>> {
-    let Some((number, _)) = in_use(db)? else { return Ok(Vec::new()) };
+pub(super) fn missing_embeddings(db: &Connection, scope: Option<Scope>) -> Result<Vec<Memory>> {
+    let Some((number, _)) = current_model(db)? else { return Ok(Vec::new()) };
     for owner in scope.map_or_else(|| rows::scopes(db), |scope| Ok(vec![scope]))? {
         let Some(scope) = super::scope_number(db, &owner)? else { continue };
-        let mut places = tail_places(db, scope, number)?;
-        for header in headers(db, scope)?.iter().filter(|header| header.waits_for(number)) {
+        let mut places = tail_missing_vectors(db, scope, number)?;
+        for header in headers(db, scope)?.iter().filter(|header| header.lacks_vectors_of(number)) {
             if places.len() >= EMBED_BATCH {
                 break;
             }
             let block = load_block(db, header)?;
-            let waits =
-                |&doc: &usize| !block.docs.is_gone(doc) && block.made(doc, number).is_none();
-            places.extend((0..block.docs.len()).filter(waits).map(|doc| block.docs.place(doc)));
+            let waits = |&doc: &usize| {
+                !block.docs.is_deleted(doc) && block.vector_of_model(doc, number).is_none()
+            };
+            places.extend((0..block.docs.len()).filter(waits).map(|doc| block.docs.address(doc)));
         }
         if !places.is_empty() {
-            let found = rows::at_places(db, &owner, scope, &places)?;
+            let found = rows::by_address(db, &owner, scope, &places)?;
             return Ok(found.into_iter().map(|(_, memory)| memory).collect());
         }
     }
@@ -107,28 +114,28 @@ pub(super) fn unembedded(db: &Connection, scope: Option<Scope>) -> Result<Vec<Me
 }
 
 /// Adds vectors to the tail and to the blocks all of whose memories have one now.
-pub(super) fn embed(
+pub(super) fn put_embeddings(
     db: &Connection,
     owner: &Scope,
     scope: i64,
-    model: &ModelId,
-    made: Vec<Made>,
+    model: &EmbeddingModelId,
+    made: Vec<NewEmbedding>,
 ) -> Result<()> {
-    let Some((number, _)) = in_use(db)?.filter(|(_, in_use)| in_use == model) else {
+    let Some((number, _)) = current_model(db)?.filter(|(_, in_use)| in_use == model) else {
         return Err(Error::invalid(
             format!("`{model}` is not the model in use"),
             "switch to it first",
         ));
     };
-    let mut slots: HashMap<Place, Vec<u8>> = HashMap::new();
-    for Made { id, version, vector } in made {
+    let mut slots: HashMap<DocAddress, Vec<u8>> = HashMap::new();
+    for NewEmbedding { id, version, vector } in made {
         let stored = rows::by_id(db, owner, scope, id)?;
         if let Some(stored) = stored.filter(|stored| stored.memory.version == version) {
-            slots.insert(stored.place, vector.to_slot());
+            slots.insert(stored.address, vector.to_bytes());
         }
     }
     embed_tail(db, scope, number, &slots)?;
-    for header in headers(db, scope)?.iter().filter(|header| header.waits_for(number)) {
+    for header in headers(db, scope)?.iter().filter(|header| header.lacks_vectors_of(number)) {
         embed_block(db, scope, header, number, &slots)?;
     }
     Ok(())
@@ -140,7 +147,7 @@ pub(super) fn similarities(
     scope: i64,
     blocks: &[i64],
     question: &Vector,
-    half: Half,
+    half: BlockHalf,
 ) -> Result<Option<Vec<Vec<f32>>>> {
     let mut all = Vec::with_capacity(blocks.len());
     for block in blocks {
@@ -153,22 +160,22 @@ pub(super) fn similarities(
         let Some(docs) = docs else { return Ok(None) };
         let mut compared = Vec::with_capacity(docs as usize);
         let mut compare = |slots: &[u8]| compared.extend(similarities_of(slots, question));
-        for_each_slots(db, *block, half, &mut compare)?;
+        for_each_vector_row(db, *block, half, &mut compare)?;
         all.push(compared);
     }
     Ok(Some(all))
 }
 
 /// Whether the entry at a place of the tail has a vector.
-pub(super) fn in_tail(db: &Connection, scope: i64, place: Place) -> Result<bool> {
+pub(super) fn tail_has_vector(db: &Connection, scope: i64, place: DocAddress) -> Result<bool> {
     db.prepare_cached("SELECT 1 FROM tail WHERE scope = ?1 AND place = ?2 AND vector IS NOT NULL")
         .and_then(|mut statement| statement.exists((scope, place.to_bits() as i64)))
         .map_err(failed)
 }
 
 /// Empties the slot of a document and tells whether there was a vector in it.
-pub(super) fn clear_slot(db: &Connection, block: i64, doc: u32) -> Result<bool> {
-    let id = block * STRIDE + i64::from(doc) / ROW_SLOTS as i64;
+pub(super) fn clear_vector(db: &Connection, block: i64, doc: u32) -> Result<bool> {
+    let id = block * ROW_IDS_PER_BLOCK + i64::from(doc) / VECTORS_PER_ROW as i64;
     let found = db
         .query_row(
             "SELECT slots, docs FROM block_vectors, blocks WHERE block_vectors.id = ?1 AND blocks.id = ?2",
@@ -178,8 +185,8 @@ pub(super) fn clear_slot(db: &Connection, block: i64, doc: u32) -> Result<bool> 
         .optional()
         .map_err(failed)?;
     let Some((mut slots, docs)) = found else { return Ok(false) };
-    let (row, index) = (doc as usize / ROW_SLOTS, doc as usize % ROW_SLOTS);
-    let size = slots.len() / (docs as usize - row * ROW_SLOTS).clamp(1, ROW_SLOTS);
+    let (row, index) = (doc as usize / VECTORS_PER_ROW, doc as usize % VECTORS_PER_ROW);
+    let size = slots.len() / (docs as usize - row * VECTORS_PER_ROW).clamp(1, VECTORS_PER_ROW);
     let slot = &mut slots[index * size..(index + 1) * size];
     let had = slot.iter().any(|byte| *byte != 0);
     slot.fill(0);
@@ -188,24 +195,25 @@ pub(super) fn clear_slot(db: &Connection, block: i64, doc: u32) -> Result<bool> 
     Ok(had)
 }
 
-fn tail_places(db: &Connection, scope: i64, number: u32) -> Result<Vec<Place>> {
+fn tail_missing_vectors(db: &Connection, scope: i64, number: u32) -> Result<Vec<DocAddress>> {
     let mut statement = db
         .prepare_cached("SELECT place FROM tail WHERE scope = ?1 AND model <> ?2 ORDER BY place")
         .map_err(failed)?;
     let rows = statement.query_map((scope, number), |row| row.get::<_, i64>(0)).map_err(failed)?;
-    rows.map(|place| place.map(|place| Place::from_bits(place as u64)).map_err(failed)).collect()
+    rows.map(|place| place.map(|place| DocAddress::from_bits(place as u64)).map_err(failed))
+        .collect()
 }
 
 fn embed_tail(
     db: &Connection,
     scope: i64,
     number: u32,
-    slots: &HashMap<Place, Vec<u8>>,
+    slots: &HashMap<DocAddress, Vec<u8>>,
 ) -> Result<()> {
     let mut update = db
         .prepare_cached("UPDATE tail SET model = ?3, vector = ?4 WHERE scope = ?1 AND place = ?2")
         .map_err(failed)?;
-    for place in tail_places(db, scope, number)? {
+    for place in tail_missing_vectors(db, scope, number)? {
         if let Some(slot) = slots.get(&place) {
             update.execute(params![scope, place.to_bits() as i64, number, slot]).map_err(failed)?;
         }
@@ -217,36 +225,37 @@ fn embed_tail(
 fn embed_block(
     db: &Connection,
     scope: i64,
-    header: &Header,
+    header: &BlockHeader,
     number: u32,
-    slots: &HashMap<Place, Vec<u8>>,
+    slots: &HashMap<DocAddress, Vec<u8>>,
 ) -> Result<()> {
     let block = load_block(db, header)?;
-    let waits = |doc: usize| !block.docs.is_gone(doc) && block.made(doc, number).is_none();
-    let gains = |doc: usize| waits(doc) && slots.contains_key(&block.docs.place(doc));
+    let waits =
+        |doc: usize| !block.docs.is_deleted(doc) && block.vector_of_model(doc, number).is_none();
+    let gains = |doc: usize| waits(doc) && slots.contains_key(&block.docs.address(doc));
     if !(0..block.docs.len()).any(gains) {
         return Ok(());
     }
-    let made = |doc: usize| match block.made(doc, number) {
+    let made = |doc: usize| match block.vector_of_model(doc, number) {
         Some(slot) => Some(slot.to_vec()),
-        None => slots.get(&block.docs.place(doc)).cloned(),
+        None => slots.get(&block.docs.address(doc)).cloned(),
     };
     let made = (0..block.docs.len()).map(made).collect();
     drop_block(db, header.id)?;
     // Merging it with nothing leaves out what is gone.
-    store_block(db, scope, &Block::merge(&[block.with_slots(number, made)], number))
+    store_block(db, scope, &IndexBlock::merge(&[block.with_vectors(number, made)], number))
 }
 
-impl Header {
+impl BlockHeader {
     /// Whether some vectors of the model of this number are still to be made.
-    fn waits_for(&self, number: u32) -> bool {
-        self.model != number || self.unmade > 0
+    fn lacks_vectors_of(&self, number: u32) -> bool {
+        self.model != number || self.missing_vectors > 0
     }
 }
 
-impl Block {
+impl IndexBlock {
     /// The slot of a document's vector, if the model of this number made it.
-    fn made(&self, doc: usize, number: u32) -> Option<&[u8]> {
-        if self.model == number { self.slot(doc) } else { None }
+    fn vector_of_model(&self, doc: usize, number: u32) -> Option<&[u8]> {
+        if self.model == number { self.vector(doc) } else { None }
     }
 }

@@ -1,144 +1,148 @@
 //! Time expressions as Chinese forms them.
 
-use super::cursor::Cursor;
+use super::cursor::TokenCursor;
 use super::english::year_of;
-use super::grammar::{annual_feast, day_of_month, in_range, part, season, weekday};
-use super::when::{Annual, Moment, Part, Unit, Which, Year};
-use super::words::Word;
+use super::expr::{AnnualPeriod, DateExpr, DayPart, TimeUnit, WeekdayChoice, YearRef};
+use super::grammar::{annual_holiday, day_of_month, day_part, in_range, season, weekday};
+use super::lexicon::TimeWord;
 
 /// Reads a moment in Chinese.
-pub(super) fn moment(c: &mut Cursor<'_>) -> Option<Moment> {
+pub(super) fn parse(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     match c.word() {
-        Word::Year(offset) => {
+        TimeWord::Year(offset) => {
             c.skip();
-            Some(in_year(c, Year::Relative(offset.into())))
+            Some(in_year(c, YearRef::Relative(offset.into())))
         }
-        Word::Number { .. } | Word::Ordinal(_) => c
+        TimeWord::Number { .. } | TimeWord::Ordinal(_) => c
             .attempt(numbered_year)
             .or_else(|| c.attempt(date))
             .or_else(|| c.attempt(date_of_month)),
-        Word::HalfYear(_) => date(c),
-        Word::Unit(Unit::Week) if !c.is_habit() => {
+        TimeWord::HalfYear(_) => date(c),
+        TimeWord::Unit(TimeUnit::Week) if !c.is_habit() => {
             c.skip();
             let day = weekday_number(c)?;
-            Some(weekday(day, Which::Past, c))
+            Some(weekday(day, WeekdayChoice::Past, c))
         }
         _ => None,
     }
 }
 
 /// 2023年, 2023年5月8日, 23年5月.
-fn numbered_year(c: &mut Cursor<'_>) -> Option<Moment> {
-    let Word::Number { value, digits } = c.word() else { return None };
+fn numbered_year(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
+    let TimeWord::Number { value, digits } = c.word() else { return None };
     c.skip();
-    if !c.eat(Word::YearMark) {
+    if !c.eat(TimeWord::YearMark) {
         return None;
     }
     match digits {
-        4 => Some(in_year(c, Year::Absolute(i16::try_from(value).ok()?))),
+        4 => Some(in_year(c, YearRef::Absolute(i16::try_from(value).ok()?))),
         // Two figures are a year of this century only if a month follows: 23年前 is an age.
         2 if month_follows(c) => {
-            Some(in_year(c, Year::Absolute(2000 + i16::try_from(value).ok()?)))
+            Some(in_year(c, YearRef::Absolute(2000 + i16::try_from(value).ok()?)))
         }
         _ => None,
     }
 }
 
-fn month_follows(c: &Cursor<'_>) -> bool {
-    matches!(c.word(), Word::Number { .. }) && c.ahead(1) == Word::MonthMark
+fn month_follows(c: &TokenCursor<'_>) -> bool {
+    matches!(c.word(), TimeWord::Number { .. }) && c.peek(1) == TimeWord::MonthMark
 }
 
 /// What of the year is meant, or all of it.
-fn in_year(c: &mut Cursor<'_>, year: Year) -> Moment {
+fn in_year(c: &mut TokenCursor<'_>, year: YearRef) -> DateExpr {
     let what = c.attempt(|c| {
-        c.eat(Word::Of);
-        month_and_day(c).or_else(|| annual_feast(c)).or_else(|| season(c)).or_else(|| quarter(c))
+        c.eat(TimeWord::Of);
+        month_and_day(c).or_else(|| annual_holiday(c)).or_else(|| season(c)).or_else(|| quarter(c))
     });
     match what {
-        Some(what) => Moment::Annual { what, year, part: part(c) },
-        None => Moment::Annual { what: Annual::All, year, part: Part::Whole },
+        Some(what) => DateExpr::Annual { what, year, part: day_part(c) },
+        None => DateExpr::Annual { what: AnnualPeriod::WholeYear, year, part: DayPart::Whole },
     }
 }
 
 /// 5月8日, 五月, 第一季度: of the latest year in which they have begun.
-fn date(c: &mut Cursor<'_>) -> Option<Moment> {
+fn date(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     let what = month_and_day(c).or_else(|| quarter(c))?;
-    let year = year_of(c).unwrap_or(Year::Recent);
-    Some(Moment::Annual { what, year, part: part(c) })
+    let year = year_of(c).unwrap_or(YearRef::Recent);
+    Some(DateExpr::Annual { what, year, part: day_part(c) })
 }
 
-fn month_and_day(c: &mut Cursor<'_>) -> Option<Annual> {
+fn month_and_day(c: &mut TokenCursor<'_>) -> Option<AnnualPeriod> {
     let month = c.attempt(|c| {
-        let month = c.take(small_number(12))?;
-        c.eat(Word::MonthMark).then_some(month)
+        let month = c.take_if_some(small_number(12))?;
+        c.eat(TimeWord::MonthMark).then_some(month)
     })?;
     let day = c.attempt(marked_day);
-    Some(day.map_or(Annual::Month(month), |day| Annual::Date { month, day }))
+    Some(day.map_or(AnnualPeriod::Month(month), |day| AnnualPeriod::Date { month, day }))
 }
 
-fn marked_day(c: &mut Cursor<'_>) -> Option<i8> {
-    let day = c.take(day_of_month)?;
-    c.take(|word| matches!(word, Word::DayMark | Word::DateMark).then_some(day))
+fn marked_day(c: &mut TokenCursor<'_>) -> Option<i8> {
+    let day = c.take_if_some(day_of_month)?;
+    c.take_if_some(|word| matches!(word, TimeWord::DayMark | TimeWord::DateMark).then_some(day))
 }
 
 /// 8号 alone; 8日 alone is mostly a length.
-fn date_of_month(c: &mut Cursor<'_>) -> Option<Moment> {
-    let day = c.take(day_of_month)?;
-    let found = c.eat(Word::DateMark);
-    found.then(|| Moment::MonthDay { day, month: None, part: part(c) })
+fn date_of_month(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
+    let day = c.take_if_some(day_of_month)?;
+    let found = c.eat(TimeWord::DateMark);
+    found.then(|| DateExpr::MonthDay { day, month: None, part: day_part(c) })
 }
 
-fn quarter(c: &mut Cursor<'_>) -> Option<Annual> {
+fn quarter(c: &mut TokenCursor<'_>) -> Option<AnnualPeriod> {
     c.attempt(|c| {
-        let quarter = c.take(small_number(4))?;
-        c.eat(Word::Unit(Unit::Quarter)).then_some(Annual::Quarter(quarter))
+        let quarter = c.take_if_some(small_number(4))?;
+        c.eat(TimeWord::Unit(TimeUnit::Quarter)).then_some(AnnualPeriod::Quarter(quarter))
     })
     .or_else(|| {
-        c.take(|word| match word {
-            Word::Quarter(quarter) => Some(Annual::Quarter(quarter)),
-            Word::HalfYear(half) => Some(Annual::Half(half)),
+        c.take_if_some(|word| match word {
+            TimeWord::Quarter(quarter) => Some(AnnualPeriod::Quarter(quarter)),
+            TimeWord::HalfYear(half) => Some(AnnualPeriod::Half(half)),
             _ => None,
         })
     })
 }
 
-fn small_number(most: i8) -> impl Fn(Word) -> Option<i8> {
+fn small_number(most: i8) -> impl Fn(TimeWord) -> Option<i8> {
     move |word| match word {
-        Word::Number { value, digits: 0..=2 } | Word::Ordinal(value) => in_range(value, most),
+        TimeWord::Number { value, digits: 0..=2 } | TimeWord::Ordinal(value) => {
+            in_range(value, most)
+        }
         _ => None,
     }
 }
 
 /// The 三 of 周三 and the 天 of 星期天, but not the 三 of 上周三次.
-fn weekday_number(c: &mut Cursor<'_>) -> Option<i8> {
-    if !c.glued(0) {
+fn weekday_number(c: &mut TokenCursor<'_>) -> Option<i8> {
+    if !c.follows_directly(0) {
         return None;
     }
-    let day = c.take(|word| match word {
-        Word::Number { value, digits: 0 } => in_range(value, 6),
-        Word::DayMark | Word::Unit(Unit::Day) => Some(7),
+    let day = c.take_if_some(|word| match word {
+        TimeWord::Number { value, digits: 0 } => in_range(value, 6),
+        TimeWord::DayMark | TimeWord::Unit(TimeUnit::Day) => Some(7),
         _ => None,
     })?;
-    let counts =
-        matches!(c.word(), Word::Counter | Word::Unit(Unit::Day | Unit::Month | Unit::Hour));
-    (!counts || !c.glued(0)).then_some(day)
+    let counts = matches!(
+        c.word(),
+        TimeWord::Counter | TimeWord::Unit(TimeUnit::Day | TimeUnit::Month | TimeUnit::Hour)
+    );
+    (!counts || !c.follows_directly(0)).then_some(day)
 }
 
 /// What lies in 上周 or 上个月: 上周三, 上个月8号.
-pub(super) fn in_shifted_period(c: &mut Cursor<'_>, shift: i32) -> Option<Moment> {
+pub(super) fn in_shifted_period(c: &mut TokenCursor<'_>, shift: i32) -> Option<DateExpr> {
     match c.word() {
-        Word::Unit(Unit::Week) => {
+        TimeWord::Unit(TimeUnit::Week) => {
             c.skip();
-            c.eat(Word::Of);
-            c.eat(Word::Unit(Unit::Week));
+            c.eat(TimeWord::Of);
+            c.eat(TimeWord::Unit(TimeUnit::Week));
             let day = weekday_number(c)?;
-            Some(weekday(day, Which::InWeek(shift), c))
+            Some(weekday(day, WeekdayChoice::InWeek(shift), c))
         }
-        Word::MonthMark => {
+        TimeWord::MonthMark => {
             c.skip();
-            c.eat(Word::Of);
+            c.eat(TimeWord::Of);
             let day = marked_day(c)?;
-            Some(Moment::MonthDay { day, month: Some(shift), part: part(c) })
+            Some(DateExpr::MonthDay { day, month: Some(shift), part: day_part(c) })
         }
         _ => None,
     }

@@ -1,47 +1,47 @@
 //! A place in the tokens of a text, from which the grammar reads.
 
-use super::lex::Token;
-use super::words::Word;
+use super::lexer::TimeToken;
+use super::lexicon::TimeWord;
 
 /// A reader that can be copied and thus put back.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'a> {
-    tokens: &'a [Token],
+pub(super) struct TokenCursor<'a> {
+    tokens: &'a [TimeToken],
     at: usize,
     /// A word before says that a time must follow: "since", "between".
-    linked: bool,
+    expects_time: bool,
 }
 
-impl<'a> Cursor<'a> {
-    pub(super) fn new(tokens: &'a [Token], at: usize) -> Self {
-        Self { tokens, at, linked: false }
+impl<'a> TokenCursor<'a> {
+    pub(super) fn new(tokens: &'a [TimeToken], at: usize) -> Self {
+        Self { tokens, at, expects_time: false }
     }
 
-    pub(super) fn at(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    pub(super) fn word(&self) -> Word {
-        self.ahead(0)
+    pub(super) fn word(&self) -> TimeWord {
+        self.peek(0)
     }
 
     /// The word `n` tokens further on.
-    pub(super) fn ahead(&self, n: usize) -> Word {
-        self.tokens.get(self.at + n).map_or(Word::End, |token| token.word)
+    pub(super) fn peek(&self, n: usize) -> TimeWord {
+        self.tokens.get(self.at + n).map_or(TimeWord::End, |token| token.word)
     }
 
     /// The word `n` tokens back.
-    pub(super) fn behind(&self, n: usize) -> Word {
-        self.at.checked_sub(n).map_or(Word::End, |at| self.tokens[at].word)
+    pub(super) fn look_back(&self, n: usize) -> TimeWord {
+        self.at.checked_sub(n).map_or(TimeWord::End, |at| self.tokens[at].word)
     }
 
     /// Whether no blank stands before the token `n` further on.
-    pub(super) fn glued(&self, n: usize) -> bool {
-        self.tokens.get(self.at + n).is_some_and(|token| token.glued)
+    pub(super) fn follows_directly(&self, n: usize) -> bool {
+        self.tokens.get(self.at + n).is_some_and(|token| token.follows_directly)
     }
 
-    pub(super) fn capital(&self) -> bool {
-        self.tokens.get(self.at).is_some_and(|token| token.capital)
+    pub(super) fn is_capitalized(&self) -> bool {
+        self.tokens.get(self.at).is_some_and(|token| token.is_capitalized)
     }
 
     pub(super) fn skip(&mut self) {
@@ -53,19 +53,22 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips a word and gives `value`.
-    pub(super) fn skip_to<T>(&mut self, value: T) -> Option<T> {
+    pub(super) fn skip_with<T>(&mut self, value: T) -> Option<T> {
         self.skip();
         Some(value)
     }
 
-    pub(super) fn eat(&mut self, word: Word) -> bool {
+    pub(super) fn eat(&mut self, word: TimeWord) -> bool {
         let found = self.word() == word;
         self.at += usize::from(found);
         found
     }
 
     /// Takes the next word if `pick` wants it.
-    pub(super) fn take<T>(&mut self, pick: impl FnOnce(Word) -> Option<T>) -> Option<T> {
+    pub(super) fn take_if_some<T>(
+        &mut self,
+        pick: impl FnOnce(TimeWord) -> Option<T>,
+    ) -> Option<T> {
         let picked = pick(self.word())?;
         self.skip();
         Some(picked)
@@ -75,33 +78,34 @@ impl<'a> Cursor<'a> {
     pub(super) fn attempt<T>(&mut self, parse: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let mut copy = *self;
         let parsed = parse(&mut copy)?;
-        *self = Self { linked: self.linked, ..copy };
+        *self = Self { expects_time: self.expects_time, ..copy };
         Some(parsed)
     }
 
     /// Marks that a time must follow.
-    pub(super) fn link(&mut self) {
-        self.linked = true;
+    pub(super) fn expect_time(&mut self) {
+        self.expects_time = true;
     }
 
     /// Whether the word before, or a relation before that, says that this is a time.
-    pub(super) fn is_linked(&self) -> bool {
-        let link = if self.behind(1) == Word::The { self.behind(2) } else { self.behind(1) };
+    pub(super) fn is_time_expected(&self) -> bool {
+        let link =
+            if self.look_back(1) == TimeWord::The { self.look_back(2) } else { self.look_back(1) };
         let is_preposition = matches!(
             link,
-            Word::In
-                | Word::Of
-                | Word::Since
-                | Word::Before
-                | Word::After
-                | Word::Until
-                | Word::From
+            TimeWord::In
+                | TimeWord::Of
+                | TimeWord::Since
+                | TimeWord::Before
+                | TimeWord::After
+                | TimeWord::Until
+                | TimeWord::From
         );
-        self.linked || is_preposition || matches!(self.behind(1), Word::Shift(_))
+        self.expects_time || is_preposition || matches!(self.look_back(1), TimeWord::Shift(_))
     }
 
     /// Whether the word before says that this is a habit: every Monday, 每周三.
     pub(super) fn is_habit(&self) -> bool {
-        self.behind(1) == Word::Each
+        self.look_back(1) == TimeWord::Each
     }
 }

@@ -1,138 +1,147 @@
 //! What time expressions of both languages share: relations, days, last and next.
 
 use super::chinese;
-use super::cursor::Cursor;
-use super::distance;
+use super::cursor::TokenCursor;
 use super::english;
-use super::figures;
-use super::when::{Annual, Moment, Part, Unit, When, Which, Year};
-use super::words::Word;
+use super::expr::{AnnualPeriod, DateExpr, DayPart, TimeExpr, TimeUnit, WeekdayChoice, YearRef};
+use super::lexicon::TimeWord;
+use super::numeric;
+use super::relative;
 
 /// Reads a time expression at the cursor.
-pub(super) fn when(c: &mut Cursor<'_>) -> Option<When> {
+pub(super) fn parse_time_expr(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
     match c.word() {
-        Word::Between => c.attempt(between),
-        Word::From => c.attempt(from),
-        Word::Since => c.attempt(|c| after_word(c).map(When::Since)),
-        Word::Before => c.attempt(|c| after_word(c).map(When::Before)),
-        Word::After => c.attempt(|c| after_word(c).map(When::After)),
-        Word::Until => c.attempt(|c| after_word(c).map(When::Until)),
-        Word::Earlier => c.attempt(earlier),
-        _ => plain(c),
+        TimeWord::Between => c.attempt(between),
+        TimeWord::From => c.attempt(from),
+        TimeWord::Since => c.attempt(|c| after_preposition(c).map(TimeExpr::Since)),
+        TimeWord::Before => c.attempt(|c| after_preposition(c).map(TimeExpr::Before)),
+        TimeWord::After => c.attempt(|c| after_preposition(c).map(TimeExpr::After)),
+        TimeWord::Until => c.attempt(|c| after_preposition(c).map(TimeExpr::Until)),
+        TimeWord::Earlier => c.attempt(earlier),
+        _ => date_or_range(c),
     }
 }
 
 /// Reads one moment at the cursor. Its first word tells which forms can begin there; most words begin none.
-pub(super) fn moment(c: &mut Cursor<'_>) -> Option<Moment> {
+pub(super) fn parse_date_expr(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     match c.word() {
-        Word::Day(_) | Word::DayPart(..) | Word::HalfDay(_) => c.attempt(day),
-        Word::Shift(_) => c.attempt(shifted),
-        Word::Holiday(_) => c.attempt(holiday),
-        Word::Article | Word::Few | Word::Half => c.attempt(distance::moment),
-        Word::Past | Word::Coming | Word::In | Word::Ago => c.attempt(distance::moment),
-        Word::Year(_) | Word::HalfYear(_) => c.attempt(chinese::moment),
-        Word::Number { .. } | Word::Ordinal(_) | Word::Unit(_) => numbered(c),
-        Word::Month(..) | Word::Weekday(..) | Word::Season(_) | Word::Quarter(_) => {
-            c.attempt(english::moment)
+        TimeWord::Day(_) | TimeWord::DayPart(..) | TimeWord::HalfDay(_) => c.attempt(day),
+        TimeWord::Shift(_) => c.attempt(shifted),
+        TimeWord::Holiday(_) => c.attempt(holiday),
+        TimeWord::Article | TimeWord::Few | TimeWord::Half => c.attempt(relative::parse),
+        TimeWord::Past | TimeWord::Coming | TimeWord::In | TimeWord::Ago => {
+            c.attempt(relative::parse)
         }
-        Word::Nth(_) | Word::The => c.attempt(english::moment),
+        TimeWord::Year(_) | TimeWord::HalfYear(_) => c.attempt(chinese::parse),
+        TimeWord::Number { .. } | TimeWord::Ordinal(_) | TimeWord::Unit(_) => numbered(c),
+        TimeWord::Month(..)
+        | TimeWord::Weekday(..)
+        | TimeWord::Season(_)
+        | TimeWord::Quarter(_) => c.attempt(english::parse),
+        TimeWord::SpelledOrdinal(_) | TimeWord::The => c.attempt(english::parse),
         _ => None,
     }
 }
 
-fn numbered(c: &mut Cursor<'_>) -> Option<Moment> {
-    None.or_else(|| c.attempt(figures::date))
-        .or_else(|| c.attempt(distance::moment))
-        .or_else(|| c.attempt(chinese::moment))
-        .or_else(|| c.attempt(english::moment))
+fn numbered(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
+    None.or_else(|| c.attempt(numeric::date))
+        .or_else(|| c.attempt(relative::parse))
+        .or_else(|| c.attempt(chinese::parse))
+        .or_else(|| c.attempt(english::parse))
 }
 
-fn plain(c: &mut Cursor<'_>) -> Option<When> {
-    let first = moment(c)?;
-    let related = c.attempt(|c| up_to(c, first)).or_else(|| c.attempt(|c| relation(c, first)));
-    Some(related.unwrap_or(When::In(first)))
+fn date_or_range(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
+    let first = parse_date_expr(c)?;
+    let related =
+        c.attempt(|c| range_end(c, first)).or_else(|| c.attempt(|c| suffix_relation(c, first)));
+    Some(related.unwrap_or(TimeExpr::In(first)))
 }
 
-fn between(c: &mut Cursor<'_>) -> Option<When> {
-    let first = after_word(c)?;
-    c.take(|word| matches!(word, Word::And | Word::To | Word::Dash).then_some(()))?;
-    second(c, first)
+fn between(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
+    let first = after_preposition(c)?;
+    c.take_if_some(|word| {
+        matches!(word, TimeWord::And | TimeWord::To | TimeWord::Dash).then_some(())
+    })?;
+    second_date(c, first)
 }
 
-fn from(c: &mut Cursor<'_>) -> Option<When> {
-    let first = after_word(c)?;
-    let related = c.attempt(|c| up_to(c, first)).or_else(|| c.attempt(|c| relation(c, first)));
-    Some(
-        related
-            .unwrap_or_else(|| if c.eat(Word::On) { When::Since(first) } else { When::In(first) }),
-    )
+fn from(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
+    let first = after_preposition(c)?;
+    let related =
+        c.attempt(|c| range_end(c, first)).or_else(|| c.attempt(|c| suffix_relation(c, first)));
+    Some(related.unwrap_or_else(|| {
+        if c.eat(TimeWord::On) { TimeExpr::Since(first) } else { TimeExpr::In(first) }
+    }))
 }
 
 /// earlier today, earlier this week, earlier in the morning.
-fn earlier(c: &mut Cursor<'_>) -> Option<When> {
+fn earlier(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
     c.skip();
-    c.take(|word| matches!(word, Word::In | Word::On).then_some(()));
-    let todays = |c: &mut Cursor<'_>| {
-        c.eat(Word::The);
-        let part = part(c);
-        (part != Part::Whole).then_some(Moment::Day { offset: 0, part })
+    c.take_if_some(|word| matches!(word, TimeWord::In | TimeWord::On).then_some(()));
+    let todays = |c: &mut TokenCursor<'_>| {
+        c.eat(TimeWord::The);
+        let part = day_part(c);
+        (part != DayPart::Whole).then_some(DateExpr::Day { offset: 0, part })
     };
-    let moment = c.attempt(todays).or_else(|| c.attempt(linked))?;
-    Some(When::Earlier(moment))
+    let moment = c.attempt(todays).or_else(|| c.attempt(expected_date))?;
+    Some(TimeExpr::Earlier(moment))
 }
 
 /// Skips the relation's word and reads the moment it needs.
-fn after_word(c: &mut Cursor<'_>) -> Option<Moment> {
+fn after_preposition(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     c.skip();
-    linked(c)
+    expected_date(c)
 }
 
-fn linked(c: &mut Cursor<'_>) -> Option<Moment> {
-    c.link();
-    moment(c).or_else(|| c.attempt(|c| c.eat(Word::The).then(|| moment(c))?))
+fn expected_date(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
+    c.expect_time();
+    parse_date_expr(c)
+        .or_else(|| c.attempt(|c| c.eat(TimeWord::The).then(|| parse_date_expr(c))?))
 }
 
 /// The rest of "May to July".
-fn up_to(c: &mut Cursor<'_>, first: Moment) -> Option<When> {
-    c.take(|word| matches!(word, Word::To | Word::Dash | Word::Until).then_some(()))?;
-    second(c, first)
+fn range_end(c: &mut TokenCursor<'_>, first: DateExpr) -> Option<TimeExpr> {
+    c.take_if_some(|word| {
+        matches!(word, TimeWord::To | TimeWord::Dash | TimeWord::Until).then_some(())
+    })?;
+    second_date(c, first)
 }
 
-fn second(c: &mut Cursor<'_>, first: Moment) -> Option<When> {
-    let second = c.attempt(linked).or_else(|| c.attempt(|c| same_month(c, first)))?;
-    Some(When::Between(first, second))
+fn second_date(c: &mut TokenCursor<'_>, first: DateExpr) -> Option<TimeExpr> {
+    let second = c.attempt(expected_date).or_else(|| c.attempt(|c| same_month(c, first)))?;
+    Some(TimeExpr::Between(first, second))
 }
 
 /// The 10 of "May 8-10" and "5月8日到10日".
-fn same_month(c: &mut Cursor<'_>, first: Moment) -> Option<Moment> {
-    let day = c.take(day_of_month)?;
-    c.take(|word| matches!(word, Word::DayMark | Word::DateMark).then_some(()));
+fn same_month(c: &mut TokenCursor<'_>, first: DateExpr) -> Option<DateExpr> {
+    let day = c.take_if_some(day_of_month)?;
+    c.take_if_some(|word| matches!(word, TimeWord::DayMark | TimeWord::DateMark).then_some(()));
     match first {
-        Moment::Annual { what: Annual::Date { month, .. }, year, part } => {
+        DateExpr::Annual { what: AnnualPeriod::Date { month, .. }, year, part } => {
             let year =
-                if year == Year::Recent { english::year_of(c).unwrap_or(year) } else { year };
-            Some(Moment::Annual { what: Annual::Date { month, day }, year, part })
+                if year == YearRef::Recent { english::year_of(c).unwrap_or(year) } else { year };
+            Some(DateExpr::Annual { what: AnnualPeriod::Date { month, day }, year, part })
         }
-        Moment::MonthDay { month, part, .. } => Some(Moment::MonthDay { day, month, part }),
+        DateExpr::MonthDay { month, part, .. } => Some(DateExpr::MonthDay { day, month, part }),
         _ => None,
     }
 }
 
 /// What stands behind its moment: 之前, 以来, 和…之间.
-fn relation(c: &mut Cursor<'_>, first: Moment) -> Option<When> {
+fn suffix_relation(c: &mut TokenCursor<'_>, first: DateExpr) -> Option<TimeExpr> {
     match c.word() {
-        Word::Ago => c.skip_to(When::Before(first)),
-        Word::Later => c.skip_to(When::After(first)),
-        Word::Onward => c.skip_to(When::Since(first)),
-        Word::Earlier => c.skip_to(When::Earlier(first)),
-        Word::Of if c.ahead(1) == Word::Earlier => {
+        TimeWord::Ago => c.skip_with(TimeExpr::Before(first)),
+        TimeWord::Later => c.skip_with(TimeExpr::After(first)),
+        TimeWord::SinceSuffix => c.skip_with(TimeExpr::Since(first)),
+        TimeWord::Earlier => c.skip_with(TimeExpr::Earlier(first)),
+        TimeWord::Of if c.peek(1) == TimeWord::Earlier => {
             c.advance(2);
-            Some(When::Earlier(first))
+            Some(TimeExpr::Earlier(first))
         }
-        Word::And => {
+        TimeWord::And => {
             c.skip();
-            let both = second(c, first)?;
-            c.eat(Word::Amid).then_some(both)
+            let both = second_date(c, first)?;
+            c.eat(TimeWord::BetweenSuffix).then_some(both)
         }
         _ => None,
     }
@@ -144,127 +153,132 @@ pub(super) fn in_range(value: u32, most: i8) -> Option<i8> {
 }
 
 /// A number that can be a day of a month.
-pub(super) fn day_of_month(word: Word) -> Option<i8> {
+pub(super) fn day_of_month(word: TimeWord) -> Option<i8> {
     match word {
-        Word::Number { value, digits } if digits <= 2 => in_range(value, 31),
-        Word::Ordinal(value) | Word::Nth(value) => in_range(value, 31),
+        TimeWord::Number { value, digits } if digits <= 2 => in_range(value, 31),
+        TimeWord::Ordinal(value) | TimeWord::SpelledOrdinal(value) => in_range(value, 31),
         _ => None,
     }
 }
 
 /// today, yesterday evening, 昨晚, 今天上午.
-fn day(c: &mut Cursor<'_>) -> Option<Moment> {
+fn day(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     match c.word() {
-        Word::Day(offset) => {
+        TimeWord::Day(offset) => {
             c.skip();
-            Some(Moment::Day { offset: offset.into(), part: part(c) })
+            Some(DateExpr::Day { offset: offset.into(), part: day_part(c) })
         }
-        Word::DayPart(offset, part) => c.skip_to(Moment::Day { offset: offset.into(), part }),
-        Word::HalfDay(part) => c.skip_to(Moment::Day { offset: 0, part }),
+        TimeWord::DayPart(offset, part) => {
+            c.skip_with(DateExpr::Day { offset: offset.into(), part })
+        }
+        TimeWord::HalfDay(part) => c.skip_with(DateExpr::Day { offset: 0, part }),
         _ => None,
     }
 }
 
 /// Christmas, New Year's Eve 2022, 春节.
-fn holiday(c: &mut Cursor<'_>) -> Option<Moment> {
-    let what = annual_feast(c)?;
-    let year = english::year_of(c).unwrap_or(Year::Recent);
-    Some(Moment::Annual { what, year, part: part(c) })
+fn holiday(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
+    let what = annual_holiday(c)?;
+    let year = english::year_of(c).unwrap_or(YearRef::Recent);
+    Some(DateExpr::Annual { what, year, part: day_part(c) })
 }
 
-pub(super) fn annual_feast(c: &mut Cursor<'_>) -> Option<Annual> {
-    let Word::Holiday(holiday) = c.word() else { return None };
+pub(super) fn annual_holiday(c: &mut TokenCursor<'_>) -> Option<AnnualPeriod> {
+    let TimeWord::Holiday(holiday) = c.word() else { return None };
     c.skip();
-    c.take(|word| matches!(word, Word::Eve | Word::Unit(Unit::Day)).then_some(()));
-    Some(Annual::Holiday(holiday))
+    c.take_if_some(|word| {
+        matches!(word, TimeWord::HolidaySuffix | TimeWord::Unit(TimeUnit::Day)).then_some(())
+    });
+    Some(AnnualPeriod::Holiday(holiday))
 }
 
 /// The part of the day that follows a day, or the whole.
-pub(super) fn part(c: &mut Cursor<'_>) -> Part {
+pub(super) fn day_part(c: &mut TokenCursor<'_>) -> DayPart {
     let named = c.attempt(|c| {
-        c.eat(Word::Of);
-        c.take(|word| match word {
-            Word::Part(part) | Word::HalfDay(part) => Some(part),
+        c.eat(TimeWord::Of);
+        c.take_if_some(|word| match word {
+            TimeWord::Part(part) | TimeWord::HalfDay(part) => Some(part),
             _ => None,
         })
     });
-    named.unwrap_or(Part::Whole)
+    named.unwrap_or(DayPart::Whole)
 }
 
 /// last week, this morning, next Friday, the last 3 days, 上周三, 上个月8号, 这几天.
-fn shifted(c: &mut Cursor<'_>) -> Option<Moment> {
+fn shifted(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     // "Last week" is the calendar's, "the last week" and "this last week" are the seven days up to now.
-    let rolling = matches!(c.behind(1), Word::The | Word::Shift(0));
-    let shift = c.take(|word| match word {
-        Word::Shift(shift) => Some(i32::from(shift)),
+    let rolling = matches!(c.look_back(1), TimeWord::The | TimeWord::Shift(0));
+    let shift = c.take_if_some(|word| match word {
+        TimeWord::Shift(shift) => Some(i32::from(shift)),
         _ => None,
     })?;
-    if rolling && shift == -1 && is_length(c) {
-        return distance::stretch(c, false);
+    if rolling && shift == -1 && is_whole_unit(c) {
+        return relative::rolling_window(c, false);
     }
     None.or_else(|| c.attempt(|c| shifted_part(c, shift)))
         .or_else(|| c.attempt(|c| chinese::in_shifted_period(c, shift)))
         .or_else(|| c.attempt(|c| shifted_period(c, shift)))
-        .or_else(|| c.attempt(|c| distance::stretch(c, shift.signum() > 0)))
+        .or_else(|| c.attempt(|c| relative::rolling_window(c, shift.signum() > 0)))
         .or_else(|| c.attempt(|c| english::shifted_weekday(c, shift)))
         .or_else(|| c.attempt(|c| shifted_annual(c, shift)))
 }
 
 /// this morning, last night.
-fn shifted_part(c: &mut Cursor<'_>, shift: i32) -> Option<Moment> {
-    let part = part(c);
-    let sensible = shift == 0 || shift == -1 && matches!(part, Part::Night | Part::Evening);
-    (part != Part::Whole && sensible).then_some(Moment::Day { offset: shift, part })
+fn shifted_part(c: &mut TokenCursor<'_>, shift: i32) -> Option<DateExpr> {
+    let part = day_part(c);
+    let sensible = shift == 0 || shift == -1 && matches!(part, DayPart::Night | DayPart::Evening);
+    (part != DayPart::Whole && sensible).then_some(DateExpr::Day { offset: shift, part })
 }
 
 /// last week, but not "the last week of May".
-fn shifted_period(c: &mut Cursor<'_>, shift: i32) -> Option<Moment> {
-    let unit = c.take(|word| match word {
-        Word::Unit(Unit::Minute | Unit::Hour | Unit::Day) => None,
-        Word::Unit(unit) => Some(unit),
-        Word::MonthMark => Some(Unit::Month),
-        Word::YearMark => Some(Unit::Year),
+fn shifted_period(c: &mut TokenCursor<'_>, shift: i32) -> Option<DateExpr> {
+    let unit = c.take_if_some(|word| match word {
+        TimeWord::Unit(TimeUnit::Minute | TimeUnit::Hour | TimeUnit::Day) => None,
+        TimeWord::Unit(unit) => Some(unit),
+        TimeWord::MonthMark => Some(TimeUnit::Month),
+        TimeWord::YearMark => Some(TimeUnit::Year),
         _ => None,
     })?;
     let on_weekday = c.attempt(|c| english::weekday_in_week(c, unit, shift));
     on_weekday.or_else(|| {
-        let is_part_of_more = c.word() == Word::Of && is_month(c.ahead(1));
-        (!is_part_of_more).then_some(Moment::Period { unit, offset: Some(shift) })
+        let is_part_of_more = c.word() == TimeWord::Of && is_month(c.peek(1));
+        (!is_part_of_more).then_some(DateExpr::Period { unit, offset: Some(shift) })
     })
 }
 
 /// Whether a unit follows that is no part of a larger one: not the week of "the last week of May".
-fn is_length(c: &Cursor<'_>) -> bool {
+fn is_whole_unit(c: &TokenCursor<'_>) -> bool {
     let is_unit = matches!(
         c.word(),
-        Word::Unit(Unit::Week | Unit::Month | Unit::Quarter | Unit::Year) | Word::YearMark
+        TimeWord::Unit(TimeUnit::Week | TimeUnit::Month | TimeUnit::Quarter | TimeUnit::Year)
+            | TimeWord::YearMark
     );
-    is_unit && c.ahead(1) != Word::Of
+    is_unit && c.peek(1) != TimeWord::Of
 }
 
-fn is_month(word: Word) -> bool {
-    matches!(word, Word::Month(..) | Word::The | Word::Shift(_))
+fn is_month(word: TimeWord) -> bool {
+    matches!(word, TimeWord::Month(..) | TimeWord::The | TimeWord::Shift(_))
 }
 
 /// last May, this summer, next Christmas.
-fn shifted_annual(c: &mut Cursor<'_>, shift: i32) -> Option<Moment> {
+fn shifted_annual(c: &mut TokenCursor<'_>, shift: i32) -> Option<DateExpr> {
     let year = match shift {
-        ..=-1 => Year::Ended,
-        0 => Year::Current,
-        1.. => Year::Coming,
+        ..=-1 => YearRef::Ended,
+        0 => YearRef::Current,
+        1.. => YearRef::Coming,
     };
-    let what = english::month_and_day(c).or_else(|| annual_feast(c)).or_else(|| season(c))?;
-    Some(Moment::Annual { what, year, part: part(c) })
+    let what = english::month_and_day(c).or_else(|| annual_holiday(c)).or_else(|| season(c))?;
+    Some(DateExpr::Annual { what, year, part: day_part(c) })
 }
 
-pub(super) fn season(c: &mut Cursor<'_>) -> Option<Annual> {
-    c.take(|word| match word {
-        Word::Season(season) => Some(Annual::Season(season)),
+pub(super) fn season(c: &mut TokenCursor<'_>) -> Option<AnnualPeriod> {
+    c.take_if_some(|word| match word {
+        TimeWord::Season(season) => Some(AnnualPeriod::Season(season)),
         _ => None,
     })
 }
 
 /// A weekday that was named; the latest before today unless told otherwise.
-pub(super) fn weekday(weekday: i8, which: Which, c: &mut Cursor<'_>) -> Moment {
-    Moment::Weekday { weekday, which, part: part(c) }
+pub(super) fn weekday(weekday: i8, which: WeekdayChoice, c: &mut TokenCursor<'_>) -> DateExpr {
+    DateExpr::Weekday { weekday, which, part: day_part(c) }
 }

@@ -2,16 +2,16 @@
 
 use jiff::civil::{Date, Weekday};
 
-use super::when::Holiday;
+use super::expr::Holiday;
 
 /// The days of `holiday` in `year` as people speak of it, the last one excluded; `None` where they are not known.
-pub(super) fn days_of(holiday: Holiday, year: i16) -> Option<(Date, Date)> {
+pub(super) fn holiday_dates(holiday: Holiday, year: i16) -> Option<(Date, Date)> {
     let (first, days) = match holiday {
         // Its eve belongs to it and lies in the year before.
         Holiday::NewYear => (date(year, 1, 1)?.yesterday().ok()?, 2),
         Holiday::Valentine => (date(year, 2, 14)?, 1),
         // Good Friday to Easter Monday.
-        Holiday::Easter => (shifted(easter(year)?, -2)?, 4),
+        Holiday::Easter => (add_days(easter(year)?, -2)?, 4),
         // The weekend belongs to it.
         Holiday::Thanksgiving => {
             (date(year, 11, 1)?.nth_weekday_of_month(4, Weekday::Thursday).ok()?, 4)
@@ -20,43 +20,43 @@ pub(super) fn days_of(holiday: Holiday, year: i16) -> Option<(Date, Date)> {
         // The eve and both days.
         Holiday::Christmas => (date(year, 12, 24)?, 3),
         // The eve and the seven days off.
-        Holiday::SpringFestival => (shifted(lunar(SPRING_FESTIVAL, year)?, -1)?, 8),
+        Holiday::SpringFestival => (add_days(lunar_date(SPRING_FESTIVAL, year)?, -1)?, 8),
         Holiday::Qingming => (date(year, 4, 4)?, 3),
         // Five days off.
         Holiday::LabourDay => (date(year, 5, 1)?, 5),
         // Three days off, the feast among them.
-        Holiday::DragonBoat => (shifted(lunar(DRAGON_BOAT, year)?, -1)?, 3),
-        Holiday::MidAutumn => (shifted(lunar(MID_AUTUMN, year)?, -1)?, 3),
+        Holiday::DragonBoat => (add_days(lunar_date(DRAGON_BOAT, year)?, -1)?, 3),
+        Holiday::MidAutumn => (add_days(lunar_date(MID_AUTUMN, year)?, -1)?, 3),
         // Seven days off.
         Holiday::NationalDay => (date(year, 10, 1)?, 7),
     };
-    Some((first, shifted(first, days)?))
+    Some((first, add_days(first, days)?))
 }
 
 /// The first year of the tables of lunar feasts.
 const FIRST_YEAR: i16 = 2015;
 
-type Table = [(i8, i8); 21];
+type LunarDates = [(i8, i8); 21];
 
 #[rustfmt::skip]
-const SPRING_FESTIVAL: Table = [
+const SPRING_FESTIVAL: LunarDates = [
     (2, 19), (2, 8), (1, 28), (2, 16), (2, 5), (1, 25), (2, 12), (2, 1), (1, 22), (2, 10), (1, 29),
     (2, 17), (2, 6), (1, 26), (2, 13), (2, 3), (1, 23), (2, 11), (1, 31), (2, 19), (2, 8),
 ];
 
 #[rustfmt::skip]
-const DRAGON_BOAT: Table = [
+const DRAGON_BOAT: LunarDates = [
     (6, 20), (6, 9), (5, 30), (6, 18), (6, 7), (6, 25), (6, 14), (6, 3), (6, 22), (6, 10), (5, 31),
     (6, 19), (6, 9), (5, 28), (6, 16), (6, 5), (6, 24), (6, 12), (6, 1), (6, 20), (6, 10),
 ];
 
 #[rustfmt::skip]
-const MID_AUTUMN: Table = [
+const MID_AUTUMN: LunarDates = [
     (9, 27), (9, 15), (10, 4), (9, 24), (9, 13), (10, 1), (9, 21), (9, 10), (9, 29), (9, 17), (10, 6),
     (9, 25), (9, 15), (10, 3), (9, 22), (9, 12), (10, 1), (9, 19), (9, 8), (9, 27), (9, 16),
 ];
 
-fn lunar(table: Table, year: i16) -> Option<Date> {
+fn lunar_date(table: LunarDates, year: i16) -> Option<Date> {
     let row = usize::try_from(i32::from(year) - i32::from(FIRST_YEAR)).ok()?;
     let (month, day) = *table.get(row)?;
     date(year, month, day)
@@ -79,7 +79,7 @@ fn date(year: i16, month: i8, day: i8) -> Option<Date> {
     Date::new(year, month, day).ok()
 }
 
-fn shifted(date: Date, days: i64) -> Option<Date> {
+fn add_days(date: Date, days: i64) -> Option<Date> {
     date.checked_add(jiff::Span::new().try_days(days).ok()?).ok()
 }
 
@@ -100,15 +100,15 @@ mod tests {
             (Holiday::NewYear, 2026, "2025-12-31"),
         ];
         for (holiday, year, first) in cases {
-            let (start, _) = days_of(holiday, year).unwrap();
+            let (start, _) = holiday_dates(holiday, year).unwrap();
             assert_eq!(start.to_string(), first, "{holiday:?} {year}");
         }
     }
 
     #[test]
     fn years_outside_the_tables_are_not_known() {
-        assert_eq!(days_of(Holiday::SpringFestival, 2014), None);
-        assert_eq!(days_of(Holiday::SpringFestival, 2036), None);
-        assert_eq!(days_of(Holiday::Christmas, i16::MAX), None);
+        assert_eq!(holiday_dates(Holiday::SpringFestival, 2014), None);
+        assert_eq!(holiday_dates(Holiday::SpringFestival, 2036), None);
+        assert_eq!(holiday_dates(Holiday::Christmas, i16::MAX), None);
     }
 }

@@ -6,20 +6,20 @@
 //!
 //! Invariant: reading looks ahead a fixed number of tokens, so the time taken is linear in the length of the text.
 
-mod words;
+mod lexicon;
 mod numerals;
-mod lex;
-mod when;
+mod lexer;
+mod expr;
 mod cursor;
 mod grammar;
-mod figures;
-mod distance;
+mod numeric;
+mod relative;
 mod english;
 mod chinese;
 mod holidays;
 mod resolve;
-mod session;
-mod question;
+mod session_mention;
+mod when_question;
 
 #[cfg(test)]
 mod tests;
@@ -28,13 +28,13 @@ use std::ops::Range;
 
 use jiff::{Timestamp, Zoned};
 
-use cursor::Cursor;
-use lex::{Token, lex};
-use when::When;
-use words::{Trust, Word};
+use cursor::TokenCursor;
+use expr::TimeExpr;
+use lexer::{TimeToken, lex};
+use lexicon::{NameAmbiguity, TimeWord};
 
-pub use question::asks_when;
-pub use session::{SessionMention, SessionOrdinal, Sessions, find_sessions};
+pub use session_mention::{SessionMention, SessionOrdinal, SessionRange, find_sessions};
+pub use when_question::asks_when;
 
 /// A time that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct TimeMention {
     pub is_earlier: bool,
     /// What may be meant if nothing was said then: days are miscounted by one, and who says "this morning" may mean
     /// noon.
-    pub wider: (Timestamp, Timestamp),
+    pub widened: (Timestamp, Timestamp),
 }
 
 /// Finds the times that `text` names, in order, as seen from `now` and in its zone.
@@ -58,15 +58,15 @@ pub fn find_times(text: &str, now: &Zoned) -> Vec<TimeMention> {
     let mut times = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        let Some((when, next)) = read(&tokens, at) else {
+        let Some((when, next)) = parse_at(&tokens, at) else {
             at += 1;
             continue;
         };
         if let Some((start, end)) = resolve::resolve(when, now) {
             let span = tokens[at].start..tokens[next - 1].end;
-            let is_earlier = matches!(when, When::Earlier(_));
-            let wider = resolve::wider(when, now).unwrap_or((start, end));
-            times.push(TimeMention { start, end, span, is_earlier, wider });
+            let is_earlier = matches!(when, TimeExpr::Earlier(_));
+            let wider = resolve::widen(when, now).unwrap_or((start, end));
+            times.push(TimeMention { start, end, span, is_earlier, widened: wider });
         }
         at = next;
     }
@@ -76,37 +76,42 @@ pub fn find_times(text: &str, now: &Zoned) -> Vec<TimeMention> {
 /// Whether `text` names a time at all: any that [`find_times`] finds, a clock time, a weekday, a length of time.
 pub fn mentions_time(text: &str) -> bool {
     let tokens = lex(text);
-    (0..tokens.len()).any(|at| hints_at_time(&tokens, at) || read(&tokens, at).is_some())
+    (0..tokens.len()).any(|at| has_time_hint(&tokens, at) || parse_at(&tokens, at).is_some())
 }
 
 /// The time expression that begins at token `at`, and the token after it.
-fn read(tokens: &[Token], at: usize) -> Option<(When, usize)> {
-    let mut cursor = Cursor::new(tokens, at);
-    let when = grammar::when(&mut cursor)?;
-    Some((when, cursor.at()))
+fn parse_at(tokens: &[TimeToken], at: usize) -> Option<(TimeExpr, usize)> {
+    let mut cursor = TokenCursor::new(tokens, at);
+    let when = grammar::parse_time_expr(&mut cursor)?;
+    Some((when, cursor.position()))
 }
 
-fn hints_at_time(tokens: &[Token], at: usize) -> bool {
-    let cursor = Cursor::new(tokens, at);
+fn has_time_hint(tokens: &[TimeToken], at: usize) -> bool {
+    let cursor = TokenCursor::new(tokens, at);
     match cursor.word() {
-        Word::Cue | Word::Clock | Word::Habit | Word::Weekday(_, Trust::Sure) => true,
-        Word::Each => matches!(cursor.ahead(1), Word::Unit(_) | Word::Weekday(..) | Word::Part(_)),
-        Word::Number { value: ..24, .. } if is_clock(cursor) => true,
-        Word::Number { .. } | Word::Few | Word::Half | Word::Article => {
-            distance::tells_length(cursor)
+        TimeWord::TimeHint
+        | TimeWord::Clock
+        | TimeWord::PluralWeekday
+        | TimeWord::Weekday(_, NameAmbiguity::Unambiguous) => true,
+        TimeWord::Each => {
+            matches!(cursor.peek(1), TimeWord::Unit(_) | TimeWord::Weekday(..) | TimeWord::Part(_))
+        }
+        TimeWord::Number { value: ..24, .. } if is_clock_time(cursor) => true,
+        TimeWord::Number { .. } | TimeWord::Few | TimeWord::Half | TimeWord::Article => {
+            relative::is_duration(cursor)
         }
         _ => false,
     }
 }
 
 /// 3:30, 三点, 3 pm.
-fn is_clock(cursor: Cursor<'_>) -> bool {
-    match cursor.ahead(1) {
-        Word::Hour => true,
-        Word::Colon => {
-            cursor.glued(1)
-                && cursor.glued(2)
-                && matches!(cursor.ahead(2), Word::Number { value: ..60, digits: 2 })
+fn is_clock_time(cursor: TokenCursor<'_>) -> bool {
+    match cursor.peek(1) {
+        TimeWord::Hour => true,
+        TimeWord::Colon => {
+            cursor.follows_directly(1)
+                && cursor.follows_directly(2)
+                && matches!(cursor.peek(2), TimeWord::Number { value: ..60, digits: 2 })
         }
         _ => false,
     }

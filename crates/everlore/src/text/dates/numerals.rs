@@ -1,6 +1,6 @@
 //! Numbers spelled out in English: three, twenty-eighth.
 
-use super::words::Word;
+use super::lexicon::TimeWord;
 
 #[rustfmt::skip]
 const CARDINALS: [&str; 20] = [
@@ -27,26 +27,30 @@ const TENS: [(&str, &str); 8] = [
 ];
 
 /// Every numeral of one word, for the lexicon.
-pub(super) fn words() -> impl Iterator<Item = (&'static str, Word)> {
+pub(super) fn numeral_words() -> impl Iterator<Item = (&'static str, TimeWord)> {
     let small = CARDINALS.into_iter().zip(ORDINALS).zip(0..);
     let tens = TENS.into_iter().zip((2..).map(|tens| tens * 10));
     small.chain(tens).flat_map(|((cardinal, ordinal), value)| {
-        [(cardinal, Word::Number { value, digits: 0 }), (ordinal, Word::Nth(value))]
+        [
+            (cardinal, TimeWord::Number { value, digits: 0 }),
+            (ordinal, TimeWord::SpelledOrdinal(value)),
+        ]
     })
 }
 
 /// The numeral that `tens` and the word after it make, where they do: twenty-eight, twenty eighth. The second is given as
 /// it was read.
-pub(super) fn compound(tens: Word, ones: Word) -> Option<Word> {
-    let Word::Number { value: tens @ (20 | 30 | 40 | 50 | 60 | 70 | 80 | 90), digits: 0 } = tens
+pub(super) fn compound(tens: TimeWord, ones: TimeWord) -> Option<TimeWord> {
+    let TimeWord::Number { value: tens @ (20 | 30 | 40 | 50 | 60 | 70 | 80 | 90), digits: 0 } =
+        tens
     else {
         return None;
     };
     match ones {
-        Word::Number { value: ones @ 1..=9, digits: 0 } => {
-            Some(Word::Number { value: tens + ones, digits: 0 })
+        TimeWord::Number { value: ones @ 1..=9, digits: 0 } => {
+            Some(TimeWord::Number { value: tens + ones, digits: 0 })
         }
-        Word::Nth(ones @ 1..=9) => Some(Word::Nth(tens + ones)),
+        TimeWord::SpelledOrdinal(ones @ 1..=9) => Some(TimeWord::SpelledOrdinal(tens + ones)),
         _ => None,
     }
 }
@@ -57,11 +61,14 @@ mod tests {
 
     #[test]
     fn tens_and_ones_make_one_number() {
-        let number = |value| Word::Number { value, digits: 0 };
-        assert_eq!(compound(number(20), Word::Nth(8)), Some(Word::Nth(28)));
+        let number = |value| TimeWord::Number { value, digits: 0 };
+        assert_eq!(
+            compound(number(20), TimeWord::SpelledOrdinal(8)),
+            Some(TimeWord::SpelledOrdinal(28))
+        );
         assert_eq!(compound(number(90), number(9)), Some(number(99)));
         assert_eq!(compound(number(20), number(10)), None);
         assert_eq!(compound(number(3), number(2)), None);
-        assert_eq!(compound(Word::Number { value: 20, digits: 2 }, number(2)), None);
+        assert_eq!(compound(TimeWord::Number { value: 20, digits: 2 }, number(2)), None);
     }
 }

@@ -4,23 +4,26 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
-use super::holidays::days_of;
-use super::when::{Amount, Annual, Moment, Part, Season, Unit, When, Which, Year};
+use super::expr::{
+    AnnualPeriod, CalendarDelta, DateExpr, DayPart, Season, TimeExpr, TimeUnit, WeekdayChoice,
+    YearRef,
+};
+use super::holidays::holiday_dates;
 
 /// A half-open range of time.
-type Range = (Timestamp, Timestamp);
+type TimestampRange = (Timestamp, Timestamp);
 
 /// The range that `when` means at `now`, in the zone of `now`; `None` where no calendar reaches.
-pub(super) fn resolve(when: When, now: &Zoned) -> Option<Range> {
+pub(super) fn resolve(when: TimeExpr, now: &Zoned) -> Option<TimestampRange> {
     let (start, end) = match when {
-        When::In(moment) => range_of(moment, now)?,
-        When::Between(first, last) => between(first, last, now)?,
-        When::Since(moment) => (range_of(moment, now)?.0, Timestamp::MAX),
-        When::Before(moment) => (Timestamp::MIN, range_of(moment, now)?.0),
-        When::After(moment) => (range_of(moment, now)?.1, Timestamp::MAX),
-        When::Until(moment) => (Timestamp::MIN, range_of(moment, now)?.1),
-        When::Earlier(moment) => {
-            let (start, end) = range_of(moment, now)?;
+        TimeExpr::In(moment) => resolve_date(moment, now)?,
+        TimeExpr::Between(first, last) => between(first, last, now)?,
+        TimeExpr::Since(moment) => (resolve_date(moment, now)?.0, Timestamp::MAX),
+        TimeExpr::Before(moment) => (Timestamp::MIN, resolve_date(moment, now)?.0),
+        TimeExpr::After(moment) => (resolve_date(moment, now)?.1, Timestamp::MAX),
+        TimeExpr::Until(moment) => (Timestamp::MIN, resolve_date(moment, now)?.1),
+        TimeExpr::Earlier(moment) => {
+            let (start, end) = resolve_date(moment, now)?;
             (start, end.min(now.timestamp()))
         }
     };
@@ -28,82 +31,87 @@ pub(super) fn resolve(when: When, now: &Zoned) -> Option<Range> {
 }
 
 /// The wider range that may be meant by a part of a day or a number of days.
-pub(super) fn wider(when: When, now: &Zoned) -> Option<Range> {
+pub(super) fn widen(when: TimeExpr, now: &Zoned) -> Option<TimestampRange> {
     let whole = |moment| match moment {
-        Moment::Day { offset, .. } => Some(Moment::Day { offset, part: Part::Whole }),
-        Moment::Weekday { weekday, which, .. } => {
-            Some(Moment::Weekday { weekday, which, part: Part::Whole })
+        DateExpr::Day { offset, .. } => Some(DateExpr::Day { offset, part: DayPart::Whole }),
+        DateExpr::Weekday { weekday, which, .. } => {
+            Some(DateExpr::Weekday { weekday, which, part: DayPart::Whole })
         }
-        Moment::Offset { from, to, slack } if from == to && slack == Amount::default() => {
-            Some(Moment::Offset { from, to, slack: Amount::days(1) })
+        DateExpr::Offset { from, to, slack } if from == to && slack == CalendarDelta::default() => {
+            Some(DateExpr::Offset { from, to, slack: CalendarDelta::days(1) })
         }
         _ => None,
     };
     match when {
-        When::In(moment) => resolve(When::In(whole(moment)?), now),
-        When::Earlier(moment) => resolve(When::Earlier(whole(moment)?), now),
+        TimeExpr::In(moment) => resolve(TimeExpr::In(whole(moment)?), now),
+        TimeExpr::Earlier(moment) => resolve(TimeExpr::Earlier(whole(moment)?), now),
         _ => None,
     }
 }
 
 /// From the start of one moment to the end of another. A year told for one counts for both; what has none follows,
 /// or precedes, the other.
-fn between(first: Moment, last: Moment, now: &Zoned) -> Option<Range> {
+fn between(first: DateExpr, last: DateExpr, now: &Zoned) -> Option<TimestampRange> {
     if is_floating(last) {
-        let start = range_of(first, now)?.0;
-        let then = add(&start.to_zoned(now.time_zone().clone()), cycle(last))?;
-        return Some((start, range_of(last, &then)?.1));
+        let start = resolve_date(first, now)?.0;
+        let then = add_delta(&start.to_zoned(now.time_zone().clone()), cycle_length(last))?;
+        return Some((start, resolve_date(last, &then)?.1));
     }
-    let (last_start, end) = range_of(last, now)?;
+    let (last_start, end) = resolve_date(last, now)?;
     let then = last_start.to_zoned(now.time_zone().clone());
-    let at = if is_floating(first) && matches!(first, Moment::Annual { .. }) { &then } else { now };
-    Some((range_of(first, at)?.0, end))
+    let at =
+        if is_floating(first) && matches!(first, DateExpr::Annual { .. }) { &then } else { now };
+    Some((resolve_date(first, at)?.0, end))
 }
 
 /// Whether the moment means "the latest", with no week, month or year of its own.
-fn is_floating(moment: Moment) -> bool {
+fn is_floating(moment: DateExpr) -> bool {
     match moment {
-        Moment::Annual { year, .. } => year == Year::Recent,
-        Moment::Weekday { which, .. } => which == Which::Past,
-        Moment::MonthDay { month, .. } => month.is_none(),
-        Moment::Day { .. }
-        | Moment::Period { .. }
-        | Moment::Months { .. }
-        | Moment::Offset { .. } => false,
+        DateExpr::Annual { year, .. } => year == YearRef::Recent,
+        DateExpr::Weekday { which, .. } => which == WeekdayChoice::Past,
+        DateExpr::MonthDay { month, .. } => month.is_none(),
+        DateExpr::Day { .. }
+        | DateExpr::Period { .. }
+        | DateExpr::Months { .. }
+        | DateExpr::Offset { .. } => false,
     }
 }
 
 /// How far ahead to look back from, so that the latest is the first that is not earlier: one round less one day,
 /// except that weekdays never mean the day itself.
-fn cycle(moment: Moment) -> Amount {
+fn cycle_length(moment: DateExpr) -> CalendarDelta {
     match moment {
-        Moment::Annual { .. } => Amount { months: 12, days: -1, minutes: 0 },
-        Moment::MonthDay { .. } => Amount { months: 1, days: -1, minutes: 0 },
-        _ => Amount::days(7),
+        DateExpr::Annual { .. } => CalendarDelta { months: 12, days: -1, minutes: 0 },
+        DateExpr::MonthDay { .. } => CalendarDelta { months: 1, days: -1, minutes: 0 },
+        _ => CalendarDelta::days(7),
     }
 }
 
-fn range_of(moment: Moment, now: &Zoned) -> Option<Range> {
+fn resolve_date(moment: DateExpr, now: &Zoned) -> Option<TimestampRange> {
     let (today, zone) = (now.date(), now.time_zone());
     match moment {
-        Moment::Day { offset, part } => part_of(plus_days(today, offset)?, part, zone),
-        Moment::Weekday { weekday, which, part } => {
-            part_of(weekday_date(weekday, which, today)?, part, zone)
+        DateExpr::Day { offset, part } => resolve_day_part(plus_days(today, offset)?, part, zone),
+        DateExpr::Weekday { weekday, which, part } => {
+            resolve_day_part(weekday_date(weekday, which, today)?, part, zone)
         }
-        Moment::MonthDay { day, month, part } => {
-            part_of(month_date(day, month, today)?, part, zone)
+        DateExpr::MonthDay { day, month, part } => {
+            resolve_day_part(month_date(day, month, today)?, part, zone)
         }
-        Moment::Period { unit, offset } => days(period(unit, offset, today)?, zone),
-        Moment::Annual { what, year, part } => {
-            let (first, end) = annual(what, year, today)?;
-            if part == Part::Whole { days((first, end), zone) } else { part_of(first, part, zone) }
+        DateExpr::Period { unit, offset } => date_range(resolve_period(unit, offset, today)?, zone),
+        DateExpr::Annual { what, year, part } => {
+            let (first, end) = resolve_annual(what, year, today)?;
+            if part == DayPart::Whole {
+                date_range((first, end), zone)
+            } else {
+                resolve_day_part(first, part, zone)
+            }
         }
-        Moment::Months { from, to } => days(months(today, from, to - from + 1)?, zone),
-        Moment::Offset { from, to, slack } => offset(from, to, slack, now),
+        DateExpr::Months { from, to } => date_range(month_range(today, from, to - from + 1)?, zone),
+        DateExpr::Offset { from, to, slack } => resolve_offset(from, to, slack, now),
     }
 }
 
-fn days((first, end): (Date, Date), zone: &TimeZone) -> Option<Range> {
+fn date_range((first, end): (Date, Date), zone: &TimeZone) -> Option<TimestampRange> {
     Some((instant(first.into(), zone)?, instant(end.into(), zone)?))
 }
 
@@ -111,22 +119,22 @@ fn instant(local: DateTime, zone: &TimeZone) -> Option<Timestamp> {
     Some(local.to_zoned(zone.clone()).ok()?.timestamp())
 }
 
-fn part_of(date: Date, part: Part, zone: &TimeZone) -> Option<Range> {
-    let (from, to) = hours(part);
+fn resolve_day_part(date: Date, part: DayPart, zone: &TimeZone) -> Option<TimestampRange> {
+    let (from, to) = day_part_hours(part);
     Some((instant(at_hour(date, from)?, zone)?, instant(at_hour(date, to)?, zone)?))
 }
 
 /// The hours of a part of the day. They overlap, because people's words do; the night ends when the morning begins.
-fn hours(part: Part) -> (i8, i8) {
+fn day_part_hours(part: DayPart) -> (i8, i8) {
     match part {
-        Part::Whole => (0, 24),
-        Part::Dawn => (0, 6),
+        DayPart::Whole => (0, 24),
+        DayPart::Dawn => (0, 6),
         // Who is still up speaks of this morning, too.
-        Part::Morning => (0, 12),
-        Part::Noon => (11, 14),
-        Part::Afternoon => (12, 18),
-        Part::Evening => (17, 24),
-        Part::Night => (18, 24 + 4),
+        DayPart::Morning => (0, 12),
+        DayPart::Noon => (11, 14),
+        DayPart::Afternoon => (12, 18),
+        DayPart::Evening => (17, 24),
+        DayPart::Night => (18, 24 + 4),
     }
 }
 
@@ -135,13 +143,13 @@ fn at_hour(date: Date, hour: i8) -> Option<DateTime> {
     Some(date.to_datetime(Time::new(hour % 24, 0, 0, 0).ok()?))
 }
 
-fn weekday_date(weekday: i8, which: Which, today: Date) -> Option<Date> {
+fn weekday_date(weekday: i8, which: WeekdayChoice, today: Date) -> Option<Date> {
     let current = today.weekday().to_monday_one_offset();
     let days = match which {
-        Which::InWeek(weeks) => i32::from(weekday - current) + 7 * weeks,
+        WeekdayChoice::InWeek(weeks) => i32::from(weekday - current) + 7 * weeks,
         // One to seven days: never today.
-        Which::Past => -i32::from((current - weekday - 1).rem_euclid(7) + 1),
-        Which::Coming => i32::from((weekday - current - 1).rem_euclid(7) + 1),
+        WeekdayChoice::Past => -i32::from((current - weekday - 1).rem_euclid(7) + 1),
+        WeekdayChoice::Coming => i32::from((weekday - current - 1).rem_euclid(7) + 1),
     };
     plus_days(today, days)
 }
@@ -159,25 +167,25 @@ fn month_date(day: i8, month: Option<i32>, today: Date) -> Option<Date> {
 }
 
 /// A calendar period so many from the current one. Weeks begin on Monday.
-fn period(unit: Unit, offset: Option<i32>, today: Date) -> Option<(Date, Date)> {
+fn resolve_period(unit: TimeUnit, offset: Option<i32>, today: Date) -> Option<(Date, Date)> {
     let from_monday = i32::from(today.weekday().to_monday_zero_offset());
     // A weekend begins on the sixth day.
-    let latest = if unit == Unit::Weekend && from_monday < 5 { -1 } else { 0 };
+    let latest = if unit == TimeUnit::Weekend && from_monday < 5 { -1 } else { 0 };
     let offset = offset.unwrap_or(latest);
     let month = i32::from(today.month());
     let monday = || plus_days(today, 7 * offset - from_monday);
     match unit {
-        Unit::Minute | Unit::Hour | Unit::Day => None,
-        Unit::Week => Some((monday()?, plus_days(monday()?, 7)?)),
-        Unit::Weekend => Some((plus_days(monday()?, 5)?, plus_days(monday()?, 7)?)),
-        Unit::Month => months(today, offset, 1),
-        Unit::Quarter => months(today, 3 * offset - (month - 1) % 3, 3),
-        Unit::Year => months(today, 12 * offset - (month - 1), 12),
+        TimeUnit::Minute | TimeUnit::Hour | TimeUnit::Day => None,
+        TimeUnit::Week => Some((monday()?, plus_days(monday()?, 7)?)),
+        TimeUnit::Weekend => Some((plus_days(monday()?, 5)?, plus_days(monday()?, 7)?)),
+        TimeUnit::Month => month_range(today, offset, 1),
+        TimeUnit::Quarter => month_range(today, 3 * offset - (month - 1) % 3, 3),
+        TimeUnit::Year => month_range(today, 12 * offset - (month - 1), 12),
     }
 }
 
 /// So many whole months, beginning so many months from the current one.
-fn months(today: Date, offset: i32, count: i32) -> Option<(Date, Date)> {
+fn month_range(today: Date, offset: i32, count: i32) -> Option<(Date, Date)> {
     let first = plus_months(today.first_of_month(), offset)?;
     Some((first, plus_months(first, count)?))
 }
@@ -185,38 +193,38 @@ fn months(today: Date, offset: i32, count: i32) -> Option<(Date, Date)> {
 /// The leap day comes once in eight years at worst.
 const LEAP_GAP: i32 = 8;
 
-fn annual(what: Annual, year: Year, today: Date) -> Option<(Date, Date)> {
+fn resolve_annual(what: AnnualPeriod, year: YearRef, today: Date) -> Option<(Date, Date)> {
     let current = i32::from(today.year());
     let of = |year: i32| days_in_year(what, i16::try_from(year).ok()?);
     // New Year begins in the year before; winter ends in the year after.
     let mut back = (current - LEAP_GAP..=current + 1).rev().filter_map(of);
     match year {
-        Year::Recent => back.find(|days| days.0 <= today),
-        Year::Ended => back.find(|days| days.1 <= today),
-        Year::Current => {
+        YearRef::Recent => back.find(|days| days.0 <= today),
+        YearRef::Ended => back.find(|days| days.1 <= today),
+        YearRef::Current => {
             back.find(|days| days.0 <= today && today < days.1).or_else(|| of(current))
         }
-        Year::Coming => {
+        YearRef::Coming => {
             (current - 1..=current + LEAP_GAP).filter_map(of).find(|days| days.0 > today)
         }
-        Year::Relative(years) => of(current + years),
-        Year::Absolute(year) => of(i32::from(year)),
+        YearRef::Relative(years) => of(current + years),
+        YearRef::Absolute(year) => of(i32::from(year)),
     }
 }
 
-fn days_in_year(what: Annual, year: i16) -> Option<(Date, Date)> {
-    let span = |month: i8, count: i32| months(Date::new(year, month, 1).ok()?, 0, count);
+fn days_in_year(what: AnnualPeriod, year: i16) -> Option<(Date, Date)> {
+    let span = |month: i8, count: i32| month_range(Date::new(year, month, 1).ok()?, 0, count);
     match what {
-        Annual::All => span(1, 12),
-        Annual::Half(half) => span(6 * half - 5, 6),
-        Annual::Quarter(quarter) => span(3 * quarter - 2, 3),
-        Annual::Season(season) => span(first_month(season), 3),
-        Annual::Month(month) => span(month, 1),
-        Annual::Date { month, day } => {
+        AnnualPeriod::WholeYear => span(1, 12),
+        AnnualPeriod::Half(half) => span(6 * half - 5, 6),
+        AnnualPeriod::Quarter(quarter) => span(3 * quarter - 2, 3),
+        AnnualPeriod::Season(season) => span(first_month(season), 3),
+        AnnualPeriod::Month(month) => span(month, 1),
+        AnnualPeriod::Date { month, day } => {
             let date = Date::new(year, month, day).ok()?;
             Some((date, date.tomorrow().ok()?))
         }
-        Annual::Holiday(holiday) => days_of(holiday, year),
+        AnnualPeriod::Holiday(holiday) => holiday_dates(holiday, year),
     }
 }
 
@@ -231,16 +239,21 @@ fn first_month(season: Season) -> i8 {
 }
 
 /// Whole days, unless hours or minutes were told.
-fn offset(from: Amount, to: Amount, slack: Amount, now: &Zoned) -> Option<Range> {
-    let start = add(&add(now, from)?, slack.times(-1))?;
-    let end = add(&add(now, to)?, slack)?;
+fn resolve_offset(
+    from: CalendarDelta,
+    to: CalendarDelta,
+    slack: CalendarDelta,
+    now: &Zoned,
+) -> Option<TimestampRange> {
+    let start = add_delta(&add_delta(now, from)?, slack.times(-1))?;
+    let end = add_delta(&add_delta(now, to)?, slack)?;
     if from.minutes != 0 || to.minutes != 0 {
         return Some((start.timestamp(), end.timestamp()));
     }
-    days((start.date(), end.date().tomorrow().ok()?), now.time_zone())
+    date_range((start.date(), end.date().tomorrow().ok()?), now.time_zone())
 }
 
-fn add(now: &Zoned, amount: Amount) -> Option<Zoned> {
+fn add_delta(now: &Zoned, amount: CalendarDelta) -> Option<Zoned> {
     let span = Span::new().try_months(amount.months).ok()?;
     // Days and minutes are added on their own, as their signs may differ from that of the months.
     let days = Span::new().try_days(amount.days).ok()?;

@@ -5,9 +5,9 @@
 //!
 //! Invariant: every search takes time linear in the length of the text.
 
-mod tokens;
-mod announced;
-mod numbers;
+mod known_formats;
+mod labelled;
+mod checksummed;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +16,7 @@ use std::{borrow::Cow, fmt, ops::Range};
 use serde::Serialize;
 
 /// What a mask begins with; the kind and a bracket follow.
-const MASK: &str = "[secret: ";
+const MASK_PREFIX: &str = "[secret: ";
 
 /// What sort of secret a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -81,7 +81,7 @@ impl From<SecretKind> for &'static str {
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Secret {
+pub struct SecretMatch {
     /// What it is.
     pub kind: SecretKind,
     /// Where its value stands, in bytes.
@@ -89,11 +89,11 @@ pub struct Secret {
 }
 
 /// The secrets of a text, in order, none within another.
-pub fn find_secrets(text: &str) -> Vec<Secret> {
+pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
     let mut found = Vec::new();
-    tokens::find(text, &mut found);
-    announced::find(text, &mut found);
-    numbers::find(text, &mut found);
+    known_formats::find(text, &mut found);
+    labelled::find(text, &mut found);
+    checksummed::find(text, &mut found);
     found.sort_by_key(|secret| (secret.span.start, std::cmp::Reverse(secret.span.end)));
     let mut end = 0;
     found.retain(|secret| {
@@ -106,19 +106,19 @@ pub fn find_secrets(text: &str) -> Vec<Secret> {
 
 /// The text with `[secret: KIND]` in place of each secret, and the kinds in order.
 pub fn mask(text: &str) -> (Cow<'_, str>, Vec<SecretKind>) {
-    masked(text, &find_secrets(text))
+    apply_masks(text, &find_secrets(text))
 }
 
 /// The same for secrets that `before` did not hold: what was there is its owner's choice.
 pub fn mask_new<'a>(text: &'a str, before: &str) -> (Cow<'a, str>, Vec<SecretKind>) {
     let mut secrets = find_secrets(text);
     secrets.retain(|secret| !before.contains(&text[secret.span.clone()]));
-    masked(text, &secrets)
+    apply_masks(text, &secrets)
 }
 
 /// What the first mask of a text stands for: a text with one told a secret.
-pub fn mask_in(text: &str) -> Option<SecretKind> {
-    let masks = text.split(MASK).skip(1).filter_map(|rest| rest.split_once(']'));
+pub fn find_mask(text: &str) -> Option<SecretKind> {
+    let masks = text.split(MASK_PREFIX).skip(1).filter_map(|rest| rest.split_once(']'));
     masks.into_iter().find_map(|(name, _)| SecretKind::ALL.into_iter().find(|k| k.as_str() == name))
 }
 
@@ -136,7 +136,7 @@ pub fn mask_all<'a>(texts: impl IntoIterator<Item = &'a mut String>) -> Vec<Secr
 }
 
 /// What was masked in a few words: `2 secrets (password, token)`.
-pub fn told(kinds: &[SecretKind]) -> String {
+pub fn describe_kinds(kinds: &[SecretKind]) -> String {
     let mut names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
     names.sort_unstable();
     names.dedup();
@@ -144,7 +144,7 @@ pub fn told(kinds: &[SecretKind]) -> String {
     format!("{} {secrets} ({})", kinds.len(), names.join(", "))
 }
 
-fn masked<'a>(text: &'a str, secrets: &[Secret]) -> (Cow<'a, str>, Vec<SecretKind>) {
+fn apply_masks<'a>(text: &'a str, secrets: &[SecretMatch]) -> (Cow<'a, str>, Vec<SecretKind>) {
     if secrets.is_empty() {
         return (Cow::Borrowed(text), Vec::new());
     }
@@ -152,7 +152,7 @@ fn masked<'a>(text: &'a str, secrets: &[Secret]) -> (Cow<'a, str>, Vec<SecretKin
     let mut end = 0;
     for secret in secrets {
         masked.push_str(&text[end..secret.span.start]);
-        masked.push_str(&format!("{MASK}{}]", secret.kind));
+        masked.push_str(&format!("{MASK_PREFIX}{}]", secret.kind));
         end = secret.span.end;
     }
     masked.push_str(&text[end..]);
@@ -178,6 +178,6 @@ fn is_placeholder(value: &str) -> bool {
         || value.starts_with('$')
 }
 
-fn has(value: &str, is: impl Fn(&char) -> bool) -> bool {
+fn has_char(value: &str, is: impl Fn(&char) -> bool) -> bool {
     value.chars().any(|c| is(&c))
 }

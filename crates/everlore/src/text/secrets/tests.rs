@@ -7,19 +7,19 @@ use proptest::prelude::*;
 use super::{SecretKind::*, *};
 
 /// Puts made values in place of `{A36}` (letters and digits), `{H32}` (hexadecimal) and `{U16}` (upper case).
-fn filled(template: &str) -> String {
+fn fill_template(template: &str) -> String {
     let mut text = template.to_owned();
     while let Some(start) = text.find("{A").or_else(|| text.find("{H")).or_else(|| text.find("{U"))
     {
         let end = start + text[start..].find('}').unwrap();
         let count: usize = text[start + 2..end].parse().unwrap();
-        let value = made(text.as_bytes()[start + 1], count);
+        let value = random_value(text.as_bytes()[start + 1], count);
         text.replace_range(start..=end, &value);
     }
     text
 }
 
-fn made(sort: u8, count: usize) -> String {
+fn random_value(sort: u8, count: usize) -> String {
     let letters: &[u8] = match sort {
         b'H' => b"0123456789abcdef",
         b'U' => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
@@ -92,10 +92,11 @@ const HARMLESS: &[&str] = &[
 fn secrets_are_masked_and_nothing_of_them_is_kept() {
     assert!(SECRETS.len() >= 60);
     let kinds = |text: &str| find_secrets(text).iter().map(|it| it.kind).collect::<Vec<_>>();
-    let missed: Vec<_> = SECRETS.iter().filter(|row| kinds(&filled(row.0)) != [row.1]).collect();
+    let missed: Vec<_> =
+        SECRETS.iter().filter(|row| kinds(&fill_template(row.0)) != [row.1]).collect();
     assert_eq!(missed, Vec::<&(&str, SecretKind)>::new());
     for (template, kind) in SECRETS {
-        let text = filled(template);
+        let text = fill_template(template);
         let found = find_secrets(&text);
         let value = &text[found[0].span.clone()];
         let (masked, kinds) = mask(&text);
@@ -111,7 +112,8 @@ fn secrets_are_masked_and_nothing_of_them_is_kept() {
 fn what_only_looks_like_a_secret_stays() {
     assert!(HARMLESS.len() >= 60);
     let masked = |template: &&str| {
-        Some(mask(&filled(template)).0.into_owned()).filter(|it| *it != filled(template))
+        Some(mask(&fill_template(template)).0.into_owned())
+            .filter(|it| *it != fill_template(template))
     };
     let wrong: Vec<_> = HARMLESS.iter().filter_map(masked).collect();
     assert_eq!(wrong, Vec::<String>::new());
@@ -119,7 +121,7 @@ fn what_only_looks_like_a_secret_stays() {
 
 #[test]
 fn several_secrets_in_one_text_are_all_masked() {
-    let text = filled("密码是abc12345, card 4111 1111 1111 1111 and ghp_{A36}.");
+    let text = fill_template("密码是abc12345, card 4111 1111 1111 1111 and ghp_{A36}.");
     let (masked, kinds) = mask(&text);
     assert_eq!(masked, "密码是[secret: password], card [secret: card number] and [secret: token].");
     assert_eq!(kinds, [Password, Card, Token]);
@@ -154,7 +156,7 @@ fn hostile_texts_of_a_megabyte_take_no_longer_than_others() {
 proptest! {
     #[test]
     fn masking_what_is_masked_changes_nothing(parts in prop::collection::vec(0..SECRETS.len(), 0..4), noise in ".{0,40}") {
-        let text: String = parts.iter().map(|part| format!("{}\n{noise}", filled(SECRETS[*part].0))).collect();
+        let text: String = parts.iter().map(|part| format!("{}\n{noise}", fill_template(SECRETS[*part].0))).collect();
         let (once, _) = mask(&text);
         let (twice, again) = mask(&once);
         prop_assert_eq!(&twice, &once);
@@ -171,13 +173,13 @@ fn only_secrets_that_were_not_there_are_masked_where_a_text_is_edited() {
     assert_eq!(masked, format!("旧令牌 {token}, new token [secret: token]"));
     assert_eq!(kinds, [SecretKind::Token]);
     assert_eq!(mask_new(&text, &text).1, []);
-    assert_eq!(told(&mask(&text).1), "2 secrets (token)");
+    assert_eq!(describe_kinds(&mask(&text).1), "2 secrets (token)");
 }
 
 #[test]
 fn a_mask_is_known_by_what_it_stands_for() {
-    assert_eq!(mask_in("the password is [secret: password]."), Some(Password));
-    assert_eq!(mask_in("[secret: nothing] 密钥是[secret: API key]"), Some(ApiKey));
-    assert_eq!(mask_in("[secret: password"), None);
-    assert_eq!(mask_in("a secret: password"), None);
+    assert_eq!(find_mask("the password is [secret: password]."), Some(Password));
+    assert_eq!(find_mask("[secret: nothing] 密钥是[secret: API key]"), Some(ApiKey));
+    assert_eq!(find_mask("[secret: password"), None);
+    assert_eq!(find_mask("a secret: password"), None);
 }

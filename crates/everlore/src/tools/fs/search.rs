@@ -4,24 +4,24 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{LIMIT, limit_field, object, structured, uri_field};
+use super::{DEFAULT_LIMIT, limit_field, object_schema, to_json, uri_field};
 use crate::{
-    engine::fs::{FindRequest, Found, GrepRequest, Match},
+    engine::fs::{FsFindRequest, FsGrepMatch, FsGrepRequest, FsHit},
     error::Result,
     tools::{
-        Annotations, Spec, Tool, ToolAnswer, ToolContext, ToolSet,
-        input::{missing, typed},
+        Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
+        input::{missing_field, parse_input},
     },
 };
 
 /// Hits of a search, unless another number is asked for.
-const HITS: usize = 10;
+const DEFAULT_HITS: usize = 10;
 
 /// `fs_find`.
-pub(in crate::tools) struct Find;
+pub(in crate::tools) struct FsFindTool;
 
 #[derive(Deserialize)]
-struct FindInput {
+struct FsFindInput {
     query: String,
     #[serde(default)]
     uri: String,
@@ -29,9 +29,9 @@ struct FindInput {
 }
 
 #[async_trait]
-impl Tool for Find {
-    fn spec(&self) -> Spec {
-        Spec {
+impl Tool for FsFindTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
             name: "fs_find",
             title: "Find in memory by meaning",
             description: "Find what matters for a question in a folder of long-term memory: best first, each with its uri and one line.\n\n\
@@ -39,42 +39,42 @@ impl Tool for Find {
                 Ask in the user's words and language.\n\n\
                 Do not use it for a name, a number or a code that must stand there exactly: fs_grep is for those.",
             set: ToolSet::Fs,
-            input_schema: object(
+            input_schema: object_schema(
                 &["query"],
-                &json!({ "query": { "type": "string", "description": "What you want to know" }, "uri": uri_field("Where to look; everywhere if left out"), "limit": limit_field(HITS) }),
+                &json!({ "query": { "type": "string", "description": "What you want to know" }, "uri": uri_field("Where to look; everywhere if left out"), "limit": limit_field(DEFAULT_HITS) }),
             ),
             output_schema: json!({ "type": "object", "required": ["found", "confidence"], "properties": {
                 "found": { "type": "array", "description": "Best first", "items": { "type": "object" } },
                 "confidence": { "type": "number", "description": "How probable it is that the best one answers, from 0 to 1" }
             } }),
-            annotations: Annotations::READS,
+            annotations: ToolAnnotations::READS,
             aliases: &[],
         }
     }
 
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let input: FindInput = typed(input)?;
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let input: FsFindInput = parse_input(input)?;
         if input.query.trim().is_empty() {
-            return Err(missing(&self.spec(), "query", ""));
+            return Err(missing_field(&self.spec(), "query", ""));
         }
-        let limit = input.limit.unwrap_or(HITS);
-        let FindInput { query, uri, .. } = input;
-        let request = FindRequest { query, uri, limit, min_score: 0.0, explain: false };
+        let limit = input.limit.unwrap_or(DEFAULT_HITS);
+        let FsFindInput { query, uri, .. } = input;
+        let request = FsFindRequest { query, uri, limit, min_score: 0.0, explain: false };
         let finding = cx.engine.fs_find(cx.scope, &request).await?;
-        let line = |one: &Found| format!("- {} (score {:.2}): {}", one.uri, one.score, one.summary);
+        let line = |one: &FsHit| format!("- {} (score {:.2}): {}", one.uri, one.score, one.summary);
         let text = match finding.found.is_empty() {
             true => "Nothing was found.".to_owned(),
             false => finding.found.iter().map(line).collect::<Vec<_>>().join("\n"),
         };
-        Ok(ToolAnswer::new(text, structured(&finding)?))
+        Ok(ToolResult::new(text, to_json(&finding)?))
     }
 }
 
 /// `fs_grep`.
-pub(in crate::tools) struct Grep;
+pub(in crate::tools) struct FsGrepTool;
 
 #[derive(Deserialize)]
-struct GrepInput {
+struct FsGrepInput {
     pattern: String,
     #[serde(default)]
     uri: String,
@@ -86,39 +86,39 @@ struct GrepInput {
 }
 
 #[async_trait]
-impl Tool for Grep {
-    fn spec(&self) -> Spec {
-        Spec {
+impl Tool for FsGrepTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
             name: "fs_grep",
             title: "Find in memory by text",
             description: "Find the lines of a folder of long-term memory that hold a text exactly, with their uris and line numbers.\n\n\
                 Use it for names, numbers and codes.\n\n\
                 Do not use it for questions: fs_find is for those.",
             set: ToolSet::Fs,
-            input_schema: object(
+            input_schema: object_schema(
                 &["pattern"],
-                &json!({ "pattern": { "type": "string", "description": "The text, or a regular expression" }, "uri": uri_field("Where to look; everywhere if left out"), "regex": { "type": "boolean", "default": false, "description": "Whether the pattern is a regular expression" }, "ignore_case": { "type": "boolean", "default": false, "description": "Whether capitals matter not" }, "limit": limit_field(LIMIT) }),
+                &json!({ "pattern": { "type": "string", "description": "The text, or a regular expression" }, "uri": uri_field("Where to look; everywhere if left out"), "regex": { "type": "boolean", "default": false, "description": "Whether the pattern is a regular expression" }, "ignore_case": { "type": "boolean", "default": false, "description": "Whether capitals matter not" }, "limit": limit_field(DEFAULT_LIMIT) }),
             ),
             output_schema: json!({ "type": "object", "required": ["matches", "read", "more"], "properties": {
                 "matches": { "type": "array", "description": "Lines with their uris and numbers", "items": { "type": "object" } },
                 "read": { "type": "integer", "description": "How many texts were read" },
                 "more": { "type": "boolean", "description": "Whether there may be more" }
             } }),
-            annotations: Annotations::READS,
+            annotations: ToolAnnotations::READS,
             aliases: &[],
         }
     }
 
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolAnswer> {
-        let GrepInput { pattern, uri, regex, ignore_case, limit } = typed(input)?;
-        let limit = limit.unwrap_or(LIMIT);
-        let request = GrepRequest { pattern, uri, regex, ignore_case, limit };
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let FsGrepInput { pattern, uri, regex, ignore_case, limit } = parse_input(input)?;
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
+        let request = FsGrepRequest { pattern, uri, regex, ignore_case, limit };
         let grepped = cx.engine.fs_grep(cx.scope, &request).await?;
-        let line = |one: &Match| format!("{}:{}: {}", one.uri, one.line, one.text);
+        let line = |one: &FsGrepMatch| format!("{}:{}: {}", one.uri, one.line, one.text);
         let text = match grepped.matches.is_empty() {
             true => format!("No line of {} texts has it.", grepped.read),
             false => grepped.matches.iter().map(line).collect::<Vec<_>>().join("\n"),
         };
-        Ok(ToolAnswer::new(text, structured(&grepped)?))
+        Ok(ToolResult::new(text, to_json(&grepped)?))
     }
 }

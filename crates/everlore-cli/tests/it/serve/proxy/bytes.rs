@@ -5,19 +5,19 @@ use std::{
     net::TcpStream,
 };
 
-use everlore_scripted::{Reply, Said, Server, Step};
+use everlore_scripted::{BodyStep, HttpResponse, MockServer, ModelResponse};
 use serde_json::json;
 
-use super::{KEY, chats, header, home_of, question};
+use super::{KEY, chats, header, home_with_provider, question};
 use crate::{
-    home::Home,
-    serve::{PATIENCE, Serving},
+    home::TestHome,
+    serve::{DEADLINE, TestServer},
 };
 
 /// An answer as it came: its head, and its chunks, of which the last is empty where the answer was whole.
 fn raw(address: &str, head: &str, body: &str) -> (String, Vec<Vec<u8>>) {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
     let head = format!(
         "{head}\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
@@ -58,10 +58,10 @@ fn raw(address: &str, head: &str, body: &str) -> (String, Vec<Vec<u8>>) {
 #[test]
 fn streams_come_byte_for_byte_and_chunk_for_chunk() {
     let said = |text: &str| {
-        Said::text(text)
+        ModelResponse::text(text)
             .thinking("想一想")
             .and_call("note", json!({"text": "喝茶 <b>&\u{1f375}"}))
-            .costing(9, 3, 5)
+            .with_usage(9, 3, 5)
     };
     for (provider, path, ours) in [
         ("openai", "/v1/chat/completions", "/v1/chat/completions"),
@@ -73,9 +73,9 @@ fn streams_come_byte_for_byte_and_chunk_for_chunk() {
                 .when("cut me", said("龙井，茶很香。").in_chunks_of(7))
                 .when("whole", said("Tea, 茶."))
         };
-        let (direct, server) = (Server::start(script()), Server::start(script()));
-        let home = home_of(provider, &server.url());
-        let serving = Serving::on(&home, &[]);
+        let (direct, server) = (MockServer::start(script()), MockServer::start(script()));
+        let home = home_with_provider(provider, &server.url());
+        let serving = TestServer::start(&home, &[]);
         for (text, stream) in [("cut me", true), ("whole", true), ("whole", false)] {
             let list = json!([{ "role": "user", "content": text }]);
             let body = json!({ "model": "scripted-chat", "max_tokens": 9, "stream": stream, "stream_options": {"include_usage": true}, "messages": list, "input": list });
@@ -99,17 +99,18 @@ fn streams_come_byte_for_byte_and_chunk_for_chunk() {
 
 #[test]
 fn a_slow_answer_is_handed_on_as_it_comes_and_a_client_that_goes_takes_it_along() {
-    let server = Server::start(chats().otherwise(|_| Said::text("第一部分，第二部分")));
-    let home = home_of("openai", &server.url());
-    let serving = Serving::on(&home, &[]);
+    let server =
+        MockServer::start(chats().otherwise(|_| ModelResponse::text("第一部分，第二部分")));
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
     let chunk = |text: &str| {
-        Step::Send(
+        BodyStep::Send(
             format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": {"content": text}}]}))
                 .into_bytes(),
         )
     };
-    let steps = vec![chunk("先说这些"), Step::Hold, chunk("never")];
-    server.then(Reply::stream("text/event-stream", steps));
+    let steps = vec![chunk("先说这些"), BodyStep::Hold, chunk("never")];
+    server.enqueue(HttpResponse::stream("text/event-stream", steps));
     let body = question("Tell me slowly").to_string();
     let mut client = serving.connect();
     let head = format!(
@@ -127,7 +128,7 @@ fn a_slow_answer_is_handed_on_as_it_comes_and_a_client_that_goes_takes_it_along(
     }
     server.await_held();
     drop(client);
-    server.await_gone();
+    server.await_disconnect();
     assert_eq!(serving.turns("", 2), ["Tell me slowly", "先说这些"], "what came is kept");
 }
 
@@ -135,8 +136,8 @@ fn a_slow_answer_is_handed_on_as_it_comes_and_a_client_that_goes_takes_it_along(
 fn a_client_that_goes_before_the_answer_begins_takes_the_request_along() {
     // A provider that says nothing, not even a head.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let home = home_of("openai", &format!("http://{}", listener.local_addr().unwrap()));
-    let serving = Serving::on(&home, &[]);
+    let home = home_with_provider("openai", &format!("http://{}", listener.local_addr().unwrap()));
+    let serving = TestServer::start(&home, &[]);
     let body = question("hello?").to_string();
     let mut client = serving.connect();
     let head = format!(
@@ -146,7 +147,7 @@ fn a_client_that_goes_before_the_answer_begins_takes_the_request_along() {
     );
     client.write_all(head.as_bytes()).unwrap();
     let (mut asked, _) = listener.accept().unwrap();
-    asked.set_read_timeout(Some(PATIENCE)).unwrap();
+    asked.set_read_timeout(Some(DEADLINE)).unwrap();
     let mut some = [0; 64];
     assert!(asked.read(&mut some).unwrap() > 0);
     drop(client);
@@ -157,13 +158,13 @@ fn a_client_that_goes_before_the_answer_begins_takes_the_request_along() {
 
 #[test]
 fn errors_of_the_provider_come_as_they_are_and_nothing_is_kept() {
-    let server = Server::start(chats());
-    let home = home_of("openai", &server.url());
-    let serving = Serving::on(&home, &[]);
+    let server = MockServer::start(chats());
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
     for status in [400, 401, 404, 429, 500, 529] {
         let body = json!({ "error": { "message": format!("no {status}"), "type": "t", "param": null, "code": 7, "zz": 1, "aa": 2 } });
-        server.then(
-            Reply::json(status, &body)
+        server.enqueue(
+            HttpResponse::json(status, &body)
                 .with_header("retry-after", "7")
                 .with_header("x-request-id", "req_theirs"),
         );
@@ -175,12 +176,12 @@ fn errors_of_the_provider_come_as_they_are_and_nothing_is_kept() {
         );
     }
     let cut = vec![
-        Step::Send(
+        BodyStep::Send(
             b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"half\"}}]}\n\n".to_vec(),
         ),
-        Step::Cut,
+        BodyStep::Disconnect,
     ];
-    server.then(Reply::stream("text/event-stream", cut));
+    server.enqueue(HttpResponse::stream("text/event-stream", cut));
     let body = question("Cut it").to_string();
     let head =
         format!("POST /v1/chat/completions HTTP/1.1\r\nauthorization: Bearer {}", serving.token);
@@ -191,8 +192,8 @@ fn errors_of_the_provider_come_as_they_are_and_nothing_is_kept() {
 
 #[test]
 fn problems_of_ours_are_told_as_the_client_reads_them() {
-    let home = Home::new();
-    let serving = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let serving = TestServer::start(&home, &[]);
     let openai = serving.chat("/v1/chat/completions", &[], question("hi"));
     let told = openai.json(503);
     assert_eq!(told["error"]["code"], "no_provider");
@@ -204,16 +205,23 @@ fn problems_of_ours_are_told_as_the_client_reads_them() {
     let told = serving.chat("/anthropic/v1/messages", &[], question("hi")).json(503);
     assert_eq!((&told["type"], &told["error"]["type"]), (&json!("error"), &json!("api_error")));
     let bad = [("authorization", "Bearer wrong")];
-    let told = serving.send(&bad, "POST", "/v1/chat/completions", Some(question("hi"))).json(401);
+    let told = serving
+        .request_with_headers(&bad, "POST", "/v1/chat/completions", Some(question("hi")))
+        .json(401);
     assert_eq!(told["error"]["type"], "authentication_error");
     let told = serving
-        .send(&[("x-api-key", "wrong")], "POST", "/anthropic/v1/messages", Some(question("hi")))
+        .request_with_headers(
+            &[("x-api-key", "wrong")],
+            "POST",
+            "/anthropic/v1/messages",
+            Some(question("hi")),
+        )
         .json(401);
     assert_eq!(told["error"]["type"], "authentication_error");
     // Nothing listens where the settings point.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let home = home_of("openai", &format!("http://{free}"));
-    let serving = Serving::on(&home, &[]);
+    let home = home_with_provider("openai", &format!("http://{free}"));
+    let serving = TestServer::start(&home, &[]);
     let told = serving.chat("/v1/chat/completions", &[], question("hi")).json(502);
     assert_eq!(told["error"]["code"], "provider_unreachable");
     assert!(told["error"]["message"].as_str().unwrap().contains("nothing listens there"), "{told}");

@@ -8,18 +8,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use everlore_scripted::{Chats, Request, Said, Server};
+use everlore_scripted::{HttpRequest, MockChat, MockServer, ModelResponse};
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Serving, Told, contents};
-use crate::home::Home;
+use super::{ApiResponse, DEADLINE, TestServer, contents};
+use crate::home::TestHome;
 
 /// The key that the provider asks for.
 pub(crate) const KEY: &str = "sk-of-the-provider";
 
 /// A home whose settings name a provider.
-pub(crate) fn home_of(provider: &str, url: &str) -> Home {
-    let home = Home::new();
+pub(crate) fn home_with_provider(provider: &str, url: &str) -> TestHome {
+    let home = TestHome::new();
     let base = if provider == "openai" { format!("{url}/v1") } else { url.to_owned() };
     let settings = format!(
         "[chat]\nprovider = \"{provider}\"\nmodel = \"scripted-chat\"\nbase_url = \"{base}\"\napi_key = \"{KEY}\"\n"
@@ -29,20 +29,20 @@ pub(crate) fn home_of(provider: &str, url: &str) -> Home {
     home
 }
 
-fn chats() -> Chats {
-    Chats::new().with_key(KEY)
+fn chats() -> MockChat {
+    MockChat::new().with_key(KEY)
 }
 
 fn question(text: &str) -> Value {
     json!({ "model": "scripted-chat", "messages": [{ "role": "user", "content": text }] })
 }
 
-impl Serving {
+impl TestServer {
     /// Asks a model, as the owner, with more headers.
-    fn chat(&self, path: &str, headers: &[(&str, &str)], body: Value) -> Told {
+    fn chat(&self, path: &str, headers: &[(&str, &str)], body: Value) -> ApiResponse {
         let bearer = format!("Bearer {}", self.token);
         let all = [&[("authorization", bearer.as_str())], headers].concat();
-        self.send(&all, "POST", path, Some(body))
+        self.request_with_headers(&all, "POST", path, Some(body))
     }
 
     /// Waits until so many turns are kept, and returns them, the oldest first.
@@ -50,7 +50,7 @@ impl Serving {
         let since = Instant::now();
         loop {
             let path = format!("/v1/memories?kind=turn&limit=100{query}");
-            let listed = self.ask("GET", &path, None).json(200);
+            let listed = self.request("GET", &path, None).json(200);
             let mut turns: Vec<String> =
                 contents(&listed["memories"]).iter().map(|text| (*text).to_owned()).collect();
             if turns.len() >= count {
@@ -58,26 +58,26 @@ impl Serving {
                 turns.reverse();
                 return turns;
             }
-            assert!(since.elapsed() < PATIENCE, "{count} turns did not come: {turns:?}");
+            assert!(since.elapsed() < DEADLINE, "{count} turns did not come: {turns:?}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 }
 
-fn header<'a>(told: &'a Told, name: &str) -> &'a str {
+fn header<'a>(told: &'a ApiResponse, name: &str) -> &'a str {
     told.headers.get(name).map_or("", |value| value.to_str().unwrap())
 }
 
 /// What the provider was asked last.
-fn last(server: &Server) -> Request {
+fn last_request(server: &MockServer) -> HttpRequest {
     server.requests().pop().unwrap()
 }
 
 #[test]
 fn a_fact_of_an_earlier_conversation_reaches_the_model_and_nothing_else_changes() {
-    let server = Server::start(chats().otherwise(|_| Said::text("好的。")));
-    let home = home_of("openai", &server.url());
-    let serving = Serving::on(&home, &[]);
+    let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("好的。")));
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
     for (fact, ask, found) in [
         ("My dog is called Rex.", "What is my dog called?", "Rex"),
         ("我对花生过敏。", "我对什么过敏？", "花生"),
@@ -99,8 +99,9 @@ fn a_fact_of_an_earlier_conversation_reaches_the_model_and_nothing_else_changes(
         assert!(header(&told, "x-everlore-memory-count").parse::<usize>().unwrap() > 0);
         assert!(header(&told, "x-everlore-memory-tokens").parse::<usize>().unwrap() > 0);
         assert_eq!(header(&told, "x-everlore-memory-ids").split(',').next().unwrap().len(), 36);
-        let sent = String::from_utf8(last(&server).body).unwrap();
-        let content = last(&server).json()["messages"][1]["content"].as_str().unwrap().to_owned();
+        let sent = String::from_utf8(last_request(&server).body).unwrap();
+        let content =
+            last_request(&server).json()["messages"][1]["content"].as_str().unwrap().to_owned();
         let (said, block) = content.split_once("\n\n<memory-context>\n").unwrap();
         assert!(
             said == ask && block.contains(found) && block.ends_with("</memory-context>"),
@@ -120,18 +121,21 @@ fn a_fact_of_an_earlier_conversation_reaches_the_model_and_nothing_else_changes(
         .map(|one| one.header("authorization").unwrap().to_owned())
         .collect();
     assert!(keys.iter().all(|key| key == &format!("Bearer {KEY}")), "{keys:?}");
-    assert!(!fs::read_to_string(home.beside("log")).unwrap().contains("Rex"));
+    assert!(!fs::read_to_string(home.sibling("log")).unwrap().contains("Rex"));
 }
 
 #[test]
 fn what_is_said_is_kept_once_however_often_it_is_sent() {
     let script = chats()
-        .when("weather", Said::text("Let me look.").and_call("weather", json!({"city": "Lisbon"})))
-        .when_told("sunny", Said::text("It is sunny in Lisbon."))
-        .when("Thanks", Said::text("You are welcome."));
-    let server = Server::start(script);
-    let home = home_of("openai", &server.url());
-    let serving = Serving::on(&home, &[]);
+        .when(
+            "weather",
+            ModelResponse::text("Let me look.").and_call("weather", json!({"city": "Lisbon"})),
+        )
+        .when_tool_result("sunny", ModelResponse::text("It is sunny in Lisbon."))
+        .when("Thanks", ModelResponse::text("You are welcome."));
+    let server = MockServer::start(script);
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
     let mut body = question("What is the weather in Lisbon?");
     // Sent twice, as by a client that tries again.
     for _ in 0..2 {
@@ -146,7 +150,7 @@ fn what_is_said_is_kept_once_however_often_it_is_sent() {
     let told = serving.chat("/v1/chat/completions", &[], body.clone());
     assert_eq!(header(&told, "x-everlore-memory"), "tool-loop");
     assert_eq!(
-        last(&server).body,
+        last_request(&server).body,
         body.to_string().into_bytes(),
         "inside a tool loop nothing is added"
     );
@@ -166,37 +170,37 @@ fn what_is_said_is_kept_once_however_often_it_is_sent() {
     assert_eq!(serving.turns("", 5), expected);
     let session = header(&told, "x-everlore-session");
     assert!(session.starts_with("chat-"), "{session}");
-    let first = serving.ask("GET", "/v1/memories?kind=turn&limit=1", None).json(200);
+    let first = serving.request("GET", "/v1/memories?kind=turn&limit=1", None).json(200);
     assert_eq!(first["memories"][0]["source"]["session"], session);
 }
 
 #[test]
 fn a_key_opens_its_own_memory_only() {
-    let server = Server::start(chats().otherwise(|_| Said::text("ok")));
-    let home = home_of("openai", &server.url());
+    let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("ok")));
+    let home = home_with_provider("openai", &server.url());
     let key = |name: &str, role: &str| {
         let made = home.json(&["--user", "ann", "serve", "key", "add", name, "--role", role]);
         made["key"].as_str().unwrap().to_owned()
     };
     let (ann, reader) = (key("ann", "write"), key("reader", "read"));
-    let serving = Serving::on(&home, &[]);
+    let serving = TestServer::start(&home, &[]);
     let path = "/v1/chat/completions";
     // Whatever the program calls its user, the key says who it is.
     let body = json!({ "model": "everlore", "user": "opaque-7", "messages": [{"role": "user", "content": "My boat is called Alba."}] });
-    serving.ask_as(&ann, "POST", path, Some(body)).json(200);
-    assert_eq!(last(&server).json()["model"], "scripted-chat", "the model of the settings");
+    serving.request_as(&ann, "POST", path, Some(body)).json(200);
+    assert_eq!(last_request(&server).json()["model"], "scripted-chat", "the model of the settings");
     serving.turns("&user=ann", 2);
     let bearer = format!("Bearer {ann}");
     let foreign = [("authorization", bearer.as_str()), ("x-memory-user", "ben")];
-    let told = serving.send(&foreign, "POST", path, Some(question("hi")));
+    let told = serving.request_with_headers(&foreign, "POST", path, Some(question("hi")));
     assert_eq!(told.json(403)["error"]["code"], "scope");
 
     // A key that only looks needs a key of the provider, and leaves nothing behind.
     let ask = question("What is my boat called?");
-    let told = serving.ask_as(&reader, "POST", path, Some(ask.clone()));
+    let told = serving.request_as(&reader, "POST", path, Some(ask.clone()));
     assert_eq!(told.json(403)["error"]["code"], "role", "the owner's money is not theirs");
     let own = [("x-everlore-key", reader.as_str()), ("authorization", &format!("Bearer {KEY}"))];
-    let told = serving.send(&own, "POST", path, Some(ask));
+    let told = serving.request_with_headers(&own, "POST", path, Some(ask));
     assert_eq!((told.status, header(&told, "x-everlore-memory")), (200, "added"));
     serving.turns("&user=ann", 2);
     serving.turns("", 0);
@@ -209,16 +213,16 @@ fn a_key_opens_its_own_memory_only() {
 
 #[test]
 fn the_owner_chooses_whose_memory_is_used_and_for_what() {
-    let server = Server::start(chats().otherwise(|_| Said::text("ok")));
-    let home = home_of("openai", &server.url());
-    let serving = Serving::on(&home, &[]);
+    let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("ok")));
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
     let path = "/v1/chat/completions";
     serving.chat(path, &[("x-memory-user", "王")], question("My boat is called Alba.")).json(200);
     serving.turns("&user=%E7%8E%8B", 2);
     let asks = |headers: &[(&str, &str)], body: &Value| {
         let told = serving.chat(path, headers, body.clone());
         told.json(200);
-        let sent = String::from_utf8(last(&server).body).unwrap();
+        let sent = String::from_utf8(last_request(&server).body).unwrap();
         (header(&told, "x-everlore-memory").to_owned(), sent.contains("Alba"))
     };
     let ask = question("What is my boat called?");
@@ -235,23 +239,25 @@ fn the_owner_chooses_whose_memory_is_used_and_for_what() {
     assert!(!asks(&[("x-memory-user", "王"), ("x-memory-project", "boats"), read], &ask).1);
     let off = asks(&[("x-memory-user", "王"), ("x-memory-mode", "off")], &ask);
     assert_eq!(off, ("off".to_owned(), false));
-    assert_eq!(last(&server).body, ask.to_string().into_bytes());
+    assert_eq!(last_request(&server).body, ask.to_string().into_bytes());
     let wrong = serving.chat(path, &[("x-memory-mode", "some")], ask);
     assert_eq!(wrong.json(400)["error"]["type"], "invalid_request_error");
 }
 
 #[test]
 fn a_client_may_bring_the_key_of_its_provider() {
-    let server = Server::start(Chats::new().otherwise(|_| Said::text("ok")));
-    let home = home_of("openai", &server.url());
-    let serving = Serving::on(&home, &[]);
+    let server = MockServer::start(MockChat::new().otherwise(|_| ModelResponse::text("ok")));
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
     let headers = [
         ("x-everlore-key", serving.token.as_str()),
         ("authorization", "Bearer sk-theirs"),
         ("accept-encoding", "gzip"),
     ];
-    serving.send(&headers, "POST", "/v1/chat/completions", Some(question("hi"))).json(200);
-    let sent = last(&server);
+    serving
+        .request_with_headers(&headers, "POST", "/v1/chat/completions", Some(question("hi")))
+        .json(200);
+    let sent = last_request(&server);
     assert_eq!(sent.header("authorization"), Some("Bearer sk-theirs"));
     assert!(sent.headers.iter().all(|(name, value)| !name.starts_with("x-everlore") && !value.contains(&serving.token)));
     assert_eq!(sent.header("accept-encoding"), Some("identity"));
@@ -260,22 +266,22 @@ fn a_client_may_bring_the_key_of_its_provider() {
 #[test]
 fn secrets_are_masked_in_what_is_kept_and_not_in_what_is_sent() {
     let secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD";
-    let server = Server::start(chats().otherwise(|_| Said::text("noted")));
-    let home = home_of("openai", &server.url());
-    let serving = Serving::on(&home, &[]);
+    let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("noted")));
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
     serving
         .chat("/v1/chat/completions", &[], question(&format!("我的密钥是 {secret} 吗")))
         .json(200);
-    assert!(String::from_utf8(last(&server).body).unwrap().contains(secret));
+    assert!(String::from_utf8(last_request(&server).body).unwrap().contains(secret));
     let kept = serving.turns("", 2);
     assert!(kept[0].contains("我的密钥是") && !kept[0].contains(secret), "{kept:?}");
 }
 
 #[test]
 fn when_memory_fails_the_model_is_asked_all_the_same() {
-    let server = Server::start(chats().otherwise(|_| Said::text("fine")));
-    let home = home_of("openai", &server.url());
-    let serving = Serving::on(&home, &[]);
+    let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("fine")));
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
     let body = question("What is my dog called?");
     serving.chat("/v1/chat/completions", &[], body.clone()).json(200);
     serving.turns("", 2);
@@ -296,44 +302,44 @@ fn when_memory_fails_the_model_is_asked_all_the_same() {
     let told = serving.chat("/v1/chat/completions", &[], body.clone());
     assert_eq!(told.json(200)["choices"][0]["message"]["content"], "fine");
     assert_eq!(header(&told, "x-everlore-memory"), "failed");
-    assert_eq!(last(&server).body, body.to_string().into_bytes());
+    assert_eq!(last_request(&server).body, body.to_string().into_bytes());
 }
 
 #[test]
 fn what_an_answer_used_is_written_down() {
-    let server = Server::start(
+    let server = MockServer::start(
         chats()
-            .when("dog", Said::text("Your dog is called Rex."))
-            .otherwise(|_| Said::text("Noted.")),
+            .when("dog", ModelResponse::text("Your dog is called Rex."))
+            .otherwise(|_| ModelResponse::text("Noted.")),
     );
-    let home = home_of("openai", &server.url());
-    let serving = Serving::on(&home, &[]);
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
     serving
-        .ask("POST", "/v1/memories", Some(json!({"content": "The user's dog is called Rex."})))
+        .request("POST", "/v1/memories", Some(json!({"content": "The user's dog is called Rex."})))
         .json(201);
     let told = serving.chat("/v1/chat/completions", &[], question("What is my dog called?"));
     assert_eq!(header(&told, "x-everlore-memory"), "added");
     serving.turns("", 2);
     let since = Instant::now();
     loop {
-        let usage = serving.ask("GET", "/v1/stats", None).json(200);
+        let usage = serving.request("GET", "/v1/stats", None).json(200);
         if usage.to_string().contains("\"used\":1") {
             break;
         }
-        assert!(since.elapsed() < PATIENCE, "{usage}");
+        assert!(since.elapsed() < DEADLINE, "{usage}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 #[test]
 fn ten_turns_with_saves_between_leave_the_prefix_as_it_was_and_a_changed_one_is_told() {
-    let server = Server::start(chats().otherwise(|_| Said::text("好的。")));
-    let home = home_of("openai", &server.url());
-    let serving = Serving::on(&home, &[]);
+    let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("好的。")));
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
     let headers = [("x-memory-session", "monday")];
     let mut body = json!({ "model": "scripted-chat", "messages": [{"role": "system", "content": "Be brief. 请简短。".repeat(200)}] });
     let changed = || {
-        let figures = serving.ask("GET", "/metrics", None).text;
+        let figures = serving.request("GET", "/metrics", None).text;
         let line = figures
             .lines()
             .find(|line| line.starts_with("everlore_prompt_prefix_changed_bytes_total "));
@@ -343,7 +349,7 @@ fn ten_turns_with_saves_between_leave_the_prefix_as_it_was_and_a_changed_one_is_
     for number in 0..10 {
         let fact =
             format!("My locker number {number} at the gym is {}. 柜子 {number} 号。", number * 7);
-        serving.ask("POST", "/v1/memories", Some(json!({ "content": fact }))).json(201);
+        serving.request("POST", "/v1/memories", Some(json!({ "content": fact }))).json(201);
         let question =
             format!("Which locker number {number} is mine? 我的柜子 {number} 号是哪个？");
         let messages = body["messages"].as_array_mut().unwrap();
@@ -356,7 +362,7 @@ fn ten_turns_with_saves_between_leave_the_prefix_as_it_was_and_a_changed_one_is_
             if number == 0 { "" } else { "0" }
         );
         let prefix: usize = header(&told, "x-everlore-prefix-bytes").parse().unwrap();
-        assert_eq!(last(&server).body[..prefix], body.to_string().as_bytes()[..prefix]);
+        assert_eq!(last_request(&server).body[..prefix], body.to_string().as_bytes()[..prefix]);
         body["messages"].as_array_mut().unwrap().push(answer);
     }
     assert!(added > 5, "{added} turns were told something");

@@ -1,30 +1,30 @@
 //! Models and vectors through the proxy: those of the provider, and ours (X5).
 
-use everlore_scripted::{Embeddings, Server};
+use everlore_scripted::{MockEmbeddings, MockServer};
 use serde_json::json;
 
-use super::{KEY, chats, home_of, last};
+use super::{KEY, chats, home_with_provider, last_request};
 use crate::{
-    home::Home,
-    serve::{Both, Serving, provided},
+    home::TestHome,
+    serve::{ChatAndEmbeddings, TestServer, provider_and_home},
 };
 
 /// The names of the models that are listed.
-fn listed(serving: &Serving, path: &str) -> Vec<String> {
-    let told = serving.ask("GET", path, None).json(200);
+fn listed(serving: &TestServer, path: &str) -> Vec<String> {
+    let told = serving.request("GET", path, None).json(200);
     let models = told["data"].as_array().unwrap().iter();
     models.map(|model| model["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn without_a_provider_the_built_in_model_makes_vectors() {
-    let home = Home::new();
-    let serving = Serving::on(&home, &[]);
+    let home = TestHome::new();
+    let serving = TestServer::start(&home, &[]);
     assert_eq!(listed(&serving, "/v1/models"), ["everlore-builtin"]);
     assert!(listed(&serving, "/anthropic/v1/models").is_empty());
     let texts = ["My dog is called Rex.", "The puppy has a name.", "Taxes are due in April."];
     let body = json!({ "model": "any", "input": texts });
-    let vectors = serving.ask("POST", "/v1/embeddings", Some(body)).json(200);
+    let vectors = serving.request("POST", "/v1/embeddings", Some(body)).json(200);
     let vector = |place: usize| -> Vec<f64> {
         let numbers = vectors["data"][place]["embedding"].as_array().unwrap();
         numbers.iter().map(|number| number.as_f64().unwrap()).collect()
@@ -39,64 +39,72 @@ fn without_a_provider_the_built_in_model_makes_vectors() {
         json!({"input": "a", "dimensions": 3}),
         json!({}),
     ] {
-        let told = serving.ask("POST", "/v1/embeddings", Some(wrong)).json(400);
+        let told = serving.request("POST", "/v1/embeddings", Some(wrong)).json(400);
         assert_eq!(told["error"]["type"], "invalid_request_error");
     }
 }
 
 #[test]
 fn models_and_vectors_are_those_of_the_provider_and_ours() {
-    let server = Server::start(Both(
+    let server = MockServer::start(ChatAndEmbeddings(
         chats(),
-        Embeddings { key: Some(KEY.to_owned()), ..Embeddings::default() },
+        MockEmbeddings { key: Some(KEY.to_owned()), ..MockEmbeddings::default() },
     ));
-    let home = home_of("openai", &server.url());
-    let serving = Serving::on(&home, &[]);
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
     assert_eq!(
         listed(&serving, "/v1/models"),
         ["scripted-chat", "scripted-other", "everlore", "everlore-builtin"]
     );
-    assert_eq!(serving.ask("GET", "/v1/models/everlore", None).json(200)["owned_by"], "everlore");
+    assert_eq!(
+        serving.request("GET", "/v1/models/everlore", None).json(200)["owned_by"],
+        "everlore"
+    );
     let passed = serving
-        .ask("POST", "/v1/embeddings", Some(json!({"model": "scripted-embed", "input": "茶"})))
+        .request("POST", "/v1/embeddings", Some(json!({"model": "scripted-embed", "input": "茶"})))
         .json(200);
     assert_eq!(passed["model"], "scripted-embed");
     let own = serving
-        .ask("POST", "/v1/embeddings", Some(json!({"model": "everlore-builtin", "input": "tea"})))
+        .request(
+            "POST",
+            "/v1/embeddings",
+            Some(json!({"model": "everlore-builtin", "input": "tea"})),
+        )
         .json(200);
     assert_eq!(own["model"], "everlore-builtin");
-    let server = Server::start(chats());
-    let home = home_of("anthropic", &server.url());
-    let serving = Serving::on(&home, &[]);
+    let server = MockServer::start(chats());
+    let home = home_with_provider("anthropic", &server.url());
+    let serving = TestServer::start(&home, &[]);
     assert_eq!(
         listed(&serving, "/anthropic/v1/models?limit=5"),
         ["scripted-chat", "scripted-other", "everlore"]
     );
-    assert_eq!(last(&server).path, "/v1/models?limit=5");
+    assert_eq!(last_request(&server).path, "/v1/models?limit=5");
 }
 
 #[test]
 fn the_model_of_the_settings_can_be_asked_for_wherever_a_model_is_named() {
-    let (_provider, home) = provided();
-    let serving = Serving::on(&home, &[]);
+    let (_provider, home) = provider_and_home();
+    let serving = TestServer::start(&home, &[]);
     let said = json!([{ "role": "user", "content": "喜欢什么茶" }]);
     let counted = json!({ "model": "everlore", "messages": said });
-    let told = serving.ask("POST", "/anthropic/v1/messages/count_tokens", Some(counted)).json(200);
+    let told =
+        serving.request("POST", "/anthropic/v1/messages/count_tokens", Some(counted)).json(200);
     assert!(told["input_tokens"].as_u64().unwrap() > 0, "{told}");
     for path in ["/v1/models/everlore", "/anthropic/v1/models/everlore"] {
-        assert_eq!(serving.ask("GET", path, None).json(200)["id"], "everlore");
+        assert_eq!(serving.request("GET", path, None).json(200)["id"], "everlore");
     }
 }
 
 #[test]
 fn a_name_of_a_model_leads_nowhere_else_at_the_provider() {
-    let (provider, home) = provided();
-    let serving = Serving::on(&home, &[]);
+    let (provider, home) = provider_and_home();
+    let serving = TestServer::start(&home, &[]);
     for name in ["../files", "..%2ffiles", "%2E%2e/files", "a/../../files", "a%2F..%5Cfiles", ".."]
     {
         for wire in ["/v1", "/anthropic/v1"] {
             // Clients tidy such paths up before they send them.
-            let told = serving.raw(
+            let told = serving.send_raw(
                 format!(
                     "GET {wire}/models/{name} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer {}\r\n\r\n",
                     serving.token
@@ -107,6 +115,6 @@ fn a_name_of_a_model_leads_nowhere_else_at_the_provider() {
         }
     }
     assert!(provider.requests().is_empty());
-    serving.ask("GET", "/v1/models/org%2Fa..b", None).json(404);
-    assert_eq!(last(&provider).path, "/v1/models/org%2Fa..b");
+    serving.request("GET", "/v1/models/org%2Fa..b", None).json(404);
+    assert_eq!(last_request(&provider).path, "/v1/models/org%2Fa..b");
 }

@@ -19,7 +19,7 @@ static FIRST_PERSON: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)\b(?:i|i'm|my|me|we|our|mine)\b|我|咱").expect("valid"));
 
 /// The message without code, quoted lines, pasted paragraphs, and quotations in which someone speaks.
-pub(super) fn own_words(text: &str) -> String {
+pub(super) fn strip_quoted_text(text: &str) -> String {
     let text = text.replace(['’', '‘'], "'").replace('\u{3000}', " ");
     let mut own = String::new();
     let mut in_fence = false;

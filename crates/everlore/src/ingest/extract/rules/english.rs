@@ -1,6 +1,6 @@
 //! The patterns of English.
 
-use super::grammar::{Rule, Table, clause, ended, sentence};
+use super::grammar::{GrammarRule, GrammarTable, clause, ended, sentence};
 use crate::{
     text::language::Language,
     types::Attribute::{
@@ -11,9 +11,9 @@ use crate::{
 };
 
 #[rustfmt::skip]
-pub(super) const TABLE: Table = Table {
+pub(super) const TABLE: GrammarTable = GrammarTable {
     language: Language::English,
-    parts: &[
+    fragments: &[
         ("{s}", r"(?:i|we|my (?:{rel}){called})"),
         ("{is}", r"(?:i'm|im|i am|we're|we are|my (?:{rel}){called}(?:'s| is))"),
         ("{has}", r"(?:i have|i've got|i've|we have|we've got|my (?:{rel}){called} has)"),
@@ -32,17 +32,17 @@ pub(super) const TABLE: Table = Table {
         ("{month}", r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"),
     ],
     not_about_the_user: r"\b(?:translate|proof-?read|rephrase|paraphrase|summari[sz]e|rewrite|role-?play(?:ing)?|pretend|let's say|let us say|suppose|imagine|act as|for this example|hypothetically)\b|^you(?:'re| are) (?:an?|my|the)\b|\b(?:write|tell|make up)\b[^.\n]*\b(?:story|poem|song|scene|dialogue|novel|haiku|limerick|letter|essay|email)\b|\b(?:the following|this|below) (?:text|passage|paragraph|email|letter|article)\b|\b(?:lol|lmao|rofl|jk|just kidding|only joking|kidding|ha(?:ha)+|yeah right|oh sure|oh great|obviously not)\b|/s$|🙄|😂|🤣|😜",
-    asks: r"^(?:(?:and|but|so|or) )?(?:what|what's|where|where's|who|who's|whose|why|how|which|when (?:do|does|did|is|are|can|should|will)|do (?:i|you|we|they)|does|did|is (?:it|there|that|this|he|she)|are (?:there|you|we|they)|am i|can|could|would|should|shall|will you|have you|has|any|isn't|aren't|don't you|do not you|right)\b",
+    questions: r"^(?:(?:and|but|so|or) )?(?:what|what's|where|where's|who|who's|whose|why|how|which|when (?:do|does|did|is|are|can|should|will)|do (?:i|you|we|they)|does|did|is (?:it|there|that|this|he|she)|are (?:there|you|we|they)|am i|can|could|would|should|shall|will you|have you|has|any|isn't|aren't|don't you|do not you|right)\b",
     unasserted: r"\b(?:if|suppose|supposing|imagine|wish|would|might|maybe|perhaps|could|someday|one day|unless|in case|as if|as though|probably|thinking (?:of|about)|considering|planning to|hope to|want to|dreamt|dreamed|(?:i|we) used to)\b|\b(?:said|says|saying|tells|told me|told us|wrote|writes|claims|claimed|according to|quotes?|apparently|reportedly|rumou?r)\b|^(?:he|she|they|someone|people)\b|\b(?:the (?:article|author|book|text|(?:main )?character|hero|narrator))\b",
     openers: r"^(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon))(?: there| all| everyone)?[,!.:]*\s+|^(?:quick intro|intro|about me|background|context|some context|by the way|btw|fyi|also|and|but|so|well|ok|okay|oh|um|yes|yeah|no|nope|sorry|actually|honestly|frankly|look|anyway|plus|basically|of course|as you know|to be honest|tbh|the thing is|so the thing is|correction|just so you know|for context|you know|i mean|i think|i guess|as i said|right now|these days|nowadays|update|fun fact|personally|unfortunately|luckily|thanks|thank you)\b[,:!.]*\s+|^i changed (?:my mind|jobs?)[,:;]\s*",
-    breaks: r"[;:()]\s+|\s[-–—]+\s|—|,\s+|\s+(?:and|but) (?P<keep>i'm\b|i'll\b|i've\b|i\b|we\b|my\b|still\b)|\s+(?:but|so|because|although|though|while|whereas|which|since i|as i)\s+",
-    joins: r"^(?:not |rather than |instead of )|^(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?$|^(?:called|named) ",
+    clause_breaks: r"[;:()]\s+|\s[-–—]+\s|—|,\s+|\s+(?:and|but) (?P<keep>i'm\b|i'll\b|i've\b|i\b|we\b|my\b|still\b)|\s+(?:but|so|because|although|though|while|whereas|which|since i|as i)\s+",
+    continuations: r"^(?:not |rather than |instead of )|^(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?$|^(?:called|named) ",
     subjectless: r"^\b$",
     first_person: r"^i\b",
     tails: r"\s+(?:with (?:my|our|a|the|two|three)|where|right now|at the moment|these days|nowadays|though|too|as well|btw|by the way|please|if|when|because|since|until|lately|anymore|any more|a lot|very much|so much|but|who|that (?:is|are))\b.*$|[;(].*$|,\s*(?-i:[^A-Z\s]).*$",
     vague: r"^i \w+ (?:knew|reali[sz]ed|thought|heard|saw|had|was|said|noticed|got|mind|\w+ed)\b|^(?:it|its|it's|this|that|that's|these|those|them|him|her|you|your|u|how|what|when|where|why|who|the (?:way|idea|moment|past|latter|former|answer|same|rest|first|second|new version|previous|thought)|something|anything|nothing|everything|someone|to (?:know|see|hear|say|ask|think|point|get|help))\b|^(?:things?|stuff|home|night|all|so|such|here|there|least|fear|hell|a bit|a little|a lot|one|both|later|back|tomorrow|tonight|crazy|old-fashioned|a living|sorry|out|them all)$",
-    confirms: r"^(?:yes|yeah|yep|yup|correct|right|exactly|that's right|that is right|that's correct|indeed|true|absolutely|sure|precisely)(?:[\s,.!]|$)(?:[^?]{0,60})$",
-    answers: &[
+    confirmations: r"^(?:yes|yeah|yep|yup|correct|right|exactly|that's right|that is right|that's correct|indeed|true|absolutely|sure|precisely)(?:[\s,.!]|$)(?:[^?]{0,60})$",
+    question_rewrites: &[
         (r"^(?:(?:so|ok|okay|just to confirm|to confirm|if i understand correctly|i understand|did i get that right|and)[,:]? )*(you\b.*?|your\b.*?)(?:,? (?:is that right|is that correct|right|correct|yes|is it|don't you|aren't you|am i right))?\?+$", "$1"),
         (r"\byou're\b", "I'm"), (r"\byou are\b", "I am"), (r"\byou've\b", "I've"), (r"\byour\b", "my"), (r"\byou\b", "I"),
     ],
@@ -52,7 +52,7 @@ pub(super) const TABLE: Table = Table {
 };
 
 #[rustfmt::skip]
-const RULES: &[Rule] = &[
+const RULES: &[GrammarRule] = &[
     sentence(Link, r"(?:^|\b(?:you can find|here is|here's) )(?:the|our|my|an?)?\s*(?P<what>[a-z][\w '/-]{2,60}?)(?:\s+(?:is|are|here|lives?|can be found|is available|is hosted))*\s*(?:at|on|in|under|here)?\s*[:=-]?\s*(?P<v>https?://[^\s,)]+[^\s,).!?])", "The {what} is at {v}."),
     sentence(Note, r"^(?:please |pls )?(?:remember|don't forget|do not forget|keep in mind|bear in mind|make a note|take note|please note|note)(?: that|:|,| -)? (?P<v>(?:the|my|our|i|i'm|we|we're|it|a|an|that|on|every|there)\b.+)", "{v}."),
     sentence(Name, r"^(?:please |from now on,? |just |you can |you may )*call me (?P<v>{name})(?:[ ,].*)?$", "The user wants to be called {v}."),
@@ -164,7 +164,7 @@ const ADVERBS: [&str; 14] = [
 
 /// Verbs that stay as they are after "the user".
 #[rustfmt::skip]
-const UNCHANGED: [&str; 24] = [
+const INVARIANT_VERBS: [&str; 24] = [
     "can", "can't", "cannot", "will", "won't", "would", "should", "could", "must", "may", "might", "was", "wasn't", "had", "did",
     "didn't", "went", "bought", "got", "left", "met", "made", "took", "ought",
 ];
@@ -177,7 +177,7 @@ fn conjugated(verb: &str) -> String {
         "have" => "has".to_owned(),
         "do" => "does".to_owned(),
         "don't" => "doesn't".to_owned(),
-        _ if UNCHANGED.contains(&lower.as_str()) || lower.ends_with("ed") => verb.to_owned(),
+        _ if INVARIANT_VERBS.contains(&lower.as_str()) || lower.ends_with("ed") => verb.to_owned(),
         _ if ["s", "x", "z", "o", "ch", "sh"].iter().any(|end| lower.ends_with(end)) => {
             format!("{verb}es")
         }

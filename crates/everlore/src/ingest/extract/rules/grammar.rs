@@ -5,32 +5,32 @@ use std::sync::LazyLock;
 use jiff::Zoned;
 use regex::{Captures, Regex};
 
-use super::{chinese, english, language_with_rules, moments};
+use super::{chinese, date_resolver, english, language_with_rules};
 use crate::{
     text::language::Language,
-    types::{Attribute, USER},
+    types::{Attribute, USER_SUBJECT},
 };
 
 /// A longer value is not what the pattern was made for.
 const MAX_VALUE_CHARS: usize = 160;
 
 /// All that is known of a language, as data.
-pub(super) struct Table {
+pub(super) struct GrammarTable {
     pub(super) language: Language,
     /// Parts of patterns, by the name in braces that stands for them.
-    pub(super) parts: &'static [(&'static str, &'static str)],
+    pub(super) fragments: &'static [(&'static str, &'static str)],
     /// Messages that are about a text, a role or a joke, and tell nothing of the user.
     pub(super) not_about_the_user: &'static str,
     /// How a clause that asks begins, or what it holds.
-    pub(super) asks: &'static str,
+    pub(super) questions: &'static str,
     /// Sentences that assert nothing: wishes, conditions, what others said.
     pub(super) unasserted: &'static str,
     /// Words at the beginning that add nothing.
     pub(super) openers: &'static str,
     /// Between clauses.
-    pub(super) breaks: &'static str,
+    pub(super) clause_breaks: &'static str,
     /// A clause that belongs to the one before it.
-    pub(super) joins: &'static str,
+    pub(super) continuations: &'static str,
     /// A clause without a subject, which has that of the clause before it.
     pub(super) subjectless: &'static str,
     pub(super) first_person: &'static str,
@@ -39,23 +39,23 @@ pub(super) struct Table {
     /// Values that say nothing without what was said before.
     pub(super) vague: &'static str,
     /// Answers that confirm.
-    pub(super) confirms: &'static str,
+    pub(super) confirmations: &'static str,
     /// How a question to the user becomes the user's statement, step by step; the first must match.
-    pub(super) answers: &'static [(&'static str, &'static str)],
+    pub(super) question_rewrites: &'static [(&'static str, &'static str)],
     /// The user, and someone of the user's, in statements.
     pub(super) subjects: (&'static str, &'static str),
     /// Says in the third person what the user said in the first.
     pub(super) rewrite: fn(&str) -> String,
-    pub(super) rules: &'static [Rule],
+    pub(super) rules: &'static [GrammarRule],
 }
 
 /// A pattern and the statement that it makes. `v` is the value, `o` another, `old` what it replaces, `rel` whom of the
 /// user's it is about, `what` which other subject.
-pub(super) struct Rule {
+pub(super) struct GrammarRule {
     attribute: Attribute,
     pattern: &'static str,
-    says: &'static str,
-    of_sentence: bool,
+    template: &'static str,
+    is_sentence_rule: bool,
     has_ended: bool,
 }
 
@@ -64,13 +64,17 @@ pub(super) const fn clause(
     attribute: Attribute,
     pattern: &'static str,
     says: &'static str,
-) -> Rule {
-    Rule { attribute, pattern, says, of_sentence: false, has_ended: false }
+) -> GrammarRule {
+    GrammarRule { attribute, pattern, template: says, is_sentence_rule: false, has_ended: false }
 }
 
 /// A rule for one clause that tells that something is over.
-pub(super) const fn ended(attribute: Attribute, pattern: &'static str, says: &'static str) -> Rule {
-    Rule { attribute, pattern, says, of_sentence: false, has_ended: true }
+pub(super) const fn ended(
+    attribute: Attribute,
+    pattern: &'static str,
+    says: &'static str,
+) -> GrammarRule {
+    GrammarRule { attribute, pattern, template: says, is_sentence_rule: false, has_ended: true }
 }
 
 /// A rule for a whole sentence, tried before clauses.
@@ -78,26 +82,26 @@ pub(super) const fn sentence(
     attribute: Attribute,
     pattern: &'static str,
     says: &'static str,
-) -> Rule {
-    Rule { attribute, pattern, says, of_sentence: true, has_ended: false }
+) -> GrammarRule {
+    GrammarRule { attribute, pattern, template: says, is_sentence_rule: true, has_ended: false }
 }
 
 pub(super) struct Grammar {
     pub(super) language: Language,
-    table: &'static Table,
+    table: &'static GrammarTable,
     not_about_the_user: Regex,
-    asks: Regex,
+    questions: Regex,
     unasserted: Regex,
     openers: Regex,
-    breaks: Regex,
-    joins: Regex,
+    clause_breaks: Regex,
+    continuations: Regex,
     subjectless: Regex,
     first_person: Regex,
     tails: Regex,
     vague: Regex,
-    confirms: Regex,
-    answers: Vec<(Regex, &'static str)>,
-    rules: Vec<(&'static Rule, Regex)>,
+    confirmations: Regex,
+    question_rewrites: Vec<(Regex, &'static str)>,
+    rules: Vec<(&'static GrammarRule, Regex)>,
 }
 
 static ENGLISH: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(&english::TABLE));
@@ -105,34 +109,38 @@ static CHINESE: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(&chinese::TABL
 
 impl Grammar {
     /// The rules for a message; none if there are no rules for its language.
-    pub(super) fn of(text: &str) -> Option<&'static Self> {
+    pub(super) fn for_text(text: &str) -> Option<&'static Self> {
         match language_with_rules(text)? {
             Language::Chinese => Some(&CHINESE),
             _ => Some(&ENGLISH),
         }
     }
 
-    fn new(table: &'static Table) -> Self {
+    fn new(table: &'static GrammarTable) -> Self {
         let compile = |pattern: &str| {
             let fill = |text: String, (name, part): &(&str, &str)| text.replace(name, part);
-            let filled = table.parts.iter().fold(pattern.to_owned(), fill);
+            let filled = table.fragments.iter().fold(pattern.to_owned(), fill);
             Regex::new(&format!("(?i){filled}")).expect("the tables hold valid patterns")
         };
         Self {
             language: table.language,
             table,
             not_about_the_user: compile(table.not_about_the_user),
-            asks: compile(table.asks),
+            questions: compile(table.questions),
             unasserted: compile(table.unasserted),
             openers: compile(table.openers),
-            breaks: compile(table.breaks),
-            joins: compile(table.joins),
+            clause_breaks: compile(table.clause_breaks),
+            continuations: compile(table.continuations),
             subjectless: compile(table.subjectless),
             first_person: compile(table.first_person),
             tails: compile(table.tails),
             vague: compile(table.vague),
-            confirms: compile(table.confirms),
-            answers: table.answers.iter().map(|(from, to)| (compile(from), *to)).collect(),
+            confirmations: compile(table.confirmations),
+            question_rewrites: table
+                .question_rewrites
+                .iter()
+                .map(|(from, to)| (compile(from), *to))
+                .collect(),
             rules: table.rules.iter().map(|rule| (rule, compile(rule.pattern))).collect(),
         }
     }
@@ -141,20 +149,20 @@ impl Grammar {
         self.not_about_the_user.is_match(text)
     }
 
-    pub(super) fn confirms(&self, answer: &str) -> bool {
-        self.confirms.is_match(answer.trim())
+    pub(super) fn is_confirmation(&self, answer: &str) -> bool {
+        self.confirmations.is_match(answer.trim())
     }
 
     /// What the user says by confirming this question; nothing if it is none.
-    pub(super) fn as_statement(&self, question: &str) -> Option<String> {
-        let (first, rest) = self.answers.split_first()?;
+    pub(super) fn question_to_statement(&self, question: &str) -> Option<String> {
+        let (first, rest) = self.question_rewrites.split_first()?;
         first.0.is_match(question).then(|| {
             let start = first.0.replace(question, first.1).into_owned();
             rest.iter().fold(start, |text, (from, to)| from.replace_all(&text, *to).into_owned())
         })
     }
 
-    pub(super) fn without_openers(&self, sentence: &str) -> String {
+    pub(super) fn strip_openers(&self, sentence: &str) -> String {
         let mut rest = sentence.trim();
         while let Some(opener) = self.openers.find(rest).filter(|opener| !opener.is_empty()) {
             rest = rest[opener.end()..].trim_start();
@@ -171,8 +179,8 @@ impl Grammar {
         let is_question = sentence[body.len()..].contains(['?', '？']);
         let mut clauses: Vec<String> = Vec::new();
         let mut asked = false;
-        for part in self.parts(body) {
-            if self.asks.is_match(part) {
+        for part in self.split_clauses(body) {
+            if self.questions.is_match(part) {
                 asked = true;
                 break;
             }
@@ -181,8 +189,10 @@ impl Grammar {
                 continue;
             }
             match clauses.last_mut() {
-                Some(last) if self.joins.is_match(part) => *last = format!("{last}, {part}"),
-                _ => clauses.push(self.without_openers(part)),
+                Some(last) if self.continuations.is_match(part) => {
+                    *last = format!("{last}, {part}")
+                }
+                _ => clauses.push(self.strip_openers(part)),
             }
         }
         // A question that does not show where it begins is one from its first word on.
@@ -190,10 +200,10 @@ impl Grammar {
     }
 
     /// A sentence cut at its breaks; what a break names `keep` belongs to the clause after it.
-    fn parts<'a>(&self, sentence: &'a str) -> Vec<&'a str> {
+    fn split_clauses<'a>(&self, sentence: &'a str) -> Vec<&'a str> {
         let mut parts = Vec::new();
         let mut start = 0;
-        for found in self.breaks.captures_iter(sentence) {
+        for found in self.clause_breaks.captures_iter(sentence) {
             let Some(whole) = found.get(0) else { continue };
             parts.push(sentence[start..whole.start()].trim());
             start = found.name("keep").map_or(whole.end(), |keep| keep.start());
@@ -207,47 +217,47 @@ impl Grammar {
         self.subjectless.is_match(part) && before.iter().any(|it| self.first_person.is_match(it))
     }
 
-    pub(super) fn catch_sentence<'a>(&'a self, sentence: &'a str) -> Option<Caught<'a>> {
+    pub(super) fn match_sentence<'a>(&'a self, sentence: &'a str) -> Option<RuleMatch<'a>> {
         if sentence.contains(['?', '？']) && !sentence.contains("://") {
             return None;
         }
-        let caught = self.catch(sentence, true)?;
+        let caught = self.match_rules(sentence, true)?;
         let is_order = matches!(caught.rule.attribute, Attribute::Rule | Attribute::Note);
         let asserted = is_order || !self.unasserted.is_match(sentence);
-        (asserted && !self.asks.is_match(sentence)).then_some(caught)
+        (asserted && !self.questions.is_match(sentence)).then_some(caught)
     }
 
-    pub(super) fn catch_clause<'a>(&'a self, clause: &'a str) -> Option<Caught<'a>> {
-        self.catch(clause, false)
+    pub(super) fn match_clause<'a>(&'a self, clause: &'a str) -> Option<RuleMatch<'a>> {
+        self.match_rules(clause, false)
     }
 
-    fn catch<'a>(&'a self, text: &'a str, of_sentence: bool) -> Option<Caught<'a>> {
+    fn match_rules<'a>(&'a self, text: &'a str, of_sentence: bool) -> Option<RuleMatch<'a>> {
         let text = text.trim_end_matches(['.', '!', '。', '！', '~', ' ']);
-        let mut rules = self.rules.iter().filter(|(rule, _)| rule.of_sentence == of_sentence);
+        let mut rules = self.rules.iter().filter(|(rule, _)| rule.is_sentence_rule == of_sentence);
         rules.find_map(|(rule, pattern)| {
-            let caught = Caught { grammar: self, rule, text, parts: pattern.captures(text)? };
+            let caught = RuleMatch { grammar: self, rule, text, captures: pattern.captures(text)? };
             (!self.vague.is_match(caught.value())).then_some(caught)
         })
     }
 }
 
 /// What a rule found in a text.
-pub(super) struct Caught<'a> {
+pub(super) struct RuleMatch<'a> {
     grammar: &'a Grammar,
-    rule: &'static Rule,
+    rule: &'static GrammarRule,
     text: &'a str,
-    parts: Captures<'a>,
+    captures: Captures<'a>,
 }
 
 /// What was found, as a statement.
-pub(super) struct Told {
+pub(super) struct RenderedStatement {
     pub(super) subject: Option<String>,
     pub(super) value: String,
     pub(super) content: String,
     pub(super) replaces: Option<String>,
 }
 
-impl Caught<'_> {
+impl RuleMatch<'_> {
     pub(super) fn attribute(&self) -> Attribute {
         self.rule.attribute
     }
@@ -257,69 +267,75 @@ impl Caught<'_> {
     }
 
     pub(super) fn value(&self) -> &str {
-        self.part("v").unwrap_or_default()
+        self.capture("v").unwrap_or_default()
     }
 
-    fn part(&self, name: &str) -> Option<&str> {
-        self.parts.name(name).map(|part| part.as_str().trim())
+    fn capture(&self, name: &str) -> Option<&str> {
+        self.captures.name(name).map(|part| part.as_str().trim())
     }
 
     /// The statement, seen from `now`; nothing if what was found is no value for it.
-    pub(super) fn tell(&self, now: &Zoned) -> Option<Told> {
-        let moments = moments::Moments { now, language: self.grammar.language };
+    pub(super) fn render(&self, now: &Zoned) -> Option<RenderedStatement> {
+        let moments = date_resolver::DateResolver { now, language: self.grammar.language };
         let attribute = self.rule.attribute;
-        let mut value = self.trimmed(self.value());
+        let mut value = self.trim_value(self.value());
         let mut since = None;
-        if attribute == Attribute::Deadline && moments.is_timeless(&value) {
+        if attribute == Attribute::Deadline && moments.has_no_date(&value) {
             return None;
         }
-        if begins_some_time(attribute) {
-            since = moments.first(self.text);
-            value = self.trimmed(&moments.without(&value));
+        if has_start_date(attribute) {
+            since = moments.first_date_suffix(self.text);
+            value = self.trim_value(&moments.strip_dates(&value));
         }
         if value.is_empty() || value.chars().count() > MAX_VALUE_CHARS {
             return None;
         }
-        let fill = |name: &str| self.filled(name, &value, &moments);
+        let fill = |name: &str| self.fill_placeholder(name, &value, &moments);
         let mut content = ["{s}", "{v}", "{o}", "{old}", "{rel}", "{what}", "{today}"]
             .into_iter()
-            .fold(self.rule.says.to_owned(), |text, name| text.replace(name, &fill(name)));
+            .fold(self.rule.template.to_owned(), |text, name| text.replace(name, &fill(name)));
         if let Some(since) = since {
             let end = content.trim_end_matches(['.', '。']).len();
             content.insert_str(end, &since);
         }
-        let of = |rel: &str| format!("{USER}'s {rel}");
-        let subject = self.part("rel").map(of).or_else(|| self.part("what").map(str::to_lowercase));
-        let replaces = self.part("old").map(str::to_owned);
-        Some(Told { subject, value, content: sentence_case(&content), replaces })
+        let of = |rel: &str| format!("{USER_SUBJECT}'s {rel}");
+        let subject =
+            self.capture("rel").map(of).or_else(|| self.capture("what").map(str::to_lowercase));
+        let replaces = self.capture("old").map(str::to_owned);
+        Some(RenderedStatement { subject, value, content: sentence_case(&content), replaces })
     }
 
-    fn filled(&self, name: &str, value: &str, moments: &moments::Moments<'_>) -> String {
+    fn fill_placeholder(
+        &self,
+        name: &str,
+        value: &str,
+        moments: &date_resolver::DateResolver<'_>,
+    ) -> String {
         let (user, of_user) = self.grammar.table.subjects;
         match name {
-            "{s}" => self.part("rel").map_or(user.to_owned(), |rel| of_user.replace("{}", rel)),
-            "{v}" => self.worded(value, moments),
-            "{today}" => moments.month(),
+            "{s}" => self.capture("rel").map_or(user.to_owned(), |rel| of_user.replace("{}", rel)),
+            "{v}" => self.to_third_person(value, moments),
+            "{today}" => moments.current_month(),
             name => {
-                let part = self.part(name.trim_matches(['{', '}'])).unwrap_or_default();
-                self.worded(part, moments)
+                let part = self.capture(name.trim_matches(['{', '}'])).unwrap_or_default();
+                self.to_third_person(part, moments)
             }
         }
     }
 
     /// A part of the user's words in the third person, with dates.
-    fn worded(&self, part: &str, moments: &moments::Moments<'_>) -> String {
+    fn to_third_person(&self, part: &str, moments: &date_resolver::DateResolver<'_>) -> String {
         let dated = match self.rule.attribute {
             Attribute::Note | Attribute::Rule | Attribute::Decision | Attribute::Fact => {
-                moments.absolute(part, false)
+                moments.resolve_dates(part, false)
             }
-            Attribute::Deadline => moments.absolute(part, true),
+            Attribute::Deadline => moments.resolve_dates(part, true),
             _ => part.to_owned(),
         };
         (self.grammar.table.rewrite)(&dated)
     }
 
-    fn trimmed(&self, value: &str) -> String {
+    fn trim_value(&self, value: &str) -> String {
         let is_sentence = matches!(
             self.rule.attribute,
             Attribute::Note
@@ -339,7 +355,7 @@ impl Caught<'_> {
 }
 
 /// Whether a statement of this sort tells since when it holds, rather than a time as part of its value.
-fn begins_some_time(attribute: Attribute) -> bool {
+fn has_start_date(attribute: Attribute) -> bool {
     use Attribute::{Education, Employer, Family, Home, Learning, Occupation, Pet, Uses};
     matches!(attribute, Employer | Home | Uses | Occupation | Family | Learning | Education | Pet)
 }

@@ -4,13 +4,13 @@ use jiff::tz::TimeZone;
 
 use super::*;
 
-fn said(role: Role, text: &str) -> Said {
+fn turn_text(role: Role, text: &str) -> TurnText {
     let at = "2026-03-02T10:00:00Z".parse().unwrap();
-    Said { id: MemoryId::new(at), role, text: text.to_owned(), at }
+    TurnText { id: MemoryId::new(at), role, text: text.to_owned(), at }
 }
 
 fn drafts(text: &str) -> Vec<Draft> {
-    extract_by_rules(&[said(Role::User, text)], &TimeZone::UTC)
+    extract_by_rules(&[turn_text(Role::User, text)], &TimeZone::UTC)
 }
 
 fn contents(text: &str) -> Vec<String> {
@@ -52,7 +52,7 @@ fn relative_dates_become_absolute() {
 
 #[test]
 fn a_draft_says_what_it_is_about_and_where_it_comes_from() {
-    let turn = said(Role::User, "I moved from Boston to Denver.");
+    let turn = turn_text(Role::User, "I moved from Boston to Denver.");
     let draft = extract_by_rules(std::slice::from_ref(&turn), &TimeZone::UTC).remove(0);
     let slot = draft.slot.unwrap();
     assert_eq!((slot.subject.as_str(), slot.attribute), ("user", Attribute::Home));
@@ -64,19 +64,23 @@ fn a_draft_says_what_it_is_about_and_where_it_comes_from() {
 
 #[test]
 fn what_the_assistant_says_counts_only_when_the_user_confirms_it() {
-    let ask = said(Role::Assistant, "So you live in Ghent, right?");
-    let heard =
-        |answer: &str| extract_by_rules(&[ask.clone(), said(Role::User, answer)], &TimeZone::UTC);
+    let ask = turn_text(Role::Assistant, "So you live in Ghent, right?");
+    let heard = |answer: &str| {
+        extract_by_rules(&[ask.clone(), turn_text(Role::User, answer)], &TimeZone::UTC)
+    };
     let confirmed = heard("Yes, exactly.");
     assert_eq!(confirmed[0].content, "The user lives in Ghent.");
     assert_eq!(confirmed[0].evidence[0], ask.id);
     assert!(heard("No.").is_empty() && heard("Yes, but what is it to you?").is_empty());
-    assert!(extract_by_rules(&[said(Role::Tool, "I live in Rome.")], &TimeZone::UTC).is_empty());
+    assert!(
+        extract_by_rules(&[turn_text(Role::Tool, "I live in Rome.")], &TimeZone::UTC).is_empty()
+    );
 }
 
 #[test]
 fn the_same_statement_is_proposed_once() {
-    let turns = [said(Role::User, "I live in Lisbon."), said(Role::User, "i live in Lisbon!")];
+    let turns =
+        [turn_text(Role::User, "I live in Lisbon."), turn_text(Role::User, "i live in Lisbon!")];
     assert_eq!(extract_by_rules(&turns, &TimeZone::UTC).len(), 1);
 }
 

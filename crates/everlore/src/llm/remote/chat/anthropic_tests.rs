@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::llm::chat::{ChatRequest, Tokens, ToolCall};
+use crate::llm::chat::{ChatRequest, TokenUsage, ToolCall};
 
-fn read(values: &[Value]) -> Result<Vec<Piece>, Fault> {
-    let mut reader = Anthropic.reader();
+fn read(values: &[Value]) -> Result<Vec<ChatChunk>, StreamError> {
+    let mut reader = AnthropicAdapter.decoder();
     let mut pieces = Vec::new();
     for value in values {
-        pieces.extend(reader.read(value)?);
+        pieces.extend(reader.decode(value)?);
     }
-    if !pieces.iter().any(|piece| matches!(piece, Piece::End { .. })) {
-        pieces.extend(reader.end(false)?);
+    if !pieces.iter().any(|piece| matches!(piece, ChatChunk::End { .. })) {
+        pieces.extend(reader.finish(false)?);
     }
     Ok(pieces)
 }
@@ -56,14 +56,14 @@ fn blocks_of_text_thoughts_and_calls_become_pieces_in_their_order() {
         end,
     ];
     let call = |id: &str, name: &str, arguments| {
-        Piece::Call(ToolCall { id: id.into(), name: name.into(), arguments })
+        ChatChunk::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments })
     };
-    let tokens = Tokens { read: 100, cached: 85, written: 8 };
+    let tokens = TokenUsage { read: 100, cached: 85, written: 8 };
     let expected = [
-        Piece::Text("好".into()),
+        ChatChunk::Text("好".into()),
         call("t1", "save", json!({"t": "茶"})),
         call("t2", "list", json!({})),
-        Piece::End { stop: Stop::Calls, tokens },
+        ChatChunk::End { stop: StopReason::ToolCalls, tokens },
     ];
     assert_eq!(read(&values).unwrap(), expected);
 }
@@ -71,44 +71,44 @@ fn blocks_of_text_thoughts_and_calls_become_pieces_in_their_order() {
 #[test]
 fn each_reason_to_stop_is_understood() {
     let reasons = [
-        ("end_turn", Stop::Done),
-        ("stop_sequence", Stop::Done),
-        ("max_tokens", Stop::Length),
-        ("refusal", Stop::Refused),
-        ("model_context_window_exceeded", Stop::Length),
+        ("end_turn", StopReason::Done),
+        ("stop_sequence", StopReason::Done),
+        ("max_tokens", StopReason::Length),
+        ("refusal", StopReason::Refused),
+        ("model_context_window_exceeded", StopReason::Length),
     ];
     for (reason, expected) in reasons {
         let pieces = read(&stop(reason)).unwrap();
-        assert!(matches!(pieces[0], Piece::End { stop, .. } if stop == expected), "{reason}");
+        assert!(matches!(pieces[0], ChatChunk::End { stop, .. } if stop == expected), "{reason}");
     }
 }
 
 #[test]
 fn an_error_in_the_middle_and_a_missing_end_are_faults() {
     let error = json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } });
-    assert_eq!(read(std::slice::from_ref(&error)), Err(Fault::Told(error)));
+    assert_eq!(read(std::slice::from_ref(&error)), Err(StreamError::Provider(error)));
     let half = delta(&json!({ "type": "text_delta", "text": "half" }));
-    assert_eq!(read(&[half]), Err(Fault::Cut));
+    assert_eq!(read(&[half]), Err(StreamError::Truncated));
 }
 
 #[test]
 fn messages_of_one_side_are_joined_and_empty_ones_left_out() {
     let call =
         |id: &str| ToolCall { id: id.into(), name: "f".into(), arguments: json!("no object") };
-    let result = |id: &str, failed| Message::Tool {
+    let result = |id: &str, failed| ChatMessage::Tool {
         call: id.into(),
         name: "f".into(),
         text: "结果".into(),
         failed,
     };
     let sent = messages(&[
-        Message::User { text: "q".into() },
-        Message::Assistant { text: "  ".into(), calls: vec![call("a"), call("b")] },
+        ChatMessage::User { text: "q".into() },
+        ChatMessage::Assistant { text: "  ".into(), calls: vec![call("a"), call("b")] },
         result("a", false),
         result("b", true),
-        Message::User { text: "and?".into() },
-        Message::Assistant { text: String::new(), calls: Vec::new() },
-        Message::User { text: "well?".into() },
+        ChatMessage::User { text: "and?".into() },
+        ChatMessage::Assistant { text: String::new(), calls: Vec::new() },
+        ChatMessage::User { text: "well?".into() },
     ]);
     let tool_use = |id: &str| json!({ "type": "tool_use", "id": id, "name": "f", "input": { "arguments": "no object" } });
     let result = |id: &str, failed: bool| json!({ "type": "tool_result", "tool_use_id": id, "content": "结果", "is_error": failed });
@@ -125,15 +125,18 @@ fn messages_of_one_side_are_joined_and_empty_ones_left_out() {
 fn only_what_stays_the_same_is_marked_for_the_cache() {
     let request = ChatRequest { context: "only now".into(), ..ChatRequest::default() };
     let learned = BTreeSet::new();
-    let question = Question {
+    let question = RequestParams {
         model: "m",
         request: &request,
         temperature: None,
         max_tokens: None,
-        learned: &learned,
+        field_quirks: &learned,
     };
-    let body = Anthropic.body(&question);
+    let body = AnthropicAdapter.request_body(&question);
     assert_eq!(body["system"], json!([{ "type": "text", "text": "only now" }]));
     assert_eq!(body["max_tokens"], MAX_TOKENS, "the protocol asks for a limit");
-    assert_eq!(Anthropic.base("https://api.anthropic.com/v1/"), "https://api.anthropic.com");
+    assert_eq!(
+        AnthropicAdapter.base_url("https://api.anthropic.com/v1/"),
+        "https://api.anthropic.com"
+    );
 }

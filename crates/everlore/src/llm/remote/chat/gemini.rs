@@ -4,25 +4,28 @@ use hyper::header::HeaderName;
 use serde_json::{Map, Value, json};
 
 use super::{
-    lines::Framing,
-    wire::{Fault, Progress, Question, Reader, Wire, number, object, text},
+    adapter::{
+        ChatAdapter, ChunkDecoder, RequestParams, StreamError, StreamProgress, as_object,
+        count_or_zero, non_empty_str,
+    },
+    framing::Framing,
 };
 use crate::{
-    config::Secret,
+    config::SecretString,
     llm::{
-        chat::{Message, Piece, Stop, ToolCall},
-        http::{Header, hidden},
-        trouble::Trouble,
+        chat::{ChatChunk, ChatMessage, StopReason, ToolCall},
+        http_client::{HeaderPair, sensitive_value},
+        remote_error::RemoteError,
     },
 };
 
 /// Between the id of a call and the signature that the model wants back with it: no id has this.
-const SIGNED: char = '#';
+const SIGNATURE_SEPARATOR: char = '#';
 
-pub(super) struct Gemini;
+pub(super) struct GeminiAdapter;
 
-impl Wire for Gemini {
-    fn base(&self, given: &str) -> String {
+impl ChatAdapter for GeminiAdapter {
+    fn base_url(&self, given: &str) -> String {
         let base = given.trim_end_matches('/');
         let bare = base.splitn(4, '/').count() < 4;
         if bare { format!("{base}/v1beta") } else { base.to_owned() }
@@ -34,17 +37,17 @@ impl Wire for Gemini {
     }
 
     /// The key never goes into the address, where logs would keep it.
-    fn headers(&self, key: &Secret) -> Result<Vec<Header>, Trouble> {
+    fn headers(&self, key: &SecretString) -> Result<Vec<HeaderPair>, RemoteError> {
         if key.reveal().is_empty() {
             return Ok(Vec::new());
         }
-        Ok(vec![(HeaderName::from_static("x-goog-api-key"), hidden(key.reveal().trim())?)])
+        Ok(vec![(HeaderName::from_static("x-goog-api-key"), sensitive_value(key.reveal().trim())?)])
     }
 
-    fn body(&self, question: &Question<'_>) -> Value {
+    fn request_body(&self, question: &RequestParams<'_>) -> Value {
         let request = question.request;
         let mut body = json!({ "contents": contents(&request.messages) });
-        let system = system(question);
+        let system = system_parts(question);
         if !system.is_empty() {
             body["system_instruction"] = json!({ "parts": system });
         }
@@ -67,11 +70,11 @@ impl Wire for Gemini {
         body
     }
 
-    fn optional(&self) -> &'static [&'static str] {
+    fn optional_fields(&self) -> &'static [&'static str] {
         &[]
     }
 
-    fn wanted(&self) -> &'static [&'static str] {
+    fn nonstandard_fields(&self) -> &'static [&'static str] {
         &[]
     }
 
@@ -79,37 +82,37 @@ impl Wire for Gemini {
         Framing::Events
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
-        Box::<Candidate>::default()
+    fn decoder(&self) -> Box<dyn ChunkDecoder> {
+        Box::<GeminiDecoder>::default()
     }
 
     fn models_path(&self) -> &'static str {
         "/models?pageSize=1000"
     }
 
-    fn models(&self, list: &Value) -> Vec<String> {
+    fn parse_model_names(&self, list: &Value) -> Vec<String> {
         let talks = |model: &&Value| {
             let methods = &model["supportedGenerationMethods"];
             methods.as_array().is_none_or(|all| all.contains(&json!("generateContent")))
         };
         let models = list["models"].as_array().into_iter().flatten();
-        let names = models.filter(talks).filter_map(|model| text(&model["name"]));
+        let names = models.filter(talks).filter_map(|model| non_empty_str(&model["name"]));
         names.map(|name| name.strip_prefix("models/").unwrap_or(name).to_owned()).collect()
     }
 }
 
 /// What stays the same first, then what is added: the provider's cache goes by the beginning.
-fn system(question: &Question<'_>) -> Vec<Value> {
+fn system_parts(question: &RequestParams<'_>) -> Vec<Value> {
     let parts = [&question.request.system, &question.request.context];
     let said = parts.into_iter().filter(|part| !part.trim().is_empty());
     said.map(|part| json!({ "text": part })).collect()
 }
 
 /// The messages, of which two of one side in a row are one.
-fn contents(messages: &[Message]) -> Vec<Value> {
+fn contents(messages: &[ChatMessage]) -> Vec<Value> {
     let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
-        let (role, parts) = parts(message);
+        let (role, parts) = message_parts(message);
         match all.last_mut() {
             _ if parts.is_empty() => {}
             Some((last, there)) if *last == role => there.extend(parts),
@@ -119,14 +122,14 @@ fn contents(messages: &[Message]) -> Vec<Value> {
     all.into_iter().map(|(role, parts)| json!({ "role": role, "parts": parts })).collect()
 }
 
-fn parts(message: &Message) -> (&'static str, Vec<Value>) {
+fn message_parts(message: &ChatMessage) -> (&'static str, Vec<Value>) {
     let said = |text: &str| (!text.is_empty()).then(|| json!({ "text": text }));
     match message {
-        Message::User { text } => ("user", said(text).into_iter().collect()),
-        Message::Assistant { text, calls } => {
-            ("model", said(text).into_iter().chain(calls.iter().map(called)).collect())
+        ChatMessage::User { text } => ("user", said(text).into_iter().collect()),
+        ChatMessage::Assistant { text, calls } => {
+            ("model", said(text).into_iter().chain(calls.iter().map(function_call_part)).collect())
         }
-        Message::Tool { name, text, failed, .. } => {
+        ChatMessage::Tool { name, text, failed, .. } => {
             let field = if *failed { "error" } else { "output" };
             let response = json!({ "name": name, "response": { field: text } });
             ("user", vec![json!({ "functionResponse": response })])
@@ -134,10 +137,10 @@ fn parts(message: &Message) -> (&'static str, Vec<Value>) {
     }
 }
 
-fn called(call: &ToolCall) -> Value {
-    let args = object(&call.arguments);
+fn function_call_part(call: &ToolCall) -> Value {
+    let args = as_object(&call.arguments);
     let mut part = json!({ "functionCall": { "name": call.name, "args": args } });
-    if let Some((_, signature)) = call.id.split_once(SIGNED) {
+    if let Some((_, signature)) = call.id.split_once(SIGNATURE_SEPARATOR) {
         part["thoughtSignature"] = json!(signature);
     }
     part
@@ -145,72 +148,74 @@ fn called(call: &ToolCall) -> Value {
 
 /// An answer, of which there is one candidate.
 #[derive(Default)]
-struct Candidate {
-    progress: Progress,
+struct GeminiDecoder {
+    progress: StreamProgress,
 }
 
-impl Reader for Candidate {
-    fn read(&mut self, value: &Value) -> Result<Vec<Piece>, Fault> {
+impl ChunkDecoder for GeminiDecoder {
+    fn decode(&mut self, value: &Value) -> Result<Vec<ChatChunk>, StreamError> {
         if !value["error"].is_null() {
-            return Err(Fault::Told(value.clone()));
+            return Err(StreamError::Provider(value.clone()));
         }
-        self.note_usage(&value["usageMetadata"]);
-        if text(&value["promptFeedback"]["blockReason"]).is_some() {
-            self.progress.stop = Some(Stop::Refused);
+        self.record_usage(&value["usageMetadata"]);
+        if non_empty_str(&value["promptFeedback"]["blockReason"]).is_some() {
+            self.progress.stop = Some(StopReason::Refused);
         }
         let candidate = &value["candidates"][0];
         let parts = candidate["content"]["parts"].as_array().into_iter().flatten();
-        let pieces = parts.filter_map(|part| self.piece(part)).collect();
-        self.note_stop(text(&candidate["finishReason"]))?;
+        let pieces = parts.filter_map(|part| self.decode_part(part)).collect();
+        self.record_stop_reason(non_empty_str(&candidate["finishReason"]))?;
         Ok(pieces)
     }
 
-    fn end(&mut self, _: bool) -> Result<Vec<Piece>, Fault> {
-        let stop = self.progress.stop.ok_or(Fault::Cut)?;
-        Ok(vec![self.progress.end(stop)])
+    fn finish(&mut self, _: bool) -> Result<Vec<ChatChunk>, StreamError> {
+        let stop = self.progress.stop.ok_or(StreamError::Truncated)?;
+        Ok(vec![self.progress.end_chunk(stop)])
     }
 }
 
-impl Candidate {
+impl GeminiDecoder {
     /// What a part says; thoughts are left out.
-    fn piece(&mut self, part: &Value) -> Option<Piece> {
+    fn decode_part(&mut self, part: &Value) -> Option<ChatChunk> {
         let call = &part["functionCall"];
         if call.is_object() {
-            let name = text(&call["name"]).unwrap_or_default();
-            let args = object(&call["args"]);
-            let mut id = text(&call["id"]).unwrap_or_default().to_owned();
-            if let Some(signature) = text(&part["thoughtSignature"]) {
-                let number = self.progress.called + 1;
+            let name = non_empty_str(&call["name"]).unwrap_or_default();
+            let args = as_object(&call["args"]);
+            let mut id = non_empty_str(&call["id"]).unwrap_or_default().to_owned();
+            if let Some(signature) = non_empty_str(&part["thoughtSignature"]) {
+                let number = self.progress.call_count + 1;
                 let own = if id.is_empty() { format!("call_{number}") } else { id };
-                id = format!("{own}{SIGNED}{signature}");
+                id = format!("{own}{SIGNATURE_SEPARATOR}{signature}");
             }
-            return Some(self.progress.call(&id, name, args));
+            return Some(self.progress.tool_call(&id, name, args));
         }
-        let said = text(&part["text"]).filter(|_| part["thought"] != true);
-        said.map(|text| Piece::Text(text.to_owned()))
+        let said = non_empty_str(&part["text"]).filter(|_| part["thought"] != true);
+        said.map(|text| ChatChunk::Text(text.to_owned()))
     }
 
-    fn note_usage(&mut self, usage: &Value) {
+    fn record_usage(&mut self, usage: &Value) {
         if !usage.is_object() {
             return;
         }
         let tokens = &mut self.progress.tokens;
-        tokens.read = number(&usage["promptTokenCount"]);
-        tokens.cached = number(&usage["cachedContentTokenCount"]);
-        tokens.written =
-            number(&usage["candidatesTokenCount"]) + number(&usage["thoughtsTokenCount"]);
+        tokens.read = count_or_zero(&usage["promptTokenCount"]);
+        tokens.cached = count_or_zero(&usage["cachedContentTokenCount"]);
+        tokens.written = count_or_zero(&usage["candidatesTokenCount"])
+            + count_or_zero(&usage["thoughtsTokenCount"]);
     }
 
-    fn note_stop(&mut self, reason: Option<&str>) -> Result<(), Fault> {
+    fn record_stop_reason(&mut self, reason: Option<&str>) -> Result<(), StreamError> {
         self.progress.stop = match reason {
             None => return Ok(()),
-            Some("MAX_TOKENS") => Some(Stop::Length),
-            Some("STOP") => Some(Stop::Done),
+            Some("MAX_TOKENS") => Some(StopReason::Length),
+            Some("STOP") => Some(StopReason::Done),
             Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => {
-                return Err(Fault::Odd("has a call of a tool that cannot be read".to_owned()));
+                return Err(StreamError::Malformed(
+                    "has a call of a tool that cannot be read".to_owned(),
+                ));
             }
-            Some("OTHER" | "FINISH_REASON_UNSPECIFIED") => return Err(Fault::Cut),
-            Some(_) => Some(Stop::Refused),
+            Some("OTHER" | "FINISH_REASON_UNSPECIFIED") => return Err(StreamError::Truncated),
+            Some(_) => Some(StopReason::Refused),
         };
         Ok(())
     }

@@ -1,15 +1,15 @@
 //! Contents as Gemini has them.
 
 use super::*;
-use crate::llm::chat::Tokens;
+use crate::llm::chat::TokenUsage;
 
-fn read(values: &[Value]) -> Result<Vec<Piece>, Fault> {
-    let mut reader = Gemini.reader();
+fn read(values: &[Value]) -> Result<Vec<ChatChunk>, StreamError> {
+    let mut reader = GeminiAdapter.decoder();
     let mut pieces = Vec::new();
     for value in values {
-        pieces.extend(reader.read(value)?);
+        pieces.extend(reader.decode(value)?);
     }
-    pieces.extend(reader.end(false)?);
+    pieces.extend(reader.finish(false)?);
     Ok(pieces)
 }
 
@@ -34,14 +34,14 @@ fn texts_calls_and_costs_are_read_and_thoughts_left_out() {
         finish("STOP"),
     ];
     let call = |id: &str, name: &str, arguments| {
-        Piece::Call(ToolCall { id: id.into(), name: name.into(), arguments })
+        ChatChunk::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments })
     };
-    let tokens = Tokens { read: 50, cached: 30, written: 10 };
+    let tokens = TokenUsage { read: 50, cached: 30, written: 10 };
     let expected = [
-        Piece::Text("好".into()),
+        ChatChunk::Text("好".into()),
         call("call_1#c2ln", "save", json!({"t": "茶"})),
         call("call_2", "list", json!({})),
-        Piece::End { stop: Stop::Calls, tokens },
+        ChatChunk::End { stop: StopReason::ToolCalls, tokens },
     ];
     assert_eq!(read(&values).unwrap(), expected);
 }
@@ -52,15 +52,15 @@ fn a_signature_goes_back_with_its_call() {
         ToolCall { id: "call_1#c2ln".into(), name: "save".into(), arguments: json!({"t": 1}) },
         ToolCall { id: "call_2".into(), name: "list".into(), arguments: json!({}) },
     ];
-    let result = |name: &str, failed| Message::Tool {
+    let result = |name: &str, failed| ChatMessage::Tool {
         call: "x".into(),
         name: name.into(),
         text: "r".into(),
         failed,
     };
     let sent = contents(&[
-        Message::User { text: "q".into() },
-        Message::Assistant { text: String::new(), calls },
+        ChatMessage::User { text: "q".into() },
+        ChatMessage::Assistant { text: String::new(), calls },
         result("save", false),
         result("list", true),
     ]);
@@ -81,27 +81,30 @@ fn a_signature_goes_back_with_its_call() {
 #[test]
 fn stops_for_safety_are_refusals_and_others_are_told() {
     let stop = |value: Value| match read(&[value]).map(|mut pieces| pieces.pop()) {
-        Ok(Some(Piece::End { stop, .. })) => Ok(stop),
+        Ok(Some(ChatChunk::End { stop, .. })) => Ok(stop),
         Ok(other) => panic!("{other:?}"),
         Err(fault) => Err(fault),
     };
     for reason in ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"] {
-        assert_eq!(stop(finish(reason)), Ok(Stop::Refused), "{reason}");
+        assert_eq!(stop(finish(reason)), Ok(StopReason::Refused), "{reason}");
     }
     let blocked = json!({ "promptFeedback": { "blockReason": "PROHIBITED_CONTENT" } });
-    assert_eq!(stop(blocked), Ok(Stop::Refused));
-    assert_eq!(stop(finish("MAX_TOKENS")), Ok(Stop::Length));
-    assert!(matches!(stop(finish("MALFORMED_FUNCTION_CALL")), Err(Fault::Odd(_))));
-    assert_eq!(stop(finish("OTHER")), Err(Fault::Cut));
-    assert_eq!(stop(parts_of(&json!([{ "text": "half" }]))), Err(Fault::Cut));
+    assert_eq!(stop(blocked), Ok(StopReason::Refused));
+    assert_eq!(stop(finish("MAX_TOKENS")), Ok(StopReason::Length));
+    assert!(matches!(stop(finish("MALFORMED_FUNCTION_CALL")), Err(StreamError::Malformed(_))));
+    assert_eq!(stop(finish("OTHER")), Err(StreamError::Truncated));
+    assert_eq!(stop(parts_of(&json!([{ "text": "half" }]))), Err(StreamError::Truncated));
     let error =
         json!({ "error": { "code": 503, "message": "overloaded", "status": "UNAVAILABLE" } });
-    assert_eq!(stop(error.clone()), Err(Fault::Told(error)));
+    assert_eq!(stop(error.clone()), Err(StreamError::Provider(error)));
 }
 
 #[test]
 fn the_address_gets_its_version_where_none_is_given() {
-    assert_eq!(Gemini.base("https://host"), "https://host/v1beta");
-    assert_eq!(Gemini.base("https://host/v1beta/"), "https://host/v1beta");
-    assert_eq!(Gemini.path("models/gemini-x"), "/models/gemini-x:streamGenerateContent?alt=sse");
+    assert_eq!(GeminiAdapter.base_url("https://host"), "https://host/v1beta");
+    assert_eq!(GeminiAdapter.base_url("https://host/v1beta/"), "https://host/v1beta");
+    assert_eq!(
+        GeminiAdapter.path("models/gemini-x"),
+        "/models/gemini-x:streamGenerateContent?alt=sse"
+    );
 }

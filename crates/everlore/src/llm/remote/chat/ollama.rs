@@ -3,23 +3,26 @@
 use serde_json::{Value, json};
 
 use super::{
-    lines::Framing,
-    thinking::Thinking,
-    wire::{Fault, Progress, Question, Reader, Wire, arguments, names, number, object, text},
+    adapter::{
+        ChatAdapter, ChunkDecoder, RequestParams, StreamError, StreamProgress, as_object,
+        collect_names, count_or_zero, non_empty_str, parse_arguments,
+    },
+    framing::Framing,
+    thinking::ThinkingFilter,
 };
 use crate::{
-    config::Secret,
+    config::SecretString,
     llm::{
-        chat::{Message, Piece, Stop},
-        http::{Header, bearer},
-        trouble::Trouble,
+        chat::{ChatChunk, ChatMessage, StopReason},
+        http_client::{HeaderPair, bearer_header},
+        remote_error::RemoteError,
     },
 };
 
-pub(super) struct Ollama;
+pub(super) struct OllamaAdapter;
 
-impl Wire for Ollama {
-    fn base(&self, given: &str) -> String {
+impl ChatAdapter for OllamaAdapter {
+    fn base_url(&self, given: &str) -> String {
         let base = given.trim_end_matches('/');
         let base = base.strip_suffix("/v1").or_else(|| base.strip_suffix("/api")).unwrap_or(base);
         base.to_owned()
@@ -29,15 +32,15 @@ impl Wire for Ollama {
         "/api/chat".to_owned()
     }
 
-    fn headers(&self, key: &Secret) -> Result<Vec<Header>, Trouble> {
-        let key = (!key.reveal().is_empty()).then(|| bearer(key)).transpose()?;
+    fn headers(&self, key: &SecretString) -> Result<Vec<HeaderPair>, RemoteError> {
+        let key = (!key.reveal().is_empty()).then(|| bearer_header(key)).transpose()?;
         Ok(key.into_iter().collect())
     }
 
-    fn body(&self, question: &Question<'_>) -> Value {
+    fn request_body(&self, question: &RequestParams<'_>) -> Value {
         let request = question.request;
         let mut body =
-            json!({ "model": question.model, "messages": messages(question), "stream": true });
+            json!({ "model": question.model, "messages": messages_json(question), "stream": true });
         let mut options = json!({});
         if let Some(temperature) = question.temperature {
             options["temperature"] = json!(temperature);
@@ -48,7 +51,7 @@ impl Wire for Ollama {
         if options != json!({}) {
             body["options"] = options;
         }
-        question.set(&mut body, "format", request.json.then(|| json!("json")));
+        question.set_field(&mut body, "format", request.json.then(|| json!("json")));
         if !request.tools.is_empty() {
             let tools = request.tools.iter().map(|tool| {
                 json!({ "type": "function", "function": { "name": tool.name, "description": tool.description, "parameters": tool.schema } })
@@ -58,11 +61,11 @@ impl Wire for Ollama {
         body
     }
 
-    fn optional(&self) -> &'static [&'static str] {
+    fn optional_fields(&self) -> &'static [&'static str] {
         &["format"]
     }
 
-    fn wanted(&self) -> &'static [&'static str] {
+    fn nonstandard_fields(&self) -> &'static [&'static str] {
         &[]
     }
 
@@ -70,39 +73,39 @@ impl Wire for Ollama {
         Framing::Lines
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
-        Box::<Parts>::default()
+    fn decoder(&self) -> Box<dyn ChunkDecoder> {
+        Box::<OllamaDecoder>::default()
     }
 
     fn models_path(&self) -> &'static str {
         "/api/tags"
     }
 
-    fn models(&self, list: &Value) -> Vec<String> {
-        names(&list["models"], "name")
+    fn parse_model_names(&self, list: &Value) -> Vec<String> {
+        collect_names(&list["models"], "name")
     }
 }
 
-fn messages(question: &Question<'_>) -> Vec<Value> {
-    let system = question.system();
+fn messages_json(question: &RequestParams<'_>) -> Vec<Value> {
+    let system = question.system_prompt();
     let system = (!system.is_empty()).then(|| json!({ "role": "system", "content": system }));
-    system.into_iter().chain(question.request.messages.iter().map(message)).collect()
+    system.into_iter().chain(question.request.messages.iter().map(message_json)).collect()
 }
 
-fn message(message: &Message) -> Value {
+fn message_json(message: &ChatMessage) -> Value {
     match message {
-        Message::User { text } => json!({ "role": "user", "content": text }),
-        Message::Assistant { text, calls } => {
+        ChatMessage::User { text } => json!({ "role": "user", "content": text }),
+        ChatMessage::Assistant { text, calls } => {
             let mut said = json!({ "role": "assistant", "content": text });
             if !calls.is_empty() {
                 let calls = calls.iter().map(|call| {
-                    json!({ "function": { "name": call.name, "arguments": object(&call.arguments) } })
+                    json!({ "function": { "name": call.name, "arguments": as_object(&call.arguments) } })
                 });
                 said["tool_calls"] = calls.collect();
             }
             said
         }
-        Message::Tool { name, text, .. } => {
+        ChatMessage::Tool { name, text, .. } => {
             json!({ "role": "tool", "tool_name": name, "content": text })
         }
     }
@@ -110,48 +113,52 @@ fn message(message: &Message) -> Value {
 
 /// An answer in parts.
 #[derive(Default)]
-struct Parts {
-    progress: Progress,
-    thinking: Thinking,
+struct OllamaDecoder {
+    progress: StreamProgress,
+    thinking: ThinkingFilter,
 }
 
-impl Reader for Parts {
-    fn read(&mut self, value: &Value) -> Result<Vec<Piece>, Fault> {
+impl ChunkDecoder for OllamaDecoder {
+    fn decode(&mut self, value: &Value) -> Result<Vec<ChatChunk>, StreamError> {
         if !value["error"].is_null() {
-            return Err(Fault::Told(value.clone()));
+            return Err(StreamError::Provider(value.clone()));
         }
         let message = &value["message"];
-        let said = text(&message["content"]).map(|text| self.thinking.without(text));
-        let mut pieces: Vec<Piece> =
-            said.filter(|text| !text.is_empty()).map(Piece::Text).into_iter().collect();
+        let said = non_empty_str(&message["content"]).map(|text| self.thinking.filter(text));
+        let mut pieces: Vec<ChatChunk> =
+            said.filter(|text| !text.is_empty()).map(ChatChunk::Text).into_iter().collect();
         for call in message["tool_calls"].as_array().into_iter().flatten() {
-            pieces.push(self.call(call));
+            pieces.push(self.decode_call(call));
         }
         if value["done"] == true {
-            pieces.extend(self.thinking.rest().map(Piece::Text));
-            self.progress.tokens.read = number(&value["prompt_eval_count"]);
-            self.progress.tokens.written = number(&value["eval_count"]);
+            pieces.extend(self.thinking.flush().map(ChatChunk::Text));
+            self.progress.tokens.read = count_or_zero(&value["prompt_eval_count"]);
+            self.progress.tokens.written = count_or_zero(&value["eval_count"]);
             let length = value["done_reason"] == "length";
-            pieces.push(self.progress.end(if length { Stop::Length } else { Stop::Done }));
+            pieces.push(self.progress.end_chunk(if length {
+                StopReason::Length
+            } else {
+                StopReason::Done
+            }));
         }
         Ok(pieces)
     }
 
-    fn end(&mut self, _: bool) -> Result<Vec<Piece>, Fault> {
-        Err(Fault::Cut)
+    fn finish(&mut self, _: bool) -> Result<Vec<ChatChunk>, StreamError> {
+        Err(StreamError::Truncated)
     }
 }
 
-impl Parts {
-    fn call(&mut self, call: &Value) -> Piece {
+impl OllamaDecoder {
+    fn decode_call(&mut self, call: &Value) -> ChatChunk {
         let function = &call["function"];
         let given = match &function["arguments"] {
-            Value::String(written) => arguments(written),
+            Value::String(written) => parse_arguments(written),
             Value::Null => json!({}),
             whole => whole.clone(),
         };
-        let id = text(&call["id"]).unwrap_or_default();
-        self.progress.call(id, text(&function["name"]).unwrap_or_default(), given)
+        let id = non_empty_str(&call["id"]).unwrap_or_default();
+        self.progress.tool_call(id, non_empty_str(&function["name"]).unwrap_or_default(), given)
     }
 }
 

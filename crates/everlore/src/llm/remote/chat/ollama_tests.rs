@@ -1,16 +1,16 @@
 //! Lines as Ollama sends them.
 
 use super::*;
-use crate::llm::chat::{Tokens, ToolCall};
+use crate::llm::chat::{TokenUsage, ToolCall};
 
-fn read(values: &[Value]) -> Result<Vec<Piece>, Fault> {
-    let mut reader = Ollama.reader();
+fn read(values: &[Value]) -> Result<Vec<ChatChunk>, StreamError> {
+    let mut reader = OllamaAdapter.decoder();
     let mut pieces = Vec::new();
     for value in values {
-        pieces.extend(reader.read(value)?);
+        pieces.extend(reader.decode(value)?);
     }
-    if !pieces.iter().any(|piece| matches!(piece, Piece::End { .. })) {
-        pieces.extend(reader.end(false)?);
+    if !pieces.iter().any(|piece| matches!(piece, ChatChunk::End { .. })) {
+        pieces.extend(reader.finish(false)?);
     }
     Ok(pieces)
 }
@@ -33,14 +33,14 @@ fn texts_calls_and_costs_are_read() {
         json!({ "message": { "content": "" }, "done": true, "done_reason": "stop", "prompt_eval_count": 26, "eval_count": 9, "load_duration": 1 }),
     ];
     let call = |id: &str, name: &str, arguments| {
-        Piece::Call(ToolCall { id: id.into(), name: name.into(), arguments })
+        ChatChunk::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments })
     };
-    let tokens = Tokens { read: 26, cached: 0, written: 9 };
+    let tokens = TokenUsage { read: 26, cached: 0, written: 9 };
     let expected = [
-        Piece::Text("好的".into()),
+        ChatChunk::Text("好的".into()),
         call("call_1", "save", json!({"t": "茶"})),
         call("given", "find", json!({"q": 1})),
-        Piece::End { stop: Stop::Calls, tokens },
+        ChatChunk::End { stop: StopReason::ToolCalls, tokens },
     ];
     assert_eq!(read(&values).unwrap(), expected);
 }
@@ -48,25 +48,25 @@ fn texts_calls_and_costs_are_read() {
 #[test]
 fn an_error_and_a_missing_end_are_faults() {
     let error = json!({ "error": "model runner has unexpectedly stopped" });
-    assert_eq!(read(std::slice::from_ref(&error)), Err(Fault::Told(error)));
-    assert_eq!(read(&[part(&json!({ "content": "half" }))]), Err(Fault::Cut));
+    assert_eq!(read(std::slice::from_ref(&error)), Err(StreamError::Provider(error)));
+    assert_eq!(read(&[part(&json!({ "content": "half" }))]), Err(StreamError::Truncated));
 }
 
 #[test]
 fn messages_name_the_tool_and_give_objects() {
     let calls = vec![ToolCall { id: "x".into(), name: "f".into(), arguments: Value::Null }];
     assert_eq!(
-        message(&Message::Assistant { text: String::new(), calls }),
+        message_json(&ChatMessage::Assistant { text: String::new(), calls }),
         json!({ "role": "assistant", "content": "", "tool_calls": [{ "function": { "name": "f", "arguments": {} } }] })
     );
     let result =
-        Message::Tool { call: "x".into(), name: "f".into(), text: "r".into(), failed: false };
-    assert_eq!(message(&result), json!({ "role": "tool", "tool_name": "f", "content": "r" }));
+        ChatMessage::Tool { call: "x".into(), name: "f".into(), text: "r".into(), failed: false };
+    assert_eq!(message_json(&result), json!({ "role": "tool", "tool_name": "f", "content": "r" }));
 }
 
 #[test]
 fn the_address_may_be_that_of_its_paths() {
     for given in ["http://h:11434", "http://h:11434/", "http://h:11434/v1", "http://h:11434/api/"] {
-        assert_eq!(Ollama.base(given), "http://h:11434");
+        assert_eq!(OllamaAdapter.base_url(given), "http://h:11434");
     }
 }

@@ -3,26 +3,29 @@
 use serde_json::{Value, json};
 
 use super::{
-    lines::Framing,
-    thinking::Thinking,
-    wire::{Fault, Progress, Question, Reader, Wire, arguments, names, number, text},
+    adapter::{
+        ChatAdapter, ChunkDecoder, RequestParams, StreamError, StreamProgress, collect_names,
+        count_or_zero, non_empty_str, parse_arguments,
+    },
+    framing::Framing,
+    thinking::ThinkingFilter,
 };
 use crate::{
-    config::Secret,
+    config::SecretString,
     llm::{
-        chat::{Message, Piece, Stop, ToolCall},
-        http::{Header, bearer},
-        trouble::Trouble,
+        chat::{ChatChunk, ChatMessage, StopReason, ToolCall},
+        http_client::{HeaderPair, bearer_header},
+        remote_error::RemoteError,
     },
 };
 
 /// Where some servers tell what a model thought; a few want it back with every message.
-const THOUGHTS: &str = "reasoning_content";
+const REASONING_FIELD: &str = "reasoning_content";
 
-pub(super) struct Openai;
+pub(super) struct OpenaiAdapter;
 
-impl Wire for Openai {
-    fn base(&self, given: &str) -> String {
+impl ChatAdapter for OpenaiAdapter {
+    fn base_url(&self, given: &str) -> String {
         let base = given.trim_end_matches('/');
         base.strip_suffix("/chat/completions").unwrap_or(base).to_owned()
     }
@@ -31,26 +34,30 @@ impl Wire for Openai {
         "/chat/completions".to_owned()
     }
 
-    fn headers(&self, key: &Secret) -> Result<Vec<Header>, Trouble> {
-        let key = (!key.reveal().is_empty()).then(|| bearer(key)).transpose()?;
+    fn headers(&self, key: &SecretString) -> Result<Vec<HeaderPair>, RemoteError> {
+        let key = (!key.reveal().is_empty()).then(|| bearer_header(key)).transpose()?;
         Ok(key.into_iter().collect())
     }
 
-    fn body(&self, question: &Question<'_>) -> Value {
+    fn request_body(&self, question: &RequestParams<'_>) -> Value {
         let request = question.request;
         let mut body =
-            json!({ "model": question.model, "messages": messages(question), "stream": true });
-        question.set(&mut body, "stream_options", Some(json!({ "include_usage": true })));
-        question.set(&mut body, "temperature", question.temperature.map(|given| json!(given)));
+            json!({ "model": question.model, "messages": messages_json(question), "stream": true });
+        question.set_field(&mut body, "stream_options", Some(json!({ "include_usage": true })));
+        question.set_field(
+            &mut body,
+            "temperature",
+            question.temperature.map(|given| json!(given)),
+        );
         // The older name is the one that all servers knew first; OpenAI's newer models know the other one only.
-        let limit = if question.learned.contains("max_tokens") {
+        let limit = if question.field_quirks.contains("max_tokens") {
             "max_completion_tokens"
         } else {
             "max_tokens"
         };
-        question.set(&mut body, limit, question.max_tokens.map(|most| json!(most)));
+        question.set_field(&mut body, limit, question.max_tokens.map(|most| json!(most)));
         let format = request.json.then(|| json!({ "type": "json_object" }));
-        question.set(&mut body, "response_format", format);
+        question.set_field(&mut body, "response_format", format);
         if !request.tools.is_empty() {
             body["tools"] = request
                 .tools
@@ -64,38 +71,38 @@ impl Wire for Openai {
         body
     }
 
-    fn optional(&self) -> &'static [&'static str] {
+    fn optional_fields(&self) -> &'static [&'static str] {
         &["stream_options", "max_completion_tokens", "max_tokens", "temperature", "response_format"]
     }
 
-    fn wanted(&self) -> &'static [&'static str] {
-        &[THOUGHTS]
+    fn nonstandard_fields(&self) -> &'static [&'static str] {
+        &[REASONING_FIELD]
     }
 
     fn framing(&self) -> Framing {
         Framing::Events
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
-        Box::<Chunks>::default()
+    fn decoder(&self) -> Box<dyn ChunkDecoder> {
+        Box::<OpenaiDecoder>::default()
     }
 
     fn models_path(&self) -> &'static str {
         "/models"
     }
 
-    fn models(&self, list: &Value) -> Vec<String> {
-        names(&list["data"], "id")
+    fn parse_model_names(&self, list: &Value) -> Vec<String> {
+        collect_names(&list["data"], "id")
     }
 }
 
-fn messages(question: &Question<'_>) -> Vec<Value> {
-    let system = question.system();
+fn messages_json(question: &RequestParams<'_>) -> Vec<Value> {
+    let system = question.system_prompt();
     let system = (!system.is_empty()).then(|| json!({ "role": "system", "content": system }));
     let said = question.request.messages.iter().map(|said| {
-        let mut sent = message(said);
-        if sent["role"] == "assistant" && question.learned.contains(THOUGHTS) {
-            with_thoughts(&mut sent);
+        let mut sent = message_json(said);
+        if sent["role"] == "assistant" && question.field_quirks.contains(REASONING_FIELD) {
+            add_reasoning_placeholder(&mut sent);
         }
         sent
     });
@@ -103,30 +110,30 @@ fn messages(question: &Question<'_>) -> Vec<Value> {
 }
 
 /// Thoughts are not kept, so it is said that there were some. A server that wants them wants a text too.
-fn with_thoughts(message: &mut Value) {
-    message[THOUGHTS] = json!("(left out)");
+fn add_reasoning_placeholder(message: &mut Value) {
+    message[REASONING_FIELD] = json!("(left out)");
     if message["content"].is_null() {
         message["content"] = json!("");
     }
 }
 
-fn message(message: &Message) -> Value {
+fn message_json(message: &ChatMessage) -> Value {
     match message {
-        Message::User { text } => json!({ "role": "user", "content": text }),
-        Message::Assistant { text, calls } if calls.is_empty() => {
+        ChatMessage::User { text } => json!({ "role": "user", "content": text }),
+        ChatMessage::Assistant { text, calls } if calls.is_empty() => {
             json!({ "role": "assistant", "content": text })
         }
-        Message::Assistant { text, calls } => {
+        ChatMessage::Assistant { text, calls } => {
             let content = if text.is_empty() { Value::Null } else { json!(text) };
-            json!({ "role": "assistant", "content": content, "tool_calls": calls.iter().map(call).collect::<Vec<_>>() })
+            json!({ "role": "assistant", "content": content, "tool_calls": calls.iter().map(tool_call_json).collect::<Vec<_>>() })
         }
-        Message::Tool { call, text, .. } => {
+        ChatMessage::Tool { call, text, .. } => {
             json!({ "role": "tool", "tool_call_id": call, "content": text })
         }
     }
 }
 
-fn call(call: &ToolCall) -> Value {
+fn tool_call_json(call: &ToolCall) -> Value {
     let arguments = match &call.arguments {
         Value::String(written) => written.clone(),
         object => object.to_string(),
@@ -136,75 +143,83 @@ fn call(call: &ToolCall) -> Value {
 
 /// An answer in chunks.
 #[derive(Default)]
-struct Chunks {
-    progress: Progress,
-    thinking: Thinking,
-    calls: Vec<Growing>,
+struct OpenaiDecoder {
+    progress: StreamProgress,
+    thinking: ThinkingFilter,
+    calls: Vec<PartialToolCall>,
 }
 
 /// A call that comes in pieces.
-struct Growing {
+struct PartialToolCall {
     index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
 }
 
-impl Reader for Chunks {
-    fn read(&mut self, value: &Value) -> Result<Vec<Piece>, Fault> {
+impl ChunkDecoder for OpenaiDecoder {
+    fn decode(&mut self, value: &Value) -> Result<Vec<ChatChunk>, StreamError> {
         if !value["error"].is_null() || value["object"] == "error" {
-            return Err(Fault::Told(value.clone()));
+            return Err(StreamError::Provider(value.clone()));
         }
-        self.note_usage(&value["usage"]);
+        self.record_usage(&value["usage"]);
         let choice = &value["choices"][0];
         // A server that does not stream says everything at once, in a message.
         let said = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
-        let mut pieces: Vec<Piece> = self.texts(said).into_iter().map(Piece::Text).collect();
+        let mut pieces: Vec<ChatChunk> =
+            self.text_parts(said).into_iter().map(ChatChunk::Text).collect();
         for part in said["tool_calls"].as_array().into_iter().flatten() {
-            self.grow(part);
+            self.merge_call_delta(part);
         }
-        self.note_stop(text(&choice["finish_reason"]))?;
-        if text(&said["refusal"]).is_some() {
-            self.progress.stop = Some(Stop::Refused);
+        self.record_stop_reason(non_empty_str(&choice["finish_reason"]))?;
+        if non_empty_str(&said["refusal"]).is_some() {
+            self.progress.stop = Some(StopReason::Refused);
         }
-        pieces.retain(|piece| *piece != Piece::Text(String::new()));
+        pieces.retain(|piece| *piece != ChatChunk::Text(String::new()));
         Ok(pieces)
     }
 
-    fn end(&mut self, said: bool) -> Result<Vec<Piece>, Fault> {
+    fn finish(&mut self, said: bool) -> Result<Vec<ChatChunk>, StreamError> {
         let stop = match self.progress.stop {
             Some(stop) => stop,
-            None if said => Stop::Done,
-            None => return Err(Fault::Cut),
+            None if said => StopReason::Done,
+            None => return Err(StreamError::Truncated),
         };
-        let mut pieces: Vec<Piece> = self.thinking.rest().map(Piece::Text).into_iter().collect();
+        let mut pieces: Vec<ChatChunk> =
+            self.thinking.flush().map(ChatChunk::Text).into_iter().collect();
         for call in std::mem::take(&mut self.calls) {
-            pieces.push(self.progress.call(&call.id, &call.name, arguments(&call.arguments)));
+            pieces.push(self.progress.tool_call(
+                &call.id,
+                &call.name,
+                parse_arguments(&call.arguments),
+            ));
         }
-        pieces.push(self.progress.end(stop));
+        pieces.push(self.progress.end_chunk(stop));
         Ok(pieces)
     }
 }
 
-impl Chunks {
+impl OpenaiDecoder {
     /// What is said in words: as a text, or in parts that say of what kind they are. Thoughts are left out.
-    fn texts(&mut self, said: &Value) -> Vec<String> {
+    fn text_parts(&mut self, said: &Value) -> Vec<String> {
         let parts = match &said["content"] {
-            Value::Array(parts) => parts.iter().filter_map(|part| text(&part["text"])).collect(),
-            content => text(content).into_iter().collect::<Vec<_>>(),
+            Value::Array(parts) => {
+                parts.iter().filter_map(|part| non_empty_str(&part["text"])).collect()
+            }
+            content => non_empty_str(content).into_iter().collect::<Vec<_>>(),
         };
         parts
             .into_iter()
-            .chain(text(&said["refusal"]))
-            .map(|part| self.thinking.without(part))
+            .chain(non_empty_str(&said["refusal"]))
+            .map(|part| self.thinking.filter(part))
             .collect()
     }
 
     /// Adds a piece of a call to the call it belongs to: by number, by id, or to the last one.
-    fn grow(&mut self, part: &Value) {
-        let (index, id) = (part["index"].as_u64(), text(&part["id"]).unwrap_or_default());
+    fn merge_call_delta(&mut self, part: &Value) {
+        let (index, id) = (part["index"].as_u64(), non_empty_str(&part["id"]).unwrap_or_default());
         let function = &part["function"];
-        let name = text(&function["name"]).unwrap_or_default();
+        let name = non_empty_str(&function["name"]).unwrap_or_default();
         let known = match index {
             // Some servers count every call as the first.
             Some(_) => self.calls.iter_mut().rev().find(|call| {
@@ -218,7 +233,7 @@ impl Chunks {
             Some(call) => call,
             None => {
                 let (id, name) = (String::new(), String::new());
-                self.calls.push(Growing { index, id, name, arguments: String::new() });
+                self.calls.push(PartialToolCall { index, id, name, arguments: String::new() });
                 let last = self.calls.len() - 1;
                 &mut self.calls[last]
             }
@@ -237,27 +252,29 @@ impl Chunks {
         }
     }
 
-    fn note_usage(&mut self, usage: &Value) {
+    fn record_usage(&mut self, usage: &Value) {
         if !usage.is_object() {
             return;
         }
         let tokens = &mut self.progress.tokens;
-        tokens.read = number(&usage["prompt_tokens"]);
-        tokens.written = number(&usage["completion_tokens"]);
-        tokens.cached = number(&usage["prompt_tokens_details"]["cached_tokens"])
-            .max(number(&usage["prompt_cache_hit_tokens"]));
+        tokens.read = count_or_zero(&usage["prompt_tokens"]);
+        tokens.written = count_or_zero(&usage["completion_tokens"]);
+        tokens.cached = count_or_zero(&usage["prompt_tokens_details"]["cached_tokens"])
+            .max(count_or_zero(&usage["prompt_cache_hit_tokens"]));
     }
 
-    fn note_stop(&mut self, reason: Option<&str>) -> Result<(), Fault> {
+    fn record_stop_reason(&mut self, reason: Option<&str>) -> Result<(), StreamError> {
         self.progress.stop = match reason {
             None => return Ok(()),
             // A refusal in words ends like any answer.
-            Some(_) if self.progress.stop == Some(Stop::Refused) => return Ok(()),
-            Some("length" | "max_tokens") => Some(Stop::Length),
-            Some("tool_calls" | "function_call") => Some(Stop::Calls),
-            Some("content_filter") => Some(Stop::Refused),
-            Some("insufficient_system_resource" | "error" | "abort") => return Err(Fault::Cut),
-            Some(_) => Some(Stop::Done),
+            Some(_) if self.progress.stop == Some(StopReason::Refused) => return Ok(()),
+            Some("length" | "max_tokens") => Some(StopReason::Length),
+            Some("tool_calls" | "function_call") => Some(StopReason::ToolCalls),
+            Some("content_filter") => Some(StopReason::Refused),
+            Some("insufficient_system_resource" | "error" | "abort") => {
+                return Err(StreamError::Truncated);
+            }
+            Some(_) => Some(StopReason::Done),
         };
         Ok(())
     }

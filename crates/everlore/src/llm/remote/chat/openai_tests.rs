@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::llm::chat::{ChatRequest, ChatTool, Tokens};
+use crate::llm::chat::{ChatRequest, ChatTool, TokenUsage};
 
 /// What a reader makes of values, up to the end of the stream.
-fn read(values: &[Value], said: bool) -> Result<Vec<Piece>, Fault> {
-    let mut reader = Openai.reader();
+fn read(values: &[Value], said: bool) -> Result<Vec<ChatChunk>, StreamError> {
+    let mut reader = OpenaiAdapter.decoder();
     let mut pieces = Vec::new();
     for value in values {
-        pieces.extend(reader.read(value)?);
+        pieces.extend(reader.decode(value)?);
     }
-    pieces.extend(reader.end(said)?);
+    pieces.extend(reader.finish(said)?);
     Ok(pieces)
 }
 
@@ -24,9 +24,11 @@ fn finish(reason: &str) -> Value {
     json!({ "choices": [{ "delta": {}, "finish_reason": reason }] })
 }
 
-fn calls(pieces: &[Piece]) -> Vec<(String, String, Value)> {
-    let call = |piece: &Piece| match piece {
-        Piece::Call(call) => Some((call.id.clone(), call.name.clone(), call.arguments.clone())),
+fn calls(pieces: &[ChatChunk]) -> Vec<(String, String, Value)> {
+    let call = |piece: &ChatChunk| match piece {
+        ChatChunk::ToolCall(call) => {
+            Some((call.id.clone(), call.name.clone(), call.arguments.clone()))
+        }
         _ => None,
     };
     pieces.iter().filter_map(call).collect()
@@ -55,7 +57,7 @@ fn pieces_of_two_calls_are_put_together_by_their_number() {
         ("b".into(), "find".into(), json!({"q": 1})),
     ];
     assert_eq!(calls(&pieces), expected);
-    assert!(matches!(pieces[2], Piece::End { stop: Stop::Calls, .. }));
+    assert!(matches!(pieces[2], ChatChunk::End { stop: StopReason::ToolCalls, .. }));
 }
 
 #[test]
@@ -72,7 +74,10 @@ fn calls_without_numbers_or_ids_are_told_apart_all_the_same() {
         ("call_2".into(), "find".into(), json!({})),
     ];
     assert_eq!(calls(&pieces), expected);
-    assert!(matches!(pieces[2], Piece::End { stop: Stop::Calls, .. }), "whatever its reason says");
+    assert!(
+        matches!(pieces[2], ChatChunk::End { stop: StopReason::ToolCalls, .. }),
+        "whatever its reason says"
+    );
 
     // Every call numbered 0, and each with an id of its own.
     let values = [
@@ -113,9 +118,9 @@ fn thoughts_gaps_and_unknown_fields_are_passed_over() {
         json!({ "choices": [], "usage": null }),
     ];
     let pieces = read(&values, false).unwrap();
-    let said = [Piece::Text("好".into()), Piece::Text("的".into())];
+    let said = [ChatChunk::Text("好".into()), ChatChunk::Text("的".into())];
     assert_eq!(pieces[..2], said);
-    assert_eq!(pieces[2], Piece::End { stop: Stop::Done, tokens: Tokens::default() });
+    assert_eq!(pieces[2], ChatChunk::End { stop: StopReason::Done, tokens: TokenUsage::default() });
 }
 
 #[test]
@@ -127,43 +132,43 @@ fn costs_are_read_in_both_dialects_and_the_last_ones_hold() {
             json!({ "choices": [], "usage": usage }),
         ];
         match read(&values, true).unwrap().pop() {
-            Some(Piece::End { tokens, .. }) => tokens,
+            Some(ChatChunk::End { tokens, .. }) => tokens,
             other => panic!("{other:?}"),
         }
     };
     let usage = json!({ "prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": { "cached_tokens": 3 } });
-    assert_eq!(cost(usage), Tokens { read: 9, cached: 3, written: 4 });
+    assert_eq!(cost(usage), TokenUsage { read: 9, cached: 3, written: 4 });
     let usage = json!({ "prompt_tokens": 9, "completion_tokens": 4, "prompt_cache_hit_tokens": 5 });
-    assert_eq!(cost(usage), Tokens { read: 9, cached: 5, written: 4 });
+    assert_eq!(cost(usage), TokenUsage { read: 9, cached: 5, written: 4 });
 }
 
 #[test]
 fn each_reason_to_stop_is_understood() {
     let stop = |reason: &str| match read(&[finish(reason)], false).map(|mut pieces| pieces.pop()) {
-        Ok(Some(Piece::End { stop, .. })) => Ok(stop),
+        Ok(Some(ChatChunk::End { stop, .. })) => Ok(stop),
         Ok(other) => panic!("{other:?}"),
         Err(fault) => Err(fault),
     };
-    assert_eq!(stop("stop"), Ok(Stop::Done));
-    assert_eq!(stop("eos"), Ok(Stop::Done));
-    assert_eq!(stop("length"), Ok(Stop::Length));
-    assert_eq!(stop("content_filter"), Ok(Stop::Refused));
-    assert_eq!(stop("insufficient_system_resource"), Err(Fault::Cut));
+    assert_eq!(stop("stop"), Ok(StopReason::Done));
+    assert_eq!(stop("eos"), Ok(StopReason::Done));
+    assert_eq!(stop("length"), Ok(StopReason::Length));
+    assert_eq!(stop("content_filter"), Ok(StopReason::Refused));
+    assert_eq!(stop("insufficient_system_resource"), Err(StreamError::Truncated));
     let refusal = [delta(&json!({ "refusal": "no" })), finish("stop")];
     let pieces = read(&refusal, true).unwrap();
-    assert_eq!(pieces[0], Piece::Text("no".into()));
-    assert!(matches!(pieces[1], Piece::End { stop: Stop::Refused, .. }));
+    assert_eq!(pieces[0], ChatChunk::Text("no".into()));
+    assert!(matches!(pieces[1], ChatChunk::End { stop: StopReason::Refused, .. }));
 }
 
 #[test]
 fn a_stream_that_never_said_why_it_stopped_was_cut_unless_it_said_that_it_ended() {
     let values = [delta(&json!({ "content": "half" }))];
-    assert_eq!(read(&values, false), Err(Fault::Cut));
+    assert_eq!(read(&values, false), Err(StreamError::Truncated));
     assert_eq!(read(&values, true).unwrap().len(), 2);
     let bare = json!({ "object": "error", "message": "too long", "code": 400 });
-    assert_eq!(read(std::slice::from_ref(&bare), true), Err(Fault::Told(bare)));
+    assert_eq!(read(std::slice::from_ref(&bare), true), Err(StreamError::Provider(bare)));
     let error = json!({ "error": { "message": "upstream", "code": 502 }, "choices": [] });
-    assert_eq!(read(std::slice::from_ref(&error), true), Err(Fault::Told(error)));
+    assert_eq!(read(std::slice::from_ref(&error), true), Err(StreamError::Provider(error)));
 }
 
 #[test]
@@ -175,9 +180,14 @@ fn a_question_is_written_as_the_protocol_wants_it() {
     let request = ChatRequest {
         system: "S".into(),
         messages: vec![
-            Message::User { text: "q".into() },
-            Message::Assistant { text, calls },
-            Message::Tool { call: "a".into(), name: "f".into(), text: "r".into(), failed: false },
+            ChatMessage::User { text: "q".into() },
+            ChatMessage::Assistant { text, calls },
+            ChatMessage::Tool {
+                call: "a".into(),
+                name: "f".into(),
+                text: "r".into(),
+                failed: false,
+            },
         ],
         tools: vec![ChatTool {
             name: "f".into(),
@@ -187,12 +197,12 @@ fn a_question_is_written_as_the_protocol_wants_it() {
         ..ChatRequest::default()
     };
     let learned = BTreeSet::new();
-    let question = Question {
+    let question = RequestParams {
         model: "m",
         request: &request,
         temperature: None,
         max_tokens: None,
-        learned: &learned,
+        field_quirks: &learned,
     };
     let expected = json!({
         "model": "m",
@@ -208,11 +218,11 @@ fn a_question_is_written_as_the_protocol_wants_it() {
         ],
         "tools": [{ "type": "function", "function": { "name": "f", "description": "d", "parameters": { "type": "object" } } }],
     });
-    assert_eq!(Openai.body(&question), expected);
+    assert_eq!(OpenaiAdapter.request_body(&question), expected);
 }
 
 #[test]
 fn the_address_may_be_that_of_the_path() {
-    assert_eq!(Openai.base("http://h/v1/chat/completions/"), "http://h/v1");
-    assert_eq!(Openai.base("http://h/v1"), "http://h/v1");
+    assert_eq!(OpenaiAdapter.base_url("http://h/v1/chat/completions/"), "http://h/v1");
+    assert_eq!(OpenaiAdapter.base_url("http://h/v1"), "http://h/v1");
 }

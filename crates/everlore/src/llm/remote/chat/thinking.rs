@@ -1,19 +1,19 @@
 //! Thoughts that a server leaves in the text of an answer: they are no part of it.
 
 /// How models of several families mark them.
-const OPEN: &str = "<think>";
-const CLOSE: &str = "</think>";
+const OPEN_TAG: &str = "<think>";
+const CLOSE_TAG: &str = "</think>";
 
 /// Leaves out thoughts at the beginning of an answer, however the text is cut.
 #[derive(Debug, Default)]
-pub(super) struct Thinking {
-    state: State,
+pub(super) struct ThinkingFilter {
+    state: ThinkingState,
     /// What may still become a mark.
-    held: String,
+    pending: String,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ThinkingState {
     /// Nothing but space came so far.
     #[default]
     Start,
@@ -23,49 +23,53 @@ enum State {
     Answer,
 }
 
-impl Thinking {
+impl ThinkingFilter {
     /// What of `more` is part of the answer.
-    pub(super) fn without(&mut self, more: &str) -> String {
-        self.held += more;
-        if self.state == State::Start {
-            self.begin();
+    pub(super) fn filter(&mut self, more: &str) -> String {
+        self.pending += more;
+        if self.state == ThinkingState::Start {
+            self.detect_open_tag();
         }
-        if self.state == State::Inside {
-            self.skip();
+        if self.state == ThinkingState::Inside {
+            self.skip_thinking();
         }
-        if self.state == State::After {
-            self.held = self.held.trim_start().to_owned();
-            if !self.held.is_empty() {
-                self.state = State::Answer;
+        if self.state == ThinkingState::After {
+            self.pending = self.pending.trim_start().to_owned();
+            if !self.pending.is_empty() {
+                self.state = ThinkingState::Answer;
             }
         }
-        if self.state == State::Answer { std::mem::take(&mut self.held) } else { String::new() }
+        if self.state == ThinkingState::Answer {
+            std::mem::take(&mut self.pending)
+        } else {
+            String::new()
+        }
     }
 
     /// What was held back when the answer ended.
-    pub(super) fn rest(&mut self) -> Option<String> {
-        let held = std::mem::take(&mut self.held);
-        (self.state == State::Start && !held.is_empty()).then_some(held)
+    pub(super) fn flush(&mut self) -> Option<String> {
+        let held = std::mem::take(&mut self.pending);
+        (self.state == ThinkingState::Start && !held.is_empty()).then_some(held)
     }
 
-    fn begin(&mut self) {
-        let said = self.held.trim_start();
-        if let Some(thoughts) = said.strip_prefix(OPEN) {
-            (self.state, self.held) = (State::Inside, thoughts.to_owned());
-        } else if !OPEN.starts_with(said) {
-            self.state = State::Answer;
+    fn detect_open_tag(&mut self) {
+        let said = self.pending.trim_start();
+        if let Some(thoughts) = said.strip_prefix(OPEN_TAG) {
+            (self.state, self.pending) = (ThinkingState::Inside, thoughts.to_owned());
+        } else if !OPEN_TAG.starts_with(said) {
+            self.state = ThinkingState::Answer;
         }
     }
 
-    fn skip(&mut self) {
-        if let Some((_, after)) = self.held.split_once(CLOSE) {
-            (self.state, self.held) = (State::After, after.to_owned());
+    fn skip_thinking(&mut self) {
+        if let Some((_, after)) = self.pending.split_once(CLOSE_TAG) {
+            (self.state, self.pending) = (ThinkingState::After, after.to_owned());
             return;
         }
         // Only the last few bytes may be the beginning of the mark.
-        let from = self.held.len().saturating_sub(CLOSE.len() - 1);
-        let from = (from..=self.held.len()).find(|at| self.held.is_char_boundary(*at));
-        self.held = self.held.split_off(from.unwrap_or(0));
+        let from = self.pending.len().saturating_sub(CLOSE_TAG.len() - 1);
+        let from = (from..=self.pending.len()).find(|at| self.pending.is_char_boundary(*at));
+        self.pending = self.pending.split_off(from.unwrap_or(0));
     }
 }
 
@@ -74,9 +78,9 @@ mod tests {
     use super::*;
 
     fn said(pieces: &[&str]) -> String {
-        let mut thinking = Thinking::default();
-        let mut said: String = pieces.iter().map(|piece| thinking.without(piece)).collect();
-        said.extend(thinking.rest());
+        let mut thinking = ThinkingFilter::default();
+        let mut said: String = pieces.iter().map(|piece| thinking.filter(piece)).collect();
+        said.extend(thinking.flush());
         said
     }
 

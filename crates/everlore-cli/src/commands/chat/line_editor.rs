@@ -1,0 +1,263 @@
+//! Reading lines from a terminal: editing, history, several lines, completion of commands.
+//!
+//! The editor waits on a thread of its own, so that what runs in the background goes on meanwhile.
+
+use std::{
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+};
+
+use everlore::text::secrets::mask;
+use rustyline::{
+    CompletionType, Config, Context, Editor, Helper, Result as LineResult,
+    completion::Completer,
+    error::ReadlineError,
+    highlight::Highlighter,
+    hint::Hinter,
+    history::{History, MemHistory},
+    validate::{ValidationContext, ValidationResult, Validator},
+};
+use tokio::sync::oneshot;
+
+use crate::{
+    cli_context::private_file,
+    error::{CliError, Result},
+};
+
+/// Lines that are kept between conversations: enough to find last week's question.
+const MAX_HISTORY_LINES: usize = 1_000;
+
+/// What was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LineInput {
+    /// A message, which may have several lines.
+    Line(String),
+    /// Ctrl+C.
+    Interrupted,
+    /// Ctrl+D, or the end of the input.
+    End,
+}
+
+/// Where a line is asked for.
+pub(crate) struct LineEditor {
+    requests: mpsc::Sender<LineRequest>,
+}
+
+struct LineRequest {
+    prompt: String,
+    initial: String,
+    reply: oneshot::Sender<Result<LineInput>>,
+}
+
+/// The file in a home that keeps what was typed.
+const HISTORY_FILE: &str = "chat_history.jsonl";
+
+/// Where lines are kept.
+pub(crate) struct HistoryFile {
+    /// The file; only the user may read it.
+    path: PathBuf,
+    /// Whether secrets are masked in it.
+    mask_secrets: bool,
+}
+
+impl LineEditor {
+    /// An editor that completes these words at the beginning of a line and keeps what is typed in a file.
+    pub(crate) fn new(words: &'static [&'static str], history: Option<HistoryFile>) -> Self {
+        let (requests, pending) = mpsc::channel();
+        thread::spawn(move || serve_requests(&pending, words, history.as_ref()));
+        Self { requests }
+    }
+
+    /// Asks for a line.
+    pub(crate) async fn read_line(&self, prompt: &str) -> Result<LineInput> {
+        self.read_line_with(prompt, "").await
+    }
+
+    /// Asks for a line that begins with something to be changed.
+    pub(crate) async fn read_line_with(&self, prompt: &str, initial: &str) -> Result<LineInput> {
+        let (answer, read) = oneshot::channel();
+        let (prompt, initial) = (prompt.to_owned(), initial.to_owned());
+        let gone = || CliError::new("io", "the terminal cannot be read", "start again");
+        self.requests.send(LineRequest { prompt, initial, reply: answer }).map_err(|_| gone())?;
+        read.await.map_err(|_| gone())?
+    }
+}
+
+fn serve_requests(
+    requests: &mpsc::Receiver<LineRequest>,
+    words: &'static [&'static str],
+    history: Option<&HistoryFile>,
+) {
+    let config = Config::builder().completion_type(CompletionType::List).auto_add_history(false);
+    let config = match config.max_history_size(MAX_HISTORY_LINES) {
+        Ok(config) => config.build(),
+        Err(_) => Config::default(),
+    };
+    let known = history.map(HistoryFile::read_lines).unwrap_or_default();
+    let mut lines = MemHistory::with_config(&config);
+    for line in &known {
+        // A line that cannot be kept is one that cannot be found again, no more.
+        let _ = lines.add(line);
+    }
+    let mut editor = Editor::with_history(config, lines);
+    if let Ok(editor) = &mut editor {
+        editor.set_helper(Some(CommandCompleter(words)));
+    }
+    while let Ok(LineRequest { prompt, initial, reply: answer }) = requests.recv() {
+        let read = match &mut editor {
+            Ok(editor) => edit_line(editor, &prompt, &initial, history),
+            Err(error) => Err(CliError::io("the terminal", io::Error::other(error.to_string()))),
+        };
+        if answer.send(read).is_err() {
+            return;
+        }
+    }
+}
+
+fn edit_line(
+    editor: &mut Editor<CommandCompleter, MemHistory>,
+    prompt: &str,
+    initial: &str,
+    history: Option<&HistoryFile>,
+) -> Result<LineInput> {
+    let read = match initial {
+        "" => editor.readline(prompt),
+        initial => editor.readline_with_initial(prompt, (initial, "")),
+    };
+    match read {
+        Ok(line) => {
+            let line = line.replace("\\\n", "\n");
+            if let Some(history) = history.filter(|_| !line.trim().is_empty()) {
+                let _ = editor.add_history_entry(&line);
+                if let Err(error) = history.append_line(&line) {
+                    tracing::warn!(%error, "a line could not be kept");
+                }
+            }
+            Ok(LineInput::Line(line))
+        }
+        Err(ReadlineError::Interrupted) => Ok(LineInput::Interrupted),
+        Err(ReadlineError::Eof) => Ok(LineInput::End),
+        Err(ReadlineError::Io(error)) => Err(CliError::io("reading the terminal", error)),
+        Err(error) => {
+            Err(CliError::io("reading the terminal", io::Error::other(error.to_string())))
+        }
+    }
+}
+
+impl HistoryFile {
+    /// That of a home.
+    pub(crate) fn in_home(home: &Path, mask_secrets: bool) -> Self {
+        Self { path: home.join(HISTORY_FILE), mask_secrets }
+    }
+
+    /// The lines that were kept, the oldest first.
+    fn read_lines(&self) -> Vec<String> {
+        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        let mut lines: Vec<String> =
+            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        if lines.len() > MAX_HISTORY_LINES * 2 {
+            lines.drain(..lines.len() - MAX_HISTORY_LINES);
+            if let Err(error) = rewrite_file(&self.path, &lines) {
+                tracing::warn!(%error, "the file of lines could not be shortened");
+            }
+        }
+        lines
+    }
+
+    /// Removes the lines that said what was forgotten.
+    pub(crate) fn forget(&self, said: &[String]) -> Result<()> {
+        let mut lines = self.read_lines();
+        let before = lines.len();
+        lines.retain(|line| !said.iter().any(|said| said.trim() == line.trim()));
+        match lines.len() == before {
+            true => Ok(()),
+            false => rewrite_file(&self.path, &lines)
+                .map_err(|error| CliError::io(self.path.display().to_string(), error)),
+        }
+    }
+
+    /// Adds a line, without the secrets in it.
+    fn append_line(&self, line: &str) -> io::Result<()> {
+        let masked = if self.mask_secrets { mask(line).0 } else { line.into() };
+        let mut file = private_file().append(true).create(true).open(&self.path)?;
+        writeln!(file, "{}", serde_json::Value::from(&*masked))
+    }
+}
+
+fn rewrite_file(path: &Path, lines: &[String]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    for line in lines {
+        writeln!(file, "{}", serde_json::Value::from(line.as_str()))?;
+    }
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// The words that are completed; a line that ends with a backslash goes on.
+struct CommandCompleter(&'static [&'static str]);
+
+impl Helper for CommandCompleter {}
+impl Hinter for CommandCompleter {
+    type Hint = String;
+}
+impl Highlighter for CommandCompleter {}
+
+impl Validator for CommandCompleter {
+    fn validate(&self, typed: &mut ValidationContext<'_>) -> LineResult<ValidationResult> {
+        Ok(match typed.input().ends_with('\\') {
+            true => ValidationResult::Incomplete,
+            false => ValidationResult::Valid(None),
+        })
+    }
+}
+
+impl Completer for CommandCompleter {
+    type Candidate = String;
+
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &Context<'_>,
+    ) -> LineResult<(usize, Vec<Self::Candidate>)> {
+        let fits = |word: &&&str| !line.is_empty() && word.starts_with(&line[..at]);
+        Ok((0, self.0.iter().filter(fits).map(ToString::to_string).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kept_lines_come_back_without_their_secrets() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = HistoryFile { path: folder.path().join("lines"), mask_secrets: true };
+        file.append_line("two\nlines").unwrap();
+        file.append_line("我的密码是 hunter2-Xk92!").unwrap();
+        let lines = file.read_lines();
+        assert_eq!(lines[0], "two\nlines");
+        assert!(!lines[1].contains("hunter2"), "{lines:?}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&file.path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_long_history_is_shortened_to_its_latest_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = HistoryFile { path: folder.path().join("lines"), mask_secrets: true };
+        let many: Vec<String> =
+            (0..MAX_HISTORY_LINES * 2 + 5).map(|n| format!("line {n}")).collect();
+        rewrite_file(&file.path, &many).unwrap();
+        assert_eq!(file.read_lines().len(), MAX_HISTORY_LINES);
+        assert_eq!(file.read_lines().last(), many.last());
+        assert_eq!(fs::read_to_string(&file.path).unwrap().lines().count(), MAX_HISTORY_LINES);
+    }
+}

@@ -1,0 +1,85 @@
+//! Options that say which memories are meant, and how their values are read.
+
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
+use everlore::{Kind, Status, store::MemoryFilter};
+
+use crate::times::{TimeSpec, parse_time_spec};
+
+/// Which memories are meant.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FilterArgs {
+    /// Only memories of this kind; may be repeated
+    #[arg(long, value_name = "KIND", value_parser = kind_parser())]
+    kind: Vec<Kind>,
+    /// Only memories with this tag; may be repeated, then all of them are needed
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Only memories with this status
+    #[arg(long, value_name = "STATUS", value_enum, default_value_t)]
+    status: StatusChoice,
+    /// Only memories of this time or later, such as 2023-05-08 or 2023-05-08T13:56
+    #[arg(long, value_name = "TIME", value_parser = parse_time_spec)]
+    since: Option<TimeSpec>,
+    /// Only memories before this time; a day is included
+    #[arg(long, value_name = "TIME", value_parser = parse_time_spec)]
+    until: Option<TimeSpec>,
+    /// Only memories of this conversation
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+}
+
+/// A status, or any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum StatusChoice {
+    /// What holds now
+    #[default]
+    Active,
+    /// What was put away
+    Archived,
+    /// What a newer memory replaced
+    Superseded,
+    /// All of them
+    Any,
+}
+
+impl FilterArgs {
+    /// The filter that the options make.
+    pub(crate) fn to_filter(&self) -> MemoryFilter {
+        MemoryFilter {
+            kinds: self.kind.clone(),
+            statuses: self.status.statuses(),
+            tags: self.tag.clone(),
+            since: self.since.map(TimeSpec::start),
+            until: self.until.map(TimeSpec::end),
+            session: self.session.clone(),
+            turns_until: None,
+        }
+    }
+}
+
+impl StatusChoice {
+    fn statuses(self) -> Vec<Status> {
+        match self {
+            Self::Active => vec![Status::Active],
+            Self::Archived => vec![Status::Archived],
+            Self::Superseded => vec![Status::Superseded],
+            Self::Any => Status::ALL.to_vec(),
+        }
+    }
+}
+
+/// Reads a kind; the names other systems use are accepted too.
+pub(crate) fn kind_parser() -> impl TypedValueParser<Value = Kind> {
+    let value = |kind: Kind| {
+        let value = PossibleValue::new(kind.as_str());
+        match kind {
+            Kind::User => value.alias("preference"),
+            Kind::Knowledge => value.alias("fact"),
+            _ => value,
+        }
+    };
+    PossibleValuesParser::new(Kind::ALL.map(value)).try_map(|name| name.parse::<Kind>())
+}

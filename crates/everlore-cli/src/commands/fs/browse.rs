@@ -1,0 +1,213 @@
+//! `everlore fs ls`, `tree`, `read`, `stat` and `status`: looking around.
+
+use clap::Args;
+use everlore::{
+    Status,
+    engine::fs::{DEFAULT_PAGE_SIZE, FsEntry, FsListRequest, FsTier, FsTreeRequest},
+};
+
+use crate::{
+    cli_context::CliContext,
+    error::{Exit, Result},
+    output::Output,
+    render::{TITLE_CELLS, format_bytes, new_table, render_table, sanitize, truncate_width},
+    times::format_age,
+};
+
+/// List a folder, each entry with one line that says what it is
+#[derive(Debug, Args)]
+pub(crate) struct FsLsArgs {
+    /// The folder; the root if left out
+    #[arg(default_value = "", hide_default_value = true)]
+    uri: String,
+    /// The most entries, 1000 at most
+    #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_PAGE_SIZE)]
+    limit: usize,
+    /// Go on after this entry, as the page before says
+    #[arg(long, value_name = "NAME")]
+    after: Option<String>,
+    /// Also what is archived or superseded
+    #[arg(long)]
+    all: bool,
+}
+
+impl FsLsArgs {
+    /// Lists a page.
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let Self { uri, limit, after, all } = self;
+        let request = FsListRequest { uri, after, limit, all };
+        let listing = cx.engine().await?.fs_list(&cx.scope, &request).await?;
+        if out.is_json() {
+            out.json(&listing)?;
+            return Ok(Exit::from_found(!listing.items.is_empty()));
+        }
+        out.text(&render_listing(&listing.items, cx))?;
+        if listing.items.is_empty() {
+            out.note("the folder is empty");
+        }
+        if let Some(next) = &listing.next {
+            out.note(&format!("more with: --after {}", crate::render::shell_quote(next)));
+        }
+        Ok(Exit::from_found(!listing.items.is_empty()))
+    }
+}
+
+fn render_listing(items: &[FsEntry], cx: &CliContext) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    let now = cx.now();
+    let mut rows = new_table(&["name", "size", "age", "what"]);
+    for item in items {
+        rows.add_row([
+            display_name(item),
+            item.bytes.map(|bytes| format_bytes(bytes as u64)).unwrap_or_default(),
+            item.modified_at.map(|at| format_age(at, &now)).unwrap_or_default(),
+            truncate_width(&sanitize(&item.summary), TITLE_CELLS),
+        ]);
+    }
+    render_table(rows)
+}
+
+fn display_name(item: &FsEntry) -> String {
+    let slash = if item.folder { "/" } else { "" };
+    let status = match item.status {
+        Some(status) if status != Status::Active => format!(" ({status})"),
+        _ => String::new(),
+    };
+    format!("{}{slash}{status}", sanitize(&item.name))
+}
+
+/// Show a folder and the folders in it
+#[derive(Debug, Args)]
+pub(crate) struct FsTreeArgs {
+    /// The folder; the root if left out
+    #[arg(default_value = "", hide_default_value = true)]
+    uri: String,
+    /// How many levels
+    #[arg(long, short = 'L', value_name = "LEVELS", default_value_t = 3)]
+    depth: usize,
+    /// The most entries, 1000 at most
+    #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_PAGE_SIZE)]
+    limit: usize,
+    /// Also what is archived or superseded
+    #[arg(long)]
+    all: bool,
+}
+
+impl FsTreeArgs {
+    /// Shows it.
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let Self { uri, depth, limit, all } = self;
+        let request = FsTreeRequest { uri, depth, limit, all };
+        let walked = cx.engine().await?.fs_tree(&cx.scope, &request).await?;
+        if out.is_json() {
+            out.json(&walked)?;
+            return Ok(Exit::from_found(!walked.items.is_empty()));
+        }
+        out.line(&sanitize(&walked.uri))?;
+        for deep in &walked.items {
+            out.line(&format!("{}{}", "  ".repeat(deep.depth), display_name(&deep.item)))?;
+        }
+        if walked.more {
+            out.note("there is more: see --limit, or look at one folder");
+        }
+        Ok(Exit::from_found(!walked.items.is_empty()))
+    }
+}
+
+/// Read a memory, a document, a conversation or a layer at a level
+#[derive(Debug, Args)]
+pub(crate) struct FsReadArgs {
+    /// What to read
+    uri: String,
+    /// l0 (one line), l1 (overview) or l2 (all of it)
+    #[arg(long, value_name = "LEVEL", default_value_t)]
+    level: FsTier,
+}
+
+impl FsReadArgs {
+    /// Reads it.
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let read = cx.engine().await?.fs_read(&cx.scope, &self.uri, self.level).await?;
+        if out.is_json() {
+            out.json(&read)?;
+            return Ok(Exit::Done);
+        }
+        out.line(sanitize(&read.text).trim_end_matches('\n'))?;
+        if read.cut {
+            out.note(
+                "there is more: list it with `everlore fs ls` and read the entries one by one",
+            );
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Say what something is without reading it
+#[derive(Debug, Args)]
+pub(crate) struct FsStatArgs {
+    /// What to look at; the root if left out
+    #[arg(default_value = "", hide_default_value = true)]
+    uri: String,
+}
+
+impl FsStatArgs {
+    /// Tells it.
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let stat = cx.engine().await?.fs_stat(&cx.scope, &self.uri).await?;
+        if out.is_json() {
+            out.json(&stat)?;
+            return Ok(Exit::Done);
+        }
+        let (item, mut rows) = (&stat.item, new_table(&[]));
+        let mut row = |name: &str, value: Option<String>| {
+            if let Some(value) = value.filter(|value| !value.is_empty()) {
+                rows.add_row([name.to_owned(), sanitize(&value).into_owned()]);
+            }
+        };
+        row("uri", Some(item.uri.clone()));
+        row("what", Some(if item.folder { "folder" } else { "file" }.to_owned()));
+        row("abstract", Some(item.summary.clone()));
+        row("entries", stat.entries.map(|count| count.to_string()));
+        row("kind", item.kind.map(|kind| kind.to_string()));
+        row("status", item.status.map(|status| status.to_string()));
+        row("tags", Some(item.tags.join(", ")));
+        row("size", item.bytes.map(|bytes| format_bytes(bytes as u64)));
+        row("created", item.created_at.map(|at| at.to_string()));
+        row("modified", item.modified_at.map(|at| at.to_string()));
+        row("id", item.id.map(|id| id.to_string()));
+        row("read-only", item.read_only.then(|| "yes".to_owned()));
+        out.text(&render_table(rows))?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Say how much is held, by kind
+#[derive(Debug, Args)]
+pub(crate) struct FsStatusArgs {}
+
+impl FsStatusArgs {
+    /// Counts and tells.
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let status = cx.engine().await?.fs_status(&cx.scope).await?;
+        if out.is_json() {
+            out.json(&status)?;
+            return Ok(Exit::Done);
+        }
+        for (kind, count) in &status.memories {
+            out.line(&format!("{:12} {count}", kind.as_str()))?;
+        }
+        for (what, count) in [
+            ("put away", status.put_away),
+            ("documents", status.documents),
+            ("changes", status.changes),
+            ("erased", status.erased),
+        ] {
+            out.line(&format!("{what:12} {count}"))?;
+        }
+        let model = status.model.as_deref().unwrap_or("none; found by words alone");
+        out.line(&format!("{:12} {}", "meaning", sanitize(model)))?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,109 @@
+//! `everlore fs add` and `rm`: adding and removing.
+
+use std::{fs, path::PathBuf};
+
+use clap::Args;
+use everlore::engine::fs::{FsAddRequest, FsRemoveRequest};
+use serde_json::{Map, Value};
+
+use crate::{
+    cli_context::CliContext,
+    commands::remember::parse_json_object,
+    error::{CliError, Exit, Result},
+    input,
+    output::Output,
+    render::{masked_note, pluralize, sanitize},
+};
+
+/// Save a text as a memory, or a file as a document
+///
+/// A kind and a category (user/food) make a memory, resources/PATH a document, which is taken apart and can be found piece by
+/// piece. The short forms l0 and l1 are made at once.
+#[derive(Debug, Args)]
+pub(crate) struct FsAddArgs {
+    /// Where to: KIND, KIND/CATEGORY, KIND/CATEGORY/TITLE, or resources/PATH
+    uri: String,
+    /// The text; without it, or with `-`, it is read from standard input
+    text: Vec<String>,
+    /// Take this file instead; a URI that ends with a slash gets its name
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    file: Option<PathBuf>,
+    /// A title for a memory
+    #[arg(long, value_name = "TITLE")]
+    name: Option<String>,
+    /// A keyword; may be repeated
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Free data of yours for a memory, as a JSON object
+    #[arg(long, value_name = "JSON", value_parser = parse_json_object)]
+    metadata: Option<Map<String, Value>>,
+}
+
+impl FsAddArgs {
+    /// Adds it.
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let Self { mut uri, text, file, name, tag: tags, metadata } = self;
+        let bytes = match &file {
+            Some(file) => {
+                if uri.ends_with('/') {
+                    let name = file.file_name().and_then(|name| name.to_str());
+                    uri.push_str(name.unwrap_or_default());
+                }
+                fs::read(file).map_err(|error| CliError::io(file.display().to_string(), error))?
+            }
+            None => input::text_or_stdin(&text, out)?.into_bytes(),
+        };
+        let metadata = metadata.unwrap_or_default();
+        let request = FsAddRequest { uri, bytes, name, tags, metadata };
+        let added = cx.engine().await?.fs_add(&cx.scope, request).await?;
+        if out.is_json() {
+            out.json(&added)?;
+            return Ok(Exit::Done);
+        }
+        out.line(&format!("added: {}", sanitize(&added.uri)))?;
+        if let Some(saved) = added.memory.filter(|saved| !saved.masked.is_empty()) {
+            out.note(&masked_note(&saved.masked));
+        }
+        if let Some(note) = added.document.and_then(|report| report.note) {
+            out.note(&format!("note: {note}"));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Remove a memory, a document, a conversation, or a folder of such; this can be undone
+#[derive(Debug, Args)]
+pub(crate) struct FsRmArgs {
+    /// What to remove
+    uri: String,
+    /// Also a folder with all that is in it
+    #[arg(long, short)]
+    recursive: bool,
+    /// Only say what would be removed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl FsRmArgs {
+    /// Removes it.
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let Self { uri, recursive, dry_run } = self;
+        let request = FsRemoveRequest { uri, recursive, dry_run };
+        let removed = cx.engine().await?.fs_remove(&cx.scope, &request).await?;
+        if out.is_json() {
+            out.json(&removed)?;
+            return Ok(Exit::Done);
+        }
+        let memories = pluralize(removed.memories, "memory", "memories");
+        let uri = sanitize(&removed.uri);
+        if dry_run {
+            out.line(&format!("would be removed: {uri}, {memories}"))?;
+            return Ok(Exit::Done);
+        }
+        out.line(&format!("removed: {uri}, {memories}"))?;
+        for run in &removed.runs {
+            out.note(&format!("undo with: everlore memory undo --run {run}"));
+        }
+        Ok(Exit::Done)
+    }
+}

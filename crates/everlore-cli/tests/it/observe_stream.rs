@@ -1,0 +1,47 @@
+//! `observe` as a long-running partner: prompt answers, and speed when there is much to do.
+
+use std::io::{BufRead, BufReader, Write};
+
+use crate::home::{TestHome, turn_lines};
+
+#[test]
+fn each_turn_is_answered_before_the_next_is_said() {
+    let home = TestHome::new();
+    let mut child = home.start(&["observe", "--session", "talk"]);
+    let mut stdin = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    for number in 0..20 {
+        writeln!(stdin, "turn number {number}").unwrap();
+        let answer = answers.next().unwrap().unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        // Another process finds it as soon as it is answered.
+        let id = answer["id"].as_str().unwrap();
+        if number % 5 == 0 {
+            assert_eq!(
+                home.json(&["memory", "show", id])["content"],
+                format!("turn number {number}")
+            );
+        }
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn answers_stand_in_the_order_of_the_turns() {
+    let home = TestHome::new();
+    let texts: Vec<String> = (0..2_000).map(|number| format!("turn {number}")).collect();
+    let ran =
+        home.run_with_input(&["observe"], turn_lines(texts.iter().map(String::as_str)).as_bytes());
+    assert_eq!(ran.code, 0);
+    let answers = ran.lines();
+    assert_eq!(answers.len(), 2_000);
+    let stored = home.run(&["memory", "export"]).lines();
+    let contents: std::collections::HashMap<_, _> = stored[1..]
+        .iter()
+        .map(|line| (line["memory"]["id"].clone().to_string(), line["memory"]["content"].clone()))
+        .collect();
+    for (answer, text) in answers.iter().zip(&texts) {
+        assert_eq!(contents[&answer["id"].to_string()], text.as_str());
+    }
+}

@@ -1,0 +1,251 @@
+//! Every route of the description, asked by those who may not: a route that is added is asked too.
+
+use serde_json::{Value, json};
+
+use super::{ApiResponse, TestServer, access::key, id, provider_and_home};
+use crate::home::TestHome;
+
+/// Routes that anyone may ask.
+const OPEN: [&str; 2] = ["/health", "/ready"];
+
+/// Routes whose answer has no end, each with what else tests it. They are asked where they refuse, and not where they answer.
+const UNENDING: [(&str, &str); 1] =
+    [("/v1/events", "serve::api follows the stream, and a_key_hears_nothing asks for its scope")];
+
+/// A method and a path of the description, with something in place of each name.
+pub(super) struct ApiRoute {
+    pub(super) method: String,
+    pub(super) template: String,
+    pub(super) path: String,
+    /// The shape of its problems: ours, or that of another system whose protocol it speaks.
+    shape: String,
+}
+
+/// All routes; `id` stands where a memory is named.
+pub(super) fn routes(server: &TestServer, id: &str) -> Vec<ApiRoute> {
+    let api = server.request_with_headers(&[], "GET", "/v1/openapi.json", None).json(200);
+    let mut routes = Vec::new();
+    for (template, item) in api["paths"].as_object().unwrap() {
+        let path = fill_template(template, id);
+        for (method, operation) in item.as_object().unwrap() {
+            let (method, template) = (method.to_uppercase(), template.clone());
+            let shape = shape(&operation["responses"]["default"]);
+            routes.push(ApiRoute { method, template, path: path.clone(), shape });
+        }
+    }
+    routes
+}
+
+fn shape(response: &Value) -> String {
+    let content = response["content"].as_object().unwrap().values().next().unwrap();
+    content["schema"]["$ref"].as_str().unwrap().rsplit('/').next().unwrap().to_owned()
+}
+
+fn fill_template(template: &str, id: &str) -> String {
+    let mut path = template.to_owned();
+    for (name, value) in [
+        ("{id}", id),
+        ("{layer}", "user"),
+        ("{name}", "memory_recall"),
+        ("{file}", "user_role.md"),
+        ("{kind}", "user"),
+    ] {
+        path = path.replace(name, value);
+    }
+    while let Some((start, end)) = path.find('{').zip(path.find('}')) {
+        path.replace_range(start..=end, "s");
+    }
+    path
+}
+
+/// What a route must be asked with beside its path.
+fn query(method: &str, template: &str) -> &'static str {
+    match (method, template) {
+        (_, "/v1/fs/find") => "?query=vault%20code%20tangerine",
+        (_, "/v1/fs/inject") => "?query=vault%20code%20tangerine",
+        (_, "/v1/fs/grep") => "?pattern=tangerine",
+        (_, "/v1/fs/read") => "?uri=user&level=l1",
+        (_, "/v1/fs/tree") => "?depth=9",
+        ("DELETE", "/v1/fs") => "?uri=user&recursive=true",
+        _ => "",
+    }
+}
+
+/// Something that each route might take, with all names that lead to Li's memory.
+fn body(template: &str, foreign: &str) -> Value {
+    let li = json!({ "user_id": "li", "agent_id": "helper" });
+    let message = json!([{ "role": "user", "content": "tangerine" }]);
+    match template {
+        "/v1/memories" => json!({ "content": "我的 own words" }),
+        "/v1/turns" => json!({ "text": "我的 own words", "session": "s" }),
+        "/v1/turns/batch" => json!({ "turns": [{ "text": "own 话", "session": "s" }] }),
+        "/v1/recall" | "/v1/context" => json!({ "query": "vault code tangerine 橘子" }),
+        "/v1/tools/{name}" => json!({ "query": "vault code tangerine 橘子" }),
+        "/v1/undo" => json!({ "seq": 1 }),
+        "/v1/memories/{id}" => json!({ "content": "overwritten" }),
+        "/v1/memories/{id}/weight" => json!({ "weight": 0 }),
+        "/v1/agents/{agent}/settings" => json!({ "memory": { "enabled": true } }),
+        "/v1/layers/{layer}" => json!({ "action": "add", "section": "s", "content": "own" }),
+        "/v1/sessions/{session}/answered" => json!({ "answer": "tangerine" }),
+        "/v1/vault/{file}" => json!({ "kind": "user", "name": "own", "content": "own 话" }),
+        "/v1/fs" => json!({ "uri": "user", "content": "own 话" }),
+        "/v1/embeddings" => json!({ "model": "everlore-builtin", "input": "tangerine" }),
+        "/v1/responses" => {
+            json!({ "model": "everlore", "input": "vault code tangerine 橘子", "user": "li" })
+        }
+        "/v1/chat/completions" => {
+            json!({ "model": "everlore", "messages": message, "user": "li", "metadata": li })
+        }
+        template if template.starts_with("/anthropic/") => {
+            json!({ "model": "everlore", "max_tokens": 9, "messages": message, "metadata": li })
+        }
+        "/v1/batch/" => json!({ "memories": [{ "memory_id": foreign, "text": "overwritten" }] }),
+        "/v1/feedback/" => json!({ "memory_id": foreign, "feedback": "NEGATIVE" }),
+        template if template.contains("search") => json!({ "query": "tangerine", "filters": li }),
+        "/memories/{id}" | "/v1/memories/{id}/" => json!({ "text": "overwritten" }),
+        template if template.contains("/add") || template.ends_with("memories") => {
+            json!({ "messages": message, "user_id": "li", "agent_id": "helper" })
+        }
+        template if template.ends_with("/memories/") => json!({ "filters": li }),
+        _ => json!({}),
+    }
+}
+
+/// A server with Li's memory, a key of Wang's who may do everything in his own, and the id of the former.
+fn two_scopes(home: &TestHome) -> (TestServer, String, String) {
+    let server = TestServer::start(home, &["--rate", "100000"]);
+    let secret = json!({ "content": "The vault code of Li is tangerine 橘子" });
+    let foreign =
+        server.request("POST", "/v1/memories?agent=helper&user=li", Some(secret)).json(201);
+    let turn = json!({ "text": "the vault code is tangerine 橘子", "session": "s" });
+    server.request("POST", "/v1/turns?agent=helper&user=li", Some(turn)).json(201);
+    (server, key(home, "wang", "admin", ["助手", "王"]), id(&foreign))
+}
+
+fn is_open(route: &ApiRoute) -> bool {
+    OPEN.contains(&route.template.as_str())
+}
+
+fn is_unending(route: &ApiRoute) -> bool {
+    UNENDING.iter().any(|(template, _)| *template == route.template)
+}
+
+/// Whether a route speaks the protocol of a provider of models.
+fn is_proxied(route: &ApiRoute) -> bool {
+    ["OpenaiError", "AnthropicError"].contains(&route.shape.as_str())
+}
+
+/// Told, in the words of the route's protocol, that the key is for another scope.
+#[track_caller]
+fn assert_refused(route: &ApiRoute, told: &ApiResponse) {
+    if !is_proxied(route) {
+        assert_eq!(told.problem_code(403), "scope", "{} {}", route.method, route.path);
+        return;
+    }
+    let problem = told.json(403);
+    assert_eq!(told.headers["content-type"], "application/json");
+    assert_eq!(problem["error"]["type"], "permission_error", "{problem}");
+    let message = problem["error"]["message"].as_str().unwrap();
+    assert!(message.contains("the memory of another agent or user"), "{problem}");
+    match route.shape.as_str() {
+        "OpenaiError" => assert_eq!(problem["error"]["code"], "scope"),
+        _ => assert_eq!(problem["type"], "error"),
+    }
+}
+
+#[test]
+fn without_a_token_or_a_key_nothing_is_answered() {
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &["--rate", "100000"]);
+    let routes = routes(&server, "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04");
+    assert!(routes.len() > 60, "{}", routes.len());
+    for route in routes.iter().filter(|route| !is_open(route)) {
+        for wrong in [&[][..], &[("authorization", "Bearer evl_0")], &[("x-api-key", "evl_0")]] {
+            let told =
+                server.request_with_headers(wrong, &route.method, &route.path, Some(json!({})));
+            assert_eq!(told.status, 401, "{} {}: {told:?}", route.method, route.path);
+        }
+    }
+}
+
+#[test]
+fn a_key_that_names_another_scope_is_refused_by_every_route() {
+    let (provider, home) = provider_and_home();
+    let (server, wang, foreign) = two_scopes(&home);
+    // mem0's routes name the user in other ways, which `mem0` tests.
+    let own = |route: &&ApiRoute| {
+        is_proxied(route) || route.template.starts_with("/v1/") && route.shape == "Problem"
+    };
+    let routes = routes(&server, &foreign);
+    let asked: Vec<&ApiRoute> = routes.iter().filter(own).collect();
+    assert!(asked.len() >= 50, "{}", asked.len());
+    for route in asked {
+        let ApiRoute { method, template, path, .. } = route;
+        let body = (method != "GET").then(|| body(template, &foreign));
+        let path = format!("{path}?agent=helper&user=li");
+        assert_refused(route, &server.request_as(&wang, method, &path, body.clone()));
+        if is_proxied(route) {
+            let bearer = format!("Bearer {wang}");
+            let named = [
+                ("authorization", bearer.as_str()),
+                ("x-everlore-agent", "helper"),
+                ("x-everlore-user", "li"),
+            ];
+            assert_refused(route, &server.request_with_headers(&named, method, &route.path, body));
+        }
+    }
+    assert!(provider.requests().is_empty(), "nothing was passed on");
+}
+
+#[test]
+fn no_route_tells_a_key_of_another_scope_or_changes_it() {
+    let (provider, home) = provider_and_home();
+    let (server, wang, foreign) = two_scopes(&home);
+    let whole = || {
+        ["/v1/export", "/v1/export?journal=true"].map(|path| {
+            let joint = if path.contains('?') { '&' } else { '?' };
+            let told = server.request("GET", &format!("{path}{joint}agent=helper&user=li"), None);
+            // The first line says when it was made.
+            told.text.split_once('\n').unwrap().1.to_owned()
+        })
+    };
+    let before = whole();
+    assert!(before[0].contains("tangerine"));
+    let leaks = ["vault code of Li", "the vault code is", "\"li\"", "helper/li"];
+    for ApiRoute { method, template, path, .. } in
+        routes(&server, &foreign).iter().filter(|route| !is_unending(route))
+    {
+        let path = &format!("{path}{}", query(method, template));
+        let lines = template == "/v1/import";
+        let body = (method != "GET").then(|| body(template, &foreign));
+        let bearer = format!("Bearer {wang}");
+        let told = match lines {
+            false => server.request_as(&wang, method, path, body),
+            true => {
+                let with =
+                    [("authorization", bearer.as_str()), ("content-type", "application/x-ndjson")];
+                server.request_with_headers(
+                    &with,
+                    method,
+                    path,
+                    Some(json!("{\"content\":\"own\"}\n")),
+                )
+            }
+        };
+        assert!(told.status < 500, "{method} {path}: {told:?}");
+        for leak in leaks {
+            assert!(!told.text.contains(leak), "{method} {path}: {told:?}");
+        }
+    }
+    // A provider hears what Wang said himself, his words for the user among it, and nothing of Li's memory.
+    let heard = provider.requests();
+    assert!(heard.len() > 5 || cfg!(not(feature = "remote")), "{heard:?}");
+    for request in heard {
+        let text = String::from_utf8(request.body).unwrap();
+        assert!(
+            !text.contains("vault code of Li") && !text.contains("the vault code is"),
+            "{text}"
+        );
+    }
+    assert_eq!(whole(), before);
+}

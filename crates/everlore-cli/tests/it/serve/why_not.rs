@@ -1,0 +1,85 @@
+//! Why a memory is told, and why not, over HTTP; and how much of a prompt stays the same (A8, A12).
+
+use serde_json::{Value, json};
+
+use super::{TestServer, id};
+use crate::home::TestHome;
+
+fn save(server: &TestServer, content: &str, query: &str) -> String {
+    let path = format!("/v1/memories{query}");
+    id(&server.request("POST", &path, Some(json!({ "content": content }))).json(201))
+}
+
+#[test]
+fn recall_and_context_say_why_a_memory_is_not_told_and_nothing_of_other_scopes() {
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
+    let theirs = save(&server, "My boat is called Alba 我的船叫阿尔巴", "?user=eve");
+    for (content, other, query) in [
+        ("The staging port is 8443.", "My sister keeps bees.", "Which port does staging use?"),
+        ("预发布环境的端口是九千。", "我妹妹养蜜蜂。", "预发布环境用哪个端口？"),
+    ] {
+        let (wanted, other) = (save(&server, content, ""), save(&server, other, ""));
+        for path in ["/v1/recall", "/v1/context"] {
+            let ask = |id: &str| {
+                server.request("POST", path, Some(json!({ "query": query, "why_not": id })))
+            };
+            let told = ask(&wanted).json(200)["why_not"].clone();
+            let reason = if path == "/v1/recall" { "returned" } else { "told" };
+            assert_eq!((&told["reason"], &told["id"]), (&json!(reason), &json!(wanted)), "{told}");
+            let kept_out = ask(&other).json(200)["why_not"].clone();
+            assert!(kept_out["message"].as_str().is_some_and(|text| text.len() > 20), "{kept_out}");
+            assert_ne!(kept_out["reason"], reason, "{kept_out}");
+            let refused = ask(&theirs);
+            assert_eq!(refused.problem_code(404), "not_found");
+            assert!(!refused.text.contains("Alba"), "{refused:?}");
+        }
+        let plain = server.request("POST", "/v1/recall", Some(json!({ "query": query }))).json(200);
+        assert!(plain.get("why_not").is_none(), "{plain}");
+    }
+    let then = json!({ "query": "port", "why_not": theirs, "as_of": "2026-01-01T00:00:00Z" });
+    assert_eq!(server.request("POST", "/v1/recall", Some(then)).problem_code(422), "invalid");
+    let found = server.request("GET", "/v1/fs/find?query=port&explain=true", None).json(200);
+    assert!(found["found"][0]["signals"]["terms"][0]["term"] == "port", "{found}");
+    assert!(found["found"][0]["factors"]["relevance"].is_number(), "{found}");
+}
+
+#[test]
+fn the_stable_part_of_a_conversation_keeps_its_bytes_while_memories_are_saved() {
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
+    let layer = |content: &str| {
+        let body = json!({ "action": "add", "section": "Work 工作", "content": content });
+        server.request("PATCH", "/v1/layers/user", Some(body)).json(200);
+    };
+    layer("- a nurse 护士");
+    let turn = |session: &str, number: usize| -> Value {
+        let question =
+            format!("Which locker number {number} is mine? 我的柜子 {number} 号是哪个？");
+        let body = json!({ "query": question, "session": session, "stable": true });
+        server.request("POST", "/v1/context", Some(body)).json(200)
+    };
+    let first = turn("monday", 0);
+    let stable = first["stable"].as_str().unwrap();
+    assert!(stable.contains("护士"), "{first}");
+    assert_eq!(first["bytes"]["stable_bytes"], stable.len());
+    assert!(first["bytes"].get("changed_bytes").is_none(), "there was no turn before: {first}");
+    for number in 1..10 {
+        save(
+            &server,
+            &format!("My locker number {number} at the gym is {}. 柜子 {number} 号。", number * 7),
+            "",
+        );
+        layer(&format!("- shift 班次 {number}"));
+        let told = turn("monday", number);
+        assert_eq!(told["bytes"]["changed_bytes"], 0, "{told}");
+        assert_eq!(told["bytes"]["stable_fingerprint"], first["bytes"]["stable_fingerprint"]);
+        assert_eq!(told["stable"], first["stable"]);
+        let added = told["text"].as_str().unwrap().len();
+        assert!(added > 0 && told["bytes"]["turn_bytes"].as_u64().unwrap() as usize >= added);
+    }
+    let next = turn("tuesday", 3);
+    assert!(next["stable"].as_str().unwrap().contains("班次 9"), "the next one sees it: {next}");
+    let nameless = json!({ "query": "locker", "stable": true });
+    assert_eq!(server.request("POST", "/v1/context", Some(nameless)).problem_code(422), "invalid");
+}

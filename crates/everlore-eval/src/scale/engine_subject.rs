@@ -1,0 +1,99 @@
+//! Everlore itself as a [`ScaleSubject`].
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::{Context, Result};
+use everlore::{Engine, Scope, Turn, llm::BuiltinEmbedder, store::SqliteStore};
+use jiff::Timestamp;
+use tokio::{runtime::Runtime, task::JoinSet};
+
+use super::subject::ScaleSubject;
+use crate::corpus::{Corpus, GeneratedMemory};
+
+/// The engine on a database file.
+pub(super) struct EngineSubject {
+    path: PathBuf,
+    runtime: Runtime,
+    /// `None` only while it is being opened again.
+    engine: Option<Engine>,
+}
+
+impl EngineSubject {
+    pub(super) fn new(path: PathBuf) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        let engine = Some(runtime.block_on(open(&path))?);
+        Ok(Self { path, runtime, engine })
+    }
+
+    fn engine(&self) -> Result<&Engine> {
+        self.engine.as_ref().context("the engine is closed")
+    }
+}
+
+impl ScaleSubject for EngineSubject {
+    /// Each scope's turns are one write; all of them wait together, as many users at once would.
+    fn load(&mut self, batch: &[GeneratedMemory]) -> Result<()> {
+        let mut by_scope: BTreeMap<u32, Vec<Turn>> = BTreeMap::new();
+        for memory in batch {
+            by_scope.entry(memory.scope).or_default().push(turn(memory)?);
+        }
+        let engine = self.engine()?.clone();
+        self.runtime.block_on(async {
+            let mut writes = JoinSet::new();
+            for (number, turns) in by_scope {
+                let (engine, owner) = (engine.clone(), scope(number)?);
+                writes.spawn(async move { engine.observe(&owner, turns).await.map(drop) });
+            }
+            writes.join_all().await.into_iter().collect::<everlore::Result<()>>()?;
+            Ok(())
+        })
+    }
+
+    fn save_one(&mut self, memory: &GeneratedMemory) -> Result<()> {
+        let owner = scope(memory.scope)?;
+        self.runtime.block_on(self.engine()?.observe(&owner, vec![turn(memory)?]))?;
+        Ok(())
+    }
+
+    fn query(&mut self, number: u32, text: &str) -> Result<usize> {
+        let engine = self.engine()?;
+        let request = engine.request(&scope(number)?, text);
+        Ok(self.runtime.block_on(engine.recall(&request))?.hits.len())
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        if let Some(engine) = self.engine.take() {
+            self.runtime.block_on(engine.store().close());
+        }
+        self.engine = Some(self.runtime.block_on(open(&self.path))?);
+        Ok(())
+    }
+
+    fn bytes(&self) -> Result<i64> {
+        Ok(std::fs::metadata(&self.path)?.len() as i64)
+    }
+}
+
+async fn open(path: &Path) -> Result<Engine> {
+    let store = Arc::new(SqliteStore::open(path).await?);
+    Ok(Engine::new(store).with_embedder(Arc::new(BuiltinEmbedder::new())))
+}
+
+fn scope(number: u32) -> Result<Scope> {
+    let (agent, user) = Corpus::owner(number);
+    Ok(Scope::new(&agent, &user)?)
+}
+
+fn turn(memory: &GeneratedMemory) -> Result<Turn> {
+    Ok(Turn {
+        text: memory.text.clone(),
+        session: Some(format!("session-{}", memory.session)),
+        speaker: Some(memory.speaker.to_owned()),
+        role: None,
+        time: Some(Timestamp::from_second(memory.at_seconds)?),
+    })
+}

@@ -1,0 +1,164 @@
+//! Gemini's side of contents.
+
+use serde_json::{Value, json};
+
+use super::{
+    MockChat, ModelRequest, ModelResponse, ProviderApi,
+    model_request::MessageRole,
+    model_response::{FinishReason, ResponsePart, WireEvent, text_deltas},
+};
+use crate::{HttpRequest, HttpResponse};
+
+pub(super) struct GeminiApi;
+
+/// What the first call of an answer is signed with, and wanted back.
+const SIGNATURE: &str = "c2ln";
+
+/// The fields of a request; others are refused, as the real server does.
+const FIELDS: [&str; 4] = ["contents", "system_instruction", "generationConfig", "tools"];
+
+impl ProviderApi for GeminiApi {
+    fn parse_request(
+        &self,
+        chats: &MockChat,
+        request: &HttpRequest,
+        body: &Value,
+    ) -> Result<ModelRequest, HttpResponse> {
+        let expected = format!("/v1beta/models/{}:streamGenerateContent?alt=sse", chats.model);
+        if request.path != expected {
+            return Err(self.error_response(404, &format!("{} is not found", request.path)));
+        }
+        parse_body(body).map_err(|what| self.error_response(400, &what))
+    }
+
+    fn render_response(&self, chats: &MockChat, _: &Value, said: &ModelResponse) -> HttpResponse {
+        let mut parts: Vec<Value> = said.parts.iter().flat_map(part_deltas).collect();
+        // Of calls at once only the first is signed.
+        if let Some(first) = parts.iter_mut().find(|part| part["functionCall"].is_object()) {
+            first["thoughtSignature"] = json!(SIGNATURE);
+        }
+        let mut events: Vec<WireEvent> = parts
+            .iter()
+            .map(|part| sse_event(&chunk_json(chats, said, std::slice::from_ref(part)), true))
+            .collect();
+        let mut last = chunk_json(chats, said, &[json!({ "text": "" })]);
+        last["candidates"][0]["finishReason"] = json!(match said.stop {
+            FinishReason::Done => "STOP",
+            FinishReason::Length => "MAX_TOKENS",
+            FinishReason::Refused => "SAFETY",
+        });
+        events.push(sse_event(&last, false));
+        said.to_http("text/event-stream", events, |kind, message| {
+            sse_event(&json!({ "error": { "message": message, "status": kind } }), false).bytes
+        })
+    }
+
+    fn error_response(&self, status: u16, message: &str) -> HttpResponse {
+        let (status, message, name) = match status {
+            401 => (400, "API key not valid. Please pass a valid API key.", "INVALID_ARGUMENT"),
+            403 => (403, message, "PERMISSION_DENIED"),
+            404 => (404, message, "NOT_FOUND"),
+            429 => (429, message, "RESOURCE_EXHAUSTED"),
+            400..=499 => (status, message, "INVALID_ARGUMENT"),
+            503 => (503, message, "UNAVAILABLE"),
+            _ => (status, message, "INTERNAL"),
+        };
+        let error = json!({ "code": status, "message": message, "status": name });
+        HttpResponse::json(status, &json!({ "error": error }))
+    }
+
+    fn model_list(&self, chats: &MockChat) -> HttpResponse {
+        let talks = chats.models().map(|name| (name, "generateContent"));
+        let embeds = ("text-embedding".to_owned(), "embedContent");
+        let models = talks.into_iter().chain([embeds]).map(|(name, method)| {
+            json!({ "name": format!("models/{name}"), "supportedGenerationMethods": [method] })
+        });
+        HttpResponse::json(200, &json!({ "models": models.collect::<Vec<_>>() }))
+    }
+
+    fn has_valid_key(&self, request: &HttpRequest, key: &str) -> bool {
+        request.header("x-goog-api-key") == Some(key)
+    }
+}
+
+/// What is asked; what is wrong with it in words.
+fn parse_body(body: &Value) -> Result<ModelRequest, String> {
+    let fields = body.as_object().ok_or("Invalid JSON payload received")?;
+    if let Some(odd) = fields.keys().find(|field| !FIELDS.contains(&field.as_str())) {
+        return Err(format!("Unknown name \"{odd}\": Cannot find field."));
+    }
+    let system = body["system_instruction"]["parts"].as_array().into_iter().flatten();
+    let system: Vec<&str> = system.filter_map(|part| part["text"].as_str()).collect();
+    let json = body["generationConfig"]["responseMimeType"] == "application/json";
+    let mut asked = ModelRequest { system: system.join("\n\n"), json, ..ModelRequest::default() };
+    for tool in body["tools"][0]["functionDeclarations"].as_array().into_iter().flatten() {
+        let name =
+            tool["name"].as_str().filter(|_| tool["parametersJsonSchema"]["type"] == "object");
+        asked.tools.push(name.ok_or("functionDeclarations: parameters are required")?.to_owned());
+    }
+    let mut called = 0_usize;
+    for content in body["contents"].as_array().ok_or("contents is not specified")? {
+        let role = content["role"].as_str().unwrap_or_default();
+        let parts = content["parts"].as_array().filter(|parts| !parts.is_empty());
+        let parts = parts.ok_or("contents.parts must not be empty")?;
+        let answers = parts.iter().filter(|part| part["functionResponse"]["response"].is_object());
+        if answers.count() != called {
+            return Err(
+                "the number of function response parts is not that of the function call parts"
+                    .into(),
+            );
+        }
+        let first = parts.iter().find(|part| part["functionCall"].is_object());
+        if first.is_some_and(|call| call["thoughtSignature"] != SIGNATURE) {
+            return Err("Function call is missing a thought_signature".into());
+        }
+        called = parts.iter().filter(|part| part["functionCall"]["args"].is_object()).count();
+        for part in parts {
+            asked.messages.push(read_part(role, part)?);
+        }
+    }
+    Ok(asked)
+}
+
+fn read_part(role: &str, part: &Value) -> Result<(MessageRole, String), String> {
+    let text = part["text"].as_str().unwrap_or_default().to_owned();
+    match role {
+        "user" if part["functionResponse"].is_object() => {
+            Ok((MessageRole::Tool, part["functionResponse"]["response"].to_string()))
+        }
+        "user" => Ok((MessageRole::User, text)),
+        "model" => Ok((MessageRole::Model, text)),
+        _ => Err(format!("Please use a valid role: user, model; found \"{role}\"")),
+    }
+}
+
+fn part_deltas(part: &ResponsePart) -> Vec<Value> {
+    match part {
+        ResponsePart::Text(text) => {
+            text_deltas(text).iter().map(|text| json!({ "text": text })).collect()
+        }
+        ResponsePart::Thought(text) => {
+            text_deltas(text).iter().map(|text| json!({ "text": text, "thought": true })).collect()
+        }
+        ResponsePart::Call { name, arguments } => {
+            let call = json!({ "name": name, "args": arguments });
+            vec![json!({ "functionCall": call })]
+        }
+    }
+}
+
+fn chunk_json(chats: &MockChat, said: &ModelResponse, parts: &[Value]) -> Value {
+    let tokens = said.tokens;
+    json!({
+        "candidates": [{ "content": { "parts": parts, "role": "model" }, "index": 0, "safetyRatings": [] }],
+        "usageMetadata": {
+            "promptTokenCount": tokens.read, "cachedContentTokenCount": tokens.cached,
+            "candidatesTokenCount": tokens.written, "totalTokenCount": tokens.read + tokens.written,
+        },
+        "modelVersion": chats.model, "responseId": "r1",
+    })
+}
+
+fn sse_event(value: &Value, is_piece: bool) -> WireEvent {
+    WireEvent { bytes: format!("data: {value}\r\n\r\n").into_bytes(), is_content: is_piece }
+}

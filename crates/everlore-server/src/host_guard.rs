@@ -1,0 +1,188 @@
+//! Which names a server answers to, and which pages may ask it.
+//!
+//! A page on the web can make a browser send requests to this machine, by the address or by a name that suddenly leads
+//! here. Such requests name another host, or come from another origin: both are refused before anything is looked at.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, StatusCode, Uri, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use crate::{app::App, problem::Problem, tls::TlsContext};
+
+/// The names of this machine for itself.
+const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// What a server may be called.
+pub(crate) struct HostGuard {
+    hosts: Vec<String>,
+    port: u16,
+    /// Whoever made the certificate vouches for its names.
+    tls: Option<Arc<TlsContext>>,
+}
+
+impl HostGuard {
+    /// The names of this machine, the address that is listened on, and those that were given.
+    pub(crate) fn new(address: SocketAddr, given: &[String], tls: Option<Arc<TlsContext>>) -> Self {
+        let mut hosts: Vec<String> = LOCAL_HOSTS.iter().map(|own| (*own).to_owned()).collect();
+        if !address.ip().is_unspecified() {
+            hosts.push(
+                address
+                    .to_string()
+                    .rsplit_once(':')
+                    .map_or_else(String::new, |(ip, _)| ip.to_owned()),
+            );
+        }
+        hosts.extend(given.iter().map(|host| host.to_lowercase()));
+        Self { hosts, port: address.port(), tls }
+    }
+
+    /// Whether a request is meant for this server and sent by no foreign page.
+    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+        self.check_host(uri, headers)?;
+        self.check_origin(headers)
+    }
+
+    fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+        let mut named = headers.get_all(header::HOST).iter();
+        let host = named.next().and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let twice = named.next().is_some();
+        let asked = uri.authority().map_or(host, |authority| authority.as_str());
+        if !twice && self.allows_host(host_of(host)) && self.allows_host(host_of(asked)) {
+            return Ok(());
+        }
+        Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "foreign_host",
+            "this server is not called that",
+            "call it localhost or 127.0.0.1; other names are allowed with `everlore serve --allow-host NAME`",
+        ))
+    }
+
+    /// Programs send no origin; a page sends its own, and only one that this server gave out itself may ask.
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
+        let is_near = site.is_none_or(|site| site == b"same-origin" || site == b"none");
+        let all_own = headers
+            .get_all(header::ORIGIN)
+            .iter()
+            .all(|origin| origin.to_str().is_ok_and(|origin| self.is_own_origin(origin)));
+        if is_near && all_own {
+            return Ok(());
+        }
+        Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "foreign_origin",
+            "pages of other sites may not ask this server",
+            "ask from a program, or from a page that this server gave out",
+        ))
+    }
+
+    fn is_own_origin(&self, origin: &str) -> bool {
+        let (scheme, usual) = if self.tls.is_some() { ("https://", 443) } else { ("http://", 80) };
+        let Some(place) = origin.strip_prefix(scheme) else { return false };
+        let port = place.strip_prefix(host_of(place)).unwrap_or_default();
+        let port = port.strip_prefix(':').map_or(Some(usual), |port| port.parse().ok());
+        self.allows_host(host_of(place)) && port == Some(self.port)
+    }
+
+    fn allows_host(&self, host: &str) -> bool {
+        self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host))
+            || self.tls.as_ref().is_some_and(|tls| tls.covers_host(host))
+    }
+}
+
+/// The name without the port.
+fn host_of(authority: &str) -> &str {
+    let end = authority.rfind(']').map_or(0, |end| end + 1);
+    let colon = authority[end..].find(':').map_or(authority.len(), |colon| end + colon);
+    &authority[..colon]
+}
+
+/// Lets only those through who may ask.
+pub(crate) async fn check_host_and_origin(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match app.guard.check(request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pairs: &[(&'static str, &'static str)]) -> Result<(), &'static str> {
+        let guard =
+            HostGuard::new("127.0.0.1:6636".parse().unwrap(), &["Memory.lan".to_owned()], None);
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(*name, value.parse().unwrap());
+        }
+        guard.check(&Uri::from_static("/v1/stats"), &headers).map_err(|problem| problem.code)
+    }
+
+    #[test]
+    fn own_names_are_answered_with_any_port() {
+        for host in [
+            "localhost",
+            "localhost:6636",
+            "127.0.0.1:9",
+            "[::1]:6636",
+            "LOCALHOST:1",
+            "memory.lan",
+        ] {
+            assert_eq!(check(&[("host", host)]), Ok(()), "{host}");
+        }
+    }
+
+    #[test]
+    fn other_names_are_refused_whatever_they_look_like() {
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:6636",
+            "",
+            "[::1",
+            "localhost@evil.example",
+            "0.0.0.0",
+        ] {
+            assert_eq!(check(&[("host", host)]), Err("foreign_host"), "{host}");
+        }
+        assert_eq!(check(&[]), Err("foreign_host"));
+        assert_eq!(check(&[("host", "localhost"), ("host", "evil.example")]), Err("foreign_host"));
+    }
+
+    #[test]
+    fn only_own_pages_may_ask() {
+        let with = |origin| check(&[("host", "localhost:6636"), ("origin", origin)]);
+        assert_eq!(with("http://localhost:6636"), Ok(()));
+        assert_eq!(with("http://127.0.0.1:6636"), Ok(()));
+        for origin in [
+            "null",
+            "http://localhost:5173",
+            "https://localhost:6636",
+            "http://evil.example",
+            "http://localhost",
+            "http://localhost:6636.evil.example",
+            "",
+        ] {
+            assert_eq!(with(origin), Err("foreign_origin"), "{origin}");
+        }
+        assert_eq!(
+            check(&[("host", "localhost"), ("sec-fetch-site", "cross-site")]),
+            Err("foreign_origin")
+        );
+        assert_eq!(
+            check(&[("host", "localhost"), ("sec-fetch-site", "same-site")]),
+            Err("foreign_origin")
+        );
+    }
+}

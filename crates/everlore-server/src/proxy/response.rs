@@ -1,0 +1,183 @@
+//! What a model answered, read from the bytes that went by: as far as they came.
+
+use everlore::llm::remote::{FrameDecoder, Framing};
+use serde_json::Value;
+
+use super::chat_api::ChatApi;
+
+/// An answer.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ProxiedReply {
+    /// Its text.
+    pub(super) text: String,
+    /// What the provider calls it.
+    pub(super) id: Option<String>,
+    /// Whether the model had said everything: it was not cut off and waits for no tool.
+    pub(super) is_done: bool,
+}
+
+/// Reads an answer: a stream of events, or one value.
+pub(super) fn parse_reply(wire: ChatApi, is_stream: bool, bytes: &[u8]) -> ProxiedReply {
+    let mut heard = ProxiedReply::default();
+    for value in json_values(is_stream, bytes) {
+        match wire {
+            ChatApi::Chat => heard.read_chat(&value),
+            ChatApi::Messages => heard.read_messages(&value),
+            ChatApi::Responses => heard.read_responses(&value),
+        }
+    }
+    heard
+}
+
+fn json_values(is_stream: bool, bytes: &[u8]) -> Vec<Value> {
+    if !is_stream {
+        return serde_json::from_slice(bytes).into_iter().collect();
+    }
+    let mut splitter = FrameDecoder::new(Framing::Events);
+    // What is too long to be an answer is none.
+    let mut events = splitter.feed(bytes).unwrap_or_default();
+    events.extend(splitter.finish());
+    events.iter().filter_map(|event| serde_json::from_str(event).ok()).collect()
+}
+
+impl ProxiedReply {
+    fn push_text(&mut self, text: &Value) {
+        self.text += text.as_str().unwrap_or_default();
+    }
+
+    fn set_id(&mut self, id: &Value) {
+        self.id = self.id.take().or_else(|| id.as_str().map(str::to_owned));
+    }
+
+    fn read_chat(&mut self, value: &Value) {
+        self.set_id(&value["id"]);
+        let choices = value["choices"].as_array().into_iter().flatten();
+        // A program that asks for several answers shows one.
+        for choice in choices.filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
+            self.push_text(&choice["delta"]["content"]);
+            self.push_text(&choice["message"]["content"]);
+            if let Some(reason) = choice["finish_reason"].as_str() {
+                self.is_done = reason == "stop";
+            }
+        }
+    }
+
+    fn read_messages(&mut self, value: &Value) {
+        match value["type"].as_str() {
+            Some("message_start") => self.set_id(&value["message"]["id"]),
+            Some("content_block_start") => self.push_text(&value["content_block"]["text"]),
+            Some("content_block_delta") => self.push_text(&value["delta"]["text"]),
+            Some("message_delta") => self.set_stop_reason(&value["delta"]["stop_reason"]),
+            Some("message") => {
+                self.set_id(&value["id"]);
+                for block in value["content"].as_array().into_iter().flatten() {
+                    self.push_text(&block["text"]);
+                }
+                self.set_stop_reason(&value["stop_reason"]);
+            }
+            _ => {}
+        }
+    }
+
+    fn set_stop_reason(&mut self, reason: &Value) {
+        self.is_done = matches!(reason.as_str(), Some("end_turn" | "stop_sequence"));
+    }
+
+    fn read_responses(&mut self, value: &Value) {
+        match value["type"].as_str() {
+            Some("response.created") => self.set_id(&value["response"]["id"]),
+            Some("response.output_text.delta") => self.push_text(&value["delta"]),
+            Some("response.completed") => {
+                self.is_done = !has_tool_calls(&value["response"]["output"])
+            }
+            _ if value["object"] == "response" => {
+                self.set_id(&value["id"]);
+                let output = value["output"].as_array().into_iter().flatten();
+                for part in output.filter_map(|item| item["content"].as_array()).flatten() {
+                    self.push_text(&part["text"]);
+                }
+                self.is_done = value["status"] == "completed" && !has_tool_calls(&value["output"]);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether the output waits for tools.
+fn has_tool_calls(output: &Value) -> bool {
+    let items = output.as_array().into_iter().flatten();
+    items
+        .into_iter()
+        .any(|item| matches!(item["type"].as_str(), Some("function_call" | "custom_tool_call")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(wire: ChatApi, events: &[&str]) -> ProxiedReply {
+        let bytes: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+        parse_reply(wire, true, bytes.as_bytes())
+    }
+
+    fn said(text: &str, id: &str, is_done: bool) -> ProxiedReply {
+        ProxiedReply { text: text.to_owned(), id: Some(id.to_owned()), is_done }
+    }
+
+    #[test]
+    fn chunks_of_chat_completions_are_put_together() {
+        let events = [
+            r#"{"id":"c1","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}"#,
+            r#"{"id":"c1","choices":[{"index":1,"delta":{"content":"other"}},{"index":0,"delta":{"content":"龙井"}}]}"#,
+            r#"{"id":"c1","choices":[{"index":0,"delta":{"content":"茶"},"finish_reason":null}]}"#,
+            r#"{"id":"c1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
+            r#"{"id":"c1","choices":[],"usage":{}}"#,
+            "[DONE]",
+        ];
+        assert_eq!(stream(ChatApi::Chat, &events), said("龙井茶", "c1", true));
+        assert_eq!(stream(ChatApi::Chat, &events[..3]), said("龙井茶", "c1", false), "cut off");
+        let whole = r#"{"id":"c2","choices":[{"message":{"content":null,"tool_calls":[{}]},"finish_reason":"tool_calls"}]}"#;
+        assert_eq!(parse_reply(ChatApi::Chat, false, whole.as_bytes()), said("", "c2", false));
+    }
+
+    #[test]
+    fn events_of_messages_are_put_together() {
+        let events = [
+            r#"{"type":"message_start","message":{"id":"m1","content":[]}}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"hm"}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"so"}}"#,
+            r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Hi"}}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#,
+        ];
+        assert_eq!(stream(ChatApi::Messages, &events), said("Hi", "m1", true));
+        let whole = r#"{"type":"message","id":"m2","content":[{"type":"text","text":"a"},{"type":"tool_use"}],"stop_reason":"tool_use"}"#;
+        assert_eq!(parse_reply(ChatApi::Messages, false, whole.as_bytes()), said("a", "m2", false));
+    }
+
+    #[test]
+    fn events_of_responses_are_put_together() {
+        let events = [
+            r#"{"type":"response.created","response":{"id":"r1"}}"#,
+            r#"{"type":"response.output_text.delta","delta":"你"}"#,
+            r#"{"type":"response.output_text.delta","delta":"好"}"#,
+            r#"{"type":"response.output_text.done","text":"你好"}"#,
+            r#"{"type":"response.completed","response":{"output":[{"type":"message"}]}}"#,
+        ];
+        assert_eq!(stream(ChatApi::Responses, &events), said("你好", "r1", true));
+        let whole = r#"{"object":"response","id":"r2","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"x"}]},{"type":"function_call"}]}"#;
+        assert_eq!(
+            parse_reply(ChatApi::Responses, false, whole.as_bytes()),
+            said("x", "r2", false)
+        );
+    }
+
+    #[test]
+    fn what_is_no_answer_says_nothing() {
+        for bytes in [&b""[..], b"\xff\xfe", b"data: {\n\n", b"{\"error\":{}}"] {
+            for wire in [ChatApi::Chat, ChatApi::Messages, ChatApi::Responses] {
+                assert_eq!(parse_reply(wire, true, bytes).text, "");
+                assert_eq!(parse_reply(wire, false, bytes), ProxiedReply::default());
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Checks the source of the server itself: file heads, lengths, and that nothing prints or looks around.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A file longer than this, tests aside, holds more than one thing.
+const MAX_LINES: usize = 400;
+
+/// What a library does not do. This file names it.
+const FORBIDDEN: [&str; 6] = ["println!", "eprintln!", "print!", "eprint!", "dbg!", "std::env"];
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
+    entries.flat_map(below).filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
+}
+
+#[test]
+fn every_file_says_what_it_is_for_is_short_and_never_prints() {
+    let files = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    assert!(files.len() > 20);
+    for path in files.iter().filter(|path| !path.ends_with("tree.rs")) {
+        let (name, text) = (path.display(), fs::read_to_string(path).unwrap());
+        assert!(text.starts_with("//! "), "{name} must start with what it is for");
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        assert!(code.lines().count() <= MAX_LINES, "{name} is too long");
+        for never in FORBIDDEN {
+            assert!(!code.contains(never), "{name} uses {never}");
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Lays settings from a file or from the environment over others, one by one, so that a mistake is named by its place.
+
+use std::fmt::{self, Display};
+
+use serde::Deserialize;
+use toml::de::DeTable;
+use toml::{Table, Value};
+
+use super::{Config, SecretString};
+use crate::error::{Error, Result};
+
+/// What every variable of ours starts with.
+const ENV_PREFIX: &str = "EVERLORE_";
+
+/// Variables that the command line reads itself.
+const CLI_VARIABLES: [&str; 6] = [
+    "EVERLORE_HOME",
+    "EVERLORE_AGENT",
+    "EVERLORE_USER",
+    "EVERLORE_CONFIG",
+    "EVERLORE_HOOKS",
+    "EVERLORE_TOKEN",
+];
+
+/// A setting that was given but does not exist, or not there. It is ignored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigWarning {
+    /// Where it was given.
+    pub location: ConfigLocation,
+    /// Its name as understood, such as `memory.inject.limits`.
+    pub key: String,
+    /// The setting that was probably meant.
+    pub nearest: Option<String>,
+    /// Whether it exists, but holds for all agents and cannot be set for one.
+    pub is_shared: bool,
+}
+
+impl ConfigWarning {
+    /// What is wrong with it, without its place and name.
+    pub fn message(&self) -> String {
+        match (&self.nearest, self.is_shared) {
+            (_, true) => "holds for all agents; set it in config.toml".to_owned(),
+            (Some(nearest), _) => format!("does not exist; did you mean `{nearest}`?"),
+            (None, _) => "does not exist".to_owned(),
+        }
+    }
+}
+
+/// A value that does not fit its setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    /// Where it was given, if one place is to blame.
+    pub location: Option<ConfigLocation>,
+    /// The setting.
+    pub key: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.location {
+            Some(place) => write!(f, "{place}: `{}`: {}", self.key, self.message),
+            None => write!(f, "the setting `{}` {}", self.key, self.message),
+        }
+    }
+}
+
+/// Where a setting was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfigLocation {
+    /// The line of the file, counted from 1.
+    Line(usize),
+    /// The name of an environment variable.
+    Variable(String),
+}
+
+impl Display for ConfigWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_shared {
+            let (place, key) = (&self.location, &self.key);
+            return write!(f, "{place}: `{key}` {}, so it is ignored here", self.message());
+        }
+        write!(f, "{}: there is no setting `{}`, so it is ignored", self.location, self.key)?;
+        match &self.nearest {
+            Some(nearest) => write!(f, "; did you mean `{nearest}`?"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for ConfigLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Variable(name) => f.write_str(name),
+        }
+    }
+}
+
+/// Settings while others are laid over them.
+///
+/// Invariant: `settings` holds every setting there is, so a path it lacks is unknown.
+pub(super) struct ConfigOverlay {
+    settings: Table,
+    /// Which settings may be laid over the others.
+    is_allowed: fn(&str) -> bool,
+    /// Those that are left as they are.
+    skipped: Vec<String>,
+    pub(super) warnings: Vec<ConfigWarning>,
+    pub(super) errors: Vec<ConfigError>,
+    /// The settings that were laid over the others.
+    pub(super) overridden: Vec<String>,
+}
+
+impl ConfigOverlay {
+    /// Starts from `base`.
+    pub(super) fn new(base: &Config) -> Result<Self> {
+        let settings = Table::try_from(base).map_err(|cause| {
+            Error::invalid(format!("the settings cannot be read: {cause}"), "use smaller numbers")
+        })?;
+        let (warnings, faults, laid) = (Vec::new(), Vec::new(), Vec::new());
+        let mut reader = Self {
+            settings,
+            is_allowed: |_| true,
+            skipped: Vec::new(),
+            warnings,
+            errors: faults,
+            overridden: laid,
+        };
+        reader.restore_secret("memory_agent.api_key", &base.memory_agent.api_key);
+        reader.restore_secret("embedding.api_key", &base.embedding.api_key);
+        reader.restore_secret("chat.api_key", &base.chat.api_key);
+        Ok(reader)
+    }
+
+    /// The same, with only some settings laid over the others.
+    pub(super) fn allowing_only(self, may: fn(&str) -> bool) -> Self {
+        Self { is_allowed: may, ..self }
+    }
+
+    /// The same, with these left as they are.
+    pub(super) fn skipping(self, left: Vec<String>) -> Self {
+        Self { skipped: left, ..self }
+    }
+
+    /// Lays the text of a TOML file over the settings.
+    pub(super) fn apply_file(&mut self, text: &str) -> Result<()> {
+        let places = DeTable::parse(text).map_err(|cause| syntax_error(text, &cause))?;
+        let values = text.parse::<Table>().map_err(|cause| syntax_error(text, &cause))?;
+        self.apply_section(text, "", places.get_ref(), values);
+        Ok(())
+    }
+
+    /// Lays environment variables over the settings.
+    pub(super) fn apply_env(&mut self, vars: impl IntoIterator<Item = (String, String)>) {
+        let ours = |name: &str| name.starts_with(ENV_PREFIX) && !CLI_VARIABLES.contains(&name);
+        for (name, text) in vars.into_iter().filter(|(name, text)| ours(name) && !text.is_empty()) {
+            self.apply_variable(name, text);
+        }
+    }
+
+    /// Gives back the settings and what was reported on the way; an error if a value does not fit.
+    pub(super) fn finish(self) -> Result<(Config, Vec<ConfigWarning>)> {
+        match self.errors.first() {
+            None => Ok((self.to_config()?, self.warnings)),
+            Some(fault) => Err(Error::invalid(fault.to_string(), error_hint(fault))),
+        }
+    }
+
+    /// The settings, with those that did not fit left out.
+    pub(super) fn to_config(&self) -> Result<Config> {
+        Config::deserialize(self.settings.clone()).map_err(|cause| {
+            Error::invalid(cause.message(), "see config.example.toml for every setting")
+        })
+    }
+
+    /// Writing settings out hides a key; here it must be kept.
+    fn restore_secret(&mut self, path: &str, secret: &SecretString) {
+        if let Some(key) = value_at(&mut self.settings, path) {
+            *key = Value::String(secret.reveal().to_owned());
+        }
+    }
+
+    fn apply_section(&mut self, text: &str, above: &str, places: &DeTable<'_>, values: Table) {
+        for (key, value) in values {
+            let Some((name, inner)) = places.get_key_value(key.as_str()) else { continue };
+            let path = if above.is_empty() { key } else { format!("{above}.{key}") };
+            match (value_at(&mut self.settings, &path), value, inner.get_ref().as_table()) {
+                (Some(Value::Table(_)), Value::Table(values), Some(places)) => {
+                    self.apply_section(text, &path, places, values);
+                }
+                (_, value, _) => {
+                    self.set(
+                        ConfigLocation::Line(line_number(text, name.span().start)),
+                        path,
+                        value,
+                    );
+                }
+            }
+        }
+    }
+
+    fn apply_variable(&mut self, name: String, text: String) {
+        let path = name[ENV_PREFIX.len()..].to_ascii_lowercase().replace("__", ".");
+        let value = match value_at(&mut self.settings, &path) {
+            Some(Value::Table(_)) => {
+                return self.warn_unknown(ConfigLocation::Variable(name), path);
+            }
+            Some(Value::Boolean(_)) => {
+                text.parse().map(Value::Boolean).unwrap_or(Value::String(text))
+            }
+            Some(Value::Integer(_)) => {
+                text.parse().map(Value::Integer).unwrap_or(Value::String(text))
+            }
+            // A list is given as a path would be: its parts between commas.
+            Some(Value::Array(_)) => Value::Array(
+                text.split(',').map(|part| Value::String(part.trim().to_owned())).collect(),
+            ),
+            Some(Value::Float(_)) => text.parse().map(Value::Float).unwrap_or(Value::String(text)),
+            _ => Value::String(text),
+        };
+        self.set(ConfigLocation::Variable(name), path, value);
+    }
+
+    /// Sets one setting and checks at once that the whole still fits the structs: a failure is this setting's, which then
+    /// keeps its value.
+    fn set(&mut self, place: ConfigLocation, path: String, value: Value) {
+        let Some(slot) = value_at(&mut self.settings, &path) else {
+            return self.warn_unknown(place, path);
+        };
+        if !(self.is_allowed)(&path) {
+            let warning =
+                ConfigWarning { location: place, key: path, nearest: None, is_shared: true };
+            return self.warnings.push(warning);
+        }
+        if self.skipped.contains(&path) {
+            return;
+        }
+        let found = type_name(&value);
+        let before = std::mem::replace(slot, value);
+        let Err(cause) = Config::deserialize(self.settings.clone()) else {
+            return self.overridden.push(path);
+        };
+        let message = type_mismatch(expected_type(&before), found, cause.message());
+        if let Some(slot) = value_at(&mut self.settings, &path) {
+            *slot = before;
+        }
+        self.errors.push(ConfigError { location: Some(place), key: path, message });
+    }
+
+    fn warn_unknown(&mut self, place: ConfigLocation, key: String) {
+        let nearest =
+            nearest_path(&self.settings, &key).filter(|nearest| (self.is_allowed)(nearest));
+        self.warnings.push(ConfigWarning { location: place, key, nearest, is_shared: false });
+    }
+}
+
+/// The value at a dotted path.
+pub(super) fn value_at<'a>(settings: &'a mut Table, path: &str) -> Option<&'a mut Value> {
+    match path.split_once('.') {
+        None => settings.get_mut(path),
+        Some((section, rest)) => value_at(settings.get_mut(section)?.as_table_mut()?, rest),
+    }
+}
+
+/// The existing path that was probably meant: the same name elsewhere, or a name a few letters away.
+fn nearest_path(settings: &Table, path: &str) -> Option<String> {
+    let name = last_segment(path);
+    let most = (name.chars().count() / 3).max(1);
+    all_paths(settings, "")
+        .into_iter()
+        .filter(|known| known != path)
+        .map(|known| {
+            (
+                strsim::osa_distance(name, last_segment(&known)),
+                strsim::osa_distance(path, &known),
+                known,
+            )
+        })
+        .filter(|(distance, ..)| *distance <= most)
+        .min()
+        .map(|(.., known)| known)
+}
+
+fn last_segment(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+/// Every path there is, sections included.
+fn all_paths(settings: &Table, above: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for (key, value) in settings {
+        let path = format!("{above}{key}");
+        if let Some(section) = value.as_table() {
+            all.extend(all_paths(section, &format!("{path}.")));
+        }
+        all.push(path);
+    }
+    all
+}
+
+fn line_number(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// Only the message is passed on: the parser's full text quotes the line, which may hold a key.
+fn syntax_error(text: &str, cause: &toml::de::Error) -> Error {
+    let line = cause.span().map_or(1, |span| line_number(text, span.start));
+    Error::invalid(
+        format!("line {line}: not valid TOML: {}", cause.message()),
+        "write `name = value` under a [section]; text goes in double quotes",
+    )
+}
+
+/// Says what does not fit. Where both sides are text, the parser knows better which texts are allowed.
+fn type_mismatch(expected: &str, found: &str, cause: &str) -> String {
+    match expected == found {
+        true => cause.to_owned(),
+        false => format!("expected {expected}, found {found}"),
+    }
+}
+
+fn error_hint(fault: &ConfigError) -> &'static str {
+    match fault.location {
+        Some(ConfigLocation::Variable(_)) => "change the variable or unset it",
+        _ => "change the value or delete the line to use the default",
+    }
+}
+
+fn expected_type(value: &Value) -> &'static str {
+    match value {
+        Value::Integer(_) => "a whole number, 0 or more",
+        value => type_name(value),
+    }
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "text",
+        Value::Integer(number) if *number < 0 => "a negative number",
+        Value::Integer(_) => "a whole number",
+        Value::Float(_) => "a number",
+        Value::Boolean(_) => "true or false",
+        Value::Datetime(_) => "a date",
+        Value::Array(_) => "a list",
+        Value::Table(_) => "a section",
+    }
+}

@@ -1,0 +1,40 @@
+//! Values that cannot be right, told in words.
+
+use std::fmt::{self, Display};
+use std::ops::RangeInclusive;
+
+/// A setting whose value cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidSetting {
+    /// The setting, such as `recall.b`.
+    pub key: &'static str,
+    /// What is wrong with it, such as "is 1.5, but must be from 0 to 1".
+    pub message: String,
+}
+
+impl InvalidSetting {
+    pub(super) fn new(key: &'static str, message: impl Into<String>) -> Self {
+        Self { key, message: message.into() }
+    }
+}
+
+impl Display for InvalidSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.key, self.message)
+    }
+}
+
+/// Complains when `value` is outside `range`. Not-a-number is outside every range.
+pub(super) fn check_range<T>(
+    key: &'static str,
+    value: T,
+    range: RangeInclusive<T>,
+) -> Option<InvalidSetting>
+where
+    T: PartialOrd + Display + Copy,
+{
+    let (low, high) = range.into_inner();
+    let inside = low <= value && value <= high;
+    (!inside)
+        .then(|| InvalidSetting::new(key, format!("is {value}, but must be from {low} to {high}")))
+}

@@ -1,0 +1,131 @@
+//! A model as one scope asks it: what it said before is looked up and not asked again.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+
+use super::circuit_breaker::{CircuitBreaker, OpenCircuit};
+use crate::{
+    error::{Error, Result},
+    llm::Embedder,
+    store::{VectorCache, VectorInsert, VectorLookup},
+    types::{EmbeddingModelId, Fingerprint, Scope, Timestamp, Vector},
+};
+
+/// So many vectors are kept at a time: what was paid for is safe even if the rest fails.
+const CACHE_BATCH: usize = 64;
+
+/// Where vectors are kept, and how many.
+#[derive(Clone, Copy)]
+pub(super) struct VectorCacheHandle<'a> {
+    pub(super) cache: &'a dyn VectorCache,
+    pub(super) max_vectors: usize,
+}
+
+/// A model, asked for one scope.
+pub(super) struct CachedEmbedder<'a> {
+    pub(super) embedder: &'a dyn Embedder,
+    pub(super) vector_cache: Option<VectorCacheHandle<'a>>,
+    pub(super) scope: &'a Scope,
+    /// Where questions are embedded, and not memories: whether the model answers.
+    pub(super) breaker: Option<&'a CircuitBreaker>,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Embedder for CachedEmbedder<'_> {
+    fn model(&self) -> &EmbeddingModelId {
+        self.embedder.model()
+    }
+
+    fn understands(&self, text: &str) -> bool {
+        self.embedder.understands(text)
+    }
+
+    fn least_similarity(&self) -> f32 {
+        self.embedder.least_similarity()
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let Some(kept) = self.vector_cache else { return self.call_model(texts).await };
+        let prints: Vec<_> = texts.iter().map(|text| Fingerprint::of(text)).collect();
+        let mut known = self.lookup_cached(kept, &prints).await;
+        // The same text twice is asked for once.
+        let mut missing: Vec<_> = prints.iter().copied().zip(texts.iter().copied()).collect();
+        missing.retain(|(print, _)| !known.contains_key(print));
+        missing.sort_unstable();
+        missing.dedup();
+        for some in missing.chunks(CACHE_BATCH) {
+            known.extend(self.embed_and_cache(kept, some).await?);
+        }
+        let numbers = |print| known.get(print).map_or_else(Vec::new, Vector::dequantize);
+        Ok(prints.iter().map(numbers).collect())
+    }
+}
+
+impl CachedEmbedder<'_> {
+    /// What is kept. A cache that fails is like an empty one.
+    async fn lookup_cached(
+        &self,
+        kept: VectorCacheHandle<'_>,
+        prints: &[Fingerprint],
+    ) -> HashMap<Fingerprint, Vector> {
+        let asked = VectorLookup {
+            model: self.model().clone(),
+            texts: prints.to_vec(),
+            is_query: self.breaker.is_some(),
+            now: self.now,
+        };
+        let found = kept.cache.lookup(self.scope, &asked).await.unwrap_or_else(|error| {
+            tracing::warn!("{error}: kept vectors cannot be read");
+            vec![None; prints.len()]
+        });
+        let usable = |vector: &Vector| vector.values.len() == self.model().dimensions;
+        let pairs = prints.iter().copied().zip(found);
+        pairs.filter_map(|(print, found)| Some((print, found.filter(usable)?))).collect()
+    }
+
+    /// Asks the model, unless it failed a moment ago: somebody waits for the answer to a question.
+    async fn call_model(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let Some(breaker) = self.breaker else { return self.embedder.embed(texts).await };
+        let trial = breaker.attempt(self.now).map_err(open_circuit_error)?;
+        let made = self.embedder.embed(texts).await;
+        match &made {
+            Ok(_) => trial.succeeded(),
+            Err(error) => trial.failed(error),
+        }
+        made
+    }
+
+    /// Asks the model and keeps what it says.
+    async fn embed_and_cache(
+        &self,
+        kept: VectorCacheHandle<'_>,
+        missing: &[(Fingerprint, &str)],
+    ) -> Result<Vec<(Fingerprint, Vector)>> {
+        let texts: Vec<_> = missing.iter().map(|(_, text)| *text).collect();
+        let made = self.call_model(&texts).await?;
+        let prints = missing.iter().map(|(print, _)| *print);
+        let vectors: Vec<_> = prints.zip(made.iter().map(|made| Vector::quantize(made))).collect();
+        let keep = VectorInsert {
+            model: self.model().clone(),
+            vectors: vectors.clone(),
+            is_query: self.breaker.is_some(),
+            now: self.now,
+            max_entries: kept.max_vectors,
+        };
+        if let Err(error) = kept.cache.insert(self.scope, keep).await {
+            tracing::warn!("{error}: vectors cannot be kept");
+        }
+        Ok(vectors)
+    }
+}
+
+/// What a question is told that came too soon after a failure.
+fn open_circuit_error(paused: OpenCircuit) -> Error {
+    let OpenCircuit { failures, until, why } = paused;
+    Error::Remote {
+        message: format!("{why}; failed {failures} times, asked again from {until:.0} on"),
+        hint: "`everlore doctor` asks it at once".to_owned(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Taking memories out as lines, and bringing lines in.
+
+use std::io;
+
+use serde::Serialize;
+
+use super::{Engine, SCAN_PAGE};
+use crate::{
+    error::{Error, Result},
+    ingest::{self, ExportHeader, ExportLine, ImportOptions, ImportReport},
+    store::{JournalQuery, ListOrder, ListQuery, MemoryFilter},
+    types::Scope,
+};
+
+/// What an export wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct ExportReport {
+    /// Memories.
+    pub memories: usize,
+    /// Lines of the journal.
+    pub changes: usize,
+    /// Tombstones.
+    pub tombstones: usize,
+}
+
+impl Engine {
+    /// Writes every memory of the scope, or with `journal` every change, as lines; calls `progress` with how many.
+    pub async fn export<W: io::Write + Send>(
+        &self,
+        scope: &Scope,
+        journal: bool,
+        to: &mut W,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<ExportReport> {
+        write_line(
+            to,
+            &ExportLine::Header(ExportHeader::new(scope, journal, self.now().timestamp())),
+        )?;
+        let mut exported = ExportReport::default();
+        for text in self.store.tombstones(scope).await? {
+            write_line(to, &ExportLine::Tombstone(text))?;
+            exported.tombstones += 1;
+        }
+        if journal {
+            self.export_journal(scope, to, &mut exported, progress).await?;
+        } else {
+            self.export_memories(scope, to, &mut exported, progress).await?;
+        }
+        to.flush().map_err(|error| Error::io("writing the export", error))?;
+        Ok(exported)
+    }
+
+    async fn export_memories<W: io::Write + Send>(
+        &self,
+        scope: &Scope,
+        to: &mut W,
+        exported: &mut ExportReport,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<()> {
+        let mut page = ListQuery {
+            filter: MemoryFilter::default(),
+            after: None,
+            order: ListOrder::OldestFirst,
+            limit: SCAN_PAGE,
+        };
+        loop {
+            let memories = self.store.list(scope, &page).await?;
+            let Some(last) = memories.last() else { return Ok(()) };
+            page.after = Some(last.id);
+            for memory in memories {
+                write_line(to, &ExportLine::Memory(Box::new(memory)))?;
+                exported.memories += 1;
+            }
+            progress(exported.memories);
+        }
+    }
+
+    async fn export_journal<W: io::Write + Send>(
+        &self,
+        scope: &Scope,
+        to: &mut W,
+        exported: &mut ExportReport,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<()> {
+        let (mut written, total) = (0, self.store.count(scope).await?.changes as u64);
+        while written < total {
+            // Lines are numbered from 1 without gaps; what is added meanwhile is left to the next export.
+            let end = total.min(written + SCAN_PAGE as u64);
+            let limit = Some((end - written) as usize);
+            let page = JournalQuery { before: Some(end + 1), limit, ..JournalQuery::default() };
+            let mut entries = self.store.journal(scope, &page).await?;
+            entries.reverse();
+            for entry in entries {
+                write_line(to, &ExportLine::JournalEntry(Box::new(entry)))?;
+                exported.changes += 1;
+            }
+            progress(exported.changes);
+            written = end;
+        }
+        Ok(())
+    }
+
+    /// Reads lines into the scope; calls `progress` with how many.
+    pub async fn import<R: io::BufRead + Send>(
+        &self,
+        scope: &Scope,
+        from: R,
+        options: ImportOptions,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<ImportReport> {
+        let keep_secrets = options.keep_secrets || !self.masks_secrets(scope);
+        let options = ImportOptions { keep_secrets, ..options };
+        ingest::import_jsonl(&*self.store, scope, from, options, self.now().timestamp(), progress)
+            .await
+    }
+}
+
+fn write_line(to: &mut (impl io::Write + ?Sized), line: &ExportLine) -> Result<()> {
+    writeln!(to, "{}", line.to_json()?).map_err(|error| Error::io("writing the export", error))
+}

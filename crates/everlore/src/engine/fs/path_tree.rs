@@ -1,0 +1,157 @@
+//! Documents and the agent's own files: both are kept by paths, and shown as the folders that the paths make.
+//!
+//! All of them are looked at to show one folder: there are far fewer of them than memories, and each is found by one step
+//! in the index of uris.
+
+use std::collections::BTreeMap;
+
+use super::{
+    FsEntry, MAX_PAGE_SIZE,
+    entry::{document_entry, folder_entry, memory_entry},
+    resolve::FsNode,
+    uri::{self, FsUri, document_parts, document_path},
+};
+use crate::{
+    engine::Engine,
+    error::Result,
+    ingest::{IngestedDocument, agent_note, find_document, find_note, ingested_document, root_uri},
+    store::UriChild,
+    types::{Memory, Scope, Status},
+};
+
+impl Engine {
+    pub(super) async fn document_node(
+        &self,
+        scope: &Scope,
+        parts: &[String],
+    ) -> Result<Option<FsNode>> {
+        if parts.is_empty() {
+            return Ok(Some(FsNode::Folder));
+        }
+        if let Some(document) = self.find_document(scope, parts).await? {
+            let found = self.store.get(scope, &document.chunks).await?.into_iter().flatten();
+            let active = found.filter(|chunk| chunk.status == Status::Active).collect();
+            return Ok(Some(FsNode::Document(Box::new(document), active)));
+        }
+        let all = self.all_documents(scope).await?;
+        let is_above = |one: &IngestedDocument| document_parts(&one.path).starts_with(parts);
+        Ok(all.iter().any(is_above).then_some(FsNode::Folder))
+    }
+
+    /// The document with such a path; how exactly it was written does not matter.
+    pub(super) async fn find_document(
+        &self,
+        scope: &Scope,
+        parts: &[String],
+    ) -> Result<Option<IngestedDocument>> {
+        if let Some(found) = find_document(&*self.store, scope, &document_path(parts)).await? {
+            return Ok(Some(found));
+        }
+        let all = self.all_documents(scope).await?;
+        Ok(all.into_iter().find(|one| document_parts(&one.path) == parts))
+    }
+
+    /// Every document, in no order that means anything.
+    pub(super) async fn all_documents(&self, scope: &Scope) -> Result<Vec<IngestedDocument>> {
+        let folder = format!("{}knowledge/", root_uri(scope));
+        let (mut found, mut after) = (Vec::new(), None::<String>);
+        loop {
+            let names =
+                self.store.children(scope, &folder, after.as_deref(), MAX_PAGE_SIZE).await?;
+            let Some(last) = names.last() else { return Ok(found) };
+            after = Some(last.sort_key());
+            for name in &names {
+                let UriChild::Folder(name) = name else { continue };
+                let lists = format!("{folder}{name}/document-");
+                let lists = self.store.by_prefix(scope, &lists, None, MAX_PAGE_SIZE).await?;
+                found.extend(lists.into_iter().filter_map(ingested_document));
+            }
+        }
+    }
+
+    pub(super) async fn document_entries(
+        &self,
+        scope: &Scope,
+        under: &[String],
+    ) -> Result<Vec<FsEntry>> {
+        let documents = self.all_documents(scope).await?;
+        let with_parts = documents.into_iter().map(|one| (document_parts(&one.path), one));
+        let item = |document: IngestedDocument| document_entry(scope, &document);
+        Ok(folder_level(scope, uri::RESOURCES, under, with_parts, item))
+    }
+
+    pub(super) async fn file_node(
+        &self,
+        scope: &Scope,
+        parts: &[String],
+    ) -> Result<Option<FsNode>> {
+        if parts.is_empty() {
+            return Ok(Some(FsNode::Folder));
+        }
+        let path = format!("/memories/{}", parts.join("/"));
+        if let Some(note) = find_note(&*self.store, scope, &path).await? {
+            return Ok(Some(FsNode::Memory(Box::new(note))));
+        }
+        let notes = self.all_notes(scope).await?;
+        Ok(notes.iter().any(|(path, _)| path.starts_with(parts)).then_some(FsNode::Folder))
+    }
+
+    async fn all_notes(&self, scope: &Scope) -> Result<Vec<(Vec<String>, Memory)>> {
+        let beginning = format!("{}knowledge/memories/", root_uri(scope));
+        let (mut found, mut after) = (Vec::new(), None::<String>);
+        loop {
+            let page =
+                self.store.by_prefix(scope, &beginning, after.as_deref(), MAX_PAGE_SIZE).await?;
+            let Some(last) = page.last() else { return Ok(found) };
+            after = Some(last.uri.clone());
+            for memory in page {
+                if let Some(note) = agent_note(&memory) {
+                    let path = note.file.trim_start_matches("/memories").to_owned();
+                    found.push((document_parts(path.trim_start_matches('/')), memory));
+                }
+            }
+        }
+    }
+
+    pub(super) async fn file_entries(
+        &self,
+        scope: &Scope,
+        under: &[String],
+    ) -> Result<Vec<FsEntry>> {
+        let notes = self.all_notes(scope).await?;
+        let item = |note: Memory| {
+            let item = memory_entry(&note);
+            let path = agent_note(&note).map(|note| note.file).unwrap_or_default();
+            let parts =
+                document_parts(path.trim_start_matches("/memories").trim_start_matches('/'));
+            let name = parts.last().cloned().unwrap_or_default();
+            FsEntry { uri: FsUri::File(parts).uri(scope), name, ..item }
+        };
+        Ok(folder_level(scope, uri::FILES, under, notes.into_iter(), item))
+    }
+}
+
+/// One level of the folders that paths make.
+fn folder_level<T>(
+    scope: &Scope,
+    top: &str,
+    under: &[String],
+    all: impl Iterator<Item = (Vec<String>, T)>,
+    item: impl Fn(T) -> FsEntry,
+) -> Vec<FsEntry> {
+    let mut items: BTreeMap<(String, bool), FsEntry> = BTreeMap::new();
+    for (parts, one) in all {
+        match parts.strip_prefix(under) {
+            Some([name]) => drop(items.insert((name.clone(), false), item(one))),
+            Some([name, ..]) => {
+                let path = std::iter::once(top).chain(under.iter().map(String::as_str));
+                let path: Vec<&str> = path.chain([name.as_str()]).collect();
+                let made =
+                    || FsEntry { read_only: top == uri::FILES, ..folder_entry(scope, &path, "") };
+                items.entry((name.clone(), true)).or_insert_with(made);
+            }
+            Some([]) | None => {}
+        }
+    }
+    items.into_values().collect()
+}

@@ -1,0 +1,289 @@
+//! Finding what a place holds, and listing what is in it.
+
+use jiff::civil::Date;
+
+use super::{
+    FsEntry, FsListRequest, FsListing,
+    entry::{
+        bare_entry, child_entry, folder_entry, folder_uri, memory_entry, node_entry, paginate,
+        session_entry,
+    },
+    uri::{self, FsUri},
+};
+use crate::{
+    engine::{Engine, layers::run_blocking},
+    error::{Error, Result},
+    files::layers::Layer,
+    ingest::{IngestedDocument, root_uri},
+    store::{MemoryKey, UriChild},
+    types::{Kind, Memory, MemoryId, Scope, Status},
+};
+
+/// Turns of a conversation that are read at once: a long one is read turn by turn.
+const MAX_TURNS: usize = 200;
+
+/// How many times a page is looked at, where most of what stands there is archived: what a page costs stays bounded.
+const MAX_PAGE_READS: usize = 10;
+
+/// Names of a folder that a mistyped one is compared with, how near one must be, and how many are told.
+const MAX_COMPARED_NAMES: usize = 200;
+const MIN_NAME_SIMILARITY: f64 = 0.75;
+const MAX_SUGGESTIONS: usize = 3;
+
+/// What a place holds.
+pub(super) enum FsNode {
+    Folder,
+    Memory(Box<Memory>),
+    /// A document with the chunks that are left of it.
+    Document(Box<IngestedDocument>, Vec<Memory>),
+    /// A conversation's first turns, and whether there are more.
+    Session(Vec<Memory>, bool),
+    /// A file that is no memory.
+    File(String),
+}
+
+impl Engine {
+    /// What a place holds, or an error that names what is near.
+    pub(super) async fn resolve_node(&self, scope: &Scope, place: &FsUri) -> Result<FsNode> {
+        match self.lookup_node(scope, place).await? {
+            Some(thing) => Ok(thing),
+            None => Err(self.not_found_error(scope, place).await),
+        }
+    }
+
+    async fn lookup_node(&self, scope: &Scope, place: &FsUri) -> Result<Option<FsNode>> {
+        match place {
+            FsUri::Root | FsUri::Kinds | FsUri::Layers | FsUri::Days | FsUri::Sessions => {
+                Ok(Some(FsNode::Folder))
+            }
+            FsUri::Memory(path) => self.memory_node(scope, path).await,
+            FsUri::Layer(layer) => {
+                let read = self.read_layer(scope, *layer).await?;
+                Ok(Some(FsNode::File(read.text)))
+            }
+            FsUri::Day(day) => Ok(self.day_text(scope, *day).await?.map(FsNode::File)),
+            FsUri::Document(parts) => self.document_node(scope, parts).await,
+            FsUri::File(parts) => self.file_node(scope, parts).await,
+            FsUri::Session(name) => {
+                let mut turns = self.store.turns(scope, name, None, MAX_TURNS + 1).await?;
+                let more = turns.len() > MAX_TURNS;
+                turns.truncate(MAX_TURNS);
+                Ok((!turns.is_empty()).then_some(FsNode::Session(turns, more)))
+            }
+            FsUri::Turn(id) => {
+                let Ok(id) = id.parse::<MemoryId>() else { return Ok(None) };
+                let found = self.store.get(scope, &[id]).await?.pop().flatten();
+                let turn = found.filter(|memory| memory.kind == Kind::Turn);
+                Ok(turn.map(|memory| FsNode::Memory(Box::new(memory))))
+            }
+        }
+    }
+
+    async fn memory_node(&self, scope: &Scope, path: &str) -> Result<Option<FsNode>> {
+        let uri = root_uri(scope) + path;
+        if let Some(memory) = self.store.find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop() {
+            return Ok(Some(FsNode::Memory(Box::new(memory))));
+        }
+        let inside = self.store.children(scope, &format!("{uri}/"), None, 1).await?;
+        // The kinds are there, even if nothing is in them.
+        let is_kind = Kind::ALL.iter().any(|kind| kind.as_str() == path);
+        Ok((is_kind || !inside.is_empty()).then_some(FsNode::Folder))
+    }
+
+    async fn day_text(&self, scope: &Scope, day: Date) -> Result<Option<String>> {
+        let layers = self.layers(scope)?;
+        let exists = layers.path(Layer::Daily, day).is_file();
+        let read = run_blocking(move || layers.read(Layer::Daily, day)).await?;
+        Ok(exists.then_some(read.text))
+    }
+
+    /// An error that names what is near.
+    async fn not_found_error(&self, scope: &Scope, place: &FsUri) -> Error {
+        let path = place.path();
+        let asked = path.last().cloned().unwrap_or_default();
+        let near = match place.parent() {
+            Some(parent) => self.similar_names(scope, &parent, &asked).await,
+            None => Vec::new(),
+        };
+        let hint = match near.is_empty() {
+            true => "look around with `ls` from the folder above".to_owned(),
+            false => format!("did you mean {}?", near.join(" or ")),
+        };
+        Error::NoSuchUri { uri: place.uri(scope), hint }
+    }
+
+    async fn similar_names(&self, scope: &Scope, parent: &FsUri, asked: &str) -> Vec<String> {
+        let page = FsListRequest { limit: MAX_COMPARED_NAMES, ..FsListRequest::new("") };
+        let Ok((items, _)) = self.folder_page(scope, parent, &page).await else {
+            return Vec::new();
+        };
+        let asked = asked.to_lowercase();
+        let nearness = |item: &FsEntry| {
+            let name = item.name.to_lowercase();
+            if name.starts_with(&asked) { 1.0 } else { strsim::jaro_winkler(&asked, &name) }
+        };
+        let mut near: Vec<_> = items.iter().map(|item| (nearness(item), item)).collect();
+        near.retain(|(nearness, _)| *nearness >= MIN_NAME_SIMILARITY);
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        near.into_iter().take(MAX_SUGGESTIONS).map(|(_, item)| item.uri.clone()).collect()
+    }
+
+    /// A page of what is in a place.
+    pub(super) async fn list_folder(
+        &self,
+        scope: &Scope,
+        place: &FsUri,
+        page: &FsListRequest,
+    ) -> Result<FsListing> {
+        let (items, next) = self.folder_page(scope, place, page).await?;
+        if items.is_empty() && page.after.is_none() {
+            self.check_folder(scope, place).await?;
+        }
+        Ok(FsListing { uri: folder_uri(place, scope), items, next })
+    }
+
+    /// The same, empty where there is no such place.
+    async fn folder_page(
+        &self,
+        scope: &Scope,
+        place: &FsUri,
+        page: &FsListRequest,
+    ) -> Result<(Vec<FsEntry>, Option<String>)> {
+        Ok(match place {
+            FsUri::Root => paginate(self.root_entries(scope).await?, page),
+            FsUri::Kinds => paginate(self.kind_entries(scope).await?, page),
+            FsUri::Layers => paginate(self.layer_entries(scope).await?, page),
+            FsUri::Days => paginate(self.day_entries(scope).await?, page),
+            FsUri::Sessions => self.session_entries(scope, page).await?,
+            FsUri::Session(name) => self.turn_entries(scope, name, page).await?,
+            FsUri::Document(parts) => paginate(self.document_entries(scope, parts).await?, page),
+            FsUri::File(parts) => paginate(self.file_entries(scope, parts).await?, page),
+            FsUri::Memory(path) => self.memory_entries(scope, path, page).await?,
+            FsUri::Layer(_) | FsUri::Day(_) | FsUri::Turn(_) => (Vec::new(), None),
+        })
+    }
+
+    /// An empty page is right for a folder only.
+    async fn check_folder(&self, scope: &Scope, place: &FsUri) -> Result<()> {
+        match self.lookup_node(scope, place).await? {
+            Some(FsNode::Folder | FsNode::Session(..)) => Ok(()),
+            Some(_) => Err(Error::invalid(
+                format!("`{}` is no folder", place.uri(scope)),
+                "read it with `read`",
+            )),
+            None => Err(self.not_found_error(scope, place).await),
+        }
+    }
+
+    async fn root_entries(&self, scope: &Scope) -> Result<Vec<FsEntry>> {
+        let mut items = self.kind_entries(scope).await?;
+        let fixed = [
+            (uri::RESOURCES, "Documents that were ingested, by their paths"),
+            (uri::SESSIONS, "Conversations, turn by turn"),
+            (uri::FILES, "Files that the agent keeps for itself"),
+        ];
+        let layers = (uri::LAYERS, "Who the agent is, who the user is, notes, and the daily log");
+        let layers = self.home.is_some().then_some(layers);
+        items.extend(
+            layers.into_iter().chain(fixed).map(|(name, what)| folder_entry(scope, &[name], what)),
+        );
+        Ok(items)
+    }
+
+    /// The first parts of stored uris: kinds, and whatever else an import brought.
+    async fn kind_entries(&self, scope: &Scope) -> Result<Vec<FsEntry>> {
+        let names =
+            self.store.children(scope, &root_uri(scope), None, super::MAX_PAGE_SIZE).await?;
+        Ok(names.into_iter().map(|name| child_entry(scope, &root_uri(scope), name)).collect())
+    }
+
+    async fn layer_entries(&self, scope: &Scope) -> Result<Vec<FsEntry>> {
+        let mut items = Vec::new();
+        for layer in Layer::ALL {
+            let thing = FsNode::File(self.read_layer(scope, layer).await?.text);
+            items.push(node_entry(&FsUri::Layer(layer), &thing, scope));
+        }
+        items.push(folder_entry(scope, &[uri::LAYERS, uri::DAILY], "The log, a file a day"));
+        Ok(items)
+    }
+
+    async fn day_entries(&self, scope: &Scope) -> Result<Vec<FsEntry>> {
+        let (layers, today) = (self.layers(scope)?, self.now().date());
+        let folder = layers.path(Layer::Daily, today).parent().map(std::path::Path::to_owned);
+        let days = run_blocking(move || {
+            let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok());
+            let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+            let day = |name: std::ffi::OsString| name.to_str()?.strip_suffix(".md")?.parse().ok();
+            Ok(names.filter_map(day).collect::<Vec<Date>>())
+        });
+        let days = days.await?;
+        let day = |date: Date| FsEntry {
+            summary: format!("What happened on {date}"),
+            ..bare_entry(scope, &FsUri::Day(date), &format!("{date}.md"))
+        };
+        Ok(days.into_iter().map(day).collect())
+    }
+
+    async fn session_entries(
+        &self,
+        scope: &Scope,
+        page: &FsListRequest,
+    ) -> Result<(Vec<FsEntry>, Option<String>)> {
+        let after = page.after.as_deref();
+        let mut talks = self.store.sessions(scope, after, page.limit + 1).await?;
+        let more = talks.len() > page.limit;
+        talks.truncate(page.limit);
+        let next = talks.last().filter(|_| more).map(|talk| talk.session.clone());
+        Ok((talks.iter().map(|talk| session_entry(scope, talk)).collect(), next))
+    }
+
+    async fn turn_entries(
+        &self,
+        scope: &Scope,
+        session: &str,
+        page: &FsListRequest,
+    ) -> Result<(Vec<FsEntry>, Option<String>)> {
+        let after = page.after.as_deref().map(str::parse).transpose()?;
+        let mut turns = self.store.turns(scope, session, after, page.limit + 1).await?;
+        let more = turns.len() > page.limit;
+        turns.truncate(page.limit);
+        let next = turns.last().filter(|_| more).map(|turn| turn.id.to_string());
+        Ok((turns.iter().map(memory_entry).collect(), next))
+    }
+
+    async fn memory_entries(
+        &self,
+        scope: &Scope,
+        path: &str,
+        page: &FsListRequest,
+    ) -> Result<(Vec<FsEntry>, Option<String>)> {
+        let folder = format!("{}{path}/", root_uri(scope));
+        let (mut items, mut after) = (Vec::new(), page.after.clone());
+        for _ in 0..MAX_PAGE_READS {
+            // One more than is needed tells whether there is more.
+            let wanted = page.limit + 1 - items.len();
+            let names = self.store.children(scope, &folder, after.as_deref(), wanted).await?;
+            let is_last = names.len() < wanted;
+            after = names.last().map(UriChild::sort_key).or(after);
+            let shown = names.into_iter().filter(|name| page.all || is_active(name));
+            items.extend(shown.map(|name| (name.sort_key(), child_entry(scope, &folder, name))));
+            if items.len() > page.limit {
+                items.truncate(page.limit);
+                after = items.last().map(|(key, _)| key.clone());
+            } else if is_last {
+                after = None;
+            } else {
+                continue;
+            }
+            break;
+        }
+        Ok((items.into_iter().map(|(_, item)| item).collect(), after))
+    }
+}
+
+fn is_active(name: &UriChild) -> bool {
+    match name {
+        UriChild::Folder(_) => true,
+        UriChild::File(_, memory) => memory.status == Status::Active,
+    }
+}

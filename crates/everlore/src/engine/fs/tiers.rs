@@ -1,0 +1,143 @@
+//! The short forms of things: one line (L0), an overview (L1), all of it (L2).
+//!
+//! Those of a memory are kept with it (`text/tiers.rs`). Those of everything else are made when it is looked at.
+
+use super::{FsListing, FsTier, resolve::FsNode};
+use crate::{
+    engine::layers::{is_chinese, summary_input},
+    recall::{one_line, overview},
+    text::summary::{summarize, truncate_lines},
+    types::{Memory, Role},
+};
+
+/// Children that an overview of a folder tells of.
+pub(super) const MAX_OVERVIEW_CHILDREN: usize = 50;
+
+/// The most characters of a line, of an overview, and of a conversation or document that is read whole: hosts cut answers
+/// above 25,000 tokens.
+const LINE_CHARS: usize = 160;
+const OVERVIEW_CHARS: usize = 1_000;
+const MAX_CHARS: usize = 200_000;
+
+/// A thing that is no folder at a level, and whether it was cut.
+pub(super) fn render_node(thing: &FsNode, level: FsTier) -> (String, bool) {
+    match thing {
+        FsNode::Folder => (String::new(), false),
+        FsNode::Memory(memory) => (render_memory(memory, level), false),
+        FsNode::Document(document, chunks) => match level {
+            FsTier::L0 => {
+                (format!("{}: {}", document.path, document.manifest_memory.description), false)
+            }
+            FsTier::L1 => join_within(chunks.iter().map(chunk_heading), "\n", OVERVIEW_CHARS),
+            FsTier::L2 => {
+                join_within(chunks.iter().map(|chunk| chunk.content.clone()), "\n\n", MAX_CHARS)
+            }
+        },
+        FsNode::Session(turns, more) => {
+            let (text, cut) = render_session(turns, level);
+            (text, cut || (*more && level == FsTier::L2))
+        }
+        FsNode::File(text) => (render_file(text, level), false),
+    }
+}
+
+/// A memory in one line.
+pub(super) fn memory_line(memory: &Memory) -> String {
+    let line = one_line(memory);
+    if line.is_empty() { memory.name.clone() } else { line }
+}
+
+fn render_memory(memory: &Memory, level: FsTier) -> String {
+    match level {
+        FsTier::L0 => memory_line(memory),
+        FsTier::L1 => overview(memory),
+        FsTier::L2 => memory.content.clone(),
+    }
+}
+
+/// A folder by what is in it.
+pub(super) fn render_folder(listing: &FsListing, level: FsTier) -> String {
+    let more = if listing.next.is_some() { " and more" } else { "" };
+    let names = || {
+        let names = listing.items.iter().map(|item| item.name.clone());
+        join_within(names, ", ", LINE_CHARS).0
+    };
+    match (listing.items.len(), level) {
+        (0, _) => "An empty folder".to_owned(),
+        (count, FsTier::L0) => {
+            let noun = if count == 1 { "entry" } else { "entries" };
+            format!("{count} {noun}{more}: {}", names())
+        }
+        _ => {
+            let slash = |folder: bool| if folder { "/" } else { "" };
+            let line = |item: &super::FsEntry| {
+                let what = if item.summary.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", item.summary)
+                };
+                format!("- {}{}{what}", item.name, slash(item.folder))
+            };
+            let lines: Vec<String> = listing.items.iter().map(line).collect();
+            format!("{}{}", lines.join("\n"), if more.is_empty() { "" } else { "\n- …" })
+        }
+    }
+}
+
+/// The heading of a chunk, and how it begins.
+fn chunk_heading(chunk: &Memory) -> String {
+    let text = Memory { description: String::new(), ..chunk.clone() };
+    format!("- {}: {}", chunk.name, one_line(&text))
+}
+
+fn render_session(turns: &[Memory], level: FsTier) -> (String, bool) {
+    let chinese = is_chinese(turns);
+    let spoken = summary_input(turns, chinese);
+    let first = || turns.first().map(memory_line).unwrap_or_default();
+    let or_first = |text: String| if text.is_empty() { first() } else { text };
+    match level {
+        FsTier::L0 => {
+            let summary = or_first(summarize(&spoken, LINE_CHARS));
+            (summary.lines().next().unwrap_or_default().to_owned(), false)
+        }
+        FsTier::L1 => (or_first(summarize(&spoken, OVERVIEW_CHARS)), false),
+        FsTier::L2 => join_within(turns.iter().map(transcript_line), "\n", MAX_CHARS),
+    }
+}
+
+fn transcript_line(turn: &Memory) -> String {
+    let role = match turn.source.role {
+        Some(Role::User) | None => "user",
+        Some(Role::Assistant) => "assistant",
+        Some(Role::System) => "system",
+        Some(Role::Tool) => "tool",
+    };
+    format!("{}: {}", turn.source.speaker.as_deref().unwrap_or(role), turn.content)
+}
+
+/// A markdown file: its first line of text, its headings with theirs, or all of it.
+fn render_file(text: &str, level: FsTier) -> String {
+    let is_text = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    let first = |text: &str| text.lines().find(is_text).map(|line| line.trim().to_owned());
+    match level {
+        FsTier::L0 => first(text).unwrap_or_else(|| "Nothing is written yet".to_owned()),
+        FsTier::L1 => truncate_lines(text, OVERVIEW_CHARS),
+        FsTier::L2 => text.to_owned(),
+    }
+}
+
+/// Pieces joined as far as they fit whole, and whether some did not.
+fn join_within(pieces: impl Iterator<Item = String>, between: &str, max: usize) -> (String, bool) {
+    let (mut text, mut used) = (String::new(), 0);
+    for piece in pieces {
+        used += piece.chars().count() + between.len();
+        if used > max && !text.is_empty() {
+            return (text + between + "…", true);
+        }
+        if !text.is_empty() {
+            text.push_str(between);
+        }
+        text.push_str(&piece);
+    }
+    (text, false)
+}

@@ -1,0 +1,301 @@
+//! Adding to the tree and removing from it: by the ways that memories and documents have, so that all of it can be undone.
+
+use serde::Serialize;
+
+use super::{
+    resolve::FsNode,
+    uri::{FsUri, document_path},
+};
+use crate::{
+    engine::Engine,
+    error::{Error, Result},
+    ingest::{
+        Document, IngestOptions, IngestReport, RememberRequest, SavedMemory, new_ingest_run,
+        root_uri,
+    },
+    text::secrets::mask_all,
+    types::{Change, Kind, Memory, MemoryId, Scope, WriteBatch},
+};
+
+/// The most memories that are removed at once; more is a mistake, or wants a narrower folder.
+const MAX_REMOVED: usize = 10_000;
+
+/// Memories read at a time.
+const BATCH: usize = 1_000;
+
+/// Something to add.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FsAddRequest {
+    /// Where: a kind such as `user`, with a category such as `user/food`, or the path of a document in `resources`.
+    pub uri: String,
+    /// The text, or the bytes of a file.
+    pub bytes: Vec<u8>,
+    /// A title for a memory; the beginning of its text if left out.
+    pub name: Option<String>,
+    /// Keywords.
+    pub tags: Vec<String>,
+    /// Free data of the caller, for a memory.
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+}
+
+/// What was added.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FsAddReport {
+    /// Where it stands.
+    pub uri: String,
+    /// What was saved, if it is a memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<SavedMemory>,
+    /// What became of it, if it is a document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<IngestReport>,
+}
+
+/// Something to remove.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FsRemoveRequest {
+    /// Which.
+    pub uri: String,
+    /// Also a folder with all that is in it.
+    pub recursive: bool,
+    /// Only say what would be removed.
+    pub dry_run: bool,
+}
+
+/// What was removed. The journal keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FsRemoveReport {
+    /// Where it stood.
+    pub uri: String,
+    /// How many memories that were.
+    pub memories: usize,
+    /// The runs, by which it can be undone; one, or one a document.
+    pub runs: Vec<String>,
+}
+
+impl Engine {
+    /// Saves a text as a memory, or a file as a document.
+    pub async fn fs_add(&self, scope: &Scope, request: FsAddRequest) -> Result<FsAddReport> {
+        self.check_enabled(scope)?;
+        match FsUri::parse(&request.uri, scope)? {
+            FsUri::Document(parts) if !parts.is_empty() => {
+                self.add_document(scope, &parts, request).await
+            }
+            FsUri::Document(_) => Err(Error::invalid(
+                "a document needs a name",
+                format!("name it, for example {}resources/notes.md", root_uri(scope)),
+            )),
+            FsUri::Memory(path) => self.add_memory(scope, &path, request).await,
+            FsUri::Root | FsUri::Kinds => self.add_memory(scope, "", request).await,
+            place => Err(read_only_error(&place, scope)),
+        }
+    }
+
+    async fn add_document(
+        &self,
+        scope: &Scope,
+        parts: &[String],
+        request: FsAddRequest,
+    ) -> Result<FsAddReport> {
+        let known = self.find_document(scope, parts).await?;
+        let path = known.map_or_else(|| document_path(parts), |document| document.path);
+        let document = Document::new(path, request.bytes);
+        let options = IngestOptions { tags: request.tags, ..IngestOptions::default() };
+        let report = self.ingest_document(scope, &document, &options).await?;
+        let uri = FsUri::Document(parts.to_vec()).uri(scope);
+        Ok(FsAddReport { uri, memory: None, document: Some(report) })
+    }
+
+    /// The first part of the path is the kind, the second the category, the third a title.
+    async fn add_memory(
+        &self,
+        scope: &Scope,
+        path: &str,
+        request: FsAddRequest,
+    ) -> Result<FsAddReport> {
+        let mut parts = path.split('/').filter(|part| !part.is_empty());
+        let kind: Option<Kind> = parts.next().map(parse_memory_kind).transpose()?;
+        let category = parts.next().map(str::to_owned);
+        let title = parts.next().map(|name| name.strip_suffix(".md").unwrap_or(name).to_owned());
+        if parts.next().is_some() {
+            return Err(Error::invalid(
+                "memories stand in a kind and a category, no deeper",
+                "use a path such as user/food, or resources/… for a document",
+            ));
+        }
+        let mut content = utf8_text(request.bytes)?;
+        let masked = if self.masks_secrets(scope) { mask_all([&mut content]) } else { Vec::new() };
+        let mut tags = request.tags;
+        if let Some(category) = category.filter(|category| category != "general") {
+            tags.insert(0, category);
+        }
+        let (name, metadata) = (request.name.or(title), request.metadata);
+        let draft =
+            RememberRequest { content, kind, name, tags, metadata, ..RememberRequest::default() };
+        let saved = self.remember(scope, draft).await?;
+        let masked = [masked, saved.masked].concat();
+        Ok(FsAddReport {
+            uri: saved.uri.clone(),
+            memory: Some(SavedMemory { masked, ..saved }),
+            document: None,
+        })
+    }
+
+    /// Removes a memory, a document, a conversation, or a folder of such. The journal keeps what is removed.
+    pub async fn fs_remove(
+        &self,
+        scope: &Scope,
+        request: &FsRemoveRequest,
+    ) -> Result<FsRemoveReport> {
+        let place = FsUri::parse(&request.uri, scope)?;
+        let thing = self.resolve_node(scope, &place).await?;
+        if matches!(thing, FsNode::Folder | FsNode::Session(..)) && !request.recursive {
+            return Err(Error::invalid(
+                format!("`{}` is a folder", place.uri(scope)),
+                "to remove it with all that is in it, say so: --recursive, or recursive=true",
+            ));
+        }
+        match (thing, &place) {
+            (FsNode::Memory(memory), _) => {
+                check_removable(&memory)?;
+                self.remove_memories(scope, &place, vec![memory.id], request).await
+            }
+            (FsNode::Document(document, _), _) => {
+                self.remove_documents(scope, &place, vec![document.path], request).await
+            }
+            (FsNode::Folder, FsUri::Document(parts)) => {
+                let all = self.all_documents(scope).await?;
+                let paths = all.into_iter().map(|document| document.path);
+                let is_under = |path: &String| super::uri::document_parts(path).starts_with(parts);
+                self.remove_documents(scope, &place, paths.filter(is_under).collect(), request)
+                    .await
+            }
+            (_, FsUri::Session(name)) => {
+                let ids = self.turn_ids(scope, name).await?;
+                self.remove_memories(scope, &place, ids, request).await
+            }
+            (FsNode::Folder, FsUri::Memory(path)) => {
+                let ids = self.ids_below(scope, path).await?;
+                self.remove_memories(scope, &place, ids, request).await
+            }
+            _ => Err(read_only_error(&place, scope)),
+        }
+    }
+
+    async fn turn_ids(&self, scope: &Scope, session: &str) -> Result<Vec<MemoryId>> {
+        let turns = self.store.turns(scope, session, None, MAX_REMOVED + 1).await?;
+        Ok(turns.iter().map(|turn| turn.id).collect())
+    }
+
+    /// What stands below a folder; documents and files of the agent have ways of their own to go.
+    async fn ids_below(&self, scope: &Scope, path: &str) -> Result<Vec<MemoryId>> {
+        let folder = format!("{}{path}/", root_uri(scope));
+        let (mut ids, mut after) = (Vec::new(), None::<String>);
+        while ids.len() <= MAX_REMOVED {
+            let page = self.store.by_prefix(scope, &folder, after.as_deref(), BATCH).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.uri.clone());
+            for memory in &page {
+                check_removable(memory)?;
+                ids.push(memory.id);
+            }
+        }
+        Ok(ids)
+    }
+
+    async fn remove_memories(
+        &self,
+        scope: &Scope,
+        place: &FsUri,
+        ids: Vec<MemoryId>,
+        request: &FsRemoveRequest,
+    ) -> Result<FsRemoveReport> {
+        if ids.len() > MAX_REMOVED {
+            return Err(Error::invalid(
+                format!("there are more than {MAX_REMOVED} memories in it"),
+                "remove the folders in it one by one",
+            ));
+        }
+        let now = self.now().timestamp();
+        let run = new_ingest_run(now).replacen("ingest", "fs-rm", 1);
+        let removed =
+            FsRemoveReport { uri: place.uri(scope), memories: ids.len(), runs: vec![run.clone()] };
+        if !request.dry_run && !ids.is_empty() {
+            let cause = self.author.reason_for("fs rm");
+            let changes = ids.into_iter().map(Change::Delete).collect();
+            let write = WriteBatch::new(scope, self.author.actor, cause, now, changes);
+            self.store.apply(WriteBatch { run: Some(run), ..write }).await?;
+        }
+        Ok(removed)
+    }
+
+    async fn remove_documents(
+        &self,
+        scope: &Scope,
+        place: &FsUri,
+        paths: Vec<String>,
+        request: &FsRemoveRequest,
+    ) -> Result<FsRemoveReport> {
+        let run = self.ingest_run();
+        let options = IngestOptions {
+            run: Some(run.clone()),
+            dry_run: request.dry_run,
+            ..IngestOptions::default()
+        };
+        let mut memories = 0;
+        for path in paths {
+            memories += self.remove_document(scope, &path, &options).await?.removed;
+        }
+        Ok(FsRemoveReport { uri: place.uri(scope), memories, runs: vec![run] })
+    }
+}
+
+fn parse_memory_kind(name: &str) -> Result<Kind> {
+    match name.parse()? {
+        Kind::Turn => Err(Error::invalid(
+            "what was said in a conversation is not added here",
+            "observe it: `everlore observe`, or POST /v1/turns",
+        )),
+        kind => Ok(kind),
+    }
+}
+
+fn utf8_text(bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|_| {
+        Error::invalid(
+            "a memory is text in UTF-8",
+            "add a file of another sort as a document: to a uri in resources/",
+        )
+    })
+}
+
+/// What has another way to go says so.
+fn check_removable(memory: &Memory) -> Result<()> {
+    if let Some(note) = crate::ingest::agent_note(memory) {
+        return Err(Error::invalid(
+            format!("the memory is the file {} that the agent keeps", note.file),
+            "remove it with the tool `memory`",
+        ));
+    }
+    match crate::ingest::ingested_document(memory.clone()) {
+        Some(document) => Err(Error::invalid(
+            format!("the memory lists the pieces of the document {}", document.path),
+            "remove the document: its uri is in resources/",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn read_only_error(place: &FsUri, scope: &Scope) -> Error {
+    let hint = match place {
+        FsUri::Layers | FsUri::Layer(_) | FsUri::Days | FsUri::Day(_) => {
+            "change layers with `everlore layer`, or the tools memory_add, memory_replace and memory_remove"
+        }
+        FsUri::File(_) => "change the agent's own files with the tool `memory`",
+        FsUri::Sessions | FsUri::Session(_) | FsUri::Turn(_) => {
+            "what is said is observed: `everlore observe`, or POST /v1/turns"
+        }
+        _ => "name something in it",
+    };
+    Error::invalid(format!("`{}` cannot be changed here", place.uri(scope)), hint)
+}

@@ -1,0 +1,416 @@
+//! The work between turns: by hand, or when it is due.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
+
+use jiff::{SignedDuration, ToSpan};
+use serde::Serialize;
+
+use super::super::{Engine, SCAN_PAGE};
+use crate::{
+    error::{Error, Result},
+    ingest::VALID_UNTIL_KEY,
+    store::{InjectedTier, UsageRecord},
+    types::{
+        Actor, Change, Kind, Memory, MemoryId, QuarantinedDraft, Scope, Status, Timestamp,
+        WriteBatch,
+    },
+    upkeep::{
+        apply_usage as weighed, archived, find_merges, is_expired, merge_key, needs_confirmation,
+    },
+};
+
+/// A job whose memories someone else changed meanwhile begins anew so often; then it is left for the next time.
+const MAX_ATTEMPTS: usize = 3;
+
+/// How upkeep is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UpkeepRequest {
+    /// Only say what would be done.
+    pub dry_run: bool,
+    /// Also do what touches more than a quarter of the memories.
+    pub yes: bool,
+}
+
+/// A job of upkeep, in the order they are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UpkeepJob {
+    /// Weights follow use.
+    Weigh,
+    /// What held until a time that is over is put away.
+    Expire,
+    /// What weighs too little is put away.
+    Archive,
+    /// What says the same is put together.
+    Merge,
+    /// Old lines of the usage log and the ledger go.
+    Prune,
+    /// Vectors that wait are made.
+    Embed,
+    /// Space is given back.
+    Vacuum,
+}
+
+impl UpkeepJob {
+    /// The name used in runs and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Weigh => "weigh",
+            Self::Expire => "expire",
+            Self::Archive => "archive",
+            Self::Merge => "merge",
+            Self::Prune => "prune",
+            Self::Embed => "embed",
+            Self::Vacuum => "vacuum",
+        }
+    }
+}
+
+/// A memory that a job touches.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TouchedMemory {
+    /// The memory.
+    pub id: MemoryId,
+    /// What it is called, or says.
+    pub name: String,
+    /// What it weighs.
+    pub weight: f64,
+    /// The memory that stays in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<MemoryId>,
+}
+
+/// What a job did, or would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UpkeepJobReport {
+    /// The job.
+    pub job: UpkeepJob,
+    /// The run, to undo all of it; none if no memory was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// How much was done: memories, lines or bytes.
+    pub done: u64,
+    /// The memories that it touches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub memories: Vec<TouchedMemory>,
+    /// Why it waits for a yes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// Why it could not be done and is left for the next time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+impl UpkeepJobReport {
+    fn new(job: UpkeepJob, done: u64) -> Self {
+        Self { job, run: None, done, memories: Vec::new(), stopped: None, failed: None }
+    }
+}
+
+/// What upkeep did, or would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UpkeepReport {
+    /// Whether it was only tried.
+    pub dry_run: bool,
+    /// The jobs in their order.
+    pub jobs: Vec<UpkeepJobReport>,
+}
+
+impl UpkeepReport {
+    /// The jobs that wait for a yes.
+    pub fn stopped(&self) -> impl Iterator<Item = &UpkeepJobReport> {
+        self.jobs.iter().filter(|job| job.stopped.is_some())
+    }
+}
+
+/// What a job would change.
+#[derive(Default)]
+struct UpkeepPlan {
+    after: Vec<Memory>,
+    /// Lines of the usage log that are dealt with by it.
+    usage_lines: Vec<u64>,
+}
+
+impl Engine {
+    /// Does the work between turns, or with `dry_run` only says what there is to do. Calls `progress` as jobs begin.
+    pub async fn upkeep(
+        &self,
+        scope: &Scope,
+        request: &UpkeepRequest,
+        progress: &mut (dyn FnMut(UpkeepJob) + Send),
+    ) -> Result<UpkeepReport> {
+        self.check_enabled(scope)?;
+        self.usage_tasks.flush().await;
+        if !request.dry_run {
+            let now = self.now().timestamp();
+            self.store.ledger().try_begin_job(scope, UPKEEP_JOB, now, Duration::ZERO).await?;
+        }
+        let mut jobs = Vec::new();
+        for job in [UpkeepJob::Weigh, UpkeepJob::Expire, UpkeepJob::Archive, UpkeepJob::Merge] {
+            progress(job);
+            jobs.push(self.run_memory_job(scope, job, request).await?);
+        }
+        for job in [UpkeepJob::Prune, UpkeepJob::Embed, UpkeepJob::Vacuum] {
+            progress(job);
+            jobs.push(self.run_maintenance_job(scope, job, request.dry_run).await?);
+        }
+        Ok(UpkeepReport { dry_run: request.dry_run, jobs })
+    }
+
+    /// Does upkeep if the settings let it happen on its own, it is due and nobody else does it; what needs a yes is left.
+    /// Call it between turns or at the end of a conversation, never while someone waits.
+    pub async fn upkeep_if_due(&self, scope: &Scope) -> Result<Option<UpkeepReport>> {
+        let (settings, now) = (self.settings(scope.agent()), self.now());
+        let config = &settings.upkeep;
+        let may = config.enabled && settings.memory.enabled && config.may_run_at(now.hour());
+        if !may {
+            return Ok(None);
+        }
+        let at = now.timestamp();
+        if !self.store.ledger().try_begin_job(scope, UPKEEP_JOB, at, config.every).await? {
+            return Ok(None);
+        }
+        self.upkeep(scope, &UpkeepRequest::default(), &mut |_| {}).await.map(Some)
+    }
+
+    /// When upkeep was last begun.
+    pub async fn last_upkeep(&self, scope: &Scope) -> Result<Option<Timestamp>> {
+        self.store.ledger().job_begun_at(scope, UPKEEP_JOB).await
+    }
+
+    /// Plans a job and carries it out as one run, unless it touches too much.
+    async fn run_memory_job(
+        &self,
+        scope: &Scope,
+        job: UpkeepJob,
+        request: &UpkeepRequest,
+    ) -> Result<UpkeepJobReport> {
+        let now = self.now().timestamp();
+        let run = format!("{}-{}", job.as_str(), now.as_millisecond());
+        for _ in 0..MAX_ATTEMPTS {
+            let plan = self.plan_job(scope, job, now).await?;
+            let stopped = match job {
+                // Weights move within bounds, and only those of what was told.
+                UpkeepJob::Weigh => None,
+                _ if request.yes => None,
+                _ => self.needs_confirmation(scope, job, &plan.after).await?,
+            };
+            let memories: Vec<_> = plan.after.iter().map(touched_memory).collect();
+            let report = UpkeepJobReport {
+                memories,
+                stopped,
+                ..UpkeepJobReport::new(job, plan.after.len() as u64)
+            };
+            if request.dry_run || report.stopped.is_some() {
+                return Ok(UpkeepJobReport { done: 0, ..report });
+            }
+            match self.apply_plan(scope, job, plan, &run, now).await {
+                Ok(()) => {
+                    let run = (!report.memories.is_empty()).then_some(run);
+                    return Ok(UpkeepJobReport { run, ..report });
+                }
+                Err(Error::Conflict { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let failed = Some("its memories are being changed by someone else".to_owned());
+        Ok(UpkeepJobReport { failed, ..UpkeepJobReport::new(job, 0) })
+    }
+
+    async fn plan_job(&self, scope: &Scope, job: UpkeepJob, now: Timestamp) -> Result<UpkeepPlan> {
+        let settings = self.settings(scope.agent());
+        let after = match job {
+            UpkeepJob::Weigh => return self.plan_weights(scope).await,
+            UpkeepJob::Expire => {
+                let mut over = Vec::new();
+                let is_over = |memory: &Memory| is_expired(memory, VALID_UNTIL_KEY, now);
+                self.for_each_active(scope, &STATEMENT_KINDS, |memory| {
+                    over.extend(is_over(&memory).then_some(memory))
+                })
+                .await?;
+                over.iter().map(|memory| archived(memory, now)).collect()
+            }
+            UpkeepJob::Archive => {
+                let threshold = settings.memory.long_term.archive_threshold;
+                let light = self.low_weight_memories(scope, threshold, now).await?;
+                light.iter().map(|memory| archived(memory, now)).collect()
+            }
+            UpkeepJob::Merge if settings.upkeep.merge => self.plan_merges(scope, now).await?,
+            _ => Vec::new(),
+        };
+        Ok(UpkeepPlan { after, usage_lines: Vec::new() })
+    }
+
+    /// What use made of weights since the last time.
+    async fn plan_weights(&self, scope: &Scope) -> Result<UpkeepPlan> {
+        let lines = self.store.usage().awaiting_weight_update(scope).await?;
+        let mut uses: BTreeMap<MemoryId, Vec<(Timestamp, bool)>> = BTreeMap::new();
+        let was_told = |line: &&UsageRecord| line.injected.shown != InjectedTier::HeldOut;
+        for line in lines.iter().filter(was_told) {
+            uses.entry(line.injected.id).or_default().push((line.at, line.used == Some(true)));
+        }
+        let ids: Vec<_> = uses.keys().copied().collect();
+        let memories = self.store.get(scope, &ids).await?;
+        let after =
+            memories.iter().flatten().filter_map(|memory| weighed(memory, uses.get(&memory.id)?));
+        Ok(UpkeepPlan {
+            after: after.collect(),
+            usage_lines: lines.iter().map(|line| line.seq).collect(),
+        })
+    }
+
+    /// Memories are looked at one by one for what they say; only those that say the same are read together.
+    async fn plan_merges(&self, scope: &Scope, now: Timestamp) -> Result<Vec<Memory>> {
+        let mut alike: HashMap<_, Vec<MemoryId>> = HashMap::new();
+        self.for_each_active(scope, &STATEMENT_KINDS, |memory| {
+            if let Some(key) = merge_key(&memory) {
+                alike.entry(key).or_default().push(memory.id);
+            }
+        })
+        .await?;
+        let ids: Vec<_> = alike.into_values().filter(|ids| ids.len() > 1).flatten().collect();
+        let memories: Vec<_> = self.store.get(scope, &ids).await?.into_iter().flatten().collect();
+        let both = |merge: crate::upkeep::DuplicateMerge| {
+            merge.superseded.into_iter().chain([merge.survivor])
+        };
+        Ok(find_merges(&memories, now).into_iter().flat_map(both).collect())
+    }
+
+    /// Why a job should not be done without a yes. Turns are counted apart: there are many, and they would hide the rest.
+    async fn needs_confirmation(
+        &self,
+        scope: &Scope,
+        job: UpkeepJob,
+        after: &[Memory],
+    ) -> Result<Option<String>> {
+        let counts = self.store.count(scope).await?;
+        for turns in [false, true] {
+            let is_meant = |kind: Kind| (kind == Kind::Turn) == turns;
+            // What stays when others are put together loses nothing.
+            let touched = after
+                .iter()
+                .filter(|memory| is_meant(memory.kind) && memory.status != Status::Active)
+                .count();
+            let active = counts
+                .memories
+                .iter()
+                .filter(|(kind, status, _)| is_meant(*kind) && *status == Status::Active);
+            let all: usize = active.map(|(_, _, count)| count).sum();
+            if needs_confirmation(touched, all) {
+                let what = if turns { "turns" } else { "memories" };
+                return Ok(Some(format!(
+                    "{} would touch {touched} of {all} {what}, more than a quarter",
+                    job.as_str()
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn apply_plan(
+        &self,
+        scope: &Scope,
+        job: UpkeepJob,
+        plan: UpkeepPlan,
+        run: &str,
+        now: Timestamp,
+    ) -> Result<()> {
+        let cause = match job {
+            UpkeepJob::Weigh => "usage".to_owned(),
+            job => format!("upkeep: {}", job.as_str()),
+        };
+        for some in plan.after.chunks(SCAN_PAGE) {
+            let changes = some.iter().map(|memory| Change::Update(Box::new(memory.clone())));
+            let write =
+                WriteBatch::new(scope, Actor::Engine, cause.clone(), now, changes.collect());
+            self.store.apply(WriteBatch { run: Some(run.to_owned()), ..write }).await?;
+        }
+        if !plan.usage_lines.is_empty() {
+            self.store.usage().mark_weights_updated(scope, plan.usage_lines).await?;
+        }
+        Ok(())
+    }
+
+    /// The jobs that change no memory.
+    async fn run_maintenance_job(
+        &self,
+        scope: &Scope,
+        job: UpkeepJob,
+        dry_run: bool,
+    ) -> Result<UpkeepJobReport> {
+        let report = |done| UpkeepJobReport::new(job, done);
+        match job {
+            _ if dry_run => Ok(report(0)),
+            UpkeepJob::Prune => Ok(report(self.prune(scope).await? as u64)),
+            UpkeepJob::Embed => match self.backfill_scope(scope).await {
+                Ok(made) => Ok(report(made as u64)),
+                // A model that is away keeps nothing else from being done.
+                Err(error @ Error::Remote { .. }) => {
+                    Ok(UpkeepJobReport { failed: Some(error.to_string()), ..report(0) })
+                }
+                Err(error) => Err(error),
+            },
+            _ => Ok(report(self.store.compact().await?)),
+        }
+    }
+
+    async fn prune(&self, scope: &Scope) -> Result<usize> {
+        let now = self.now();
+        let usage_days = self.settings(scope.agent()).upkeep.usage_days;
+        let age = SignedDuration::from_hours(24 * i64::from(usage_days));
+        let before = now.timestamp().checked_sub(age).unwrap_or(Timestamp::MIN);
+        let lines = self.store.usage().prune(scope, before).await?;
+        let days = i64::from(self.config.upkeep.ledger_days).days();
+        let before = now.date().checked_sub(days).unwrap_or(jiff::civil::Date::MIN);
+        let charges = self.store.ledger().prune(before).await?;
+        Ok(lines + charges + self.prune_quarantine(scope).await?)
+    }
+
+    /// Lets go of drafts that were held for long enough.
+    async fn prune_quarantine(&self, scope: &Scope) -> Result<usize> {
+        let days = self.settings(scope.agent()).memory_agent.extract.held_days;
+        let days = i64::try_from(days).unwrap_or(i64::MAX);
+        let age = SignedDuration::from_hours(days.saturating_mul(24));
+        let since = self.now().timestamp().checked_sub(age).unwrap_or(Timestamp::MIN);
+        let held = self.store.quarantined(scope).await?;
+        let old: Vec<_> =
+            held.iter().filter(|held| held.at < since).map(QuarantinedDraft::id).collect();
+        if old.is_empty() { Ok(0) } else { self.store.drop_quarantined(scope, &old).await }
+    }
+
+    async fn backfill_scope(&self, scope: &Scope) -> Result<usize> {
+        let Some(filler) = &self.backfill else { return Ok(0) };
+        // Which model is in use is for a person to decide.
+        if !filler.ensure_model_in_use().await? {
+            return Ok(0);
+        }
+        filler.backfill(Some(scope), &mut |_| {}).await
+    }
+}
+
+/// All kinds but turns, which neither expire nor say the same as others.
+pub(in crate::engine) const STATEMENT_KINDS: [Kind; 7] = [
+    Kind::User,
+    Kind::Feedback,
+    Kind::Project,
+    Kind::Reference,
+    Kind::Knowledge,
+    Kind::Experience,
+    Kind::Session,
+];
+
+/// The name under which the last time is kept.
+const UPKEEP_JOB: &str = "upkeep";
+
+fn touched_memory(memory: &Memory) -> TouchedMemory {
+    let name = if memory.name.is_empty() { &memory.content } else { &memory.name };
+    TouchedMemory {
+        id: memory.id,
+        name: name.chars().take(80).collect(),
+        weight: memory.weight,
+        superseded_by: memory.superseded_by,
+    }
+}

@@ -1,0 +1,119 @@
+//! What memories are worth: set by hand, listed, and followed by what is put away.
+
+use serde::Serialize;
+
+use super::super::{Engine, SCAN_PAGE};
+use crate::{
+    error::Result,
+    ingest,
+    store::{ListOrder, ListQuery, MemoryFilter},
+    types::{Kind, Memory, MemoryId, Scope, Status, Timestamp},
+};
+
+/// What was put away because it is hardly worth anything any more.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CleanupReport {
+    /// The run, to undo all of it; none if it was only tried.
+    pub run: Option<String>,
+    /// The memories.
+    pub memories: Vec<Memory>,
+}
+
+impl Engine {
+    /// Sets a weight by hand: neither use nor time moves it any more. None lets it begin anew at 1 and move.
+    pub async fn set_weight(
+        &self,
+        scope: &Scope,
+        id: MemoryId,
+        weight: Option<f64>,
+    ) -> Result<Memory> {
+        let now = self.now().timestamp();
+        ingest::set_weight(&*self.store, scope, id, weight, &self.author, now).await
+    }
+
+    /// The memories that are worth most, the heaviest first: those at or above `core_threshold` of the settings.
+    pub async fn core_memories(&self, scope: &Scope, limit: usize) -> Result<Vec<Memory>> {
+        let least = self.settings(scope.agent()).memory.long_term.core_threshold;
+        let now = self.now().timestamp();
+        let mut core = Vec::new();
+        self.for_each_active(scope, &[], |memory| {
+            core.extend((memory.weight_at(now) >= least).then_some(memory))
+        })
+        .await?;
+        core.sort_by(|a: &Memory, b| b.weight_at(now).total_cmp(&a.weight_at(now)));
+        core.truncate(limit);
+        Ok(core)
+    }
+
+    /// Archives memories whose weight fell below `threshold` as one run; with `dry_run`, only finds them. What was weighed
+    /// by hand stays.
+    pub async fn clean(
+        &self,
+        scope: &Scope,
+        threshold: f64,
+        dry_run: bool,
+    ) -> Result<CleanupReport> {
+        let now = self.now().timestamp();
+        let run = (!dry_run).then(|| format!("clean-{}", now.as_millisecond()));
+        let mut memories = self.low_weight_memories(scope, threshold, now).await?;
+        if let Some(run) = &run {
+            for some in memories.chunks_mut(SCAN_PAGE) {
+                let archived = ingest::archive_all(&*self.store, scope, some.to_vec(), run, now);
+                some.clone_from_slice(&archived.await?);
+            }
+        }
+        Ok(CleanupReport { run, memories })
+    }
+
+    /// Puts a memory away: kept, but left out of recall.
+    pub async fn archive(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
+        ingest::set_status(&*self.store, scope, id, Status::Archived, self.now().timestamp()).await
+    }
+
+    /// Brings an archived or superseded memory back.
+    pub async fn restore(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
+        ingest::set_status(&*self.store, scope, id, Status::Active, self.now().timestamp()).await
+    }
+
+    /// Active memories that weigh less than this by now.
+    pub(super) async fn low_weight_memories(
+        &self,
+        scope: &Scope,
+        threshold: f64,
+        now: Timestamp,
+    ) -> Result<Vec<Memory>> {
+        let mut light = Vec::new();
+        let is_light = |memory: &Memory| memory.weight_at(now) < threshold && !memory.is_pinned();
+        self.for_each_active(scope, &[], |memory| {
+            light.extend(is_light(&memory).then_some(memory))
+        })
+        .await?;
+        Ok(light)
+    }
+
+    /// Calls `each` with every active memory of these kinds, of all if there are none, oldest first, a page at a time.
+    pub(in crate::engine) async fn for_each_active(
+        &self,
+        scope: &Scope,
+        kinds: &[Kind],
+        mut each: impl FnMut(Memory) + Send,
+    ) -> Result<()> {
+        let active = MemoryFilter {
+            kinds: kinds.to_vec(),
+            statuses: vec![Status::Active],
+            ..MemoryFilter::default()
+        };
+        let mut page = ListQuery {
+            filter: active,
+            after: None,
+            order: ListOrder::OldestFirst,
+            limit: SCAN_PAGE,
+        };
+        loop {
+            let memories = self.store.list(scope, &page).await?;
+            let Some(last) = memories.last() else { return Ok(()) };
+            page.after = Some(last.id);
+            memories.into_iter().for_each(&mut each);
+        }
+    }
+}

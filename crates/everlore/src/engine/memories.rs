@@ -1,0 +1,82 @@
+//! Finding memories by what they are called, and listing them.
+
+use jiff::Zoned;
+
+use super::Engine;
+use crate::{
+    error::{Error, Result},
+    recall::{self, Recall, RecallRequest},
+    store::{JournalQuery, ListQuery, MemoryKey, ScopeCounts},
+    types::{JournalEntry, Memory, MemoryId, Scope},
+};
+
+impl Engine {
+    /// The id that a whole id, a unique beginning of one, or a uri names.
+    pub async fn resolve(&self, scope: &Scope, name: &str) -> Result<MemoryId> {
+        if name.contains("://") {
+            return self.resolve_uri(scope, name).await;
+        }
+        let digits = name.trim().replace('-', "").to_lowercase();
+        if digits.is_empty() || !digits.chars().all(|c| c.is_ascii_hexdigit()) {
+            return Err(Error::invalid(
+                format!("`{name}` is not an id"),
+                "give an id, the beginning of one, or a uri",
+            ));
+        }
+        // A third match would change nothing.
+        let found = self.store.find(scope, &MemoryKey::IdPrefix(digits), 100).await?;
+        match &found[..] {
+            [] => Err(Error::not_found("memory", name)),
+            [memory] => Ok(memory.id),
+            more => Err(Error::AmbiguousId { prefix: name.to_owned(), count: more.len() }),
+        }
+    }
+
+    async fn resolve_uri(&self, scope: &Scope, uri: &str) -> Result<MemoryId> {
+        let found = self.store.find(scope, &MemoryKey::Uri(uri.to_owned()), 1).await?;
+        if let Some(memory) = found.first() {
+            return Ok(memory.id);
+        }
+        // The uri of a turn ends with its id.
+        let id = uri.rsplit('/').next().and_then(|last| last.parse().ok());
+        let id: MemoryId = id.ok_or_else(|| Error::not_found("memory", uri))?;
+        let memory = self.store.get(scope, &[id]).await?.pop().flatten();
+        memory
+            .filter(|memory| memory.uri == uri)
+            .map(|_| id)
+            .ok_or_else(|| Error::not_found("memory", uri))
+    }
+
+    /// A memory.
+    pub async fn get(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
+        self.store
+            .get(scope, &[id])
+            .await?
+            .pop()
+            .flatten()
+            .ok_or_else(|| Error::not_found("memory", id))
+    }
+
+    /// The memories a filter lets through.
+    pub async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
+        self.store.list(scope, page).await
+    }
+
+    /// Recalls as deep as the request says, beyond the settings' limit of hits: for callers who leave some of them out.
+    pub async fn recall_unlimited(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
+        let asking = self.cached_embedder(&request.scope, now.timestamp());
+        let settings = self.settings(request.scope.agent());
+        let means = self.recall_deps(&request.scope, &settings, asking.as_ref(), now);
+        recall::recall(means, request).await
+    }
+
+    /// What happened, newest first.
+    pub async fn history(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
+        self.store.journal(scope, query).await
+    }
+
+    /// How many memories there are.
+    pub async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
+        self.store.count(scope).await
+    }
+}

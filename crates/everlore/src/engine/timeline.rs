@@ -1,0 +1,88 @@
+//! What was said around a moment, found through the index: no text is read but of those that are returned.
+
+use super::Engine;
+use crate::{
+    error::Result,
+    store::{DocAddress, MemoryFilter, Segment},
+    types::{Memory, Scope, Timestamp},
+};
+
+/// So many said in one and the same moment are an import; of more, the first that were stored are looked at.
+const MAX_SIMULTANEOUS: usize = 1_000;
+
+/// A moment, and how much is wanted on each side of it.
+#[derive(Debug, Clone)]
+pub struct TimelineRequest {
+    /// The moment.
+    pub at: Timestamp,
+    /// Which memories count; tags and sessions are not looked at.
+    pub filter: MemoryFilter,
+    /// The most that were said before.
+    pub before: usize,
+    /// The most that were said after.
+    pub after: usize,
+}
+
+impl Engine {
+    /// The memories that were said nearest to a moment, before, in it and after, in the order of time.
+    pub async fn timeline(&self, scope: &Scope, request: &TimelineRequest) -> Result<Vec<Memory>> {
+        let segments = self.store.postings(scope, &[], None).await?;
+        let found = self.store.by_address(scope, &nearest_in_time(&segments, request)).await?;
+        let mut memories: Vec<Memory> = found.into_iter().map(|(_, memory)| memory).collect();
+        memories.sort_by_key(|memory| (memory.at, memory.id));
+        Ok(memories)
+    }
+
+    /// Every memory that has all tags of a filter and is let through by it, in the order in which they were stored.
+    pub async fn list_by_tags(&self, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<Memory>> {
+        let segments = self.store.postings(scope, &filter.required_terms(), None).await?;
+        let places: Vec<DocAddress> = segments.iter().flat_map(docs_with_all_terms).collect();
+        let found = self.store.by_address(scope, &places).await?;
+        let mut memories: Vec<Memory> = found.into_iter().map(|(_, memory)| memory).collect();
+        memories.retain(|memory| filter.matches(memory));
+        memories.sort_by_key(|memory| memory.id);
+        Ok(memories)
+    }
+}
+
+/// The places of the nearest, in no order.
+fn nearest_in_time(segments: &[Segment], request: &TimelineRequest) -> Vec<DocAddress> {
+    let (mut before, mut same, mut after) = (Vec::new(), Vec::new(), Vec::new());
+    for Segment { docs, .. } in segments {
+        for doc in (0..docs.len()).filter(|doc| !docs.is_deleted(*doc)) {
+            let at = docs.at(doc);
+            if request.filter.matches_doc(docs.kind(doc), docs.status(doc), || at) {
+                let side = match at.cmp(&request.at) {
+                    std::cmp::Ordering::Less => &mut before,
+                    std::cmp::Ordering::Equal => &mut same,
+                    std::cmp::Ordering::Greater => &mut after,
+                };
+                side.push((at, docs.address(doc)));
+            }
+        }
+    }
+    before.sort_unstable_by(|a, b| b.cmp(a));
+    same.sort_unstable();
+    after.sort_unstable();
+    let sides = [(before, request.before), (same, MAX_SIMULTANEOUS), (after, request.after)];
+    sides
+        .into_iter()
+        .flat_map(|(side, most)| side.into_iter().take(most))
+        .map(|(_, at)| at)
+        .collect()
+}
+
+/// Those of a segment that have every term that was asked for.
+fn docs_with_all_terms(segment: &Segment) -> impl Iterator<Item = DocAddress> + '_ {
+    let mut lists = segment.postings.iter();
+    let first = lists.next().into_iter().flatten().map(|posting| posting.doc);
+    let rest: Vec<_> = lists.collect();
+    let has = |list: &[crate::store::Posting], doc: u32| {
+        list.binary_search_by_key(&doc, |posting| posting.doc).is_ok()
+    };
+    first
+        .filter(move |doc| rest.iter().all(|list| has(list, *doc)))
+        .map(|doc| doc as usize)
+        .filter(|doc| !segment.docs.is_deleted(*doc))
+        .map(|doc| segment.docs.address(doc))
+}

@@ -1,0 +1,126 @@
+//! Writing files so that there is never half a one: written beside, synced, and put into place in one step.
+//!
+//! `memory_folder` does the same from open folders, because it follows no link.
+
+use std::{
+    fs::{self, File, OpenOptions, Permissions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+/// How a file is written.
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    /// Whether it survives a power cut once it is in place.
+    pub durable: bool,
+    /// Whether, if new, only the user may read it.
+    pub private: bool,
+    /// Its permissions; the usual ones of a new file if none are given.
+    pub permissions: Option<Permissions>,
+}
+
+/// A file that is written and not in its place yet; removed unless it gets there.
+#[derive(Debug)]
+pub struct TempFile {
+    path: PathBuf,
+    durable: bool,
+}
+
+impl TempFile {
+    /// Writes a file at `path`, which lies in the folder of the place that it is for.
+    pub fn write(path: PathBuf, bytes: &[u8], manner: WriteOptions) -> io::Result<Self> {
+        let is_closed = manner.private || manner.permissions.is_some();
+        let mut options = if is_closed { private_open_options() } else { OpenOptions::new() };
+        let mut file = options.write(true).create(true).truncate(true).open(&path)?;
+        let temporary = Self { path, durable: manner.durable };
+        if let Some(permissions) = manner.permissions {
+            file.set_permissions(permissions)?;
+        }
+        file.write_all(bytes)?;
+        if temporary.durable {
+            file.sync_all()?;
+        }
+        Ok(temporary)
+    }
+
+    /// Takes the place of a file, or an empty one.
+    pub fn persist(self, path: &Path) -> io::Result<()> {
+        fs::rename(&self.path, path)?;
+        self.finish(path)
+    }
+
+    /// Takes an empty place; an error if there is a file.
+    pub fn persist_noclobber(self, path: &Path) -> io::Result<()> {
+        // A second name for the file, unlike a new name, never takes the place of another file.
+        match fs::hard_link(&self.path, path) {
+            Ok(()) => fs::remove_file(&self.path)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+            // Some file systems know no links; then there is a moment in which another file could be replaced.
+            Err(_) if path.exists() => return Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => fs::rename(&self.path, path)?,
+        }
+        self.finish(path)
+    }
+
+    fn finish(mut self, path: &Path) -> io::Result<()> {
+        self.path = PathBuf::new();
+        if self.durable { sync_parent_folder(path) } else { Ok(()) }
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            // What cannot be removed is used again or removed by a later write.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Removes a file; one that is not there is removed already.
+pub fn remove_if_exists(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Waits until no other process holds the lock file. The system lets go of it when the process ends, however it does.
+pub fn lock(path: &Path) -> io::Result<File> {
+    let file = private_open_options().append(true).create(true).open(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// Makes a folder for the user alone, and those above it that are not there. Says whether it was made.
+pub fn create_private_folder(folder: &Path) -> io::Result<bool> {
+    if folder.as_os_str().is_empty() || folder.is_dir() {
+        return Ok(false);
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    Ok(true)
+}
+
+/// Opens a file that, if new, only the user may read.
+pub fn private_open_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes a new name durable, where folders can be synced.
+fn sync_parent_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    if let Some(folder) = path.parent() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        File::open(folder)?.sync_all()?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}

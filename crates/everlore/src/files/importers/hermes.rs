@@ -1,0 +1,67 @@
+//! Hermes: two files of entries, set apart by lines that hold a section sign.
+
+use super::{
+    ExternalDraft, ImportDecision, ParsedImport, SourceFile, markdown_notes::MarkdownNotes,
+};
+use crate::{files::layers::Layer, types::Kind};
+
+/// The line between two entries.
+pub(super) const SEPARATOR: &str = "§";
+
+/// What a file of the home is.
+pub(super) fn classify_file(path: &str) -> ImportDecision {
+    match path.strip_prefix("memories/").unwrap_or(path) {
+        "MEMORY.md" | "USER.md" => ImportDecision::Import,
+        "SOUL.md" if !path.contains('/') => ImportDecision::Import,
+        "ARCHIVE.jsonl" => {
+            ImportDecision::Reject("entries that Hermes itself put away are not read")
+        }
+        _ => ImportDecision::Ignore,
+    }
+}
+
+/// Takes a file apart. An entry has no name: only its text tells it.
+pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
+    let text = match file.text() {
+        Ok(text) => text,
+        Err(skipped) => return found.skipped.push(skipped),
+    };
+    let (kind, layer) = match file.name() {
+        "SOUL.md" => {
+            let (kind, layer) = (Some(Kind::Feedback), Some(Layer::Soul));
+            return MarkdownNotes { file, source, kind, layer, tags: Vec::new() }
+                .import_into(&text, found);
+        }
+        "USER.md" => (Some(Kind::User), Layer::User),
+        _ => (None, Layer::Memory),
+    };
+    let entries = split_entries(&text);
+    if entries.is_empty() {
+        found.skip(&file.path, "it is empty");
+    }
+    found.drafts.extend(entries.into_iter().map(|(line, content)| ExternalDraft {
+        location: format!("{}:{line}", file.path),
+        source: source.to_owned(),
+        kind,
+        content: content.clone(),
+        layer: Some((layer, content)),
+        ..ExternalDraft::default()
+    }));
+}
+
+/// The entries of a text, each with the line on which it begins.
+fn split_entries(text: &str) -> Vec<(usize, String)> {
+    let mut entries = vec![(1, String::new())];
+    for (index, line) in text.lines().enumerate() {
+        match entries.last_mut() {
+            _ if line.trim() == SEPARATOR => entries.push((index + 2, String::new())),
+            Some((_, entry)) => {
+                entry.push_str(line);
+                entry.push('\n');
+            }
+            None => {}
+        }
+    }
+    let trimmed = entries.into_iter().map(|(line, entry)| (line, entry.trim().to_owned()));
+    trimmed.filter(|(_, entry)| !entry.is_empty()).collect()
+}

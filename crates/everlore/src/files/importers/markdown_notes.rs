@@ -1,0 +1,108 @@
+//! Markdown notes in pieces worth a memory each: a heading and what stands below it.
+
+use std::collections::HashMap;
+
+use super::{ExternalDraft, ParsedImport, SourceFile};
+use crate::{
+    files::{layers::Layer, sections::MarkdownSections},
+    types::{Kind, MAX_NAME_CHARS},
+};
+
+/// Words in a heading that tell what stands below it, in both languages.
+#[rustfmt::skip]
+const HEADING_KEYWORDS: [(Kind, &[&str]); 4] = [
+    (Kind::Feedback, &["rule", "lesson", "feedback", "style", "convention", "guideline", "boundar", "correction",
+        "规则", "教训", "反馈", "风格", "约定", "规范", "原则", "纠正"]),
+    (Kind::User, &["preference", "about me", "about the user", "about you", "user", "profile", "personal", "family",
+        "偏好", "喜好", "用户", "关于我", "个人", "家人", "习惯"]),
+    (Kind::Project, &["project", "goal", "decision", "todo", "status", "plan", "roadmap", "architecture",
+        "项目", "目标", "决定", "决策", "计划", "进度", "待办", "架构"]),
+    (Kind::Reference, &["link", "resource", "reference", "tools", "account", "docs", "contact",
+        "链接", "资源", "参考", "工具", "文档", "联系"]),
+];
+
+/// What the pieces of a file are.
+pub(super) struct MarkdownNotes<'a> {
+    pub(super) file: &'a SourceFile,
+    pub(super) source: &'a str,
+    /// Their kind; told by heading and text if not given.
+    pub(super) kind: Option<Kind>,
+    pub(super) layer: Option<Layer>,
+    pub(super) tags: Vec<String>,
+}
+
+impl MarkdownNotes<'_> {
+    /// Takes each piece of the text that says something.
+    pub(super) fn import_into(&self, text: &str, found: &mut ParsedImport) {
+        let sections = MarkdownSections::parse(text);
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        let before = found.drafts.len();
+        for (heading, whole, body) in sections.headed_texts() {
+            let nth = seen.entry(heading.to_owned()).or_insert(0);
+            *nth += 1;
+            if body.trim().is_empty() {
+                continue;
+            }
+            let place = match heading {
+                "" => self.file.path.clone(),
+                heading => format!("{}: {}", self.file.path, shorten_title(heading)),
+            };
+            if is_blank_form(body) {
+                found.skip(place, "it is a form that nobody filled in");
+                continue;
+            }
+            let name = (!heading.is_empty()).then(|| shorten_title(heading));
+            found.drafts.push(ExternalDraft {
+                location: place,
+                source: self.source.to_owned(),
+                key: Some(format!("{heading}\n{nth}")),
+                kind: self.kind.or_else(|| kind_from_heading(heading)),
+                name,
+                content: body.trim().to_owned(),
+                tags: self.tags.clone(),
+                layer: self.layer.map(|layer| (layer, whole.trim().to_owned())),
+                ..ExternalDraft::default()
+            });
+        }
+        if found.drafts.len() == before && text.trim().is_empty() {
+            found.skip(&self.file.path, "it is empty");
+        }
+    }
+}
+
+/// What sort of notes a heading announces.
+pub(super) fn kind_from_heading(heading: &str) -> Option<Kind> {
+    let heading = heading.to_lowercase();
+    let fits = |words: &[&str]| words.iter().any(|word| heading.contains(word));
+    HEADING_KEYWORDS.iter().find(|(_, words)| fits(words)).map(|(kind, _)| *kind)
+}
+
+/// A heading that fits a title.
+pub(super) fn shorten_title(heading: &str) -> String {
+    let line = heading.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= MAX_NAME_CHARS {
+        return line;
+    }
+    let start: String = line.chars().take(MAX_NAME_CHARS - 1).collect();
+    format!("{start}…")
+}
+
+/// Whether a text has nothing but labels, hints in italics and rules: `- **Name:**`.
+fn is_blank_form(body: &str) -> bool {
+    let mut lines = body.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    let has_label = body.lines().any(|line| is_label(line.trim()));
+    has_label && lines.all(|line| is_label(line) || is_hint(line))
+}
+
+fn is_label(line: &str) -> bool {
+    let Some(item) = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")) else {
+        return false;
+    };
+    let item = item.trim_end_matches('*');
+    item.ends_with(':') || item.ends_with('：')
+}
+
+fn is_hint(line: &str) -> bool {
+    let is_rule = line.len() > 2 && line.chars().all(|c| c == '-' || c == '*' || c == '_');
+    is_rule || line.len() > 1 && line.starts_with('_') && line.ends_with('_')
+}

@@ -1,0 +1,238 @@
+//! What other memory systems leave on disk, read as plain values.
+//!
+//! `tree` reads the files and says which cannot be read; every format is a function from their bytes to drafts, and never
+//! fails: what it cannot take is left out with the place and the reason.
+
+mod source_tree;
+mod markdown_notes;
+mod openclaw;
+mod hermes;
+mod claude;
+mod mcp_graph;
+mod mem0;
+mod detect;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, path::Path, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use super::layers::Layer;
+use crate::{
+    error::{Error, Result},
+    types::{Kind, Timestamp},
+};
+pub use source_tree::{SourceFile, SourceTree};
+
+/// A system whose memories can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExternalFormat {
+    /// The workspace of an OpenClaw agent.
+    #[serde(rename = "openclaw")]
+    OpenClaw,
+    /// The memories of Hermes: entries set apart by `§`.
+    Hermes,
+    /// Claude Code: memory folders and `CLAUDE.md`.
+    Claude,
+    /// The graph of the MCP reference server, as JSON Lines.
+    McpGraph,
+    /// An export of mem0, as JSON or JSON Lines.
+    Mem0,
+}
+
+/// What a source holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ParsedImport {
+    /// What can become memories, in the order of the source.
+    pub drafts: Vec<ExternalDraft>,
+    /// What cannot.
+    pub skipped: Vec<SkippedImport>,
+}
+
+/// Something that stays out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SkippedImport {
+    /// The file, with the line or the part of it.
+    #[serde(rename = "where")]
+    pub location: String,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// A memory of another system.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ExternalDraft {
+    /// Where it stands, for people: a file, with the line or the part of it.
+    pub location: String,
+    /// What its key is unique in: usually the file.
+    pub source: String,
+    /// What it is known by when it comes again, whatever it says then; none if only its text tells it.
+    pub key: Option<String>,
+    /// What sort of statement it is; judged by the text if not known.
+    pub kind: Option<Kind>,
+    /// A title.
+    pub name: Option<String>,
+    /// One line that tells whether it matters.
+    pub description: String,
+    /// The text.
+    pub content: String,
+    /// Keywords.
+    pub tags: Vec<String>,
+    /// When it was said.
+    pub at: Option<Timestamp>,
+    /// Until when it holds.
+    pub expires_at: Option<Timestamp>,
+    /// What else the other system knew about it.
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// The user it belongs to, where the source has several.
+    pub user: Option<String>,
+    /// The layer it is a part of, and how it stands there.
+    pub layer: Option<(Layer, String)>,
+}
+
+impl ExternalFormat {
+    /// Every format, in the order people meet them.
+    pub const ALL: [Self; 5] =
+        [Self::OpenClaw, Self::Hermes, Self::Claude, Self::McpGraph, Self::Mem0];
+
+    /// Its name in commands and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenClaw => "openclaw",
+            Self::Hermes => "hermes",
+            Self::Claude => "claude",
+            Self::McpGraph => "mcp-graph",
+            Self::Mem0 => "mem0",
+        }
+    }
+
+    /// What is read of it, for whoever named something else.
+    pub fn path_hint(self) -> &'static str {
+        match self {
+            Self::OpenClaw => {
+                "name a workspace with SOUL.md, USER.md, IDENTITY.md, MEMORY.md or memory/*.md"
+            }
+            Self::Hermes => "name a folder with MEMORY.md or USER.md, or one of these files",
+            Self::Claude => {
+                "name a memory folder with MEMORY.md, a project with CLAUDE.md, ~/.claude, or one such file"
+            }
+            Self::McpGraph => "name the server's file of JSON lines, usually memory.jsonl",
+            Self::Mem0 => "name a file of JSON or JSON lines, or a folder of such files",
+        }
+    }
+
+    /// Tells the format of what is at a path, where that is clear.
+    pub fn detect(path: &Path) -> Result<Self> {
+        detect::detect(path)
+    }
+
+    /// Reads what is at a path.
+    pub fn read(self, path: &Path) -> Result<ParsedImport> {
+        let tree = SourceTree::read(path, self)?;
+        if tree.files.is_empty() && tree.skipped.is_empty() {
+            return Err(Error::invalid(
+                format!("there is nothing of {self} in {}", path.display()),
+                self.path_hint(),
+            ));
+        }
+        Ok(self.parse(tree))
+    }
+
+    /// Makes drafts of what was read.
+    pub fn parse(self, tree: SourceTree) -> ParsedImport {
+        let mut found = ParsedImport { drafts: Vec::new(), skipped: tree.skipped };
+        // Beside an index, or named alone, any page is a memory; in a project, notes are about other things.
+        let all_pages = tree.files.len() == 1 || tree.files.iter().any(|f| f.path == "MEMORY.md");
+        for file in &tree.files {
+            let source = format!("{}/{}", tree.root, file.path);
+            match self {
+                Self::OpenClaw => openclaw::parse(file, &source, &mut found),
+                Self::Hermes => hermes::parse(file, &source, &mut found),
+                Self::Claude => claude::parse(file, &source, all_pages, &mut found),
+                Self::McpGraph => mcp_graph::parse(file, &source, &mut found),
+                Self::Mem0 => mem0::parse(file, &mut found),
+            }
+        }
+        found
+    }
+
+    /// What a file below the named folder is to it.
+    fn classify_file(self, path: &str) -> ImportDecision {
+        match self {
+            Self::OpenClaw => openclaw::classify_file(path),
+            Self::Hermes => hermes::classify_file(path),
+            Self::Claude => claude::classify_file(path),
+            Self::McpGraph => classify_data_file(path, &["memory.json", "memory.jsonl"]),
+            Self::Mem0 => classify_data_file(path, &[]),
+        }
+    }
+
+    /// Whether a folder below the named one may hold something of it.
+    fn descends_into(self, path: &str) -> bool {
+        match self {
+            Self::OpenClaw => path == "memory",
+            Self::Hermes => path == "memories",
+            Self::Claude => claude::descends_into(path),
+            Self::McpGraph | Self::Mem0 => false,
+        }
+    }
+}
+
+impl fmt::Display for ExternalFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for ExternalFormat {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|format| format.as_str()).collect();
+            Error::invalid(
+                format!("unknown format `{text}`"),
+                format!("use one of {}, or auto", names.join(", ")),
+            )
+        })
+    }
+}
+
+/// What a file is to a format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ImportDecision {
+    /// It is read.
+    Import,
+    /// It is no business of the format.
+    Ignore,
+    /// It belongs to the other system, and is no memory: why.
+    Reject(&'static str),
+}
+
+impl ParsedImport {
+    fn skip(&mut self, place: impl Into<String>, reason: impl Into<String>) {
+        self.skipped.push(SkippedImport { location: place.into(), reason: reason.into() });
+    }
+}
+
+fn classify_data_file(path: &str, names: &[&str]) -> ImportDecision {
+    let is_data = path.ends_with(".json") || path.ends_with(".jsonl");
+    let is_named = names.is_empty() || names.contains(&path);
+    if is_data && is_named { ImportDecision::Import } else { ImportDecision::Ignore }
+}
+
+/// A moment as other systems write it: with or without a zone, a day alone, or seconds since 1970.
+fn parse_time(value: &serde_json::Value) -> Option<Timestamp> {
+    use jiff::{civil, tz::TimeZone};
+    if let Some(seconds) = value.as_f64() {
+        return Timestamp::from_millisecond((seconds * 1_000.0) as i64).ok();
+    }
+    let text = value.as_str()?.trim();
+    let in_utc = |moment: civil::DateTime| Some(moment.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    text.parse()
+        .ok()
+        .or_else(|| in_utc(text.parse().ok()?))
+        .or_else(|| in_utc(text.parse::<civil::Date>().ok()?.at(0, 0, 0, 0)))
+}

@@ -1,0 +1,179 @@
+//! Reading the files of another system: only those that are wanted, no links, within limits.
+
+use std::{
+    fs::{self, FileType},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use super::{ExternalFormat, ImportDecision, SkippedImport};
+use crate::{
+    error::{Error, Result},
+    types::MAX_CONTENT_BYTES,
+};
+
+/// A longer markdown file is no note; it would not fit into a memory either.
+const MAX_TEXT_BYTES: u64 = MAX_CONTENT_BYTES as u64;
+
+/// An export is held as a whole while it is read. This is room for hundreds of thousands of memories.
+const MAX_DATA_BYTES: u64 = 64 * 1024 * 1024;
+
+/// All files together: what a small machine can hold.
+const MAX_TOTAL_BYTES: u64 = 128 * 1024 * 1024;
+
+/// More files than any agent writes; a folder with more was named by mistake.
+const MAX_FILES: usize = 20_000;
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SourceTree {
+    /// The whole path of the folder.
+    pub root: String,
+    /// Its files, in the order of their names.
+    pub files: Vec<SourceFile>,
+    /// What could not be read, or is no memory.
+    pub skipped: Vec<SkippedImport>,
+}
+
+/// A file as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its path below the folder, with forward slashes.
+    pub path: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+impl SourceFile {
+    /// A file with this text.
+    pub fn new(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), bytes: bytes.into() }
+    }
+
+    /// Its text without a byte order mark and with plain line ends, or the line on which it is none.
+    pub(super) fn text(&self) -> Result<String, SkippedImport> {
+        match decode_utf8(&self.bytes) {
+            Ok(text) => Ok(text),
+            Err(line) => Err(SkippedImport {
+                location: format!("{}:{line}", self.path),
+                reason: "it is not UTF-8 from here on; convert the file and import it again".into(),
+            }),
+        }
+    }
+
+    /// The name without the folders.
+    pub(super) fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+}
+
+/// The text of bytes, or the line on which they are none.
+pub(super) fn decode_utf8(bytes: &[u8]) -> std::result::Result<String, usize> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text.replace("\r\n", "\n")),
+        Err(error) => Err(1 + bytes[..error.valid_up_to()].iter().filter(|b| **b == b'\n').count()),
+    }
+}
+
+impl SourceTree {
+    /// Reads what a format wants of what is at `path`: a file, or a folder.
+    pub(super) fn read(path: &Path, format: ExternalFormat) -> Result<Self> {
+        let whole =
+            path.canonicalize().map_err(|error| Error::io(path.display().to_string(), error))?;
+        if whole.is_dir() {
+            let mut tree = Self { root: with_forward_slashes(&whole), ..Self::default() };
+            let mut room = MAX_TOTAL_BYTES;
+            tree.walk(&whole, "", format, &mut room);
+            return Ok(tree);
+        }
+        let folder = whole.parent().unwrap_or(&whole);
+        let mut tree = Self { root: with_forward_slashes(folder), ..Self::default() };
+        let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut room = MAX_TOTAL_BYTES;
+        tree.add_file(&whole, name, &mut room);
+        Ok(tree)
+    }
+
+    fn walk(&mut self, folder: &Path, above: &str, format: ExternalFormat, room: &mut u64) {
+        let entries = match sorted_entries(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                return self
+                    .skip(format!("{above}."), format!("the folder cannot be read: {error}"));
+            }
+        };
+        for (path, name, kind) in entries {
+            let inner = format!("{above}{name}");
+            if kind.is_dir() && format.descends_into(&inner) {
+                self.walk(&path, &format!("{inner}/"), format, room);
+                continue;
+            }
+            match format.classify_file(&inner) {
+                ImportDecision::Import if kind.is_symlink() => {
+                    self.skip(&inner, "it is a link; name what it points to")
+                }
+                ImportDecision::Import if kind.is_file() => self.add_file(&path, inner, room),
+                ImportDecision::Reject(reason) => self.skip(&inner, reason),
+                _ if kind.is_symlink() && format.descends_into(&inner) => {
+                    self.skip(&inner, "it is a link; name what it points to")
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_file(&mut self, path: &Path, inner: String, room: &mut u64) {
+        if self.files.len() >= MAX_FILES {
+            return self.skip(inner, format!("there are more than {MAX_FILES} files"));
+        }
+        let is_text = inner.to_lowercase().ends_with(".md");
+        let limit = if is_text { MAX_TEXT_BYTES } else { MAX_DATA_BYTES };
+        match read(path, limit.min(*room)) {
+            Ok(Some(bytes)) => {
+                *room -= bytes.len() as u64;
+                self.files.push(SourceFile { path: inner, bytes });
+            }
+            Ok(None) if *room < limit => {
+                self.skip(inner, "the files together are too large; import them in parts")
+            }
+            Ok(None) => self.skip(
+                inner,
+                format!("it has more than {} MiB; split it and import the parts", limit >> 20),
+            ),
+            Err(error) => self.skip(inner, format!("it cannot be read: {error}")),
+        }
+    }
+
+    fn skip(&mut self, place: impl Into<String>, reason: impl Into<String>) {
+        self.skipped.push(SkippedImport { location: place.into(), reason: reason.into() });
+    }
+}
+
+/// The bytes of a file; none if there are more than `limit`.
+fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}
+
+/// What is in a folder, by name. A name that is no text is shown as well as can be.
+fn sorted_entries(folder: &Path) -> io::Result<Vec<(PathBuf, String, FileType)>> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        entries.push((entry.path(), name, entry.file_type()?));
+    }
+    entries.sort_by(|one, other| (&one.1, &one.0).cmp(&(&other.1, &other.0)));
+    Ok(entries)
+}
+
+/// The path with forward slashes, so that a database means the same on every system.
+fn with_forward_slashes(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() }
+}

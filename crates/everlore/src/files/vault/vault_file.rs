@@ -1,0 +1,197 @@
+//! Reading and replacing files: never half a file, never over something newer, one process at a time.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+    time::SystemTime,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::META_FOLDER;
+pub use crate::files::atomic_file::remove_if_exists;
+use crate::{
+    error::{Error, Result},
+    files::atomic_file::{TempFile, WriteOptions, lock},
+    types::MAX_CONTENT_BYTES,
+};
+
+/// A file larger than a memory may be, front matter included, is no memory.
+pub const MAX_FILE_BYTES: u64 = MAX_CONTENT_BYTES as u64 + 64 * 1024;
+
+/// How temporary files begin; whatever is left of them after a crash is removed.
+const TEMP_PREFIX: &str = ".everlore-tmp-";
+
+/// What tells that a file was not touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileStat {
+    /// Its bytes.
+    pub size: u64,
+    /// When it was last written, in nanoseconds.
+    pub modified: i64,
+    /// When anything of it last changed, its times included; where the system tells.
+    pub changed: i64,
+    /// Its number in the file system; where the system tells.
+    pub inode: u64,
+}
+
+impl FileStat {
+    /// What the system tells of a file.
+    pub fn from_metadata(data: &fs::Metadata) -> Self {
+        let since =
+            data.modified().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let modified = since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(0));
+        let (changed, inode) = changed(data);
+        Self { size: data.len(), modified, changed, inode }
+    }
+
+    /// The last moment at which it is known to have changed.
+    pub fn last_changed(&self) -> i64 {
+        self.modified.max(self.changed)
+    }
+}
+
+#[cfg(unix)]
+fn changed(data: &fs::Metadata) -> (i64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (data.ctime().saturating_mul(1_000_000_000).saturating_add(data.ctime_nsec()), data.ino())
+}
+
+#[cfg(not(unix))]
+fn changed(_: &fs::Metadata) -> (i64, u64) {
+    (0, 0)
+}
+
+/// Held while a vault is changed: one process at a time. The system lets go of it when the process ends, however it does.
+#[derive(Debug)]
+pub struct VaultLock {
+    _file: fs::File,
+    /// What the file system's own clock said when the lock was taken, in nanoseconds.
+    pub acquired_at: i64,
+}
+
+impl VaultLock {
+    /// Waits until nobody else changes the vault.
+    pub fn acquire(folder: &Path) -> Result<Self> {
+        let path = ensure_meta_folder(folder)?.join("lock");
+        let failed = |error| Error::io(path.display().to_string(), error);
+        let mut file = lock(&path).map_err(failed)?;
+        // Only by writing does one learn what time the file system thinks it is.
+        file.set_len(0).and_then(|()| file.write_all(b"\n")).map_err(failed)?;
+        let taken_at = FileStat::from_metadata(&file.metadata().map_err(failed)?).last_changed();
+        Ok(Self { _file: file, acquired_at: taken_at })
+    }
+}
+
+/// The folder inside a vault for what only the program needs; made on first use, and left out of git by itself.
+pub fn ensure_meta_folder(folder: &Path) -> Result<PathBuf> {
+    let path = folder.join(META_FOLDER);
+    let failed = |error| Error::io(path.display().to_string(), error);
+    if !path.is_dir() {
+        fs::create_dir(&path)
+            .or_else(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => Ok(()),
+                _ => Err(error),
+            })
+            .map_err(failed)?;
+    }
+    let ignore = path.join(".gitignore");
+    if !ignore.exists() {
+        fs::write(&ignore, "*\n").map_err(failed)?;
+    }
+    Ok(path)
+}
+
+/// The bytes of a file that is not too large, with what the system told before they were read.
+pub fn read_limited(path: &Path) -> io::Result<(Vec<u8>, FileStat)> {
+    let mut file = fs::File::open(path)?;
+    let stat = FileStat::from_metadata(&file.metadata()?);
+    if stat.size > MAX_FILE_BYTES {
+        return Err(io::Error::other(format!(
+            "it has {} bytes, {MAX_FILE_BYTES} at most can be a memory",
+            stat.size
+        )));
+    }
+    let mut bytes = Vec::with_capacity(stat.size as usize + 1);
+    io::Read::read_to_end(&mut file, &mut bytes)?;
+    Ok((bytes, stat))
+}
+
+/// Puts a file in place of another, whole or not at all. With `durable` it survives a power cut when this returns.
+pub fn replace_file(path: &Path, bytes: &[u8], durable: bool) -> io::Result<FileStat> {
+    let permissions = fs::metadata(path).ok().map(|data| data.permissions());
+    write_temp(path, bytes, WriteOptions { durable, permissions, ..WriteOptions::default() })?
+        .persist(path)?;
+    file_stat(path)
+}
+
+/// Puts a file where there is none; an error if there is one.
+pub fn create_file(path: &Path, bytes: &[u8], durable: bool) -> io::Result<FileStat> {
+    write_temp(path, bytes, WriteOptions { durable, ..WriteOptions::default() })?
+        .persist_noclobber(path)?;
+    file_stat(path)
+}
+
+/// Removes what a process that was ended left half written.
+pub fn remove_temp_files(folder: &Path) {
+    let Ok(found) = fs::read_dir(folder) else { return };
+    for found in
+        found.flatten().filter(|found| found.file_name().to_string_lossy().starts_with(TEMP_PREFIX))
+    {
+        // What cannot be removed is hidden and does no harm.
+        let _ = fs::remove_file(found.path());
+    }
+}
+
+fn write_temp(path: &Path, bytes: &[u8], manner: WriteOptions) -> io::Result<TempFile> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("{TEMP_PREFIX}{}-{count}", std::process::id());
+    TempFile::write(path.with_file_name(name), bytes, manner)
+}
+
+fn file_stat(path: &Path) -> io::Result<FileStat> {
+    Ok(FileStat::from_metadata(&fs::metadata(path)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_made_only_where_there_is_none_and_replaced_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        let stat = create_file(&path, b"one", true).unwrap();
+        assert_eq!(
+            create_file(&path, b"two", true).unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
+        assert_eq!(read_limited(&path).unwrap().0, b"one");
+        assert_eq!(read_limited(&path).unwrap().1.size, stat.size);
+        replace_file(&path, b"three", false).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"three");
+        fs::write(folder.path().join(".everlore-tmp-1-1"), "half").unwrap();
+        remove_temp_files(folder.path());
+        let left: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|found| found.unwrap().file_name()).collect();
+        assert_eq!(left, ["a.md"]);
+        remove_if_exists(&path).unwrap();
+        remove_if_exists(&path).unwrap();
+    }
+
+    #[test]
+    fn only_one_holds_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = VaultLock::acquire(folder.path()).unwrap();
+        let again = fs::File::options()
+            .append(true)
+            .open(folder.path().join(META_FOLDER).join("lock"))
+            .unwrap();
+        assert!(again.try_lock().is_err());
+        drop(held);
+        assert!(again.try_lock().is_ok());
+    }
+}

@@ -1,0 +1,198 @@
+//! The files that an agent keeps for itself, as memories: recalled, journaled and erased like any other.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::naming;
+use crate::{
+    error::{Error, Result},
+    files::memory_folder::FileChange,
+    store::{MemoryKey, Store},
+    text::tiers::refresh_overview,
+    types::{
+        Actor, Change, ChangeAuthor, Fingerprint, Kind, MAX_NAME_CHARS, Memory, MemoryId,
+        MemorySource, Origin, Scope, Status, Timestamp, WriteBatch,
+    },
+};
+
+/// Another writer may come first; each new beginning means that one of them got through.
+const MAX_ATTEMPTS: usize = 1_000;
+
+/// What such a memory keeps in its metadata.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentNote {
+    /// The path of the file, from `/memories`.
+    pub file: String,
+    /// The memories that it was while it had other paths, newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<MemoryId>,
+}
+
+/// Which file a memory is, if it is one.
+pub fn agent_note(memory: &Memory) -> Option<AgentNote> {
+    let note: AgentNote = serde_json::from_value(Value::Object(memory.metadata.clone())).ok()?;
+    (memory.uri == naming::note_uri(&memory.scope, &note.file)).then_some(note)
+}
+
+/// Keeps what files said and will say, all or nothing, before they are changed.
+///
+/// If a file was changed by other means since, what it says now is kept first, so that every text that a tool replaces or
+/// removes is in the journal.
+pub async fn store_notes(
+    store: &dyn Store,
+    scope: &Scope,
+    changes: &[FileChange],
+    session: Option<&str>,
+    author: &ChangeAuthor,
+    now: Timestamp,
+) -> Result<()> {
+    for _ in 0..MAX_ATTEMPTS {
+        let caught_up = catch_up_changes(store, scope, changes, session, now).await?;
+        let outside =
+            WriteBatch::new(scope, Actor::Engine, "a file was changed outside", now, caught_up);
+        let kept = match apply(store, outside).await {
+            Ok(()) => {
+                let changes = pending_changes(store, scope, changes, session, now).await?;
+                // One command may change many files; as a run they are undone together.
+                let run = (changes.len() > 1).then(|| format!("memory-{}", now.as_millisecond()));
+                let cause = author.reason_for("memory");
+                let write = WriteBatch::new(scope, author.actor, cause, now, changes);
+                apply(store, WriteBatch { run, ..write }).await
+            }
+            conflict => conflict,
+        };
+        match kept {
+            Err(Error::Conflict { .. }) => {}
+            kept => return kept,
+        }
+    }
+    Err(Error::Conflict { what: "a file of the memory folder".to_owned() })
+}
+
+async fn apply(store: &dyn Store, write: WriteBatch) -> Result<()> {
+    if !write.changes.is_empty() {
+        store.apply(write).await?;
+    }
+    Ok(())
+}
+
+/// The changes that make the memories say what the files say now, except what was erased for good.
+async fn catch_up_changes(
+    store: &dyn Store,
+    scope: &Scope,
+    changes: &[FileChange],
+    session: Option<&str>,
+    now: Timestamp,
+) -> Result<Vec<Change>> {
+    let mut made = Vec::new();
+    for FileChange { path, before, .. } in changes {
+        let Some(text) = before.as_deref().filter(|text| !text.trim().is_empty()) else { continue };
+        let known = find_by_path(store, scope, path).await?;
+        if known.as_ref().is_some_and(|known| known.content == text) {
+            continue;
+        }
+        if !store.are_erased(scope, &[Fingerprint::of(text)]).await?.contains(&true) {
+            made.push(add_or_update(
+                known,
+                || new_note(scope, path, text, session, now),
+                text,
+                now,
+            ));
+        }
+    }
+    Ok(made)
+}
+
+/// The changes that make the memories say what the files will say; a blank file says nothing.
+async fn pending_changes(
+    store: &dyn Store,
+    scope: &Scope,
+    changes: &[FileChange],
+    session: Option<&str>,
+    now: Timestamp,
+) -> Result<Vec<Change>> {
+    let mut made = Vec::new();
+    for FileChange { path, after, moved_from, .. } in changes {
+        let known = find_by_path(store, scope, path).await?;
+        let earlier = match moved_from {
+            Some(old) => id_history(find_by_path(store, scope, old).await?),
+            None => Vec::new(),
+        };
+        match after.as_deref().filter(|text| !text.trim().is_empty()) {
+            Some(text) => {
+                let new = || with_id_history(new_note(scope, path, text, session, now), &earlier);
+                made.push(add_or_update(known, new, text, now));
+            }
+            None => made.extend(known.map(|known| Change::Delete(known.id))),
+        }
+    }
+    Ok(made)
+}
+
+async fn find_by_path(store: &dyn Store, scope: &Scope, path: &str) -> Result<Option<Memory>> {
+    Ok(store.find(scope, &MemoryKey::Uri(naming::note_uri(scope, path)), 1).await?.pop())
+}
+
+/// The memory of the file at a path, which begins with `/memories`.
+pub async fn find_note(store: &dyn Store, scope: &Scope, path: &str) -> Result<Option<Memory>> {
+    find_by_path(store, scope, path).await
+}
+
+/// What a memory was called so far, itself first.
+fn id_history(memory: Option<Memory>) -> Vec<MemoryId> {
+    let Some(memory) = memory else { return Vec::new() };
+    let earlier = agent_note(&memory).map(|note| note.earlier).unwrap_or_default();
+    std::iter::once(memory.id).chain(earlier).collect()
+}
+
+fn with_id_history(mut memory: Memory, earlier: &[MemoryId]) -> Memory {
+    let ids: Vec<Value> = earlier.iter().map(|id| id.to_string().into()).collect();
+    if !ids.is_empty() {
+        memory.metadata.insert("earlier".to_owned(), ids.into());
+    }
+    memory
+}
+
+fn add_or_update(
+    known: Option<Memory>,
+    new: impl FnOnce() -> Memory,
+    text: &str,
+    now: Timestamp,
+) -> Change {
+    let Some(mut memory) = known else {
+        let mut memory = new();
+        refresh_overview(&mut memory);
+        return Change::Add(Box::new(memory));
+    };
+    text.clone_into(&mut memory.content);
+    (memory.status, memory.superseded_by) = (Status::Active, None);
+    (memory.at, memory.updated_at, memory.version) = (now, now, memory.version + 1);
+    refresh_overview(&mut memory);
+    Change::Update(Box::new(memory))
+}
+
+fn new_note(
+    scope: &Scope,
+    path: &str,
+    text: &str,
+    session: Option<&str>,
+    now: Timestamp,
+) -> Memory {
+    let source = MemorySource {
+        via: Origin::Remember,
+        session: session.map(str::to_owned),
+        speaker: None,
+        role: None,
+        turns: Vec::new(),
+    };
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let name = if path.chars().count() <= MAX_NAME_CHARS { path } else { file };
+    let metadata = [("file".to_owned(), path.into())].into_iter().collect();
+    Memory {
+        uri: naming::note_uri(scope, path),
+        name: name.chars().take(MAX_NAME_CHARS).collect(),
+        tags: vec!["memories".to_owned()],
+        metadata,
+        ..Memory::with_content(scope, Kind::Knowledge, text.to_owned(), source, now, now)
+    }
+}

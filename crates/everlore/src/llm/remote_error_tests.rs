@@ -1,0 +1,133 @@
+//! Each status, each header and each complaint of a server, told by what helps.
+
+use super::*;
+
+fn asked(key: &str) -> RequestInfo {
+    RequestInfo {
+        host: "api.example".into(),
+        model: "m".into(),
+        key: SecretString::new(key),
+        key_source: "OPENAI_API_KEY".into(),
+        missing_model_hint: "get it".into(),
+    }
+}
+
+fn trouble(status: u16, after: &str, body: &str) -> RemoteError {
+    let mut headers = HeaderMap::new();
+    headers.insert(RETRY_AFTER, after.parse().unwrap());
+    headers.insert(DATE, "Mon, 02 Mar 2026 12:00:00 GMT".parse().unwrap());
+    RemoteError::from_response(
+        &asked("sk-1"),
+        StatusCode::from_u16(status).unwrap(),
+        &headers,
+        body.as_bytes(),
+    )
+}
+
+fn said(body: &str) -> String {
+    serde_json::json!({ "error": { "message": body } }).to_string()
+}
+
+#[test]
+fn each_status_is_told_by_what_helps() {
+    let kinds = |status: u16, body: &str| match trouble(status, "", body) {
+        RemoteError::Transient { .. } => "wait",
+        RemoteError::TooLarge { .. } => "less",
+        RemoteError::Permanent { .. } => "change",
+    };
+    for status in [408, 429, 500, 502, 503, 504, 529] {
+        assert_eq!(kinds(status, ""), "wait", "{status}");
+    }
+    for status in [301, 400, 401, 402, 403, 404, 405, 422] {
+        assert_eq!(kinds(status, ""), "change", "{status}");
+    }
+    assert_eq!(kinds(413, ""), "less");
+    assert_eq!(kinds(400, &said("This model's maximum context length is 8192 tokens")), "less");
+    assert_eq!(kinds(400, r#"{"error":"input length exceeds the context length"}"#), "less");
+    assert_eq!(kinds(429, &said("You exceeded your current quota")), "change");
+}
+
+#[test]
+fn the_time_to_wait_is_read_as_seconds_and_as_a_date() {
+    let after = |text| match trouble(429, text, "") {
+        RemoteError::Transient { after, .. } => after.map(|after| after.as_millis()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(after("7"), Some(7_000));
+    assert_eq!(after("0.5"), Some(500));
+    assert_eq!(after("Mon, 02 Mar 2026 12:00:30 GMT"), Some(30_000));
+    assert_eq!(after("Mon, 02 Mar 2026 11:00:00 GMT"), Some(0), "in the past");
+    assert_eq!(after("soon"), None);
+    assert_eq!(after("-3"), None);
+}
+
+#[test]
+fn a_refused_key_is_named_by_its_place_and_never_shown() {
+    let body = said("Incorrect API key provided: sk-1. 错误的密钥");
+    let error = Error::from(trouble(401, "", &body));
+    let told = format!("{error} {}", error.hint());
+    assert!(told.contains("the key in OPENAI_API_KEY was refused by api.example (401)"), "{told}");
+    assert!(told.contains("错误的密钥") && !told.contains("sk-1"), "{told}");
+    assert_eq!(error.code(), "remote");
+    let none =
+        RemoteError::from_response(&asked(""), StatusCode::UNAUTHORIZED, &HeaderMap::new(), b"");
+    let none = Error::from(none);
+    assert!(
+        none.to_string().contains("there is none") && none.hint().contains("OPENAI_API_KEY"),
+        "{none}"
+    );
+    assert!(!format!("{:?}", asked("sk-1")).contains("sk-1"));
+}
+
+#[test]
+fn a_long_complaint_is_cut() {
+    let RemoteError::Permanent { message, .. } = trouble(400, "", &said(&"很".repeat(10_000)))
+    else {
+        panic!()
+    };
+    assert!(message.chars().count() < 300, "{message}");
+}
+
+#[test]
+fn failures_of_language_models_are_told_by_what_helps() {
+    let told = |status: u16, body: &str| match trouble(status, "", body) {
+        RemoteError::Transient { message, after } => format!("wait {after:?}: {message}"),
+        RemoteError::TooLarge { message } => format!("less: {message}"),
+        RemoteError::Permanent { message, hint } => format!("change: {message} / {hint}"),
+    };
+    let gemini_key =
+        r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}]"#;
+    assert!(told(400, gemini_key).contains("the key in OPENAI_API_KEY was refused"));
+    let credit = said("Your credit balance is too low to access the API");
+    assert!(told(400, &credit).contains("no credit left"));
+    assert!(told(402, &said("Insufficient Balance")).contains("no credit left"));
+    let minute = r#"{"error":{"code":429,"message":"You exceeded your current quota","details":[{"retryDelay":"34s"}]}}"#;
+    assert!(told(429, minute).starts_with("wait Some(34s)"), "a limit by the minute passes");
+    assert!(
+        told(400, &said("prompt is too long: 208310 tokens > 200000 maximum")).starts_with("less")
+    );
+    let count =
+        said("The input token count (1200000) exceeds the maximum number of tokens allowed");
+    assert!(told(400, &count).starts_with("less"));
+}
+
+#[test]
+fn an_error_in_the_middle_of_an_answer_is_told_by_its_number_or_name() {
+    let told = |error: Value| match RemoteError::from_stream_error(&asked("sk-1"), &error) {
+        RemoteError::Transient { message, .. } => format!("wait: {message}"),
+        RemoteError::TooLarge { message } => format!("less: {message}"),
+        RemoteError::Permanent { message, .. } => format!("change: {message}"),
+    };
+    let named =
+        |kind: &str| told(serde_json::json!({ "error": { "type": kind, "message": "忙" } }));
+    assert_eq!(named("overloaded_error"), "wait: api.example answered with status 529: 忙");
+    assert_eq!(named("rate_limit_error"), "wait: api.example answered with status 429: 忙");
+    assert_eq!(named("invalid_request_error"), "change: api.example answered with status 400: 忙");
+    assert_eq!(named("anything"), "wait: api.example answered with status 500: 忙");
+    assert!(named("authentication_error").contains("was refused"));
+    let numbered =
+        |code: Value| told(serde_json::json!({ "error": { "code": code, "message": "x" } }));
+    assert!(numbered(serde_json::json!(502)).contains("502"));
+    assert!(numbered(serde_json::json!("503")).contains("503"));
+    assert!(told(serde_json::json!({ "error": "runner stopped" })).contains("500: runner stopped"));
+}

@@ -1,0 +1,341 @@
+//! What every store must do with what waits to be drawn from conversations.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{
+    conformance::{SharedStore, add, memory, scope, time, turn, write},
+    *,
+};
+use crate::{
+    error::Error,
+    types::{
+        Attribute, CaptureCheckpoint, Change, GateOutcome, Origin, QuarantineLimits,
+        QuarantinedDraft, Role, Slot, USER_SUBJECT, WriteBatch,
+    },
+};
+
+const DUE_POLICY: DuePolicy = DuePolicy {
+    min_exchanges: 2,
+    idle_after: Duration::from_secs(600),
+    min_interval: Duration::from_secs(30),
+    agent_overrides: BTreeMap::new(),
+};
+
+fn claim_request(owner: &str, second: i64, due: Option<DuePolicy>) -> ClaimRequest {
+    let lease = Duration::from_secs(60);
+    ClaimRequest {
+        scope: None,
+        session: None,
+        owner: owner.into(),
+        now: time(second),
+        lease_duration: lease,
+        due,
+    }
+}
+
+fn extraction_write(
+    claimed: &SessionLease,
+    unread: &UnreadTurns,
+    second: i64,
+    changes: Vec<Change>,
+) -> WriteBatch {
+    let extracted = CaptureCheckpoint {
+        session: claimed.session.clone(),
+        owner: claimed.owner.clone(),
+        from: unread.from,
+        to: unread.to,
+        quarantined: Vec::new(),
+        limits: QuarantineLimits { max_drafts: 3, keep_since: time(0) },
+    };
+    WriteBatch { checkpoint: Some(extracted), ..write(&claimed.scope, second, changes) }
+}
+
+fn extracted_memory(owner: &Scope, number: u8, content: &str, from: &[&Memory]) -> Memory {
+    let mut memory = memory(owner, number, content);
+    memory.source.via = Origin::Extract;
+    memory.source.turns = from.iter().map(|turn| turn.id).collect();
+    memory
+}
+
+fn quarantined_draft(memory: &Memory, verdict: GateOutcome, second: i64) -> QuarantinedDraft {
+    QuarantinedDraft {
+        memory: Box::new(memory.clone()),
+        verdict,
+        reason: "it is vague".into(),
+        at: time(second),
+        run: "extract-1".into(),
+        session: Some("monday".into()),
+    }
+}
+
+async fn store_turns(store: &SharedStore, owner: &Scope, second: i64, turns: &[&Memory]) {
+    let turns = turns.iter().map(|turn| add(turn)).collect();
+    store.apply(write(owner, second, turns)).await.unwrap();
+}
+
+/// Sessions that wait, with how many turns.
+async fn pending_sessions(
+    store: &SharedStore,
+    owner: &Scope,
+) -> Vec<(Option<String>, usize, usize)> {
+    let waiting = store.pending(Some(owner)).await.unwrap();
+    waiting.into_iter().map(|it| (it.session, it.turns, it.exchanges)).collect()
+}
+
+async fn unread_turns(store: &SharedStore, claimed: &SessionLease, limit: usize) -> UnreadTurns {
+    store.unread_turns(&claimed.scope, claimed.session.as_deref(), limit).await.unwrap()
+}
+
+fn texts(turns: &[Memory]) -> Vec<&str> {
+    turns.iter().map(|turn| turn.content.as_str()).collect()
+}
+
+/// Reads up to three turns of the session that waits longest.
+pub(super) async fn read_some_turns(store: &SharedStore, owner: &Scope, second: i64) {
+    let claim =
+        ClaimRequest { scope: Some(owner.clone()), ..claim_request("mirror", second, None) };
+    if let Some(claimed) = store.claim(&claim).await.unwrap() {
+        let turns = unread_turns(store, &claimed, 3).await;
+        store.apply(extraction_write(&claimed, &turns, second, vec![])).await.unwrap();
+    }
+}
+
+pub(crate) async fn a_turn_waits_until_it_was_read(store: SharedStore) {
+    let owner = scope("ann");
+    let mut outside = turn(&owner, 4, "x", "outside");
+    outside.source.session = None;
+    let mut answer = turn(&owner, 2, "monday", "二");
+    answer.source.role = Some(Role::Assistant);
+    let (one, three) = (turn(&owner, 1, "monday", "one"), turn(&owner, 3, "monday", "three"));
+    store_turns(&store, &owner, 1, &[&one, &answer, &three]).await;
+    store_turns(&store, &owner, 2, &[&outside]).await;
+    store_turns(&store, &owner, 3, &[&memory(&owner, 9, "no turn")]).await;
+    let monday = Some("monday".to_owned());
+    assert_eq!(pending_sessions(&store, &owner).await, [(monday.clone(), 3, 2), (None, 1, 1)]);
+    let claimed = store.claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
+    assert_eq!((&claimed.scope, &claimed.session), (&owner, &monday));
+    let first = unread_turns(&store, &claimed, 2).await;
+    assert_eq!((texts(&first.turns), first.context.len()), (vec!["one", "二"], 0));
+    let tea = extracted_memory(&owner, 10, "likes tea", &[&one]);
+    store.apply(extraction_write(&claimed, &first, 6, vec![add(&tea)])).await.unwrap();
+    assert_eq!(pending_sessions(&store, &owner).await, [(monday.clone(), 1, 1), (None, 1, 1)]);
+    let again = store.claim(&claim_request("a", 7, None)).await.unwrap().unwrap();
+    let rest = unread_turns(&store, &again, 10).await;
+    assert_eq!((texts(&rest.context), texts(&rest.turns)), (vec!["one", "二"], vec!["three"]));
+    store.apply(extraction_write(&again, &rest, 8, vec![])).await.unwrap();
+    let last = store.claim(&claim_request("a", 9, None)).await.unwrap().unwrap();
+    let outside = unread_turns(&store, &last, 10).await;
+    assert_eq!((last.session.as_ref(), texts(&outside.turns)), (None, vec!["outside"]));
+    store.apply(extraction_write(&last, &outside, 10, vec![])).await.unwrap();
+    assert_eq!(pending_sessions(&store, &owner).await, []);
+    assert_eq!(store.claim(&claim_request("a", 11, None)).await.unwrap(), None);
+    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+}
+
+pub(crate) async fn what_was_read_is_not_read_again(store: SharedStore) {
+    let owner = scope("ann");
+    store_turns(&store, &owner, 1, &[&turn(&owner, 1, "monday", "one")]).await;
+    let slow = store.claim(&claim_request("slow", 2, None)).await.unwrap().unwrap();
+    let turns = unread_turns(&store, &slow, 10).await;
+    // The lease of the slow one ends, another takes over and is done first.
+    let quick = store.claim(&claim_request("quick", 100, None)).await.unwrap().unwrap();
+    let tea = |number| add(&extracted_memory(&owner, number, "likes tea", &[]));
+    let late = store.apply(extraction_write(&slow, &turns, 101, vec![tea(7)])).await;
+    assert!(matches!(late, Err(Error::Conflict { .. })), "{late:?}");
+    store.apply(extraction_write(&quick, &turns, 102, vec![tea(8)])).await.unwrap();
+    for claimed in [&slow, &quick] {
+        let again = store.apply(extraction_write(claimed, &turns, 103, vec![tea(9)])).await;
+        assert!(matches!(again, Err(Error::Conflict { .. })), "{again:?}");
+    }
+    let page = ListQuery {
+        filter: MemoryFilter { kinds: vec![Kind::User], ..MemoryFilter::default() },
+        after: None,
+        order: ListOrder::OldestFirst,
+        limit: 10,
+    };
+    assert_eq!(store.list(&owner, &page).await.unwrap().len(), 1);
+}
+
+pub(crate) async fn one_session_of_a_scope_is_read_at_a_time(store: SharedStore) {
+    let (ann, bob) = (scope("ann"), scope("bob"));
+    store_turns(
+        &store,
+        &ann,
+        1,
+        &[&turn(&ann, 1, "monday", "one"), &turn(&ann, 2, "tuesday", "two")],
+    )
+    .await;
+    store_turns(&store, &bob, 2, &[&turn(&bob, 3, "monday", "three")]).await;
+    let first = store.claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
+    let second = store.claim(&claim_request("b", 6, None)).await.unwrap().unwrap();
+    assert_eq!((&first.scope, &second.scope), (&ann, &bob));
+    assert_eq!(store.claim(&claim_request("c", 7, None)).await.unwrap(), None);
+    store.release(&first, None).await.unwrap();
+    // Somebody else's lease is not ended by one who lost it.
+    let third = store.claim(&claim_request("c", 8, None)).await.unwrap().unwrap();
+    store.release(&first, None).await.unwrap();
+    assert_eq!(store.claim(&claim_request("d", 9, None)).await.unwrap(), None);
+    assert_eq!(third.scope, ann);
+    let only = ClaimRequest { scope: Some(bob.clone()), ..claim_request("e", 300, None) };
+    assert_eq!(store.claim(&only).await.unwrap().unwrap().scope, bob);
+    let named = ClaimRequest {
+        scope: Some(ann.clone()),
+        session: Some(Some("tuesday".into())),
+        ..claim_request("f", 300, None)
+    };
+    let named = store.claim(&named).await.unwrap().unwrap();
+    assert_eq!(named.session.as_deref(), Some("tuesday"));
+}
+
+pub(crate) async fn a_failed_session_waits_for_its_next_try(store: SharedStore) {
+    let owner = scope("ann");
+    store_turns(&store, &owner, 1, &[&turn(&owner, 1, "monday", "one")]).await;
+    store.mark_ended(&owner, "monday", time(2)).await.unwrap();
+    let claimed = store.claim(&claim_request("a", 3, Some(DUE_POLICY))).await.unwrap().unwrap();
+    let failure =
+        CaptureFailure { error: "no answer".into(), is_invalid: true, retry_at: time(100) };
+    store.release(&claimed, Some(&failure)).await.unwrap();
+    assert_eq!(store.claim(&claim_request("a", 99, Some(DUE_POLICY))).await.unwrap(), None);
+    let again = store.claim(&claim_request("a", 100, Some(DUE_POLICY))).await.unwrap().unwrap();
+    assert_eq!((again.failures, again.invalid), (1, 1));
+    let offline =
+        CaptureFailure { error: "offline".into(), is_invalid: false, retry_at: time(900) };
+    store.release(&again, Some(&offline)).await.unwrap();
+    let told = store.pending(Some(&owner)).await.unwrap().remove(0);
+    assert_eq!((told.failures, told.invalid, told.retry_at), (2, 1, Some(time(900))));
+    assert_eq!((told.error.as_deref(), told.leased_until), (Some("offline"), None));
+    // Whoever asks by hand does not wait.
+    let by_hand = store.claim(&claim_request("a", 101, None)).await.unwrap().unwrap();
+    let turns = unread_turns(&store, &by_hand, 10).await;
+    store.apply(extraction_write(&by_hand, &turns, 102, vec![])).await.unwrap();
+    store_turns(&store, &owner, 103, &[&turn(&owner, 2, "monday", "two")]).await;
+    let told = store.pending(Some(&owner)).await.unwrap().remove(0);
+    assert_eq!((told.failures, told.error, told.ended_at), (0, None, None));
+}
+
+pub(crate) async fn sessions_are_due_when_they_should_be(store: SharedStore) {
+    let owner = scope("ann");
+    let due = async |second| {
+        let claimed = store.claim(&claim_request("a", second, Some(DUE_POLICY))).await.unwrap();
+        if let Some(claimed) = &claimed {
+            store.release(claimed, None).await.unwrap();
+        }
+        claimed.is_some()
+    };
+    assert!(!store.mark_ended(&owner, "monday", time(0)).await.unwrap());
+    store_turns(&store, &owner, 1, &[&turn(&owner, 1, "monday", "one")]).await;
+    assert!(!due(2).await && due(601).await, "quiet");
+    assert!(store.mark_ended(&owner, "monday", time(3)).await.unwrap());
+    assert!(due(4).await, "ended");
+    store_turns(&store, &owner, 5, &[&turn(&owner, 2, "monday", "two")]).await;
+    assert!(due(6).await, "enough");
+    let claimed = store.claim(&claim_request("a", 7, Some(DUE_POLICY))).await.unwrap().unwrap();
+    let turns = unread_turns(&store, &claimed, 10).await;
+    store.apply(extraction_write(&claimed, &turns, 8, vec![])).await.unwrap();
+    let more = [turn(&owner, 3, "monday", "three"), turn(&owner, 4, "monday", "four")];
+    store_turns(&store, &owner, 9, &[&more[0], &more[1]]).await;
+    assert!(!due(37).await && due(38).await, "merged");
+    store.mark_ended(&owner, "monday", time(10)).await.unwrap();
+    assert!(due(11).await, "ended, so not merged");
+}
+
+pub(crate) async fn removed_turns_wait_no_longer(store: SharedStore) {
+    let owner = scope("ann");
+    let (one, two) = (turn(&owner, 1, "monday", "one"), turn(&owner, 2, "monday", "two"));
+    store_turns(&store, &owner, 1, &[&one, &two]).await;
+    store.apply(write(&owner, 2, vec![Change::Delete(one.id)])).await.unwrap();
+    assert_eq!(pending_sessions(&store, &owner).await, [(Some("monday".into()), 1, 1)]);
+    store.apply(write(&owner, 3, vec![Change::Erase(two.id)])).await.unwrap();
+    assert_eq!(pending_sessions(&store, &owner).await, []);
+    let back = Memory { version: 2, ..one.clone() };
+    store_turns(&store, &owner, 4, &[&back]).await;
+    assert_eq!(pending_sessions(&store, &owner).await, [(Some("monday".into()), 1, 1)]);
+    let claimed = store.claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
+    let turns = unread_turns(&store, &claimed, 10).await;
+    store.apply(extraction_write(&claimed, &turns, 6, vec![])).await.unwrap();
+    store.apply(write(&owner, 7, vec![Change::Delete(one.id)])).await.unwrap();
+    store_turns(&store, &owner, 8, &[&Memory { version: 3, ..one }]).await;
+    assert_eq!(pending_sessions(&store, &owner).await, [], "it was read before it went");
+}
+
+pub(crate) async fn an_erased_turn_takes_its_drafts_with_it(store: SharedStore) {
+    let owner = scope("ann");
+    let (one, two) = (turn(&owner, 1, "monday", "one"), turn(&owner, 2, "monday", "two"));
+    store_turns(&store, &owner, 1, &[&one, &two]).await;
+    let claimed = store.claim(&claim_request("a", 2, None)).await.unwrap().unwrap();
+    let turns = unread_turns(&store, &claimed, 10).await;
+    let mut done = extraction_write(&claimed, &turns, 3, vec![]);
+    let drafts = [
+        extracted_memory(&owner, 11, "某件事", &[&one]),
+        extracted_memory(&owner, 12, "something", &[&two]),
+        extracted_memory(&owner, 13, "two", &[]),
+    ];
+    let all: Vec<_> =
+        drafts.iter().map(|it| quarantined_draft(it, GateOutcome::Rejected, 3)).collect();
+    done.checkpoint.as_mut().unwrap().quarantined.clone_from(&all);
+    store.apply(done).await.unwrap();
+    assert_eq!(store.quarantined(&owner).await.unwrap().len(), 3);
+    assert_eq!(store.quarantined(&scope("bob")).await.unwrap(), []);
+    let applied = store.apply(write(&owner, 4, vec![Change::Erase(two.id)])).await.unwrap();
+    assert_eq!(applied[0].erasure.unwrap().drafts, 2);
+    assert_eq!(store.quarantined(&owner).await.unwrap(), [all[0].clone()]);
+}
+
+pub(crate) async fn drafts_are_held_within_limits(store: SharedStore) {
+    let owner = scope("ann");
+    let hold = async |second: i64, drafts: Vec<QuarantinedDraft>| {
+        let number = second as u8;
+        store_turns(&store, &owner, second, &[&turn(&owner, number, "monday", "more")]).await;
+        let claimed = store.claim(&claim_request("a", second, None)).await.unwrap().unwrap();
+        let turns = unread_turns(&store, &claimed, 10).await;
+        let mut done = extraction_write(&claimed, &turns, second, vec![]);
+        done.checkpoint.as_mut().unwrap().quarantined = drafts;
+        store.apply(done).await.unwrap();
+    };
+    let draft = |number: u8, content: &str, verdict, second| {
+        quarantined_draft(&extracted_memory(&owner, 100 + number, content, &[]), verdict, second)
+    };
+    use GateOutcome::{Quarantined, Rejected};
+    let order = draft(1, "an order", Quarantined, 1);
+    hold(1, vec![order.clone(), draft(2, "vague", Rejected, 1)]).await;
+    // The same again takes the place of what was there.
+    let again = draft(3, "vague", Rejected, 2);
+    hold(2, vec![again.clone()]).await;
+    assert_eq!(store.quarantined(&owner).await.unwrap(), [again.clone(), order.clone()]);
+    let (other, newest) = (draft(4, "other", Rejected, 3), draft(5, "newest", Rejected, 3));
+    hold(3, vec![other.clone(), newest.clone()]).await;
+    assert_eq!(
+        store.quarantined(&owner).await.unwrap(),
+        [newest.clone(), other.clone(), order.clone()],
+        "three at most, and what a person should look at stays longest"
+    );
+    // One that becomes a memory is held no longer.
+    store.apply(write(&owner, 4, vec![add(&order.memory)])).await.unwrap();
+    assert_eq!(store.quarantined(&owner).await.unwrap(), [newest.clone(), other.clone()]);
+    assert_eq!(store.drop_quarantined(&owner, &[other.id(), order.id()]).await.unwrap(), 1);
+    assert_eq!(store.drop_quarantined(&scope("bob"), &[newest.id()]).await.unwrap(), 0);
+    assert_eq!(store.quarantined(&owner).await.unwrap(), [newest]);
+}
+
+pub(crate) async fn memories_are_found_by_slot_and_by_turn(store: SharedStore) {
+    let owner = scope("ann");
+    let one = turn(&owner, 1, "monday", "one");
+    let slot = |value: &str| Slot {
+        subject: USER_SUBJECT.into(),
+        attribute: Attribute::Home,
+        value: value.into(),
+        ended: false,
+    };
+    let mut home = extracted_memory(&owner, 2, "住在里斯本", &[&one]);
+    store_turns(&store, &owner, 1, &[&one, &home]).await;
+    let found = async |term| {
+        let segments = store.postings(&owner, &[term], None).await.unwrap();
+        segments.iter().map(|segment| segment.postings[0].len()).sum::<usize>()
+    };
+    assert_eq!(found(source_turn_term(one.id)).await, 1);
+    assert_eq!(found(slot_term(&slot("x"))).await, 0);
+    home.metadata.insert(SLOT_KEY.into(), serde_json::to_value(slot("里斯本")).unwrap());
+    home.version = 2;
+    store.apply(write(&owner, 2, vec![Change::Update(Box::new(home))])).await.unwrap();
+    assert_eq!(found(slot_term(&slot("x"))).await, 1, "any value of the same slot");
+}

@@ -1,0 +1,388 @@
+//! A folder of markdown files as a store (B5): the files are what people see and edit; what a file cannot hold, such as
+//! turns, history, tombstones, vectors and the index for searching, is in a database in the hidden folder.
+//!
+//! Every write is made durable in the hidden database first and in the files right after; every edit by hand is taken in
+//! before the next read. If the hidden database is lost, the memories are read back from the files, with their ids;
+//! their history is not.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+
+use super::{SyncAction, SyncReport, SyncRequest, blocking, sync};
+use crate::{
+    error::{Error, Result},
+    files::{
+        home::folder_name,
+        vault::{META_FOLDER, VaultLock, ensure_meta_folder},
+    },
+    store::{
+        DocAddress, JournalQuery, Ledger, ListQuery, MemoryKey, NewEmbedding, NewTokenVectors,
+        ScopeCounts, Segment, SqliteStore, Store, UsageLog,
+    },
+    text::terms::TermHash,
+    types::{
+        AppliedChange, Change, EmbeddingModelId, Fingerprint, JournalEntry, Kind, Memory, MemoryId,
+        Scope, Timestamp, Vector, WriteBatch,
+    },
+};
+
+/// Edits by hand are found within a second, and a busy reader does not look at every file at every question.
+const SCAN_INTERVAL: Duration = Duration::from_millis(500);
+
+/// A store in a folder: `{agent}/{user}/` holds the files of a scope.
+pub struct DirectoryStore {
+    root: PathBuf,
+    pub(super) inner: SqliteStore,
+    /// When each scope was last looked at. Held while a scope is synced, so that one sync follows the other.
+    last_synced: tokio::sync::Mutex<HashMap<Scope, Instant>>,
+    /// What could not be written to files since.
+    write_failure: Mutex<Option<String>>,
+}
+
+impl DirectoryStore {
+    /// Opens the folder, creating it where needed.
+    pub async fn open(root: impl AsRef<Path>) -> Result<Self> {
+        let root = root.as_ref().to_owned();
+        let folder = root.clone();
+        let database = blocking(move || {
+            fs::create_dir_all(&folder)
+                .map_err(|error| Error::io(folder.display().to_string(), error))?;
+            Ok(ensure_meta_folder(&folder)?.join("everlore.db"))
+        });
+        let inner = SqliteStore::open(database.await?).await?;
+        Ok(Self {
+            root,
+            inner,
+            last_synced: tokio::sync::Mutex::default(),
+            write_failure: Mutex::default(),
+        })
+    }
+
+    /// The folder with the files of a scope.
+    pub fn folder(&self, scope: &Scope) -> PathBuf {
+        self.root.join(folder_name(scope.agent())).join(folder_name(scope.user()))
+    }
+
+    /// Takes in what was edited by hand, and writes what is not yet in files.
+    pub async fn refresh(&self, scope: &Scope) -> Result<SyncReport> {
+        let mut looked = self.last_synced.lock().await;
+        let report = self.sync_scope(scope, None, false).await;
+        looked.insert(scope.clone(), Instant::now());
+        report
+    }
+
+    /// Looks at the files of a scope if that was not done just now. A scope without files has nothing to look at.
+    pub(super) async fn sync_if_stale(&self, scope: &Scope) -> Result<()> {
+        let mut looked = self.last_synced.lock().await;
+        let recently = looked.get(scope).is_some_and(|at| at.elapsed() < SCAN_INTERVAL);
+        if recently || !self.folder(scope).is_dir() {
+            return Ok(());
+        }
+        self.sync_scope(scope, None, false).await?;
+        looked.insert(scope.clone(), Instant::now());
+        Ok(())
+    }
+
+    /// The time is that of the write or, for what was edited by hand, that of the file system.
+    async fn sync_scope(
+        &self,
+        scope: &Scope,
+        at: Option<Timestamp>,
+        dry_run: bool,
+    ) -> Result<SyncReport> {
+        let folder = self.folder(scope);
+        let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
+        let request = SyncRequest { kinds, dry_run, ..SyncRequest::new(&folder, scope) };
+        let now = match at {
+            Some(at) => at,
+            None => {
+                let root = self.root.clone();
+                let taken = blocking(move || Ok(VaultLock::acquire(&root)?.acquired_at)).await?;
+                Timestamp::from_nanosecond(taken.into()).unwrap_or(Timestamp::UNIX_EPOCH)
+            }
+        };
+        sync(&self.inner, &request, now).await
+    }
+
+    /// Writes what changed to the files. The change itself is stored already, so a failure is told by [`Store::check`]
+    /// and made good by the next write or look.
+    async fn write_files(&self, scope: &Scope, at: Timestamp) {
+        let mut looked = self.last_synced.lock().await;
+        let folder = self.folder(scope);
+        let made = blocking(move || {
+            fs::create_dir_all(&folder)
+                .map_err(|error| Error::io(folder.display().to_string(), error))
+        });
+        let outcome = match made.await {
+            Ok(()) => self.sync_scope(scope, Some(at), false).await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        let failure = outcome.err().map(|error| error.to_string());
+        if let Some(failure) = &failure {
+            tracing::warn!(%failure, "files could not be written; the memories are stored");
+        }
+        *self.write_failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        looked.insert(scope.clone(), Instant::now());
+    }
+}
+
+/// Whether a write may concern files: turns have none.
+fn affects_files(write: &WriteBatch) -> bool {
+    write.changes.iter().any(|change| match change {
+        Change::Add(memory) | Change::Update(memory) => memory.kind != Kind::Turn,
+        Change::Delete(_) | Change::Erase(_) => true,
+    })
+}
+
+#[async_trait]
+impl Store for DirectoryStore {
+    async fn apply(&self, write: WriteBatch) -> Result<Vec<AppliedChange>> {
+        let (scope, at, concerns_files) = (write.scope.clone(), write.at, affects_files(&write));
+        let applied = self.inner.apply(write).await?;
+        if concerns_files {
+            self.write_files(&scope, at).await;
+        }
+        Ok(applied)
+    }
+
+    async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>> {
+        self.sync_if_stale(scope).await?;
+        self.inner.get(scope, ids).await
+    }
+
+    async fn find(&self, scope: &Scope, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>> {
+        self.sync_if_stale(scope).await?;
+        self.inner.find(scope, key, limit).await
+    }
+
+    async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
+        self.sync_if_stale(scope).await?;
+        self.inner.list(scope, page).await
+    }
+
+    async fn postings(
+        &self,
+        scope: &Scope,
+        terms: &[TermHash],
+        model: Option<&EmbeddingModelId>,
+    ) -> Result<Vec<Segment>> {
+        self.sync_if_stale(scope).await?;
+        self.inner.postings(scope, terms, model).await
+    }
+
+    async fn similarities(
+        &self,
+        scope: &Scope,
+        segments: &[i64],
+        question: &Vector,
+    ) -> Result<Option<Vec<Vec<f32>>>> {
+        self.inner.similarities(scope, segments, question).await
+    }
+
+    async fn embedding_model(&self) -> Result<Option<EmbeddingModelId>> {
+        self.inner.embedding_model().await
+    }
+
+    async fn set_embedding_model(&self, model: &EmbeddingModelId) -> Result<()> {
+        self.inner.set_embedding_model(model).await
+    }
+
+    async fn embedding_counts(&self) -> Result<(usize, usize)> {
+        self.inner.embedding_counts().await
+    }
+
+    async fn missing_embeddings(&self, scope: Option<&Scope>) -> Result<Vec<Memory>> {
+        self.inner.missing_embeddings(scope).await
+    }
+
+    async fn put_embeddings(
+        &self,
+        scope: &Scope,
+        model: &EmbeddingModelId,
+        made: Vec<NewEmbedding>,
+    ) -> Result<()> {
+        self.inner.put_embeddings(scope, model, made).await
+    }
+
+    async fn token_vectors(
+        &self,
+        scope: &Scope,
+        model: &EmbeddingModelId,
+        places: &[DocAddress],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        self.inner.token_vectors(scope, model, places).await
+    }
+
+    async fn put_token_vectors(
+        &self,
+        scope: &Scope,
+        model: &EmbeddingModelId,
+        made: Vec<NewTokenVectors>,
+    ) -> Result<()> {
+        self.inner.put_token_vectors(scope, model, made).await
+    }
+
+    async fn missing_token_vectors(
+        &self,
+        scope: &Scope,
+        model: &EmbeddingModelId,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
+        self.inner.missing_token_vectors(scope, model, after, limit).await
+    }
+
+    async fn token_vector_counts(&self, model: &EmbeddingModelId) -> Result<(usize, usize)> {
+        self.inner.token_vector_counts(model).await
+    }
+
+    async fn by_address(
+        &self,
+        scope: &Scope,
+        places: &[DocAddress],
+    ) -> Result<Vec<(DocAddress, Memory)>> {
+        self.inner.by_address(scope, places).await
+    }
+
+    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
+        self.inner.verify(scope, ids).await
+    }
+
+    async fn journal(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
+        self.inner.journal(scope, query).await
+    }
+
+    async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>> {
+        self.inner.as_of(scope, at).await
+    }
+
+    async fn are_erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
+        self.inner.are_erased(scope, texts).await
+    }
+
+    async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>> {
+        self.inner.tombstones(scope).await
+    }
+
+    async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
+        self.sync_if_stale(scope).await?;
+        self.inner.count(scope).await
+    }
+
+    async fn scopes(&self) -> Result<Vec<Scope>> {
+        self.inner.scopes().await
+    }
+
+    async fn check(&self, scope: &Scope) -> Result<Vec<String>> {
+        let mut problems = self.inner.check(scope).await?;
+        let failure = self.write_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        problems.extend(failure.map(|failure| format!("files could not be written: {failure}")));
+        if !self.folder(scope).join(META_FOLDER).is_dir() {
+            return Ok(problems);
+        }
+        let report = self.sync_scope(scope, None, true).await?;
+        problems.extend(report.done.into_iter().map(|done| match (done.what, done.note) {
+            (SyncAction::Skipped, Some(reason)) => format!("{} is not taken: {reason}", done.file),
+            _ => format!("{} and its memory do not say the same yet", done.file),
+        }));
+        Ok(problems)
+    }
+
+    async fn reindex(&self, scope: &Scope) -> Result<usize> {
+        self.inner.reindex(scope).await
+    }
+
+    fn usage(&self) -> &dyn UsageLog {
+        self.inner.usage()
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
+        self.inner.ledger()
+    }
+
+    async fn compact(&self) -> Result<u64> {
+        self.inner.compact().await
+    }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{Engine, RememberRequest};
+
+    async fn fresh() -> Arc<dyn Store> {
+        Arc::new(DirectoryStore::open(tempfile::tempdir().unwrap().keep()).await.unwrap())
+    }
+
+    crate::store::conformance::suite!(fresh);
+
+    fn say(content: &str) -> RememberRequest {
+        RememberRequest {
+            content: content.into(),
+            kind: Some(Kind::User),
+            ..RememberRequest::default()
+        }
+    }
+
+    #[tokio::test]
+    async fn files_are_written_with_each_save_and_edits_by_hand_are_found() {
+        let root = tempfile::tempdir().unwrap();
+        let store = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
+        let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>);
+        let scope = Scope::new("助手", "Ann").unwrap();
+        engine.remember(&scope, say("I like 龙井茶")).await.unwrap();
+        let folder = store.folder(&scope);
+        assert!(folder.starts_with(root.path().join("助手")), "{}", folder.display());
+        let file = folder.join("user_i_like_龙井茶.md");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("龙井茶", "普洱茶")).unwrap();
+        store.refresh(&scope).await.unwrap();
+        let found = engine.recall(&engine.request(&scope, "普洱茶")).await.unwrap();
+        assert_eq!(found.hits[0].memory.content, "I like 普洱茶");
+        assert_eq!(engine.store().check(&scope).await.unwrap(), Vec::<String>::new());
+    }
+
+    #[tokio::test]
+    async fn without_the_hidden_database_the_files_are_read_back() {
+        let root = tempfile::tempdir().unwrap();
+        let scope = Scope::default();
+        let store = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
+        let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>);
+        let id = engine.remember(&scope, say("I like tea")).await.unwrap().id;
+        store.close().await;
+        fs::remove_dir_all(root.path().join(META_FOLDER)).unwrap();
+        let again = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
+        let memory = again.get(&scope, &[id]).await.unwrap().remove(0).unwrap();
+        assert_eq!((memory.id, memory.content.as_str()), (id, "I like tea"));
+    }
+
+    #[tokio::test]
+    async fn what_is_forgotten_leaves_the_files_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let store = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
+        let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>);
+        let scope = Scope::default();
+        let id = engine.remember(&scope, say("the code is 4711")).await.unwrap().id;
+        engine.forget(&scope, id).await.unwrap();
+        let left: Vec<_> = fs::read_dir(store.folder(&scope))
+            .unwrap()
+            .flatten()
+            .map(|found| found.file_name())
+            .collect();
+        assert!(left.iter().all(|name| name == META_FOLDER || name == "MEMORY.md"), "{left:?}");
+        assert_eq!(fs::read_to_string(store.folder(&scope).join("MEMORY.md")).unwrap(), "");
+    }
+}

@@ -1,0 +1,87 @@
+//! Which files are old acquaintances under other names, and which are strangers.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{
+    files::vault::VaultPage,
+    store::directory::{
+        database_view::DatabaseView,
+        sync_state::{ContentDigest, MergeBase},
+        vault_scan::{FileContent, ScannedFile, VaultScan},
+    },
+    types::MemoryId,
+};
+
+/// A file that nobody kept track of.
+pub(super) type UntrackedFile<'a> = (&'a String, &'a ScannedFile, &'a VaultPage);
+
+/// Tells files that were only renamed, by their old names, from those that are new.
+pub(super) fn detect_renames<'a>(
+    live: &BTreeMap<&'a String, &'a MergeBase>,
+    look: &'a VaultScan,
+    known: &DatabaseView,
+) -> (HashMap<&'a String, &'a String>, Vec<UntrackedFile<'a>>) {
+    let mut missing = MissingFiles::new(live, look, known);
+    let (mut renamed, mut strangers) = (HashMap::new(), Vec::new());
+    for (file, seen) in &look.files {
+        let FileContent::Page(page) = &seen.content else { continue };
+        if live.get(file).is_some_and(|base| !is_missing(base, Some(seen))) {
+            continue;
+        }
+        match missing.take_match(seen, page) {
+            Some(old) => drop(renamed.insert(old, file)),
+            None => strangers.push((file, seen, &**page)),
+        }
+    }
+    (renamed, strangers)
+}
+
+/// The names under which files are no longer found, by what may tell that one has another name now.
+struct MissingFiles<'a> {
+    /// Those whose new name is still looked for.
+    by_id: HashMap<MemoryId, &'a String>,
+    by_hash: HashMap<ContentDigest, MemoryId>,
+    by_text: HashMap<ContentDigest, MemoryId>,
+}
+
+impl<'a> MissingFiles<'a> {
+    fn new(
+        live: &BTreeMap<&'a String, &'a MergeBase>,
+        look: &VaultScan,
+        known: &DatabaseView,
+    ) -> Self {
+        let gone = || live.iter().filter(|(file, base)| is_missing(base, look.files.get(**file)));
+        // A sync that was ended early may have brought a newer text to the memory than the record tells of.
+        let arrived = |id| known.memory(id).map(|memory| ContentDigest::of_text(&memory.content));
+        let texts = |base: &MergeBase| [Some(base.text), arrived(base.id)].into_iter().flatten();
+        Self {
+            by_id: gone().map(|(file, base)| (base.id, *file)).collect(),
+            by_hash: gone().map(|(_, base)| (base.hash, base.id)).collect(),
+            by_text: gone().flat_map(|(_, base)| texts(base).map(|text| (text, base.id))).collect(),
+        }
+    }
+
+    /// The name that a file had before, which no other can have had.
+    fn take_match(&mut self, seen: &ScannedFile, page: &VaultPage) -> Option<&'a String> {
+        let told = page.id.filter(|id| self.by_id.contains_key(id));
+        let by_text = || {
+            self.by_text.get(&ContentDigest::of_text(&page.content)).filter(|_| page.id.is_none())
+        };
+        let by_bytes = || self.by_hash.get(&seen.hash).or_else(by_text).copied();
+        self.by_id.remove(&told.or_else(by_bytes)?)
+    }
+}
+
+/// Whether a file is no longer found under its name, or is another by now.
+fn is_missing(base: &MergeBase, seen: Option<&ScannedFile>) -> bool {
+    seen.is_none() || is_other_memory(base, seen)
+}
+
+/// Whether a file tells that it is another memory than the one that was under its name.
+pub(super) fn is_other_memory(base: &MergeBase, seen: Option<&ScannedFile>) -> bool {
+    let told = seen.and_then(|seen| match &seen.content {
+        FileContent::Page(page) => page.id,
+        FileContent::Unchanged | FileContent::Unreadable(_) => None,
+    });
+    !base.pending && told.is_some_and(|id| id != base.id)
+}

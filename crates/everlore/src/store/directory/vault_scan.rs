@@ -1,0 +1,120 @@
+//! Looking at a vault: which files are as they were, which say something else, which cannot be taken.
+
+use std::{collections::BTreeMap, io, path::Path};
+
+use super::sync_state::{ContentDigest, MergeBase, SyncState};
+use crate::{
+    error::Result,
+    files::vault::{FileStat, SkippedVaultFile, VaultPage, memory_files, read_limited},
+    text::secrets::SecretKind,
+};
+
+/// Clocks of file systems are coarse, by two seconds at worst: what changed this short before the last look may have
+/// changed again in the same tick and is read again.
+pub(super) const CLOCK_GRANULARITY_NS: i64 = 2_000_000_000;
+
+/// A file of the vault.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ScannedFile {
+    pub(super) stat: FileStat,
+    pub(super) hash: ContentDigest,
+    pub(super) content: FileContent,
+    /// What was masked in it on the way to memory.
+    pub(super) masked: Vec<SecretKind>,
+}
+
+/// What was found in it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum FileContent {
+    /// The bytes that were there before; not even read if nothing touched the file.
+    Unchanged,
+    /// A memory.
+    Page(Box<VaultPage>),
+    /// Something that cannot be taken, and why.
+    Unreadable(String),
+}
+
+/// What a folder holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct VaultScan {
+    pub(super) files: BTreeMap<String, ScannedFile>,
+    /// What is no file of ours at all: links, names that are no text.
+    pub(super) skipped: Vec<SkippedVaultFile>,
+}
+
+/// Looks at every file; only those that were touched since are read.
+pub(super) fn scan_vault(
+    folder: &Path,
+    state: &SyncState,
+    mask_secrets: bool,
+) -> Result<VaultScan> {
+    let mut look = VaultScan::default();
+    for found in memory_files(folder)? {
+        match found {
+            Err(skipped) => look.skipped.push(skipped),
+            Ok((file, data)) => {
+                // What is only noted may turn out not to count, and then the file is one to be read.
+                let base = state.files.get(&file).filter(|base| !base.pending);
+                let stat = FileStat::from_metadata(&data);
+                if let Some(mut seen) = scan_file(folder, &file, stat, base, state.header.looked_at)
+                {
+                    if mask_secrets && let FileContent::Page(page) = &mut seen.content {
+                        seen.masked = page.mask_secrets();
+                    }
+                    look.files.insert(file, seen);
+                }
+            }
+        }
+    }
+    Ok(look)
+}
+
+/// `None` if the file went away meanwhile.
+fn scan_file(
+    folder: &Path,
+    file: &str,
+    stat: FileStat,
+    base: Option<&MergeBase>,
+    looked_at: i64,
+) -> Option<ScannedFile> {
+    if let Some(base) = base
+        && base.stat == stat
+        && stat.last_changed() + CLOCK_GRANULARITY_NS < looked_at
+    {
+        return Some(ScannedFile {
+            stat,
+            hash: base.hash,
+            content: FileContent::Unchanged,
+            masked: Vec::new(),
+        });
+    }
+    match read_limited(&folder.join(file)) {
+        Ok((bytes, stat)) => {
+            let hash = ContentDigest::of_bytes(&bytes);
+            let is_same = base.is_some_and(|base| base.hash == hash);
+            let found = if is_same { FileContent::Unchanged } else { parse_page(bytes) };
+            Some(ScannedFile { stat, hash, content: found, masked: Vec::new() })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        // A digest that no file has: it is not as it was.
+        Err(error) => {
+            let found = FileContent::Unreadable(error.to_string());
+            Some(ScannedFile {
+                stat,
+                hash: ContentDigest::of_bytes(&[]),
+                content: found,
+                masked: Vec::new(),
+            })
+        }
+    }
+}
+
+fn parse_page(bytes: Vec<u8>) -> FileContent {
+    let Ok(text) = String::from_utf8(bytes) else {
+        return FileContent::Unreadable("it is not UTF-8".to_owned());
+    };
+    match VaultPage::parse_strict(&text) {
+        Ok(page) => FileContent::Page(Box::new(page)),
+        Err(error) => FileContent::Unreadable(error.to_string()),
+    }
+}

@@ -1,0 +1,207 @@
+//! What a scope has, in RAM.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::capture_queue::CaptureProgress;
+use crate::{
+    error::{Error, Result},
+    store::{
+        DocAddress, check_next_version, check_scope, index_differs, index_entry::IndexEntry,
+        uri_conflict,
+    },
+    types::{
+        AppliedChange, Change, EmbeddingModelId, ErasureReceipt, Fingerprint, JournalEntry, Kind,
+        Memory, MemoryId, Origin, QuarantinedDraft, Timestamp, Vector, WriteBatch,
+    },
+};
+
+/// There is one model at a time, so its number says nothing.
+pub(super) const MODEL_NUMBER: u32 = 1;
+
+/// Everything of one scope.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ScopeData {
+    pub(super) rows: BTreeMap<DocAddress, Memory>,
+    /// The vectors of the texts that rows have now, with their models.
+    pub(super) vectors: HashMap<DocAddress, (EmbeddingModelId, Vector)>,
+    /// What a reranking model made of the words of these texts.
+    pub(super) token_vectors: HashMap<DocAddress, (EmbeddingModelId, Vec<u8>)>,
+    /// Where each memory stands or, once removed, stood.
+    pub(super) addresses: HashMap<MemoryId, DocAddress>,
+    pub(super) journal: Vec<JournalEntry>,
+    pub(super) tombstones: BTreeSet<Fingerprint>,
+    pub(super) sessions: HashMap<String, u32>,
+    /// How many places each session has given out.
+    pub(super) session_lengths: HashMap<u32, u32>,
+    /// How far each session was read.
+    pub(super) captures: BTreeMap<u32, CaptureProgress>,
+    /// When one was last read.
+    pub(super) extracted_at: Option<Timestamp>,
+    /// Drafts that were not remembered.
+    pub(super) quarantined: Vec<QuarantinedDraft>,
+}
+
+impl ScopeData {
+    pub(super) fn memory(&self, id: MemoryId) -> Option<&Memory> {
+        self.rows.get(self.addresses.get(&id)?)
+    }
+
+    pub(super) fn oldest_first(&self) -> Vec<&Memory> {
+        let mut all: Vec<_> = self.rows.values().collect();
+        all.sort_by_key(|memory| memory.id);
+        all
+    }
+
+    /// The place a memory had before or the next one of its session.
+    pub(super) fn address_for(&mut self, memory: &Memory) -> DocAddress {
+        if let Some(place) = self.addresses.get(&memory.id) {
+            return *place;
+        }
+        let session = match &memory.source.session {
+            None => 0,
+            Some(name) => {
+                let next = self.sessions.len() as u32 + 1;
+                *self.sessions.entry(name.clone()).or_insert(next)
+            }
+        };
+        let length = self.session_lengths.entry(session).or_default();
+        let place = DocAddress::new(session, *length);
+        *length += 1;
+        self.addresses.insert(memory.id, place);
+        place
+    }
+
+    pub(super) fn has_vector(&self, place: DocAddress, model: &EmbeddingModelId) -> bool {
+        self.vectors.get(&place).is_some_and(|(made_by, _)| made_by == model)
+    }
+
+    /// The index entry of a memory, with its vector if it is of this model.
+    pub(super) fn index_entry(
+        &self,
+        memory: &Memory,
+        place: DocAddress,
+        model: Option<&EmbeddingModelId>,
+    ) -> IndexEntry {
+        let vector = self.vectors.get(&place).filter(|(made_by, _)| model == Some(made_by));
+        let vector = vector.map(|(_, vector)| (MODEL_NUMBER, vector.to_bytes()));
+        IndexEntry { vector, ..IndexEntry::from_memory(memory, place) }
+    }
+
+    /// Keeps the vector with the text: a new text has a new one, or none.
+    fn update_vector(
+        &mut self,
+        id: MemoryId,
+        before: Option<&Memory>,
+        made: Option<(EmbeddingModelId, Vector)>,
+    ) {
+        let place = self.addresses[&id];
+        let after = self.rows.get(&place);
+        match (before, after) {
+            (Some(before), Some(after)) if !index_differs(before, after) => {}
+            (_, Some(_)) if made.is_some() => {
+                drop(made.map(|made| self.vectors.insert(place, made)))
+            }
+            _ => drop(self.vectors.remove(&place)),
+        }
+    }
+
+    pub(super) fn apply(
+        &mut self,
+        write: &WriteBatch,
+        change: &Change,
+        made: Option<(EmbeddingModelId, Vector)>,
+    ) -> Result<AppliedChange> {
+        let id = change.id();
+        let before = self.memory(id).cloned();
+        let mut erased = None;
+        match change {
+            Change::Add(memory) => self.add(write, memory)?,
+            Change::Update(memory) => self.update(write, memory)?,
+            Change::Delete(id) => self.remove(*id)?,
+            Change::Erase(id) => erased = Some(self.erase(*id)?),
+        }
+        self.update_vector(id, before.as_ref(), made);
+        let content = self.memory(id).map(|memory| &memory.content);
+        if before.as_ref().map(|before| &before.content) != content {
+            let gone = self.token_vectors.remove(&self.addresses[&id]);
+            erased.iter_mut().for_each(|erased: &mut ErasureReceipt| {
+                erased.vectors += usize::from(gone.is_some())
+            });
+        }
+        let after = self.memory(id).cloned().map(Box::new);
+        let before = if erased.is_some() { None } else { before.map(Box::new) };
+        let seq = self.journal.len() as u64 + 1;
+        self.journal.push(JournalEntry {
+            seq,
+            at: write.at,
+            actor: write.actor,
+            cause: write.reason.clone(),
+            run: write.run.clone(),
+            cost: write.cost,
+            op: change.op(),
+            id,
+            before,
+            after,
+        });
+        Ok(AppliedChange { seq, id, erasure: erased })
+    }
+
+    fn add(&mut self, write: &WriteBatch, memory: &Memory) -> Result<()> {
+        check_scope(write, memory)?;
+        let same_uri = |other: &Memory| other.kind != Kind::Turn && other.uri == memory.uri;
+        if self.memory(memory.id).is_some()
+            || memory.kind != Kind::Turn && self.rows.values().any(same_uri)
+        {
+            return Err(uri_conflict(memory));
+        }
+        let place = self.address_for(memory);
+        self.rows.insert(place, memory.clone());
+        match (memory.kind, memory.source.via) {
+            (Kind::Turn, _) => self.note_turn_added(place, write.at),
+            (_, Origin::Extract) => self.quarantined.retain(|held| held.id() != memory.id),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, write: &WriteBatch, memory: &Memory) -> Result<()> {
+        check_scope(write, memory)?;
+        let stored = self.memory(memory.id).ok_or_else(|| Error::not_found("memory", memory.id))?;
+        check_next_version(stored, memory)?;
+        self.rows.insert(self.addresses[&memory.id], memory.clone());
+        Ok(())
+    }
+
+    fn remove(&mut self, id: MemoryId) -> Result<()> {
+        let place =
+            self.addresses.get(&id).and_then(|place| self.rows.remove(place).map(|_| place));
+        place.map(|_| ()).ok_or_else(|| Error::not_found("memory", id))
+    }
+
+    fn erase(&mut self, id: MemoryId) -> Result<ErasureReceipt> {
+        let place = *self.addresses.get(&id).ok_or_else(|| Error::not_found("memory", id))?;
+        let row = self.rows.remove(&place);
+        let mut texts: BTreeSet<_> = row.iter().map(Memory::fingerprint).collect();
+        let mut journal_images = 0;
+        for entry in self.journal.iter_mut().filter(|entry| entry.id == id) {
+            texts.extend(entry.before.iter().chain(&entry.after).map(|image| image.fingerprint()));
+            journal_images += usize::from(entry.before.take().is_some());
+            entry.after = None;
+        }
+        let held = self.quarantined.len();
+        self.quarantined
+            .retain(|held| !held.derives_from(id) && !texts.contains(&held.memory.fingerprint()));
+        let erased = ErasureReceipt {
+            drafts: held - self.quarantined.len(),
+            rows: usize::from(row.is_some()),
+            index_terms: row.map_or(0, |row| IndexEntry::from_memory(&row, place).terms.len()),
+            vectors: usize::from(self.vectors.contains_key(&place)),
+            cached_vectors: 0,
+            usage_lines: 0,
+            journal_images,
+            tombstones: texts.len(),
+        };
+        self.tombstones.extend(texts);
+        Ok(erased)
+    }
+}

@@ -1,0 +1,207 @@
+//! The usage log and the ledger, in RAM.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use jiff::civil::Date;
+
+use super::RamStore;
+use crate::{
+    error::Result,
+    store::{
+        ledger::{Ledger, LedgerEntry, ModelSpend},
+        usage::{InjectedTier, Injection, UsageCounts, UsageLog, UsageRecord},
+    },
+    types::{ChangeOp, MemoryId, Scope, Timestamp},
+};
+
+/// What is known of the life of memories, beside the memories.
+#[derive(Debug, Default)]
+pub(super) struct UsageLedgerData {
+    /// Lines by scope, each with whether weights have followed it.
+    usage: BTreeMap<Scope, Vec<(UsageRecord, bool)>>,
+    ledger: BTreeMap<(Date, Scope, String), ModelSpend>,
+    jobs: BTreeMap<(Scope, String), Timestamp>,
+}
+
+impl UsageLedgerData {
+    /// Takes out every line of a memory.
+    pub(super) fn remove_memory(&mut self, scope: &Scope, id: MemoryId) -> usize {
+        let lines = self.usage.entry(scope.clone()).or_default();
+        let before = lines.len();
+        lines.retain(|(line, _)| line.injected.id != id);
+        before - lines.len()
+    }
+
+    fn records(&self, scope: &Scope) -> impl Iterator<Item = &(UsageRecord, bool)> {
+        self.usage.get(scope).into_iter().flatten()
+    }
+
+    fn record_injection(&mut self, scope: &Scope, prompt: Injection) {
+        let lines = self.usage.entry(scope.clone()).or_default();
+        let mut seq = lines.last().map_or(0, |(line, _)| line.seq);
+        let same = lines.iter().filter(|(line, _)| line.session == prompt.session);
+        let turn = same.map(|(line, _)| line.turn).max().unwrap_or(0);
+        let turn = (turn + u32::from(!prompt.joins)).max(1);
+        for told in prompt.memories {
+            seq += 1;
+            let session = prompt.session.clone();
+            let (query, at) = (prompt.query, prompt.at);
+            lines.push((
+                UsageRecord { seq, session, turn, query, at, injected: told, used: None },
+                false,
+            ));
+        }
+        lines.retain(|(line, _)| line.seq + prompt.most as u64 > seq);
+    }
+}
+
+impl RamStore {
+    pub(super) fn lock_usage_ledger(&self) -> MutexGuard<'_, UsageLedgerData> {
+        self.usage_ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl UsageLog for RamStore {
+    async fn record(&self, scope: &Scope, mut prompt: Injection) -> Result<()> {
+        self.read(scope, |shelf| {
+            let last = |id| shelf.journal.iter().rfind(|entry| entry.id == id);
+            prompt
+                .memories
+                .retain(|told| last(told.id).is_none_or(|entry| entry.op != ChangeOp::Erase));
+        });
+        self.lock_usage_ledger().record_injection(scope, prompt);
+        Ok(())
+    }
+
+    async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>> {
+        let life = self.lock_usage_ledger();
+        let told = life
+            .records(scope)
+            .map(|(line, _)| line)
+            .filter(|line| line.session == session && line.injected.shown != InjectedTier::HeldOut);
+        let newest: BTreeMap<_, _> =
+            told.map(|line| (line.injected.id, line.injected.sketch.clone())).collect();
+        Ok(newest.into_iter().collect())
+    }
+
+    async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
+        let life = self.lock_usage_ledger();
+        let open =
+            life.records(scope).filter(|(line, _)| line.session == session && line.used.is_none());
+        Ok(open.map(|(line, _)| line.clone()).collect())
+    }
+
+    async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()> {
+        let verdicts: BTreeMap<_, _> = verdicts.into_iter().collect();
+        for (line, _) in self.lock_usage_ledger().usage.entry(scope.clone()).or_default() {
+            line.used = verdicts.get(&line.seq).copied().or(line.used);
+        }
+        Ok(())
+    }
+
+    async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>> {
+        let life = self.lock_usage_ledger();
+        let waiting = life.records(scope).filter(|(line, weighed)| line.used.is_some() && !weighed);
+        Ok(waiting.map(|(line, _)| line.clone()).collect())
+    }
+
+    async fn mark_weights_updated(&self, scope: &Scope, weighed: Vec<u64>) -> Result<()> {
+        let done: BTreeSet<_> = weighed.into_iter().collect();
+        for (line, weighed) in self.lock_usage_ledger().usage.entry(scope.clone()).or_default() {
+            *weighed |= done.contains(&line.seq);
+        }
+        Ok(())
+    }
+
+    async fn counts(&self, scope: &Scope) -> Result<UsageCounts> {
+        let life = self.lock_usage_ledger();
+        let mut counts = UsageCounts::default();
+        let (mut told, mut used) = (BTreeSet::new(), BTreeSet::new());
+        for (line, _) in life.records(scope) {
+            let (answered, was_used) = (line.used.is_some(), line.used == Some(true));
+            if line.injected.shown == InjectedTier::HeldOut {
+                counts.held_out += u64::from(answered);
+                counts.held_out_used += u64::from(was_used);
+                continue;
+            }
+            counts.told += 1;
+            counts.answered += u64::from(answered);
+            counts.used += u64::from(was_used);
+            told.insert(line.injected.id);
+            used.extend(was_used.then_some(line.injected.id));
+        }
+        (counts.memories, counts.memories_used) = (told.len() as u64, used.len() as u64);
+        Ok(counts)
+    }
+
+    async fn prune(&self, scope: &Scope, before: Timestamp) -> Result<usize> {
+        let mut life = self.lock_usage_ledger();
+        let lines = life.usage.entry(scope.clone()).or_default();
+        let count = lines.len();
+        lines.retain(|(line, _)| line.at >= before);
+        Ok(count - lines.len())
+    }
+}
+
+#[async_trait]
+impl Ledger for RamStore {
+    async fn record(&self, scope: &Scope, day: Date, job: &str, spent: ModelSpend) -> Result<()> {
+        let mut life = self.lock_usage_ledger();
+        let line = life.ledger.entry((day, scope.clone(), job.to_owned())).or_default();
+        *line = line.plus(spent);
+        Ok(())
+    }
+
+    async fn entries(&self, scope: &Scope, since: Date) -> Result<Vec<LedgerEntry>> {
+        let life = self.lock_usage_ledger();
+        let own = life.ledger.iter().filter(|((day, owner, _), _)| owner == scope && *day >= since);
+        let spending = own.map(|((day, _, job), spent)| LedgerEntry {
+            day: *day,
+            job: job.clone(),
+            spend: *spent,
+        });
+        let mut spending: Vec<_> = spending.collect();
+        spending.sort_by_key(|spending| std::cmp::Reverse(spending.day));
+        Ok(spending)
+    }
+
+    async fn total_on(&self, day: Date) -> Result<ModelSpend> {
+        let life = self.lock_usage_ledger();
+        let of_day = life.ledger.iter().filter(|((of, _, _), _)| *of == day);
+        Ok(of_day.fold(ModelSpend::default(), |sum, (_, spent)| sum.plus(*spent)))
+    }
+
+    async fn prune(&self, before: Date) -> Result<usize> {
+        let mut life = self.lock_usage_ledger();
+        let count = life.ledger.len();
+        life.ledger.retain(|(day, _, _), _| *day >= before);
+        Ok(count - life.ledger.len())
+    }
+
+    async fn try_begin_job(
+        &self,
+        scope: &Scope,
+        job: &str,
+        now: Timestamp,
+        every: Duration,
+    ) -> Result<bool> {
+        let mut life = self.lock_usage_ledger();
+        let key = (scope.clone(), job.to_owned());
+        let since = |at: Timestamp| now.as_millisecond() - at.as_millisecond();
+        let due = life.jobs.get(&key).is_none_or(|at| since(*at) >= every.as_millis() as i64);
+        if due {
+            life.jobs.insert(key, now);
+        }
+        Ok(due)
+    }
+
+    async fn job_begun_at(&self, scope: &Scope, job: &str) -> Result<Option<Timestamp>> {
+        Ok(self.lock_usage_ledger().jobs.get(&(scope.clone(), job.to_owned())).copied())
+    }
+}

@@ -1,0 +1,132 @@
+//! Blocks kept in RAM between questions. A block's records and vectors never change once it is written and its number
+//! is never given to another, so nothing here can be out of date; what is gone is read anew each time.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::store::segment::PackedDocs;
+
+/// The most bytes kept: the whole of a scope of three hundred thousand memories, or the active ones of a busy server.
+pub(super) const MAX_BYTES: usize = 96 * 1024 * 1024;
+
+/// Blocks of one file.
+#[derive(Default)]
+pub(super) struct BlockCache(Mutex<BlockLru>);
+
+#[derive(Default)]
+struct BlockLru {
+    blocks: HashMap<i64, LruEntry>,
+    bytes: usize,
+    /// Counts the questions asked, to tell what was used last.
+    clock: u64,
+}
+
+struct LruEntry {
+    block: CachedBlock,
+    last_used: u64,
+}
+
+/// What is kept of a block.
+#[derive(Clone)]
+pub(super) struct CachedBlock {
+    pub(super) docs: Arc<PackedDocs>,
+    pub(super) vectors: CachedVectors,
+}
+
+/// What is kept of a block's vectors.
+#[derive(Clone)]
+pub(super) enum CachedVectors {
+    /// Nobody asked for them, or there are none.
+    NotRequested,
+    /// One question did, and compared them where they are.
+    RequestedOnce,
+    Loaded(Arc<Vec<u8>>),
+}
+
+impl BlockCache {
+    /// A block that was put in before.
+    pub(super) fn get(&self, block: i64) -> Option<CachedBlock> {
+        let mut kept = self.lock();
+        kept.clock += 1;
+        let now = kept.clock;
+        let used = kept.blocks.get_mut(&block)?;
+        used.last_used = now;
+        Some(used.block.clone())
+    }
+
+    /// Keeps a block, and lets go of those that were not used for longest.
+    pub(super) fn put(&self, block: i64, cached: CachedBlock) {
+        let mut kept = self.lock();
+        kept.clock += 1;
+        let at = kept.clock;
+        kept.bytes += cached.bytes();
+        if let Some(before) = kept.blocks.insert(block, LruEntry { block: cached, last_used: at }) {
+            kept.bytes -= before.block.bytes();
+        }
+        while kept.bytes > MAX_BYTES {
+            let Some(oldest) =
+                kept.blocks.iter().min_by_key(|(_, used)| used.last_used).map(|(block, _)| *block)
+            else {
+                return;
+            };
+            if let Some(used) = kept.blocks.remove(&oldest) {
+                kept.bytes -= used.block.bytes();
+            }
+        }
+    }
+
+    /// Forgets everything, after something was erased.
+    pub(super) fn clear(&self) {
+        *self.lock() = BlockLru::default();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BlockLru> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CachedBlock {
+    /// Whether the vectors are here.
+    pub(super) fn has_vectors(&self) -> bool {
+        matches!(self.vectors, CachedVectors::Loaded(_))
+    }
+
+    fn bytes(&self) -> usize {
+        // What recall works out of the records takes about half as much again.
+        self.docs.bytes() * 3 / 2 + self.vectors.bytes()
+    }
+}
+
+impl CachedVectors {
+    fn bytes(&self) -> usize {
+        if let Self::Loaded(slots) = self { slots.len() } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(megabytes: usize) -> CachedBlock {
+        CachedBlock {
+            docs: Arc::new(PackedDocs::new(vec![0; megabytes * 1024 * 1024])),
+            vectors: CachedVectors::NotRequested,
+        }
+    }
+
+    #[test]
+    fn what_was_not_used_for_longest_goes_first() {
+        let cache = BlockCache::default();
+        for number in 0..3 {
+            cache.put(number, block(20));
+        }
+        assert!(cache.get(0).is_some());
+        cache.put(3, block(20));
+        let kept: Vec<_> = (0..4).map(|number| cache.get(number).is_some()).collect();
+        assert_eq!(kept, [true, false, true, true]);
+        cache.clear();
+        assert!(cache.get(0).is_none());
+    }
+}

@@ -1,0 +1,196 @@
+//! What every store must do for the life of memories: the usage log, the ledger, space.
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::civil::{Date, date};
+
+use super::{conformance::*, *};
+use crate::types::Change;
+
+fn injected_memory(memory: &Memory, shown: InjectedTier) -> InjectedMemory {
+    InjectedMemory {
+        id: memory.id,
+        shown,
+        asked: vec![1, 2, 3, 4],
+        sketch: memory.content.as_bytes().to_vec(),
+    }
+}
+
+fn injection(session: &str, second: i64, memories: Vec<InjectedMemory>) -> Injection {
+    let query = Fingerprint::of("喝什么茶？");
+    Injection {
+        session: session.into(),
+        query,
+        at: time(second),
+        memories,
+        joins: false,
+        most: 1_000,
+    }
+}
+
+async fn add_two_memories(store: &Arc<dyn Store>, owner: &Scope) -> (Memory, Memory) {
+    let (one, two) = (memory(owner, 1, "喜欢龙井茶"), memory(owner, 2, "lives in Boston"));
+    store.apply(write(owner, 1, vec![add(&one), add(&two)])).await.unwrap();
+    (one, two)
+}
+
+pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: Arc<dyn Store>) {
+    let (owner, other) = (scope("a"), scope("b"));
+    let (one, two) = add_two_memories(&store, &owner).await;
+    let log = store.usage();
+    let both = vec![
+        injected_memory(&one, InjectedTier::Full),
+        injected_memory(&two, InjectedTier::HeldOut),
+    ];
+    log.record(&owner, injection("s1", 10, both)).await.unwrap();
+    log.record(&owner, injection("s1", 20, vec![injected_memory(&one, InjectedTier::Line)]))
+        .await
+        .unwrap();
+    log.record(&owner, injection("会话", 30, vec![injected_memory(&two, InjectedTier::Overview)]))
+        .await
+        .unwrap();
+    let open = log.unanswered(&owner, "s1").await.unwrap();
+    let seen: Vec<_> = open.iter().map(|line| (line.seq, line.turn, line.injected.shown)).collect();
+    assert_eq!(
+        seen,
+        [(1, 1, InjectedTier::Full), (2, 1, InjectedTier::HeldOut), (3, 2, InjectedTier::Line)]
+    );
+    assert_eq!(
+        (open[2].at, &open[2].injected),
+        (time(20), &injected_memory(&one, InjectedTier::Line))
+    );
+    assert_eq!((open[0].query, open[0].used), (Fingerprint::of("喝什么茶？"), None));
+    let sketch = one.content.as_bytes().to_vec();
+    assert_eq!(log.injected(&owner, "s1").await.unwrap(), [(one.id, sketch)]);
+    assert_eq!(log.injected(&other, "s1").await.unwrap(), []);
+    assert_eq!(log.unanswered(&other, "s1").await.unwrap(), []);
+    assert_eq!(log.awaiting_weight_update(&owner).await.unwrap(), []);
+
+    log.set_used(&owner, vec![(1, true), (2, false)]).await.unwrap();
+    let left = log.unanswered(&owner, "s1").await.unwrap();
+    assert_eq!(left.iter().map(|line| line.seq).collect::<Vec<_>>(), [3]);
+    let waiting = log.awaiting_weight_update(&owner).await.unwrap();
+    let used: Vec<_> = waiting.iter().map(|line| (line.seq, line.used)).collect();
+    assert_eq!(used, [(1, Some(true)), (2, Some(false))]);
+    log.mark_weights_updated(&owner, vec![1]).await.unwrap();
+    assert_eq!(log.awaiting_weight_update(&owner).await.unwrap().len(), 1);
+    let counts = log.counts(&owner).await.unwrap();
+    let expected = UsageCounts {
+        told: 3,
+        answered: 1,
+        used: 1,
+        held_out: 1,
+        held_out_used: 0,
+        memories: 2,
+        memories_used: 1,
+    };
+    assert_eq!(counts, expected);
+    assert_eq!(log.counts(&other).await.unwrap(), UsageCounts::default());
+}
+
+pub(crate) async fn the_usage_log_is_bounded_by_count_and_age(store: Arc<dyn Store>) {
+    let owner = scope("a");
+    let (one, _) = add_two_memories(&store, &owner).await;
+    for second in 0..20 {
+        let prompt = injection("s", second, vec![injected_memory(&one, InjectedTier::Full)]);
+        store.usage().record(&owner, Injection { most: 5, ..prompt }).await.unwrap();
+    }
+    let kept = store.usage().unanswered(&owner, "s").await.unwrap();
+    assert_eq!(kept.iter().map(|line| line.turn).collect::<Vec<_>>(), [16, 17, 18, 19, 20]);
+    assert_eq!(store.usage().prune(&owner, time(18)).await.unwrap(), 3);
+    assert_eq!(store.usage().prune(&scope("b"), time(99)).await.unwrap(), 0);
+    assert_eq!(store.usage().unanswered(&owner, "s").await.unwrap().len(), 2);
+}
+
+pub(crate) async fn an_erased_memory_leaves_no_line_and_a_deleted_one_its_sketch(
+    store: Arc<dyn Store>,
+) {
+    let owner = scope("a");
+    let (one, two) = add_two_memories(&store, &owner).await;
+    let both =
+        vec![injected_memory(&one, InjectedTier::Full), injected_memory(&two, InjectedTier::Full)];
+    store.usage().record(&owner, injection("s", 10, both.clone())).await.unwrap();
+    store.apply(write(&owner, 11, vec![Change::Delete(two.id)])).await.unwrap();
+    assert_eq!(store.usage().injected(&owner, "s").await.unwrap().len(), 2);
+    let receipts = store.apply(write(&owner, 12, vec![Change::Erase(one.id)])).await.unwrap();
+    assert_eq!(receipts[0].erasure.unwrap().usage_lines, 1);
+    // A prompt that was made before and is written down after leaves nothing either.
+    store.usage().record(&owner, injection("s", 13, both)).await.unwrap();
+    let left = store.usage().injected(&owner, "s").await.unwrap();
+    assert_eq!(left.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [two.id]);
+}
+
+const MONDAY: Date = date(2026, 3, 2);
+
+fn spend_of(calls: u64) -> ModelSpend {
+    ModelSpend { calls, read: 100 * calls, cached: 10, written: 20 * calls, millis: 5, cost: 0.5 }
+}
+
+pub(crate) async fn the_ledger_adds_up_by_day_scope_and_job(store: Arc<dyn Store>) {
+    let (owner, other) = (scope("甲"), scope("b"));
+    let (ledger, tuesday) = (store.ledger(), date(2026, 3, 3));
+    ledger.record(&owner, MONDAY, "extract", spend_of(1)).await.unwrap();
+    ledger.record(&owner, MONDAY, "extract", spend_of(2)).await.unwrap();
+    ledger.record(&owner, MONDAY, "summarize", spend_of(1)).await.unwrap();
+    ledger.record(&owner, tuesday, "extract", spend_of(1)).await.unwrap();
+    ledger.record(&other, MONDAY, "extract", spend_of(5)).await.unwrap();
+    let lines = ledger.entries(&owner, MONDAY).await.unwrap();
+    let named: Vec<_> = lines.iter().map(|line| (line.day, line.job.as_str())).collect();
+    assert_eq!(named, [(tuesday, "extract"), (MONDAY, "extract"), (MONDAY, "summarize")]);
+    assert_eq!(lines[1].spend, spend_of(1).plus(spend_of(2)));
+    assert_eq!(ledger.entries(&owner, tuesday).await.unwrap().len(), 1);
+    let all = ledger.total_on(MONDAY).await.unwrap();
+    assert_eq!((all.calls, all.tokens(), all.cost), (9, 9 * 120, 2.0));
+    assert_eq!(ledger.prune(tuesday).await.unwrap(), 3);
+    assert_eq!(ledger.entries(&owner, MONDAY).await.unwrap().len(), 1);
+    assert_eq!(store.scopes().await.unwrap(), [], "spending stores no memory");
+}
+
+pub(crate) async fn of_many_who_begin_a_job_one_does_it(store: Arc<dyn Store>) {
+    let (owner, day) = (scope("a"), Duration::from_secs(86_400));
+    assert_eq!(store.ledger().job_begun_at(&owner, "upkeep").await.unwrap(), None);
+    let begin = |second| {
+        let (store, owner) = (Arc::clone(&store), owner.clone());
+        async move { store.ledger().try_begin_job(&owner, "upkeep", time(second), day).await.unwrap() }
+    };
+    let tasks: Vec<_> = (0..8).map(|_| tokio::spawn(begin(0))).collect();
+    let mut begun = 0;
+    for task in tasks {
+        begun += usize::from(task.await.unwrap());
+    }
+    assert_eq!(begun, 1);
+    assert!(!begin(86_399).await);
+    assert!(begin(86_400).await);
+    assert_eq!(store.ledger().job_begun_at(&owner, "upkeep").await.unwrap(), Some(time(86_400)));
+    assert!(store.ledger().try_begin_job(&scope("b"), "upkeep", time(0), day).await.unwrap());
+    assert!(store.ledger().try_begin_job(&owner, "other", time(0), day).await.unwrap());
+}
+
+pub(crate) async fn packing_loses_nothing(store: Arc<dyn Store>) {
+    let owner = scope("a");
+    let kept = memory(&owner, 1, "喜欢龙井茶");
+    store.apply(write(&owner, 1, vec![add(&kept)])).await.unwrap();
+    for number in 2..60 {
+        let large = memory(&owner, number, &"a long text that will go again ".repeat(400));
+        store.apply(write(&owner, 2, vec![add(&large)])).await.unwrap();
+        store.apply(write(&owner, 3, vec![Change::Erase(large.id)])).await.unwrap();
+    }
+    store.compact().await.unwrap();
+    assert_eq!(store.get(&owner, &[kept.id]).await.unwrap(), [Some(kept)]);
+    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.compact().await.unwrap(), 0, "there is nothing left to give back");
+}
+
+pub(crate) async fn what_a_tool_tells_belongs_to_the_prompt_before_it(store: Arc<dyn Store>) {
+    let owner = scope("a");
+    let (one, two) = add_two_memories(&store, &owner).await;
+    let tells = |memory: &Memory, joins| Injection {
+        joins,
+        ..injection("s", 1, vec![injected_memory(memory, InjectedTier::Full)])
+    };
+    for prompt in [tells(&one, true), tells(&two, true), tells(&one, false), tells(&two, true)] {
+        store.usage().record(&owner, prompt).await.unwrap();
+    }
+    let lines = store.usage().unanswered(&owner, "s").await.unwrap();
+    assert_eq!(lines.iter().map(|line| line.turn).collect::<Vec<_>>(), [1, 1, 2, 2]);
+}

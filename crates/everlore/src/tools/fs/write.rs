@@ -1,0 +1,109 @@
+//! Adding and removing.
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{object_schema, to_json, uri_field};
+use crate::{
+    engine::fs::{FsAddRequest, FsRemoveRequest},
+    error::Result,
+    tools::{
+        Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec, input::parse_input,
+    },
+};
+
+/// `fs_add`.
+pub(in crate::tools) struct FsAddTool;
+
+#[derive(Deserialize)]
+struct FsAddInput {
+    uri: String,
+    content: String,
+    name: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+#[async_trait]
+impl Tool for FsAddTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "fs_add",
+            title: "Add to memory",
+            description: "Save a text to long-term memory at a place.\n\n\
+                Use it for what should last: a type and a category such as user/food or project/release make a memory; \
+                resources/ with a path such as resources/handbook/deploy.md makes a document, which can be found piece by \
+                piece and replaces one with that path. The short forms l0 and l1 are made at once.\n\n\
+                Do not save secrets, or what is there already: look with fs_find first.",
+            set: ToolSet::Fs,
+            input_schema: object_schema(
+                &["uri", "content"],
+                &json!({ "uri": uri_field("Where to"), "content": { "type": "string", "description": "The text" }, "name": { "type": "string", "description": "A title for a memory" }, "tags": { "type": "array", "items": { "type": "string" }, "description": "Keywords" } }),
+            ),
+            output_schema: json!({ "type": "object", "required": ["uri"], "properties": {
+                "uri": { "type": "string", "description": "Where it stands" },
+                "memory": { "type": "object", "description": "What was saved, if it is a memory" },
+                "document": { "type": "object", "description": "What became of it, if it is a document" }
+            } }),
+            annotations: ToolAnnotations::CHANGES,
+            aliases: &[],
+        }
+    }
+
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let FsAddInput { uri, content, name, tags } = parse_input(input)?;
+        let request = FsAddRequest {
+            uri,
+            bytes: content.into_bytes(),
+            name,
+            tags,
+            ..FsAddRequest::default()
+        };
+        let added = cx.engine_for("fs_add").fs_add(cx.scope, request).await?;
+        Ok(ToolResult::new(format!("Added: {}", added.uri), to_json(&added)?))
+    }
+}
+
+/// `fs_rm`.
+pub(in crate::tools) struct FsRmTool;
+
+#[derive(Deserialize)]
+struct FsRmInput {
+    uri: String,
+    #[serde(default)]
+    recursive: bool,
+}
+
+#[async_trait]
+impl Tool for FsRmTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "fs_rm",
+            title: "Remove from memory",
+            description: "Remove a memory, a document, a conversation or, with `recursive`, a folder of such.\n\n\
+                Use it only when the user asks for it. The journal keeps what is removed, so that the user can take it back.\n\n\
+                Do not use it to correct a memory: memory_save updates it.",
+            set: ToolSet::Fs,
+            input_schema: object_schema(
+                &["uri"],
+                &json!({ "uri": uri_field("What to remove"), "recursive": { "type": "boolean", "default": false, "description": "Also a folder with all that is in it" } }),
+            ),
+            output_schema: json!({ "type": "object", "required": ["uri", "memories", "runs"], "properties": {
+                "uri": { "type": "string", "description": "Where it stood" },
+                "memories": { "type": "integer", "description": "How many memories that were" },
+                "runs": { "type": "array", "items": { "type": "string" }, "description": "By which it can be undone" }
+            } }),
+            annotations: ToolAnnotations::CHANGES,
+            aliases: &[],
+        }
+    }
+
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let FsRmInput { uri, recursive } = parse_input(input)?;
+        let request = FsRemoveRequest { uri, recursive, dry_run: false };
+        let removed = cx.engine_for("fs_rm").fs_remove(cx.scope, &request).await?;
+        let text = format!("Removed {} ({} memories).", removed.uri, removed.memories);
+        Ok(ToolResult::new(text, to_json(&removed)?))
+    }
+}

@@ -1,0 +1,133 @@
+//! `memory_update` and `memory_forget`: an agent puts a memory right, or takes it away.
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
+    check::check_schema,
+    input::parse_input,
+    save::{change_output_schema, delete, update},
+};
+use crate::{
+    error::Result,
+    ingest::MemoryEdit,
+    types::{Kind, NewCheck},
+};
+
+/// Changes a memory.
+pub(super) struct MemoryUpdateTool;
+/// Takes a memory away.
+pub(super) struct MemoryForgetTool;
+
+#[derive(Deserialize)]
+struct UpdateInput {
+    id: String,
+    content: Option<String>,
+    name: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<Kind>,
+    description: Option<String>,
+    check: Option<NewCheck>,
+    no_check: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct ForgetInput {
+    id: String,
+}
+
+const UPDATE: &str = "\
+Change a memory that is saved: its text, its title, its type or the line that tells when it matters. What is left out stays.
+
+Use it when a fact has changed or was wrong, at once and instead of saving a second memory that says otherwise. Use it after \
+memory_recall or memory_get, which give the id. Write the whole new text, clear without this conversation, with real dates.
+
+Do not use it for something new: memory_save does that. What was said in a conversation, word for word (type turn), cannot be \
+changed. Every change is kept in a journal, from which the user can bring the old text back.";
+
+const FORGET: &str = "\
+Take a memory away, so that it is never recalled again.
+
+Use it at once when the user asks you to forget something, and when a memory is wrong and nothing true is left to say. Find \
+the id with memory_recall; if there are several that say it, forget each. Tell the user what you forgot.
+
+Do not use it for a fact that changed: memory_update keeps the memory true. The user can undo it; to erase a memory with \
+every trace of it, for good, the user runs `everlore memory forget`.";
+
+fn id_schema() -> Value {
+    json!({ "type": "string", "description": "The memory: its id, a unique beginning of it, or its uri" })
+}
+
+#[async_trait]
+impl Tool for MemoryUpdateTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "memory_update",
+            title: "Change a memory",
+            description: UPDATE,
+            set: ToolSet::Core,
+            input_schema: json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["id"],
+                "properties": {
+                    "id": id_schema(),
+                    "content": { "type": "string", "description": "The new text, all of it" },
+                    "name": { "type": "string", "description": "The new title" },
+                    "type": { "type": "string", "enum": ["user", "feedback", "project", "reference"], "description": "The new type" },
+                    "description": { "type": "string", "description": "The new line that tells when this memory matters" },
+                    "check": check_schema(),
+                    "no_check": { "type": "boolean", "default": false, "description": "Take its check away" }
+                }
+            }),
+            output_schema: change_output_schema(),
+            annotations: ToolAnnotations { idempotent_hint: true, ..ToolAnnotations::CHANGES },
+            aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
+        }
+    }
+
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let UpdateInput { id, content, name, kind, description, check, no_check } =
+            parse_input(input)?;
+        let check = check.map(|check| cx.check_permission.permit(check)).transpose()?;
+        let no_check = no_check.unwrap_or_default();
+        let edit = MemoryEdit {
+            content,
+            name,
+            kind,
+            description,
+            check,
+            no_check,
+            ..MemoryEdit::default()
+        };
+        update(&self.spec(), &id, &edit, "memory_update", cx).await
+    }
+}
+
+#[async_trait]
+impl Tool for MemoryForgetTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "memory_forget",
+            title: "Forget a memory",
+            description: FORGET,
+            set: ToolSet::Core,
+            input_schema: json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["id"],
+                "properties": { "id": id_schema() }
+            }),
+            output_schema: change_output_schema(),
+            annotations: ToolAnnotations::REMOVES,
+            aliases: &[],
+        }
+    }
+
+    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
+        let ForgetInput { id } = parse_input(input)?;
+        delete(&id, "memory_forget", cx).await
+    }
+}
