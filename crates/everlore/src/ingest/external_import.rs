@@ -163,7 +163,7 @@ enum ImportOutcome {
 
 impl ExternalImporter<'_> {
     async fn import_batch(&mut self, drafts: Vec<ExternalDraft>) -> Result<()> {
-        let incoming = self.to_incoming(drafts);
+        let incoming = self.convert_drafts(drafts);
         let prints: Vec<_> = incoming.iter().map(|one| one.memory.fingerprint()).collect();
         let erased = self.store.are_erased(self.scope, &prints).await?;
         let ids: Vec<_> = incoming.iter().map(|one| one.memory.id).collect();
@@ -181,7 +181,7 @@ impl ExternalImporter<'_> {
     }
 
     /// The drafts as memories; what cannot be one is told.
-    fn to_incoming(&mut self, drafts: Vec<ExternalDraft>) -> Vec<IncomingMemory> {
+    fn convert_drafts(&mut self, drafts: Vec<ExternalDraft>) -> Vec<IncomingMemory> {
         let mut incoming = Vec::new();
         for draft in drafts {
             let place = draft.location.clone();

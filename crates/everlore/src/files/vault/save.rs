@@ -48,7 +48,7 @@ pub fn save(folder: &Path, note: &VaultNote, now: Timestamp) -> Result<String> {
             replace_file(&path, text.as_bytes(), true).map_err(failed)?;
         }
         Err(_) => {
-            drop(create_file(&path, VaultPage::render(&memory).as_bytes(), true).map_err(failed)?)
+            create_file(&path, VaultPage::render(&memory).as_bytes(), true).map_err(failed)?;
         }
     }
     update_index(folder, |index| index.set(&file, &memory.name, &index_summary(&memory)))?;
