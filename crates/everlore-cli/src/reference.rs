@@ -1,4 +1,4 @@
-//! Makes `docs/cli.md` from the help texts, and fails when the file differs from them.
+//! Makes `docs/reference/cli.md` from the help texts, and fails when the file differs from them.
 
 use std::{fs, path::Path};
 
@@ -21,13 +21,13 @@ fn the_command_reference_is_up_to_date() {
     let mut command = Cli::command();
     command.build();
     let expected = format!("{REFERENCE_HEADER}{}", sections(&command, &[]));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &expected).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
     let advice = "run `UPDATE_DOCS=1 cargo test -p everlore-cli reference` and commit the result";
-    assert!(found == expected, "docs/cli.md is out of date: {advice}");
+    assert!(found == expected, "docs/reference/cli.md is out of date: {advice}");
 }
 
 /// A section for the command and for each of those below it.

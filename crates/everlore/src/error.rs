@@ -154,7 +154,7 @@ impl Error {
             }
             Self::AmbiguousId { .. } => "give more characters of the id",
             Self::InvalidConfig { .. } => {
-                "nothing was changed; docs/configuration.md lists every setting with what it takes"
+                "nothing was changed; docs/reference/configuration.md lists every setting with what it takes"
             }
             Self::Invalid { hint, .. }
             | Self::NoSuchUri { hint, .. }

@@ -15,8 +15,8 @@ use crate::{
 
 /// Answer over the Model Context Protocol, on standard input and output
 ///
-/// An agent host starts it and ends it: it is not meant to be typed. docs/mcp.md has what to paste for each host. A server on
-/// the same home may run meanwhile; over HTTP, `everlore serve` answers at /mcp.
+/// An agent host starts it and ends it: it is not meant to be typed. docs/connect.md has what to paste for each host. A server
+/// on the same home may run meanwhile; over HTTP, `everlore serve` answers at /mcp.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
     #[command(flatten)]

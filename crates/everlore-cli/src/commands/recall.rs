@@ -44,7 +44,7 @@ pub(crate) struct RecallArgs {
     /// Return nothing unless recall is this sure that the best memory answers, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_default_value = true)]
     min_confidence: f64,
-    /// Also use this list of the words of a trade (docs/domains.md); may be given more than once
+    /// Also use this list of the words of a trade (docs/configuration-guide.md); may be given more than once
     #[arg(long, value_name = "FILE")]
     domain: Vec<PathBuf>,
     /// Ask among what was known at this time; a day is included

@@ -1,7 +1,7 @@
 //! The routes of OpenViking, for clients of that system: the same tree, by `viking://` uris.
 //!
 //! Requests come with its headers and get its envelope; in between they pass the guards that every request passes. What a
-//! client may send and this server has no use for is ignored, because newer clients send more. See docs/openviking.md.
+//! client may send and this server has no use for is ignored, because newer clients send more. See docs/fs.md.
 
 mod envelope;
 mod tree;
@@ -90,6 +90,6 @@ fn not_implemented() -> Problem {
         StatusCode::NOT_IMPLEMENTED,
         "unimplemented",
         "this server does not have this part of OpenViking",
-        "docs/openviking.md lists what it has",
+        "docs/fs.md lists what it has",
     )
 }

@@ -1,7 +1,7 @@
 //! Every setting, its default and its limits, in one tree of structs.
 //!
-//! The comments here are what people read: `config.example.toml` and `docs/configuration.md` are made from them by
-//! a test. File < environment < flags: [`Config::parse`] reads a file's text, [`Config::with_env`] lays variables
+//! The comments here are what people read: `config.example.toml` and `docs/reference/configuration.md` are made from them
+//! by a test. File < environment < flags: [`Config::parse`] reads a file's text, [`Config::with_env`] lays variables
 //! over it, and the caller lays its flags over both. Nothing in this module opens a file or reads the environment.
 
 mod memory;

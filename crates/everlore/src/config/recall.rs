@@ -10,8 +10,8 @@ use super::validate::{InvalidSetting, check_range};
 pub struct RecallConfig {
     /// How many memories a recall returns when it is not told. From 1 to 1000.
     pub limit: usize,
-    /// Files with the words of a trade, their synonyms and weights (see docs/domains.md). A path is taken from the folder of
-    /// the settings file.
+    /// Files with the words of a trade, their synonyms and weights (see docs/configuration-guide.md). A path is taken
+    /// from the folder of the settings file.
     pub domains: Vec<String>,
     /// How much a word that is repeated in a memory adds (BM25's k1). From 0 to 10; 0 counts each word once.
     pub k1: f64,

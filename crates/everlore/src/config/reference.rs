@@ -1,4 +1,4 @@
-//! Makes `config.example.toml` and `docs/configuration.md` from the comments on the structs, and fails when the
+//! Makes `config.example.toml` and `docs/reference/configuration.md` from the comments on the structs, and fails when the
 //! files differ from them.
 
 use std::fs;
@@ -44,9 +44,9 @@ command line itself.
 A setting that does not exist is reported, with its line and the name that was probably meant, and ignored. A value of
 the wrong type or out of range is an error that names the line or the setting.
 
-An agent may have some of these settings for itself: [agents.md](agents.md).
-
-[`config.example.toml`](../config.example.toml) has all of this as a file to copy from.
+An agent may override some of these settings, and a list of domain terms is a file of its own: see the
+[configuration guide](../configuration-guide.md). [`config.example.toml`](../../config.example.toml) has every setting at its
+default, as a file to copy from.
 ";
 
 /// One `[section]` with the settings directly in it.
@@ -75,7 +75,7 @@ fn example() -> String {
 #[test]
 fn the_configuration_reference_is_up_to_date() {
     let parts = sections().iter().map(docs_section).collect::<String>();
-    assert_up_to_date("docs/configuration.md", &format!("{DOCS_HEAD}{parts}"));
+    assert_up_to_date("docs/reference/configuration.md", &format!("{DOCS_HEAD}{parts}"));
 }
 
 #[test]

@@ -571,7 +571,8 @@ async fn a_model_says_who_it_is_and_one_without_a_name_is_refused() {
 
 #[test]
 fn the_settings_of_the_documentation_name_models() {
-    let docs = include_str!("../../../../docs/providers.md");
+    let page = include_str!("../../../../docs/models.md");
+    let (_, docs) = page.split_once("\n## Language models\n").unwrap();
     let blocks: Vec<&str> =
         docs.split("```toml\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
     assert!(blocks.len() >= 9, "{} blocks", blocks.len());

@@ -90,8 +90,9 @@ weight = 2.0
 
 #[test]
 fn the_list_in_the_documentation_can_be_read() {
-    let text = include_str!("../../../../docs/domains.md");
-    let example = text.split("```").find_map(|part| part.strip_prefix("toml\n")).unwrap();
+    let text = include_str!("../../../../docs/configuration-guide.md");
+    let mut blocks = text.split("```").filter_map(|part| part.strip_prefix("toml\n"));
+    let example = blocks.find(|block| block.contains("[[term]]")).unwrap();
     assert_eq!(Domain::parse(example, "docs").unwrap().name(), "medical");
 }
 

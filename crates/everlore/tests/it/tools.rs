@@ -616,13 +616,13 @@ fn every_tool_is_described_for_models_and_hosts() {
     assert!(core.len() <= 7, "hosts load few tools");
 }
 
-/// The reference in docs/tools.md, made from the tools themselves.
+/// The reference in docs/reference/tools.md, made from the tools themselves.
 fn reference() -> String {
     let mut text = "# Tools\n\n<!-- Made from the specs in crates/everlore/src/tools. Update with: UPDATE_DOCS=1 cargo test -p everlore --test it tools -->\n\n\
-        What an agent is given: the same tools by the library (`Tools::call`), by `everlore tool call NAME JSON`, over HTTP, in chat and by MCP (docs/mcp.md).\n\
-        A tool belongs to a set, by which a host chooses what it offers. An answer has a text for the model, the same for programs\n\
-        (`structured`), and `is_error`: then nothing was changed, and the text says what is wrong and what to do. An unknown tool or\n\
-        field, a missing field, a wrong type and a wrong choice are told with what is expected; fields that are null count as left out.\n"
+        The tools that agents call. The library, `everlore tool call NAME JSON`, HTTP, chat and MCP ([connect.md](../connect.md)) offer the same ones.\n\
+        Each tool belongs to a set, and a host chooses the sets that it offers. An answer has a text for the model, the same content for\n\
+        programs (`structured`), and `is_error`. With `is_error` nothing was changed, and the text says what is wrong and what to do. An unknown\n\
+        tool or field, a missing field, a wrong type and a wrong choice are answered with what is expected; a null field counts as left out.\n"
         .to_owned();
     for spec in ToolRegistry::all().specs() {
         text += &section(spec);
@@ -685,11 +685,11 @@ fn typed(schema: &Value) -> String {
 #[test]
 fn the_reference_of_the_tools_is_up_to_date() {
     let expected = reference();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tools.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/tools.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &expected).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
     let advice = "run `UPDATE_DOCS=1 cargo test -p everlore --test it tools` and commit the result";
-    assert!(found == expected, "docs/tools.md is out of date: {advice}");
+    assert!(found == expected, "docs/reference/tools.md is out of date: {advice}");
 }

@@ -14,7 +14,7 @@ use crate::{
 
 /// List, show and call the tools that agents are given
 ///
-/// The same tools are described in docs/tools.md.
+/// The same tools are described in docs/reference/tools.md.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolCommand {
     List(list::ToolListArgs),

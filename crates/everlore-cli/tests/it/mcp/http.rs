@@ -81,7 +81,7 @@ fn commands(value: &Value, found: &mut Vec<Vec<String>>) {
 #[test]
 fn what_the_docs_give_to_paste_can_be_read_and_starts_a_server() {
     let home = TestHome::new();
-    let docs = include_str!("../../../../../docs/mcp.md");
+    let docs = include_str!("../../../../../docs/connect.md");
     let mut found = Vec::new();
     for block in blocks(docs, "json") {
         commands(&serde_json::from_str(block).unwrap(), &mut found);
@@ -99,6 +99,6 @@ fn what_the_docs_give_to_paste_can_be_read_and_starts_a_server() {
     }
     for tool in home.json(&["tool", "list", "--set", "core"])["tools"].as_array().unwrap() {
         let name = tool["name"].as_str().unwrap();
-        assert!(docs.contains(&format!("| `{name}` | ")), "{name} is not in docs/mcp.md");
+        assert!(docs.contains(&format!("| `{name}` | ")), "{name} is not in docs/connect.md");
     }
 }
