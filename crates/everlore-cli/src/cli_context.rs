@@ -151,13 +151,16 @@ impl CliContext {
     pub(crate) async fn close(&self) {
         if let Some(opened) = self.open_engine.get() {
             opened.engine.flush(self.settings.config.embedding.linger).await;
-            opened.store.close().await;
+            opened.store.admin().close().await;
         }
     }
 
     /// What was left out because nothing can be written, if something was opened.
     pub(crate) fn read_only_note(&self) -> Option<String> {
-        let opened = self.open_engine.get().filter(|opened| opened.store.is_read_only())?;
+        let opened = self
+            .open_engine
+            .get()
+            .filter(|opened| opened.store.admin().info().admin().info().is_read_only())?;
         let place = opened.store.path().display();
         Some(format!("note: {place} can only be read from here; what is used is not noted"))
     }

@@ -39,15 +39,14 @@ async fn attach_remote_embedder(
     let endpoint = EmbeddingEndpoint::new(config, embedding_api_key(config), &proxies_from_env())?;
     // A command that only saved something does not stay for a server that is busy or away.
     let endpoint = if may_ask { endpoint } else { endpoint.without_retries() };
-    let dimensions = match endpoint.known_dimensions(store.embedding_model().await?.as_ref()) {
+    let dimensions = match endpoint.known_dimensions(store.vectors().model().await?.as_ref()) {
         Some(dimensions) => dimensions,
         None if may_ask => endpoint.probe_dimensions().await?,
         None => return Ok(engine),
     };
     let memories = Arc::new(endpoint.document_embedder(dimensions));
     let questions = Arc::new(endpoint.query_embedder(dimensions));
-    let cache = (Arc::clone(store) as Arc<_>, config.cache_entries);
-    Ok(engine.with_remote_embedder(memories, questions, Some(cache)))
+    Ok(engine.with_remote_embedder(memories, questions, config.cache_entries))
 }
 
 /// Who makes vectors for programs that ask through the server; none if the program does it itself.

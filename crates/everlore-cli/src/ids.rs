@@ -110,7 +110,7 @@ async fn unique_prefix_digits(
     let mut middle = enough;
     while low < high {
         let prefix = MemoryKey::IdPrefix(all[..middle].to_owned());
-        if engine.store().find(scope, &prefix, 2).await?.len() > 1 {
+        if engine.store().memories().find(scope, &prefix, 2).await?.len() > 1 {
             low = middle + 1;
         } else {
             high = middle;

@@ -5,12 +5,14 @@
 //! [`Engine`] is the way in.
 
 pub mod error;
+mod sync;
 pub mod types;
 pub mod config;
 pub mod text;
 pub mod llm;
 pub mod files;
 pub mod store;
+mod embed;
 pub mod ingest;
 pub mod recall;
 pub mod upkeep;
@@ -26,6 +28,12 @@ pub use ingest::{Document, MemoryEdit, RememberRequest, Turn};
 pub use recall::{Hit, MemoryBlock, Recall, RecallRequest};
 pub use tools::{ToolContext, ToolRegistry, ToolResult};
 pub use types::{Kind, Memory, MemoryId, Scope, Status};
+
+/// Helpers that the programs of this workspace share. No part of the public interface.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::sync::{BoxFuture, lock, run_blocking};
+}
 
 /// The example of the README, which is run as a test.
 #[cfg(doctest)]

@@ -97,8 +97,8 @@ impl AgentCommand {
 async fn list_agents(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let mut agents = BTreeMap::<String, (usize, usize)>::new();
     let store = cx.store().await?;
-    for scope in store.scopes().await? {
-        let counts = store.count(&scope).await?;
+    for scope in store.admin().scopes().await? {
+        let counts = store.memories().count(&scope).await?;
         let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
         let known = agents.entry(scope.agent().to_owned()).or_default();
         *known = (known.0 + 1, known.1 + memories);

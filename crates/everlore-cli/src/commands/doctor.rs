@@ -87,9 +87,11 @@ impl DoctorArgs {
         };
         let bytes = fs::metadata(cx.database_path()).map_or(0, |data| data.len());
         let schema = format!("schema {SCHEMA_VERSION}, {}", format_bytes(bytes));
-        let mut checks =
-            vec![DoctorCheck::ok("database", schema), check_integrity(store.integrity().await)];
-        match store.scopes().await {
+        let mut checks = vec![
+            DoctorCheck::ok("database", schema),
+            check_integrity(store.admin().integrity().await),
+        ];
+        match store.admin().scopes().await {
             Ok(scopes) => {
                 for scope in scopes {
                     let check = self.check_scope(store, &scope).await;
@@ -111,15 +113,15 @@ impl DoctorArgs {
         scope: &everlore::Scope,
     ) -> Result<DoctorCheck> {
         let name = format!("memories of {scope}");
-        let mut problems = store.check(scope).await?;
+        let mut problems = store.index().check(scope).await?;
         let mut mended = "";
         if !problems.is_empty() && self.repair {
-            store.reindex(scope).await?;
-            problems = store.check(scope).await?;
+            store.index().reindex(scope).await?;
+            problems = store.index().check(scope).await?;
             mended = "; the index was built again";
         }
         if problems.is_empty() {
-            let counts = store.count(scope).await?;
+            let counts = store.memories().count(scope).await?;
             let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
             let memories = pluralize(memories, "memory", "memories");
             let message = format!(

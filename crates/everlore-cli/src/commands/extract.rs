@@ -42,7 +42,7 @@ impl ExtractArgs {
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.capture_engine().await?;
         let scopes = match self.all {
-            true => engine.store().scopes().await?,
+            true => engine.store().admin().scopes().await?,
             false => vec![cx.scope.clone()],
         };
         let request = ExtractRequest { session: self.session, dry_run: self.dry_run };

@@ -20,8 +20,8 @@ impl ScopesArgs {
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let store = cx.store().await?;
         let mut listed = Vec::new();
-        for scope in store.scopes().await? {
-            let counts = store.count(&scope).await?;
+        for scope in store.admin().scopes().await? {
+            let counts = store.memories().count(&scope).await?;
             let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
             listed.push((scope, memories));
         }

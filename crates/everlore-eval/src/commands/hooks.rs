@@ -218,7 +218,7 @@ fn load(home: &Path, total: u32) -> Result<()> {
             let turns = (from..total.min(from + BATCH)).map(turn).collect();
             engine.observe(&Scope::default(), turns).await?;
         }
-        store.close().await;
+        store.admin().close().await;
         Ok(())
     })
 }

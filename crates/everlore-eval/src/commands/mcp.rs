@@ -86,7 +86,7 @@ fn fill(home: &Path, corpus: &Corpus, total: u32) -> Result<()> {
         let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
         let engine = Engine::new(store).with_embedder(Arc::new(BuiltinEmbedder::new()));
         load(&engine, &Scope::default(), corpus, total).await?;
-        engine.store().close().await;
+        engine.store().admin().close().await;
         Ok(())
     })
 }

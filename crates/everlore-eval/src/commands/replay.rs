@@ -106,7 +106,7 @@ fn measure(args: &ReplayArgs) -> Result<Vec<ReplayPass>> {
                 asked: requested_texts(&server) - asked,
                 seconds: begun.elapsed().as_secs_f64(),
             });
-            store.close().await;
+            store.admin().close().await;
         }
         Ok(passes)
     })
@@ -122,11 +122,10 @@ async fn open(path: &Path, server: &MockServer) -> Result<(Engine, Arc<SqliteSto
     };
     let endpoint = EmbeddingEndpoint::new(&config, None, &Proxies::default())?;
     let store = Arc::new(SqliteStore::open(path).await?);
-    let cache = (Arc::clone(&store) as Arc<dyn VectorCache>, config.cache_entries);
     let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>).with_remote_embedder(
         Arc::new(endpoint.document_embedder(DIMENSIONS)),
         Arc::new(endpoint.query_embedder(DIMENSIONS)),
-        Some(cache),
+        config.cache_entries,
     );
     Ok((engine, store))
 }

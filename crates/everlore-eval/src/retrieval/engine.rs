@@ -160,7 +160,7 @@ impl EngineRetriever {
         // A row a fact: a batch may be full of them.
         config.memory_agent.extract.max_facts = 1_000;
         self.engine = self.engine.clone().with_config(config);
-        let scopes = self.runtime.block_on(self.engine.store().scopes())?;
+        let scopes = self.runtime.block_on(self.engine.store().admin().scopes())?;
         let mut drafts = 0;
         for scope in scopes {
             let done =
@@ -221,12 +221,14 @@ impl EngineRetriever {
         let terms: Vec<TermHash> = words.map(|word| TermHash::of(word)).collect();
         let store = self.engine.store();
         let model = Some(self.embedder.model());
-        let postings = || Ok(self.runtime.block_on(store.postings(&scope, &terms, model))?);
+        let postings =
+            || Ok(self.runtime.block_on(store.index().postings(&scope, &terms, model))?);
         let (_, index) = timed(postings)?;
         let embed = || Ok(self.runtime.block_on(self.embedder.embed(&[question.text]))?);
         let (_, embedding) = timed(embed)?;
         let places: Vec<_> = found.hits.iter().map(|hit| hit.address).collect();
-        let (_, rows) = timed(|| Ok(self.runtime.block_on(store.by_address(&scope, &places))?))?;
+        let (_, rows) =
+            timed(|| Ok(self.runtime.block_on(store.memories().by_address(&scope, &places))?))?;
         let asking = match &self.local {
             LocalModelUse::Reranker(model) => {
                 let words: Vec<_> =

@@ -67,7 +67,7 @@ impl ScaleSubject for EngineSubject {
 
     fn reopen(&mut self) -> Result<()> {
         if let Some(engine) = self.engine.take() {
-            self.runtime.block_on(engine.store().close());
+            self.runtime.block_on(engine.store().admin().close());
         }
         self.engine = Some(self.runtime.block_on(open(&self.path))?);
         Ok(())

@@ -143,7 +143,7 @@ impl Mem0Access {
     pub(super) async fn open_scopes(&self) -> Result<Vec<Scope>, Problem> {
         match &self.access.caller.bound_scope {
             Some(only) => Ok(vec![only.clone()]),
-            None => Ok(self.engine().store().scopes().await?),
+            None => Ok(self.engine().store().admin().scopes().await?),
         }
     }
 
@@ -165,7 +165,9 @@ impl Mem0Access {
     pub(super) async fn find_memory(&self, name: &str) -> Result<Memory, Problem> {
         let id: MemoryId = name.parse().map_err(|_| not_found(name))?;
         for scope in self.open_scopes().await? {
-            if let Some(memory) = self.engine().store().get(&scope, &[id]).await?.pop().flatten() {
+            if let Some(memory) =
+                self.engine().store().memories().get(&scope, &[id]).await?.pop().flatten()
+            {
                 self.audit_scope(scope);
                 return Ok(memory);
             }

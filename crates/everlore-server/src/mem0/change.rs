@@ -143,7 +143,8 @@ async fn remove_memories(
     gone: Vec<MemoryId>,
 ) -> Result<(), Problem> {
     let store = event.engine.store();
-    let memories: Vec<Memory> = store.get(scope, &gone).await?.into_iter().flatten().collect();
+    let memories: Vec<Memory> =
+        store.memories().get(scope, &gone).await?.into_iter().flatten().collect();
     let mut all: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
     for turn in memories.iter().flat_map(|memory| memory.source.turns.iter().copied()) {
         let drawn = event.engine.derived_memories(scope, turn).await?;
@@ -153,8 +154,14 @@ async fn remove_memories(
     }
     all.sort_unstable();
     all.dedup();
-    let is_there: Vec<MemoryId> =
-        store.get(scope, &all).await?.into_iter().flatten().map(|memory| memory.id).collect();
+    let is_there: Vec<MemoryId> = store
+        .memories()
+        .get(scope, &all)
+        .await?
+        .into_iter()
+        .flatten()
+        .map(|memory| memory.id)
+        .collect();
     apply_deletes(event, scope, &is_there).await?;
     Ok(())
 }

@@ -296,7 +296,7 @@ pub(super) async fn context(
 async fn last_turns(access: &Access, session: &str) -> Result<Vec<Memory>, Problem> {
     let (engine, mut last, mut after) = (access.engine(), Vec::new(), None);
     loop {
-        let page = engine.store().turns(&access.scope, session, after, MAX_TURNS).await?;
+        let page = engine.store().uris().turns(&access.scope, session, after, MAX_TURNS).await?;
         let Some(end) = page.last() else { return Ok(last) };
         after = Some(end.id);
         last.extend(page);

@@ -122,7 +122,7 @@ impl Engine {
             ListQuery { filter, after: None, order: ListOrder::NewestFirst, limit: SCAN_PAGE };
         let mut memories = Vec::new();
         while memories.len() < MAX_CALIBRATION_MEMORIES {
-            let found = self.store.list(scope, &page).await?;
+            let found = self.store.memories().list(scope, &page).await?;
             let Some(last) = found.last() else { break };
             page.after = Some(last.id);
             memories.extend(found);

@@ -113,26 +113,31 @@ impl Engine {
     /// Leases the session that is due longest.
     pub(super) async fn claim_next(&self) -> Result<Option<SessionLease>> {
         let due = self.due_rules().await?;
-        self.store.claim(&self.claim_request(None, None, Some(due))).await
+        self.store.queue().claim(&self.claim_request(None, None, Some(due))).await
     }
 
     /// What waits in a scope, and what is held.
     pub async fn capture_status(&self, scope: &Scope) -> Result<CaptureStatus> {
-        let waiting = self.store.pending(Some(scope)).await?;
+        let waiting = self.store.queue().pending(Some(scope)).await?;
         let turns = waiting.iter().map(|it| it.turns).sum();
-        Ok(CaptureStatus { waiting, turns, held: self.store.quarantined(scope).await?.len() })
+        Ok(CaptureStatus {
+            waiting,
+            turns,
+            held: self.store.queue().quarantined(scope).await?.len(),
+        })
     }
 
     /// Notes that a session is over, so that it is read without waiting for more.
     pub async fn mark_session_ended(&self, scope: &Scope, session: &str) -> Result<bool> {
-        let announced = self.store.mark_ended(scope, session, self.now().timestamp()).await?;
+        let announced =
+            self.store.queue().mark_ended(scope, session, self.now().timestamp()).await?;
         self.worker_wakeup.notify_one();
         Ok(announced)
     }
 
     /// Drafts that were not remembered, newest first.
     pub async fn quarantine(&self, scope: &Scope) -> Result<Vec<QuarantinedDraft>> {
-        self.store.quarantined(scope).await
+        self.store.queue().quarantined(scope).await
     }
 
     async fn pending_sessions(
@@ -140,7 +145,7 @@ impl Engine {
         scope: &Scope,
         session: Option<&str>,
     ) -> Result<Vec<PendingSession>> {
-        let mut waiting = self.store.pending(Some(scope)).await?;
+        let mut waiting = self.store.queue().pending(Some(scope)).await?;
         if let Some(name) = session {
             waiting.retain(|it| it.session.as_deref() == Some(name));
         }
@@ -160,7 +165,7 @@ impl Engine {
                 return Ok(());
             };
             let claim = self.claim_request(Some(scope), Some(waiting), None);
-            let Some(claimed) = self.store.claim(&claim).await? else {
+            let Some(claimed) = self.store.queue().claim(&claim).await? else {
                 done.push(ExtractionReport::already_leased(waiting));
                 return Ok(());
             };
@@ -204,7 +209,7 @@ impl Engine {
             retry_at: self.now().timestamp() + retry_after(claimed.failures),
         };
         tracing::warn!(session = ?claimed.session, "{}: the turns wait", failure.error);
-        self.store.release(claimed, Some(&failure)).await?;
+        self.store.queue().release(claimed, Some(&failure)).await?;
         Ok(ExtractionReport {
             session: claimed.session.clone(),
             error: Some(failure.error),
@@ -218,7 +223,7 @@ impl Engine {
         claimed: &SessionLease,
     ) -> Result<ExtractionReport, CaptureError> {
         let (scope, session) = (&claimed.scope, claimed.session.as_deref());
-        let unread = self.store.unread_turns(scope, session, MAX_TURNS).await?;
+        let unread = self.store.queue().unread_turns(scope, session, MAX_TURNS).await?;
         let drawn = self.extract_drafts(scope, &unread, claimed.invalid).await?;
         let arbiter = self.model_arbiter(scope, &drawn);
         let (planned, run) = self.commit(claimed, &unread, &drawn, arbiter.as_ref()).await?;
@@ -234,7 +239,7 @@ impl Engine {
     /// Says what would be drawn from a session's first unread turns.
     async fn preview_extraction(&self, waiting: &PendingSession) -> Result<ExtractionReport> {
         let (scope, session) = (&waiting.scope, waiting.session.as_deref());
-        let unread = self.store.unread_turns(scope, session, MAX_TURNS).await?;
+        let unread = self.store.queue().unread_turns(scope, session, MAX_TURNS).await?;
         let drawn = match self.extract_drafts(scope, &unread, waiting.invalid).await {
             Ok(drawn) => drawn,
             Err(trouble) => return Err(trouble.error),
@@ -313,7 +318,7 @@ impl Engine {
     }
 
     async fn verify_stored(&self, scope: &Scope, ids: &[MemoryId]) -> Result<()> {
-        let verified = self.store.verify(scope, ids).await?;
+        let verified = self.store.memories().verify(scope, ids).await?;
         match ids.iter().zip(verified).find(|(_, verified)| !verified) {
             Some((id, _)) => {
                 Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back")))

@@ -37,7 +37,7 @@ impl Engine {
             &ExportLine::Header(ExportHeader::new(scope, journal, self.now().timestamp())),
         )?;
         let mut exported = ExportReport::default();
-        for text in self.store.tombstones(scope).await? {
+        for text in self.store.memories().tombstones(scope).await? {
             write_line(to, &ExportLine::Tombstone(text))?;
             exported.tombstones += 1;
         }
@@ -64,7 +64,7 @@ impl Engine {
             limit: SCAN_PAGE,
         };
         loop {
-            let memories = self.store.list(scope, &page).await?;
+            let memories = self.store.memories().list(scope, &page).await?;
             let Some(last) = memories.last() else { return Ok(()) };
             page.after = Some(last.id);
             for memory in memories {
@@ -82,13 +82,13 @@ impl Engine {
         exported: &mut ExportReport,
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<()> {
-        let (mut written, total) = (0, self.store.count(scope).await?.changes as u64);
+        let (mut written, total) = (0, self.store.memories().count(scope).await?.changes as u64);
         while written < total {
             // Lines are numbered from 1 without gaps; what is added meanwhile is left to the next export.
             let end = total.min(written + SCAN_PAGE as u64);
             let limit = Some((end - written) as usize);
             let page = JournalQuery { before: Some(end + 1), limit, ..JournalQuery::default() };
-            let mut entries = self.store.journal(scope, &page).await?;
+            let mut entries = self.store.journal().entries(scope, &page).await?;
             entries.reverse();
             for entry in entries {
                 write_line(to, &ExportLine::JournalEntry(Box::new(entry)))?;

@@ -86,7 +86,7 @@ impl Engine {
 
     /// The memories that were drawn from a turn.
     pub async fn derived_memories(&self, scope: &Scope, turn: MemoryId) -> Result<Vec<MemoryId>> {
-        let segments = self.store.postings(scope, &[source_turn_term(turn)], None).await?;
+        let segments = self.store.index().postings(scope, &[source_turn_term(turn)], None).await?;
         let places: Vec<_> = segments
             .iter()
             .flat_map(|segment| {
@@ -94,7 +94,7 @@ impl Engine {
             })
             .map(|(segment, doc)| segment.docs.address(doc))
             .collect();
-        let found = self.store.by_address(scope, &places).await?;
+        let found = self.store.memories().by_address(scope, &places).await?;
         Ok(found.into_iter().map(|(_, memory)| memory.id).collect())
     }
 
@@ -105,9 +105,9 @@ impl Engine {
     /// All that a memory ever said, the latest first, even if it was deleted.
     async fn all_versions(&self, scope: &Scope, id: MemoryId) -> Result<Vec<Memory>> {
         let mut states: Vec<_> =
-            self.store.get(scope, &[id]).await?.into_iter().flatten().collect();
+            self.store.memories().get(scope, &[id]).await?.into_iter().flatten().collect();
         let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
-        let before = self.store.journal(scope, &own).await?;
+        let before = self.store.journal().entries(scope, &own).await?;
         states.extend(before.into_iter().filter_map(|entry| entry.before).map(|before| *before));
         Ok(states)
     }
@@ -168,7 +168,7 @@ impl Engine {
             ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: SCAN_PAGE };
         let mut days = Vec::new();
         loop {
-            let found = self.store.list(scope, &page).await?;
+            let found = self.store.memories().list(scope, &page).await?;
             let Some(last) = found.last() else { return Ok(days) };
             page.after = Some(last.id);
             days.extend(
@@ -191,7 +191,7 @@ impl Engine {
         let mut page = JournalQuery { limit: Some(SCAN_PAGE), ..JournalQuery::default() };
         let mut deleted = HashSet::new();
         while !sought.is_empty() {
-            let lines = self.store.journal(scope, &page).await?;
+            let lines = self.store.journal().entries(scope, &page).await?;
             let Some(last) = lines.last() else { break };
             page.before = Some(last.seq);
             let images = lines.iter().filter_map(|line| line.before.as_deref());

@@ -188,7 +188,7 @@ impl Engine {
             ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: SCAN_PAGE };
         let mut turns = Vec::new();
         loop {
-            let found = self.store.list(scope, &page).await?;
+            let found = self.store.memories().list(scope, &page).await?;
             let Some(last) = found.last() else { return Ok(turns) };
             page.after = Some(last.id);
             turns.extend(found);

@@ -24,7 +24,7 @@ impl Engine {
             ));
         }
         // A third match would change nothing.
-        let found = self.store.find(scope, &MemoryKey::IdPrefix(digits), 100).await?;
+        let found = self.store.memories().find(scope, &MemoryKey::IdPrefix(digits), 100).await?;
         match &found[..] {
             [] => Err(Error::not_found("memory", name)),
             [memory] => Ok(memory.id),
@@ -33,14 +33,14 @@ impl Engine {
     }
 
     async fn resolve_uri(&self, scope: &Scope, uri: &str) -> Result<MemoryId> {
-        let found = self.store.find(scope, &MemoryKey::Uri(uri.to_owned()), 1).await?;
+        let found = self.store.memories().find(scope, &MemoryKey::Uri(uri.to_owned()), 1).await?;
         if let Some(memory) = found.first() {
             return Ok(memory.id);
         }
         // The uri of a turn ends with its id.
         let id = uri.rsplit('/').next().and_then(|last| last.parse().ok());
         let id: MemoryId = id.ok_or_else(|| Error::not_found("memory", uri))?;
-        let memory = self.store.get(scope, &[id]).await?.pop().flatten();
+        let memory = self.store.memories().get(scope, &[id]).await?.pop().flatten();
         memory
             .filter(|memory| memory.uri == uri)
             .map(|_| id)
@@ -50,6 +50,7 @@ impl Engine {
     /// A memory.
     pub async fn get(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
         self.store
+            .memories()
             .get(scope, &[id])
             .await?
             .pop()
@@ -59,7 +60,7 @@ impl Engine {
 
     /// The memories a filter lets through.
     pub async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
-        self.store.list(scope, page).await
+        self.store.memories().list(scope, page).await
     }
 
     /// Recalls as deep as the request says, beyond the settings' limit of hits: for callers who leave some of them out.
@@ -72,11 +73,11 @@ impl Engine {
 
     /// What happened, newest first.
     pub async fn history(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
-        self.store.journal(scope, query).await
+        self.store.journal().entries(scope, query).await
     }
 
     /// How many memories there are.
     pub async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
-        self.store.count(scope).await
+        self.store.memories().count(scope).await
     }
 }

@@ -1,12 +1,7 @@
 //! The engine: owns the store, the settings and the clock, and is the way in for everything else.
 
-mod embed_on_write;
-mod cached_embedder;
+mod embedding;
 mod recall;
-mod circuit_breaker;
-mod embedding_backfill;
-mod capture_queue;
-mod uri_index;
 mod export;
 mod migrate;
 mod documents;
@@ -32,16 +27,12 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc};
 use jiff::{Zoned, tz::TimeZone};
 use tokio::sync::Notify;
 
-use self::{
-    circuit_breaker::CircuitBreaker, embed_on_write::EmbedOnWrite,
-    embedding_backfill::EmbeddingBackfill,
-};
+pub use crate::embed::OpenCircuit;
 pub use agent_settings::AgentSettings;
 pub use calibration::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES};
 pub use capture::{CaptureStatus, ExtractRequest, ExtractionReport};
 pub use checks::NAMED_CHECK_TIMEOUT;
-pub use circuit_breaker::OpenCircuit;
-pub use embed_on_write::EmbedStatus;
+pub use embedding::EmbedStatus;
 pub use export::ExportReport;
 pub use forget::{ForgetReport, RedactedDay};
 pub use layers::{ArchivedDay, SessionEnd};
@@ -56,12 +47,13 @@ pub use worker::BackgroundWorker;
 
 use crate::{
     config::Config,
+    embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill},
     error::Result,
     ingest::{self, MemoryEdit, RememberRequest, SavedMemory, Turn, UndoTarget},
     llm::{ChatModel, Embedder, Reranker},
     recall::{ConfidenceTuning, Domains},
-    store::{Store, VectorCache},
-    types::{ChangeAuthor, Memory, MemoryId, Scope, Timestamp, to_millisecond},
+    store::Store,
+    types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, Timestamp, to_millisecond},
 };
 
 /// Memories read at a time when all are looked at: bounds what is held.
@@ -96,7 +88,7 @@ pub struct Engine {
     settings_cache: Arc<agent_settings::AgentSettingsCache>,
     author: ChangeAuthor,
     domains: Arc<Domains>,
-    clock: fn() -> Timestamp,
+    clock: Clock,
     zone: TimeZone,
     home: Option<PathBuf>,
     /// How sure recall should be in scopes that were calibrated.
@@ -122,7 +114,7 @@ impl Engine {
             settings_cache: Arc::default(),
             author: ChangeAuthor::PERSON,
             domains: Arc::default(),
-            clock: Timestamp::now,
+            clock: Arc::new(Timestamp::now),
             zone: TimeZone::UTC,
             home: None,
             tunings: HashMap::new(),
@@ -142,7 +134,7 @@ impl Engine {
             Arc::clone(&self.store),
             Arc::clone(&embedder),
             None,
-            self.clock,
+            Arc::clone(&self.clock),
         );
         let store = Arc::new(EmbedOnWrite::Inline { store: self.store, embedder });
         Self { store, backfill: Some(Arc::new(filler)), query_embedder: Some(questions), ..self }
@@ -155,9 +147,14 @@ impl Engine {
         self,
         memories: Arc<dyn Embedder>,
         questions: Arc<dyn Embedder>,
-        cache: Option<(Arc<dyn VectorCache>, usize)>,
+        max_cached: usize,
     ) -> Self {
-        let filler = Arc::new(EmbeddingBackfill::new(self.store, memories, cache, self.clock));
+        let filler = Arc::new(EmbeddingBackfill::new(
+            self.store,
+            memories,
+            Some(max_cached),
+            Arc::clone(&self.clock),
+        ));
         let store = Arc::new(EmbedOnWrite::Deferred(Arc::clone(&filler)));
         Self { store, backfill: Some(filler), query_embedder: Some(questions), ..self }
     }
@@ -188,8 +185,8 @@ impl Engine {
 
     /// The same with another clock, for tests and for replaying the past.
     #[must_use]
-    pub fn with_clock(self, clock: fn() -> Timestamp) -> Self {
-        Self { clock, ..self }
+    pub fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self { clock: Arc::new(clock), ..self }
     }
 
     /// The same, with what it remembers, edits and deletes journaled as this one's doing.

@@ -63,7 +63,7 @@ impl Engine {
             return Ok(());
         }
         looked.checked_at = Some(now);
-        for scope in self.store.scopes().await? {
+        for scope in self.store.admin().scopes().await? {
             let is_done = |line: Option<u64>| line == looked.done_seq.get(&scope).copied();
             if self.check_enabled(&scope).is_ok()
                 && self.capture_model(&scope).is_some()
@@ -170,7 +170,7 @@ impl Engine {
     /// The number of the last change of a scope.
     async fn last_seq(&self, scope: &Scope) -> Result<Option<u64>> {
         let query = JournalQuery { limit: Some(1), ..JournalQuery::default() };
-        Ok(self.store.journal(scope, &query).await?.first().map(|entry| entry.seq))
+        Ok(self.store.journal().entries(scope, &query).await?.first().map(|entry| entry.seq))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
 impl Engine {
     /// A draft that was not remembered.
     pub async fn quarantined_draft(&self, scope: &Scope, id: MemoryId) -> Result<QuarantinedDraft> {
-        let held = self.store.quarantined(scope).await?;
+        let held = self.store.queue().quarantined(scope).await?;
         let found = held.into_iter().find(|held| held.id() == id);
         found.ok_or_else(|| Error::not_found("draft", id))
     }
@@ -36,6 +36,6 @@ impl Engine {
 
     /// Removes drafts from the quarantine for good and returns how many there were.
     pub async fn drop_quarantined(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize> {
-        self.store.drop_quarantined(scope, ids).await
+        self.store.queue().drop_quarantined(scope, ids).await
     }
 }

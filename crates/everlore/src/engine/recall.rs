@@ -2,9 +2,10 @@
 
 use jiff::Zoned;
 
-use super::{Engine, OpenCircuit, cached_embedder::CachedEmbedder};
+use super::{Engine, OpenCircuit};
 use crate::{
     config::{Config, InjectTrigger, LanguageChoice},
+    embed::CachedEmbedder,
     error::Result,
     llm::Embedder,
     recall::{self, MemoryBlock, Recall, RecallDeps, RecallRequest, WhyNot},
@@ -76,8 +77,10 @@ impl Engine {
 
     /// Finds what was worth knowing at a moment, among what was known then.
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
-        let then =
-            RamStore::with_memories(&request.scope, self.store.as_of(&request.scope, at).await?);
+        let then = RamStore::with_memories(
+            &request.scope,
+            self.store.journal().as_of(&request.scope, at).await?,
+        );
         let now = at.to_zoned(self.zone.clone());
         let settings = self.settings(request.scope.agent());
         let means = self.recall_deps(&request.scope, &settings, None, &now);

@@ -26,8 +26,9 @@ pub struct TimelineRequest {
 impl Engine {
     /// The memories that were said nearest to a moment, before, in it and after, in the order of time.
     pub async fn timeline(&self, scope: &Scope, request: &TimelineRequest) -> Result<Vec<Memory>> {
-        let segments = self.store.postings(scope, &[], None).await?;
-        let found = self.store.by_address(scope, &nearest_in_time(&segments, request)).await?;
+        let segments = self.store.index().postings(scope, &[], None).await?;
+        let found =
+            self.store.memories().by_address(scope, &nearest_in_time(&segments, request)).await?;
         let mut memories: Vec<Memory> = found.into_iter().map(|(_, memory)| memory).collect();
         memories.sort_by_key(|memory| (memory.at, memory.id));
         Ok(memories)
@@ -35,9 +36,9 @@ impl Engine {
 
     /// Every memory that has all tags of a filter and is let through by it, in the order in which they were stored.
     pub async fn list_by_tags(&self, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<Memory>> {
-        let segments = self.store.postings(scope, &filter.required_terms(), None).await?;
+        let segments = self.store.index().postings(scope, &filter.required_terms(), None).await?;
         let places: Vec<DocAddress> = segments.iter().flat_map(docs_with_all_terms).collect();
-        let found = self.store.by_address(scope, &places).await?;
+        let found = self.store.memories().by_address(scope, &places).await?;
         let mut memories: Vec<Memory> = found.into_iter().map(|(_, memory)| memory).collect();
         memories.retain(|memory| filter.matches(memory));
         memories.sort_by_key(|memory| memory.id);

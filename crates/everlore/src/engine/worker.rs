@@ -13,6 +13,7 @@ use crate::{
     error::Result,
     files::agent_settings::AgentSettingsFile,
     store::{DuePolicy, SessionLease},
+    sync::lock,
     types::Scope,
 };
 
@@ -66,7 +67,7 @@ impl Engine {
         if self.home.as_deref().is_none_or(|home| AgentSettingsFile::all(home).is_empty()) {
             return Ok(due);
         }
-        for waiting in self.store.pending(None).await? {
+        for waiting in self.store.queue().pending(None).await? {
             let agent = waiting.scope.agent();
             let settings = self.settings(agent);
             if !Arc::ptr_eq(&settings, &self.config) && !due.agent_overrides.contains_key(agent) {
@@ -84,7 +85,7 @@ impl BackgroundWorker {
     /// Ends it after what it is doing, but not later than this; what it was doing then goes back to the queue.
     pub async fn stop(&self, limit: Duration) {
         self.stop.notify_one();
-        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let task = lock(&self.task).take();
         let Some(mut task) = task else { return };
         if tokio::time::timeout(limit, &mut task).await.is_err() {
             task.abort();
@@ -97,7 +98,7 @@ impl BackgroundWorker {
     /// Ends the lease of a reading that was cut off. If the reading was done after all, there is none.
     async fn release_lease(&self) {
         let Some(claimed) = replace_lease(&self.current_lease, None) else { return };
-        if let Err(error) = self.engine.store.release(&claimed, None).await {
+        if let Err(error) = self.engine.store.queue().release(&claimed, None).await {
             tracing::warn!("{error}: a reading that was cut off waits until its lease is over");
         }
     }

@@ -91,7 +91,7 @@ async fn catch_up_changes(
         if known.as_ref().is_some_and(|known| known.content == text) {
             continue;
         }
-        if !store.are_erased(scope, &[Fingerprint::of(text)]).await?.contains(&true) {
+        if !store.memories().are_erased(scope, &[Fingerprint::of(text)]).await?.contains(&true) {
             made.push(add_or_update(
                 known,
                 || new_note(scope, path, text, session, now),
@@ -130,7 +130,7 @@ async fn pending_changes(
 }
 
 async fn find_by_path(store: &dyn Store, scope: &Scope, path: &str) -> Result<Option<Memory>> {
-    Ok(store.find(scope, &MemoryKey::Uri(naming::note_uri(scope, path)), 1).await?.pop())
+    Ok(store.memories().find(scope, &MemoryKey::Uri(naming::note_uri(scope, path)), 1).await?.pop())
 }
 
 /// The memory of the file at a path, which begins with `/memories`.

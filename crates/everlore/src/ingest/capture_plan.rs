@@ -121,7 +121,7 @@ pub async fn plan_capture(
     arbiter: Option<&dyn Arbiter>,
 ) -> Result<CapturePlan> {
     let texts: Vec<_> = drafts.iter().map(|it| Fingerprint::of(&it.content)).collect();
-    let erased = store.are_erased(judging.scope, &texts).await?;
+    let erased = store.memories().are_erased(judging.scope, &texts).await?;
     let mut planned = CapturePlan::default();
     for (draft, erased) in drafts.iter().zip(erased) {
         let became = if erased {
@@ -275,7 +275,7 @@ pub async fn assign_free_uri(
     for attempt in 1.. {
         let key = MemoryKey::Uri(memory.uri.clone());
         let is_planned = planned.contains(&memory.uri);
-        if !is_planned && store.find(&memory.scope, &key, 1).await?.is_empty() {
+        if !is_planned && store.memories().find(&memory.scope, &key, 1).await?.is_empty() {
             break;
         }
         memory.uri =

@@ -104,7 +104,8 @@ pub async fn observe(
 /// The memory that says the same under the same uri, whatever it was renamed to, or under the same name.
 async fn find_same_memory(store: &dyn Store, memory: &Memory) -> Result<Option<Memory>> {
     // More than a few memories with one text are told apart by their names, which few callers give.
-    let same = store.find(&memory.scope, &MemoryKey::Text(memory.fingerprint()), 100).await?;
+    let same =
+        store.memories().find(&memory.scope, &MemoryKey::Text(memory.fingerprint()), 100).await?;
     let is_same = |other: &Memory| {
         other.uri == memory.uri || (other.kind, &other.name) == (memory.kind, &memory.name)
     };
@@ -142,7 +143,7 @@ async fn commit(
     let write = WriteBatch { run: author.run.clone(), ..write };
     let applied = store.apply(write).await?;
     let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
-    let verified = store.verify(scope, &ids).await?;
+    let verified = store.memories().verify(scope, &ids).await?;
     if let Some((_, id)) = verified.iter().zip(&ids).find(|(verified, _)| !**verified) {
         return Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back")));
     }

@@ -44,26 +44,27 @@ pub async fn archive_day(
     now: Timestamp,
 ) -> Result<DayArchiveOutcome> {
     let text = day.text.trim_start_matches('\u{feff}').trim();
-    let erased = store.are_erased(scope, &[Fingerprint::of(text)]).await?;
+    let erased = store.memories().are_erased(scope, &[Fingerprint::of(text)]).await?;
     if text.is_empty() || erased == [true] {
         return Ok(DayArchiveOutcome::LeftOut);
     }
     let uri = naming::day_uri(scope, day.date);
-    let (change, kept) = match store.find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop() {
-        Some(known) if known.content == text && known.status == Status::Active => {
-            return Ok(DayArchiveOutcome::Unchanged);
-        }
-        Some(known) => {
-            (Change::Update(Box::new(renewed(known, text, now))), DayArchiveOutcome::Updated)
-        }
-        None => (
-            Change::Add(Box::new(new_day_memory(scope, day, uri, text, zone, now)?)),
-            DayArchiveOutcome::Added,
-        ),
-    };
+    let (change, kept) =
+        match store.memories().find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop() {
+            Some(known) if known.content == text && known.status == Status::Active => {
+                return Ok(DayArchiveOutcome::Unchanged);
+            }
+            Some(known) => {
+                (Change::Update(Box::new(renewed(known, text, now))), DayArchiveOutcome::Updated)
+            }
+            None => (
+                Change::Add(Box::new(new_day_memory(scope, day, uri, text, zone, now)?)),
+                DayArchiveOutcome::Added,
+            ),
+        };
     let id = change.id();
     store.apply(WriteBatch::new(scope, Actor::Engine, "daily log", now, vec![change])).await?;
-    match store.verify(scope, &[id]).await?[..] {
+    match store.memories().verify(scope, &[id]).await?[..] {
         [true] => Ok(kept),
         _ => Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back"))),
     }

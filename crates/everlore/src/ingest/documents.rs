@@ -230,7 +230,7 @@ impl DocumentIngest<'_> {
     ) -> Result<StoredDocument> {
         let listed = manifest.map(|manifest| manifest.chunks).unwrap_or_default();
         let ids: Vec<_> = listed.iter().map(|chunk| chunk.id).collect();
-        let memories = self.store.get(self.scope, &ids).await?;
+        let memories = self.store.memories().get(self.scope, &ids).await?;
         let chunks = listed.into_iter().zip(memories);
         Ok(StoredDocument {
             manifest_memory: list,
@@ -247,7 +247,7 @@ impl DocumentIngest<'_> {
         mut report: IngestReport,
     ) -> Result<(Vec<Change>, Vec<ManifestChunk>, IngestReport)> {
         let prints: Vec<_> = drafts.iter().map(|draft| draft.memory.fingerprint()).collect();
-        let erased = self.store.are_erased(self.scope, &prints).await?;
+        let erased = self.store.memories().are_erased(self.scope, &prints).await?;
         let (mut changes, mut listed) = (Vec::new(), Vec::new());
         report.chunks = drafts.len();
         for (draft, erased) in drafts.into_iter().zip(erased) {
@@ -279,7 +279,12 @@ impl DocumentIngest<'_> {
 
     /// Stores a chunk, or brings back the same one if it is stored but not listed: put away, or its list was deleted.
     async fn chunk_addition(&self, draft: Memory) -> Result<Change> {
-        let stray = self.store.find(self.scope, &MemoryKey::Uri(draft.uri.clone()), 1).await?.pop();
+        let stray = self
+            .store
+            .memories()
+            .find(self.scope, &MemoryKey::Uri(draft.uri.clone()), 1)
+            .await?
+            .pop();
         let Some(mut stray) = stray else { return Ok(Change::Add(Box::new(draft))) };
         stray.status = Status::Active;
         stray.superseded_by = None;
@@ -346,7 +351,14 @@ impl DocumentIngest<'_> {
         let ids: Vec<_> = changes.iter().filter(stays).map(Change::id).collect();
         let write = WriteBatch::new(self.scope, Actor::Engine, "ingest", self.now, changes);
         self.store.apply(WriteBatch { run: Some(self.run.clone()), ..write }).await?;
-        match self.store.verify(self.scope, &ids).await?.iter().position(|verified| !verified) {
+        match self
+            .store
+            .memories()
+            .verify(self.scope, &ids)
+            .await?
+            .iter()
+            .position(|verified| !verified)
+        {
             None => Ok(count),
             Some(index) => Err(Error::damaged(format!(
                 "memory `{}` was stored but cannot be read back",

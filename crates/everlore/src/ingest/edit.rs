@@ -135,7 +135,7 @@ pub async fn supersede(
     by: MemoryId,
     now: Timestamp,
 ) -> Result<Memory> {
-    if store.get(scope, &[by]).await?.pop().flatten().is_none() {
+    if store.memories().get(scope, &[by]).await?.pop().flatten().is_none() {
         return Err(Error::not_found("memory", by));
     }
     if id == by {
@@ -169,6 +169,7 @@ async fn check_no_cycle(
             ));
         }
         next = store
+            .memories()
             .get(scope, &[newer])
             .await?
             .pop()
@@ -265,7 +266,7 @@ async fn update_with_retry(
     make: impl Fn(&mut Memory) -> Result<()>,
 ) -> Result<Memory> {
     for _ in 0..MAX_ATTEMPTS {
-        let stored = store.get(scope, &[id]).await?.pop().flatten();
+        let stored = store.memories().get(scope, &[id]).await?.pop().flatten();
         let mut memory = stored.ok_or_else(|| Error::not_found("memory", id))?;
         make(&mut memory)?;
         memory.updated_at = now;

@@ -165,9 +165,9 @@ impl ExternalImporter<'_> {
     async fn import_batch(&mut self, drafts: Vec<ExternalDraft>) -> Result<()> {
         let incoming = self.convert_drafts(drafts);
         let prints: Vec<_> = incoming.iter().map(|one| one.memory.fingerprint()).collect();
-        let erased = self.store.are_erased(self.scope, &prints).await?;
+        let erased = self.store.memories().are_erased(self.scope, &prints).await?;
         let ids: Vec<_> = incoming.iter().map(|one| one.memory.id).collect();
-        let known = self.store.get(self.scope, &ids).await?;
+        let known = self.store.memories().get(self.scope, &ids).await?;
         let mut changes = Vec::new();
         for ((one, erased), known) in incoming.into_iter().zip(erased).zip(known) {
             let outcome = self.decide(&one, erased, known).await?;
@@ -215,7 +215,7 @@ impl ExternalImporter<'_> {
         if let Some(known) = known.filter(|known| !one.is_unkeyed || known.fingerprint() == print) {
             return Ok(decide_for_known(one, known));
         }
-        if !self.store.find(self.scope, &MemoryKey::Text(print), 1).await?.is_empty() {
+        if !self.store.memories().find(self.scope, &MemoryKey::Text(print), 1).await?.is_empty() {
             return Ok(ImportOutcome::Unchanged);
         }
         if let Some(reason) = self.removal_reason(one.memory.id).await? {
@@ -232,7 +232,7 @@ impl ExternalImporter<'_> {
     /// Why a memory that was here is no longer; an import that was undone may come again.
     async fn removal_reason(&self, id: MemoryId) -> Result<Option<String>> {
         let last = JournalQuery { id: Some(id), limit: Some(1), ..JournalQuery::default() };
-        let last = self.store.journal(self.scope, &last).await?.pop();
+        let last = self.store.journal().entries(self.scope, &last).await?.pop();
         Ok(last.and_then(|entry| match entry.op {
             ChangeOp::Erase => Some("it was forgotten here".to_owned()),
             ChangeOp::Delete if !entry.cause.starts_with("undo ") => {
@@ -282,7 +282,14 @@ impl ExternalImporter<'_> {
         let cause = format!("import: {}", self.options.format);
         let write = WriteBatch::new(self.scope, Actor::Engine, cause, self.now, changes);
         self.store.apply(WriteBatch { run, ..write }).await?;
-        match self.store.verify(self.scope, &ids).await?.iter().position(|verified| !verified) {
+        match self
+            .store
+            .memories()
+            .verify(self.scope, &ids)
+            .await?
+            .iter()
+            .position(|verified| !verified)
+        {
             None => Ok(()),
             Some(index) => Err(Error::damaged(format!(
                 "memory `{}` was stored but cannot be read back",

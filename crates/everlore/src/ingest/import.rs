@@ -203,9 +203,9 @@ impl JsonlImporter<'_> {
 
     async fn store_memories(&mut self, memories: Vec<(usize, Memory)>) -> Result<()> {
         let prints: Vec<_> = memories.iter().map(|(_, memory)| memory.fingerprint()).collect();
-        let erased = self.store.are_erased(self.scope, &prints).await?;
+        let erased = self.store.memories().are_erased(self.scope, &prints).await?;
         let ids: Vec<_> = memories.iter().map(|(_, memory)| memory.id).collect();
-        let known = self.store.get(self.scope, &ids).await?;
+        let known = self.store.memories().get(self.scope, &ids).await?;
         let (mut changes, mut ahead) = (Vec::new(), PendingBatch::default());
         for (((number, memory), erased), known) in memories.into_iter().zip(erased).zip(known) {
             if erased {
@@ -235,7 +235,14 @@ impl JsonlImporter<'_> {
         let write = WriteBatch::new(self.scope, Actor::Engine, "import", self.now, changes);
         let ids: Vec<_> = write.changes.iter().map(Change::id).collect();
         self.store.apply(WriteBatch { run, erased_texts, ..write }).await?;
-        match self.store.verify(self.scope, &ids).await?.iter().position(|verified| !verified) {
+        match self
+            .store
+            .memories()
+            .verify(self.scope, &ids)
+            .await?
+            .iter()
+            .position(|verified| !verified)
+        {
             None => Ok(()),
             Some(index) => Err(Error::damaged(format!(
                 "memory `{}` was stored but cannot be read back",
@@ -288,9 +295,14 @@ impl JsonlImporter<'_> {
 
     /// The memory with a uri of its own, or nothing if the same is stored under another id.
     async fn new_memory(&self, mut memory: Memory, ahead: &PendingBatch) -> Result<Option<Memory>> {
-        let mut others =
-            self.store.find(self.scope, &MemoryKey::Text(memory.fingerprint()), 100).await?;
-        others.extend(self.store.find(self.scope, &MemoryKey::Uri(memory.uri.clone()), 1).await?);
+        let mut others = self
+            .store
+            .memories()
+            .find(self.scope, &MemoryKey::Text(memory.fingerprint()), 100)
+            .await?;
+        others.extend(
+            self.store.memories().find(self.scope, &MemoryKey::Uri(memory.uri.clone()), 1).await?,
+        );
         let says_same = |other: &Memory| {
             (other.kind, &other.name, &other.content)
                 == (memory.kind, &memory.name, &memory.content)

@@ -55,9 +55,9 @@ async fn find_neighbours(
     let rivals = slots.len();
     let asked: Vec<TermHash> =
         slots.into_iter().chain(words.map(|word| TermHash::of(&word))).collect();
-    let segments = store.postings(scope, &asked, None).await?;
+    let segments = store.index().postings(scope, &asked, None).await?;
     let places = nearest_addresses(&segments, asked.len(), rivals);
-    let found = store.by_address(scope, &places).await?;
+    let found = store.memories().by_address(scope, &places).await?;
     Ok(found.into_iter().map(|(_, memory)| memory).collect())
 }
 

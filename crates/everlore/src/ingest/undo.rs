@@ -26,7 +26,7 @@ pub async fn undo(
         UndoTarget::Change(seq) => JournalQuery { seq: Some(*seq), ..JournalQuery::default() },
         UndoTarget::Run(run) => JournalQuery { run: Some(run.clone()), ..JournalQuery::default() },
     };
-    let entries = store.journal(scope, &query).await?;
+    let entries = store.journal().entries(scope, &query).await?;
     if entries.is_empty() {
         return Err(not_found(what));
     }
@@ -71,7 +71,7 @@ async fn inverse(
     let current = match ahead.iter().rev().find(|change| change.id() == entry.id) {
         Some(Change::Add(memory) | Change::Update(memory)) => Some((**memory).clone()),
         Some(Change::Delete(_) | Change::Erase(_)) => None,
-        None => store.get(scope, &[entry.id]).await?.pop().flatten(),
+        None => store.memories().get(scope, &[entry.id]).await?.pop().flatten(),
     };
     match (&entry.before, current) {
         (None, _) => Ok(Change::Delete(entry.id)),
@@ -97,7 +97,7 @@ async fn check_untouched(
     let own = JournalQuery { id: Some(entry.id), ..JournalQuery::default() };
     let is_undone = |seq: u64| undone.iter().any(|entry| entry.seq == seq);
     let later =
-        store.journal(scope, &own).await?.into_iter().find(|later| {
+        store.journal().entries(scope, &own).await?.into_iter().find(|later| {
             later.seq > entry.seq && !is_undone(later.seq) && !only_changes_usage(later)
         });
     match later {

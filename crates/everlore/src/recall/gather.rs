@@ -45,12 +45,12 @@ pub(super) async fn gather(
         .filter(|model| means.config.semantic > 0.0 && model.understands(&request.query));
     let mut gathered = GatheredPostings::for_request(request, intent);
     let (store, scope) = (means.store, &request.scope);
-    let read = store.postings(scope, &gathered.terms, embedder.map(Embedder::model));
+    let read = store.index().postings(scope, &gathered.terms, embedder.map(Embedder::model));
     // While a store reads, this thread would only wait.
     let (segments, ()) = tokio::join!(read, async { repeated_questions::compile_patterns() });
     gathered.segments = segments?;
     if let Some(within) = &request.within {
-        gathered.allowed = Some(store.addresses(scope, within).await?);
+        gathered.allowed = Some(store.uris().addresses(scope, within).await?);
     }
     if let Some(embedder) = embedder {
         gathered.embed(&request.query, embedder).await;
@@ -131,7 +131,8 @@ impl GatheredPostings {
         if numbers.is_empty() {
             return Ok(true);
         }
-        let compared = means.store.similarities(&request.scope, &numbers, &meaning.vector).await?;
+        let compared =
+            means.store.index().similarities(&request.scope, &numbers, &meaning.vector).await?;
         let Some(mut compared) = compared.map(Vec::into_iter) else { return Ok(false) };
         for slots in self.segments.iter_mut().filter_map(|segment| segment.vectors.as_mut()) {
             if let Some(similarities) = stored(slots).and_then(|_| compared.next()) {

@@ -295,7 +295,7 @@ async fn load(
             rerank::rerank(means, request, gathered, &mut candidates).await?;
         }
         let places: Vec<_> = candidates.iter().map(|candidate| candidate.address).collect();
-        let rows = means.store.by_address(&request.scope, &places).await?;
+        let rows = means.store.memories().by_address(&request.scope, &places).await?;
         repeated_questions::drop_uninformative(&mut candidates, &rows, intent);
         let (scope, seen) = (&request.scope, request.visible.as_ref());
         visible_context::drop_visible(means.store, scope, seen, &mut candidates, &rows).await?;

@@ -156,7 +156,7 @@ async fn compare(
     // The candidates first: what is not read yet is read in this order.
     places.extend(own.chain(beside).filter(|place| seen.insert(*place)));
     let model = reranker.model();
-    let kept = means.store.token_vectors(&request.scope, model, &places).await?;
+    let kept = means.store.token_vectors().get(&request.scope, model, &places).await?;
     let (mut compared, mut missing) = (SimilaritiesByAddress::new(), Vec::new());
     for (place, tokens) in places.into_iter().zip(kept) {
         match tokens {
@@ -181,7 +181,7 @@ async fn encode_missing(
         return Ok(Vec::new());
     }
     let mut left = MAX_ENCODED_BYTES;
-    let mut found = means.store.by_address(&request.scope, missing).await?;
+    let mut found = means.store.memories().by_address(&request.scope, missing).await?;
     found.retain(|(_, memory)| {
         let reads = left > 0;
         left = left.saturating_sub(memory.content.len());
@@ -193,7 +193,7 @@ async fn encode_missing(
     let kept =
         found.iter().zip(&made).map(|((_, memory), tokens)| new_token_vectors(memory, tokens));
     if let Err(error) =
-        means.store.put_token_vectors(&request.scope, reranker.model(), kept.collect()).await
+        means.store.token_vectors().put(&request.scope, reranker.model(), kept.collect()).await
     {
         // A question is answered even where nothing can be written.
         tracing::warn!("{error}: what the model made of some texts is not kept");

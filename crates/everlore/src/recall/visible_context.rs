@@ -47,7 +47,8 @@ pub(super) async fn already_visible(
     let drawn = memories.clone().filter(|memory| seen.may_cover(memory));
     let sources: Vec<MemoryId> =
         drawn.clone().flat_map(|memory| memory.source.turns.iter().copied()).collect();
-    let turns = if sources.is_empty() { Vec::new() } else { store.get(scope, &sources).await? };
+    let turns =
+        if sources.is_empty() { Vec::new() } else { store.memories().get(scope, &sources).await? };
     let visible: HashMap<MemoryId, bool> = sources
         .into_iter()
         .zip(turns)

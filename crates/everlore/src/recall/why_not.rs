@@ -141,7 +141,7 @@ pub(super) async fn why_not(
     request: &RecallRequest,
     id: MemoryId,
 ) -> Result<WhyNot> {
-    let memory = means.store.get(&request.scope, &[id]).await?.pop().flatten();
+    let memory = means.store.memories().get(&request.scope, &[id]).await?.pop().flatten();
     let memory = memory.ok_or_else(|| Error::not_found("memory", id))?;
     if let Some(reason) = explain_filter(&request.effective_filter(), &memory) {
         return Ok(reason);

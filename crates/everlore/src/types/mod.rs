@@ -6,6 +6,7 @@ mod weight;
 mod slot;
 mod trust;
 mod vector;
+mod clock;
 mod change;
 mod check;
 mod new_check;
@@ -18,6 +19,7 @@ pub use change::{
 pub use check::{
     CHECK_KEY, Check, CheckReason, CheckResult, CheckStatus, CheckedFileStat, StoredCheck,
 };
+pub use clock::Clock;
 pub use memory::{
     Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
     OVERVIEW_KEY, Origin, Role, Status,

@@ -276,7 +276,7 @@ async fn compare(steps: &[Bm25Step]) {
         let returned: BTreeSet<_> = found.hits.iter().map(|hit| hit.memory.id).collect();
         assert!(expected.keys().all(|id| returned.contains(id)), "{query} misses a memory");
     }
-    sqlite.close().await;
+    sqlite.admin().close().await;
 }
 
 /// The same hits with the same numbers; sums in another order may differ in the last digits.

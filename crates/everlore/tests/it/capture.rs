@@ -195,7 +195,7 @@ async fn a_worker_reads_what_is_due_while_others_go_on() {
     assert_eq!(read, Some(10));
     assert_eq!(memories(&engine).await[0].content, "用户住在上海。");
     worker.stop(PATIENCE).await;
-    assert_eq!(engine.store().pending(None).await.unwrap(), []);
+    assert_eq!(engine.store().queue().pending(None).await.unwrap(), []);
 }
 
 /// A model that tells that it was asked and never answers.

@@ -88,9 +88,9 @@ async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed()
     assert!(provider.failed.load(Ordering::Relaxed) > asked / 3, "it hardly failed");
     assert_all_there(&memories, &acknowledged);
     assert_each_once(&memories);
-    assert_eq!(engine.store().pending(None).await.unwrap(), []);
-    assert_eq!(engine.store().check(&scope()).await.unwrap(), Vec::<String>::new());
-    engine.store().close().await;
+    assert_eq!(engine.store().queue().pending(None).await.unwrap(), []);
+    assert_eq!(engine.store().index().check(&scope()).await.unwrap(), Vec::<String>::new());
+    engine.store().admin().close().await;
 }
 
 /// Only does something when the test above starts it; by itself it checks that a turn without a model is read by rules.
@@ -135,9 +135,9 @@ async fn read(engine: &Engine) {
 
 /// Reads what is left; returns how many turns that were.
 async fn drain(engine: &Engine) -> usize {
-    let waiting = engine.store().pending(None).await.unwrap();
+    let waiting = engine.store().queue().pending(None).await.unwrap();
     let turns = waiting.iter().map(|it| it.turns).sum();
-    while !engine.store().pending(None).await.unwrap().is_empty() {
+    while !engine.store().queue().pending(None).await.unwrap().is_empty() {
         engine.extract(&scope(), &ExtractRequest::default()).await.unwrap();
     }
     turns

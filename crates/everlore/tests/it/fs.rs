@@ -203,23 +203,25 @@ async fn both_stores_walk_the_same_tree() {
                 let store = std::sync::Arc::clone(engine.store());
                 let owner = owner.clone();
                 async move {
-                    let names = store.children(&owner, "agent://tester/user/", after, limit).await;
+                    let names =
+                        store.uris().children(&owner, "agent://tester/user/", after, limit).await;
                     names.unwrap().iter().map(|name| name.sort_key()).collect::<Vec<_>>()
                 }
             };
             assert_eq!(walk(&file).await, walk(&ram).await, "{after:?} {limit}");
         }
     }
-    let keys = file.store().children(&owner, "agent://tester/user/", None, 100).await.unwrap();
+    let keys =
+        file.store().uris().children(&owner, "agent://tester/user/", None, 100).await.unwrap();
     let keys: Vec<_> = keys.iter().map(|name| name.sort_key()).collect();
     assert_eq!(keys, ["a", "a-b", "a/", "a0", "ab/", "茶"]);
     for engine in [&file, &ram] {
-        let first = engine.store().turns(&owner, "s", None, 1).await.unwrap();
-        let rest = engine.store().turns(&owner, "s", Some(first[0].id), 9).await.unwrap();
+        let first = engine.store().uris().turns(&owner, "s", None, 1).await.unwrap();
+        let rest = engine.store().uris().turns(&owner, "s", Some(first[0].id), 9).await.unwrap();
         let rest: Vec<_> = rest.iter().map(|turn| turn.content.as_str()).collect();
         assert_eq!((first[0].content.as_str(), rest), ("one", vec!["two", "three"]));
-        assert_eq!(engine.store().sessions(&owner, None, 9).await.unwrap().len(), 1);
-        assert_eq!(engine.store().sessions(&owner, Some("s"), 9).await.unwrap(), []);
+        assert_eq!(engine.store().uris().sessions(&owner, None, 9).await.unwrap().len(), 1);
+        assert_eq!(engine.store().uris().sessions(&owner, Some("s"), 9).await.unwrap(), []);
     }
 }
 

@@ -88,7 +88,7 @@ async fn many_tasks_that_tell_the_same_at_once_make_one_memory() {
     assert_eq!(ids.len(), 1);
     let memories = all(&engine, &owner).await;
     assert_eq!((memories.len(), memories[0].version), (1, 40));
-    assert_eq!(engine.store().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.store().index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -315,7 +315,7 @@ async fn every_change_can_be_undone_and_so_can_the_undoing() {
     assert_eq!(found(&engine, &owner, "茶").await, ["我喜欢茶"]);
     undo(last_seq(&engine, &owner).await).await;
     assert_eq!(text().await, None, "undoing the undeletion");
-    assert_eq!(engine.store().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.store().index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -388,7 +388,7 @@ async fn a_whole_run_is_undone_at_once() {
     let undone = engine.undo(&owner, &UndoTarget::Run("run-1".into())).await.unwrap();
     assert_eq!(undone, [6, 5, 4, 3]);
     assert_eq!(contents(&engine, &owner).await, ["one", "two"]);
-    assert_eq!(engine.store().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.store().index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -439,6 +439,7 @@ async fn what_was_forgotten_comes_back_by_telling_it_but_not_by_import() {
     assert!(all(&engine, &owner).await.is_empty());
     engine.remember(&owner, say("我的秘密")).await.unwrap();
     assert_eq!(found(&engine, &owner, "秘密").await, ["我的秘密"]);
-    let known = engine.store().find(&owner, &MemoryKey::Uri(saved.uri), 1).await.unwrap();
+    let known =
+        engine.store().memories().find(&owner, &MemoryKey::Uri(saved.uri), 1).await.unwrap();
     assert_ne!(known[0].id, saved.id, "a new memory, not the old one");
 }

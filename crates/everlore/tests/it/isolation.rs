@@ -213,7 +213,7 @@ impl IsolationWorld {
         let seqs: Vec<_> = journal.iter().rev().map(|entry| entry.seq).collect();
         let expected: Vec<_> = (1..=counts.changes as u64).collect();
         assert_eq!(seqs, expected, "numbers tell nothing of other scopes");
-        assert_eq!(engine.store().check(scope).await.unwrap(), Vec::<String>::new());
+        assert_eq!(engine.store().index().check(scope).await.unwrap(), Vec::<String>::new());
     }
 
     /// Scopes of one agent share uris; each name leads to its own memory.
@@ -243,7 +243,7 @@ fn scopes_know_nothing_of_each_other_whatever_is_done() {
                 world.check(index).await;
             }
             world.check_uris().await;
-            world.engine.store().close().await;
+            world.engine.store().admin().close().await;
         });
         Ok(())
     });

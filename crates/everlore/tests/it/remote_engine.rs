@@ -90,7 +90,7 @@ async fn a_save_does_not_wait_for_a_server_that_never_answers() {
     assert_eq!(answer.hits[0].memory.content, TEXTS[0]);
     assert_eq!(counts(&engine).await, (0, 6));
     engine.flush(Duration::ZERO).await;
-    store.close().await;
+    store.admin().close().await;
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn with_a_dead_server_saves_succeed_words_are_found_and_the_rest_is_made_l
         engine.backfill_embeddings(&mut |_| {}).await.is_err(),
         "asked for, it says what is wrong"
     );
-    store.close().await;
+    store.admin().close().await;
 
     let server = MockServer::start(MockEmbeddings::default());
     let (engine, _) = open(&path, &unhurried(&server, EmbeddingProvider::Ollama)).await;
@@ -218,13 +218,13 @@ async fn a_day_that_is_replayed_asks_nothing_of_the_server() {
     turns(engine.clone()).await;
     let first = engine.embed_status().await.unwrap().cache.unwrap();
     assert_eq!((first.entries, first.misses), (10, 10));
-    store.close().await;
+    store.admin().close().await;
 
     let asked = server.requests().len();
     for _ in 0..20 {
         let (engine, store) = open(&path, &config).await;
         turns(engine).await;
-        store.close().await;
+        store.admin().close().await;
     }
     assert_eq!(server.requests().len(), asked, "nothing is asked for twice");
     let (engine, _) = open(&path, &config).await;
@@ -251,7 +251,7 @@ async fn another_model_is_noticed_and_going_back_costs_no_request() {
     let (engine, store) = open(&path, &old).await;
     remember_all(&engine, &owner, &TEXTS).await;
     engine.flush(PATIENT).await;
-    store.close().await;
+    store.admin().close().await;
 
     let (engine, store) = open(&path, &new).await;
     remember_all(&engine, &owner, &["a second puppy"]).await;
@@ -267,7 +267,7 @@ async fn another_model_is_noticed_and_going_back_costs_no_request() {
     engine.switch_embedding_model().await.unwrap();
     assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 7);
     assert!(!found(&engine, &owner, "any animal at home?").await.is_empty());
-    store.close().await;
+    store.admin().close().await;
 
     let asked = server.requests().len();
     let (engine, _) = open(&path, &old).await;
@@ -330,7 +330,7 @@ async fn forgetting_takes_the_text_out_of_the_cache_and_every_question_with_it()
     let rows: Vec<(i64, i64)> = rows(&path);
     assert_eq!(rows.len(), 3);
     engine.forget(&ben, engine.remember(&ben, say("gone")).await.unwrap().id).await.unwrap();
-    store.close().await;
+    store.admin().close().await;
     for text in texts {
         assert_eq!(holding(&path, &slot(text)), 0, "{text}");
     }

@@ -224,7 +224,7 @@ async fn the_first_question_of_a_process_is_answered_as_all_later_ones() {
     let first = scored(&fresh, &owner, "any animal at home?").await;
     assert!(first.iter().all(|(text, _)| !text.contains("puppy")));
     assert_eq!(scored(&engine, &owner, "any animal at home?").await, first);
-    store.close().await;
+    store.admin().close().await;
 }
 
 #[tokio::test]
@@ -234,16 +234,16 @@ async fn vectors_are_compared_only_for_the_scope_that_has_them() {
     let (toy, engine) = (ToyEmbedder::new("toy"), engine.with_embedder(ToyEmbedder::new("toy")));
     store_many(&store, &owner, &toy).await;
     remember_all(&engine, &scope("bob"), &TEXTS).await;
-    let segments = store.postings(&owner, &[], Some(&toy.model)).await.unwrap();
+    let segments = store.index().postings(&owner, &[], Some(&toy.model)).await.unwrap();
     let Some(SegmentVectors::Remote(number)) = segments[0].vectors else {
         panic!("they are read at once")
     };
     let question = Vector::quantize(&vector("animal"));
-    let compared = store.similarities(&owner, &[number], &question).await.unwrap().unwrap();
+    let compared = store.index().similarities(&owner, &[number], &question).await.unwrap().unwrap();
     assert_eq!(compared[0].len(), segments[0].docs.len());
     assert!(compared[0].iter().any(|similarity| *similarity > 0.9));
     for (other, number) in [(scope("bob"), number), (scope("eve"), number), (owner, number + 1)] {
-        let found = store.similarities(&other, &[number], &question).await.unwrap();
+        let found = store.index().similarities(&other, &[number], &question).await.unwrap();
         assert_eq!(found, None, "{other:?}");
     }
 }

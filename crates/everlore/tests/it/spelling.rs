@@ -61,7 +61,7 @@ async fn a_file_indexed_before_the_scripts_were_folded_is_indexed_anew() {
     let (path, owner) = (fresh_path(), scope("ann"));
     let (store, engine) = open(&path).await;
     remember_all(&engine, &owner, &["我喜歡烏龍茶"]).await;
-    store.close().await;
+    store.admin().close().await;
     let db = Connection::open(&path).unwrap();
     // As the first version left it: its number, and an index without the folded terms.
     db.execute("UPDATE meta SET value = 1 WHERE key = 'terms'", []).unwrap();
@@ -69,7 +69,7 @@ async fn a_file_indexed_before_the_scripts_were_folded_is_indexed_anew() {
     drop(db);
     let (store, engine) = open(&path).await;
     assert_eq!(found(&engine, &owner, "乌龙茶").await, ["我喜歡烏龍茶"]);
-    store.close().await;
+    store.admin().close().await;
     let db = Connection::open(&path).unwrap();
     let version = "SELECT value FROM meta WHERE key = 'terms'";
     let version: u32 = db.query_row(version, [], |row| row.get(0)).unwrap();

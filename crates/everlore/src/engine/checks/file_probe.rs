@@ -5,7 +5,7 @@ use std::{
     fs::{self, File, Metadata, OpenOptions},
     io::{self, Read},
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
     time::{Duration, SystemTime},
 };
 
@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     error::{Error, Result},
+    sync::lock,
     types::{Check, CheckReason, CheckResult, CheckStatus, CheckedFileStat, StoredCheck},
 };
 
@@ -84,7 +85,7 @@ impl FileDigestCache {
     /// The digest of a file, from before if it looks the same.
     fn digest(&self, path: &str) -> io::Result<Option<String>> {
         let now = fs::metadata(path).ok().as_ref().and_then(file_stamp);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.0);
         if let (Some(now), Some((then, digest))) = (&now, kept.get(path))
             && now == then
         {
@@ -92,7 +93,7 @@ impl FileDigestCache {
         }
         drop(kept);
         let Some((digest, seen)) = hash_file(path)? else { return Ok(None) };
-        kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept = lock(&self.0);
         if kept.len() >= MAX_CACHED {
             kept.clear();
         }

@@ -183,7 +183,7 @@ impl Engine {
             ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: SCAN_PAGE };
         let mut all = Vec::new();
         loop {
-            let memories = self.store.list(scope, &page).await?;
+            let memories = self.store.memories().list(scope, &page).await?;
             let Some(last) = memories.last() else { return Ok(all) };
             page.after = Some(last.id);
             let carry = |memory: &Memory| memory.metadata.contains_key(CHECK_KEY);

@@ -5,11 +5,12 @@ use std::{
     ffi::OsString,
     io::{self, Read},
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
-    sync::{Mutex, PoisonError, mpsc},
+    sync::{Mutex, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
+use crate::sync::lock;
 use crate::types::{Check, CheckReason, CheckResult, CheckStatus, StoredCheck};
 
 /// A command that needs longer is no check.
@@ -37,7 +38,7 @@ pub(super) struct CommandResultCache(Mutex<HashMap<Check, (Instant, CheckResult)
 impl CommandResultCache {
     /// What the command said within the last minute.
     pub(super) fn cached(&self, kept: &StoredCheck) -> Option<CheckResult> {
-        let ran = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let ran = lock(&self.0);
         let (at, verified) = ran.get(&kept.check)?;
         (at.elapsed() < CACHE_TTL).then(|| verified.clone())
     }
@@ -50,7 +51,7 @@ impl CommandResultCache {
     ) -> CheckResult {
         let (verdict, reason) = run_check_command(&kept.check, environment);
         let verified = kept.result(verdict, reason);
-        let mut ran = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ran = lock(&self.0);
         if ran.len() >= MAX_CACHED {
             ran.clear();
         }

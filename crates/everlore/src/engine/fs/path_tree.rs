@@ -29,7 +29,8 @@ impl Engine {
             return Ok(Some(FsNode::Folder));
         }
         if let Some(document) = self.find_document(scope, parts).await? {
-            let found = self.store.get(scope, &document.chunks).await?.into_iter().flatten();
+            let found =
+                self.store.memories().get(scope, &document.chunks).await?.into_iter().flatten();
             let active = found.filter(|chunk| chunk.status == Status::Active).collect();
             return Ok(Some(FsNode::Document(Box::new(document), active)));
         }
@@ -57,13 +58,13 @@ impl Engine {
         let (mut found, mut after) = (Vec::new(), None::<String>);
         loop {
             let names =
-                self.store.children(scope, &folder, after.as_deref(), MAX_PAGE_SIZE).await?;
+                self.store.uris().children(scope, &folder, after.as_deref(), MAX_PAGE_SIZE).await?;
             let Some(last) = names.last() else { return Ok(found) };
             after = Some(last.sort_key());
             for name in &names {
                 let UriChild::Folder(name) = name else { continue };
                 let lists = format!("{folder}{name}/document-");
-                let lists = self.store.by_prefix(scope, &lists, None, MAX_PAGE_SIZE).await?;
+                let lists = self.store.uris().by_prefix(scope, &lists, None, MAX_PAGE_SIZE).await?;
                 found.extend(lists.into_iter().filter_map(ingested_document));
             }
         }
@@ -100,8 +101,11 @@ impl Engine {
         let beginning = format!("{}knowledge/memories/", root_uri(scope));
         let (mut found, mut after) = (Vec::new(), None::<String>);
         loop {
-            let page =
-                self.store.by_prefix(scope, &beginning, after.as_deref(), MAX_PAGE_SIZE).await?;
+            let page = self
+                .store
+                .uris()
+                .by_prefix(scope, &beginning, after.as_deref(), MAX_PAGE_SIZE)
+                .await?;
             let Some(last) = page.last() else { return Ok(found) };
             after = Some(last.uri.clone());
             for memory in page {

@@ -65,14 +65,14 @@ impl Engine {
             FsUri::Document(parts) => self.document_node(scope, parts).await,
             FsUri::File(parts) => self.file_node(scope, parts).await,
             FsUri::Session(name) => {
-                let mut turns = self.store.turns(scope, name, None, MAX_TURNS + 1).await?;
+                let mut turns = self.store.uris().turns(scope, name, None, MAX_TURNS + 1).await?;
                 let more = turns.len() > MAX_TURNS;
                 turns.truncate(MAX_TURNS);
                 Ok((!turns.is_empty()).then_some(FsNode::Session(turns, more)))
             }
             FsUri::Turn(id) => {
                 let Ok(id) = id.parse::<MemoryId>() else { return Ok(None) };
-                let found = self.store.get(scope, &[id]).await?.pop().flatten();
+                let found = self.store.memories().get(scope, &[id]).await?.pop().flatten();
                 let turn = found.filter(|memory| memory.kind == Kind::Turn);
                 Ok(turn.map(|memory| FsNode::Memory(Box::new(memory))))
             }
@@ -81,10 +81,12 @@ impl Engine {
 
     async fn memory_node(&self, scope: &Scope, path: &str) -> Result<Option<FsNode>> {
         let uri = root_uri(scope) + path;
-        if let Some(memory) = self.store.find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop() {
+        if let Some(memory) =
+            self.store.memories().find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop()
+        {
             return Ok(Some(FsNode::Memory(Box::new(memory))));
         }
-        let inside = self.store.children(scope, &format!("{uri}/"), None, 1).await?;
+        let inside = self.store.uris().children(scope, &format!("{uri}/"), None, 1).await?;
         // The kinds are there, even if nothing is in them.
         let is_kind = Kind::ALL.iter().any(|kind| kind.as_str() == path);
         Ok((is_kind || !inside.is_empty()).then_some(FsNode::Folder))
@@ -193,7 +195,7 @@ impl Engine {
     /// The first parts of stored uris: kinds, and whatever else an import brought.
     async fn kind_entries(&self, scope: &Scope) -> Result<Vec<FsEntry>> {
         let names =
-            self.store.children(scope, &root_uri(scope), None, super::MAX_PAGE_SIZE).await?;
+            self.store.uris().children(scope, &root_uri(scope), None, super::MAX_PAGE_SIZE).await?;
         Ok(names.into_iter().map(|name| child_entry(scope, &root_uri(scope), name)).collect())
     }
 
@@ -230,7 +232,7 @@ impl Engine {
         page: &FsListRequest,
     ) -> Result<(Vec<FsEntry>, Option<String>)> {
         let after = page.after.as_deref();
-        let mut talks = self.store.sessions(scope, after, page.limit + 1).await?;
+        let mut talks = self.store.uris().sessions(scope, after, page.limit + 1).await?;
         let more = talks.len() > page.limit;
         talks.truncate(page.limit);
         let next = talks.last().filter(|_| more).map(|talk| talk.session.clone());
@@ -244,7 +246,7 @@ impl Engine {
         page: &FsListRequest,
     ) -> Result<(Vec<FsEntry>, Option<String>)> {
         let after = page.after.as_deref().map(str::parse).transpose()?;
-        let mut turns = self.store.turns(scope, session, after, page.limit + 1).await?;
+        let mut turns = self.store.uris().turns(scope, session, after, page.limit + 1).await?;
         let more = turns.len() > page.limit;
         turns.truncate(page.limit);
         let next = turns.last().filter(|_| more).map(|turn| turn.id.to_string());
@@ -262,7 +264,8 @@ impl Engine {
         for _ in 0..MAX_PAGE_READS {
             // One more than is needed tells whether there is more.
             let wanted = page.limit + 1 - items.len();
-            let names = self.store.children(scope, &folder, after.as_deref(), wanted).await?;
+            let names =
+                self.store.uris().children(scope, &folder, after.as_deref(), wanted).await?;
             let is_last = names.len() < wanted;
             after = names.last().map(UriChild::sort_key).or(after);
             let shown = names.into_iter().filter(|name| page.all || is_active(name));

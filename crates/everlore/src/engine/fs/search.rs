@@ -225,7 +225,7 @@ impl Engine {
     ) -> Result<()> {
         let mut after: Option<String> = None;
         while !sought.is_done() {
-            let page = self.store.by_prefix(scope, folder, after.as_deref(), BATCH).await?;
+            let page = self.store.uris().by_prefix(scope, folder, after.as_deref(), BATCH).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.uri.clone());
             let active = page.iter().filter(|memory| memory.status == Status::Active);
@@ -237,7 +237,7 @@ impl Engine {
     async fn grep_session(&self, scope: &Scope, name: &str, sought: &mut GrepSearch) -> Result<()> {
         let mut after: Option<MemoryId> = None;
         while !sought.is_done() {
-            let page = self.store.turns(scope, name, after, BATCH).await?;
+            let page = self.store.uris().turns(scope, name, after, BATCH).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.id);
             page.iter().for_each(|turn| sought.search_memory(turn));
@@ -250,7 +250,7 @@ impl Engine {
         let mut page =
             ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: BATCH };
         while !sought.is_done() {
-            let turns = self.store.list(scope, &page).await?;
+            let turns = self.store.memories().list(scope, &page).await?;
             let Some(last) = turns.last() else { return Ok(()) };
             page.after = Some(last.id);
             turns.iter().for_each(|turn| sought.search_memory(turn));

@@ -45,7 +45,7 @@ impl Engine {
             documents: self.all_documents(scope).await?.len(),
             changes: counts.changes,
             erased: counts.tombstones,
-            model: self.store.embedding_model().await?.map(|model| model.name),
+            model: self.store.vectors().model().await?.map(|model| model.name),
         })
     }
 }

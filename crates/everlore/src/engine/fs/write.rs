@@ -183,7 +183,7 @@ impl Engine {
     }
 
     async fn turn_ids(&self, scope: &Scope, session: &str) -> Result<Vec<MemoryId>> {
-        let turns = self.store.turns(scope, session, None, MAX_REMOVED + 1).await?;
+        let turns = self.store.uris().turns(scope, session, None, MAX_REMOVED + 1).await?;
         Ok(turns.iter().map(|turn| turn.id).collect())
     }
 
@@ -192,7 +192,7 @@ impl Engine {
         let folder = format!("{}{path}/", root_uri(scope));
         let (mut ids, mut after) = (Vec::new(), None::<String>);
         while ids.len() <= MAX_REMOVED {
-            let page = self.store.by_prefix(scope, &folder, after.as_deref(), BATCH).await?;
+            let page = self.store.uris().by_prefix(scope, &folder, after.as_deref(), BATCH).await?;
             let Some(last) = page.last() else { break };
             after = Some(last.uri.clone());
             for memory in &page {

@@ -102,10 +102,14 @@ impl Engine {
 
     /// What the next extraction would cost, by our own count of tokens.
     pub async fn preview_extraction_cost(&self, scope: &Scope) -> Result<ExtractionPreview> {
-        let waiting = self.store.pending(Some(scope)).await?;
+        let waiting = self.store.queue().pending(Some(scope)).await?;
         let turns = match waiting.first() {
             Some(next) => {
-                self.store.unread_turns(scope, next.session.as_deref(), MAX_TURNS).await?.turns
+                self.store
+                    .queue()
+                    .unread_turns(scope, next.session.as_deref(), MAX_TURNS)
+                    .await?
+                    .turns
             }
             None => Vec::new(),
         };

@@ -5,10 +5,7 @@ mod weights;
 mod upkeep;
 mod ledger;
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Mutex};
 
 use tokio::task::JoinHandle;
 
@@ -18,6 +15,7 @@ pub use upkeep::{TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, Upkeep
 pub use usage::{AnswerUsage, UsageStats};
 pub use weights::CleanupReport;
 
+use crate::sync::lock;
 use crate::types::Scope;
 
 /// Work on the usage log that is still going on: no prompt and no answer waits for it. That of one conversation is done in
@@ -31,7 +29,7 @@ type SessionKey = (Scope, String);
 impl UsageTasks {
     /// Starts work after everything that was started before for the same conversation.
     fn spawn_after(&self, of: SessionKey, work: impl Future<Output = ()> + Send + 'static) {
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = lock(&self.0);
         tasks.retain(|_, task| !task.is_finished());
         let before = tasks.remove(&of);
         let task = tokio::spawn(async move {
@@ -46,7 +44,7 @@ impl UsageTasks {
 
     /// Waits until everything is written.
     pub(super) async fn flush(&self) {
-        let tasks = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let tasks = std::mem::take(&mut *lock(&self.0));
         for task in tasks.into_values() {
             let _ = task.await;
         }

@@ -253,7 +253,7 @@ impl Engine {
             uses.entry(line.injected.id).or_default().push((line.at, line.used == Some(true)));
         }
         let ids: Vec<_> = uses.keys().copied().collect();
-        let memories = self.store.get(scope, &ids).await?;
+        let memories = self.store.memories().get(scope, &ids).await?;
         let after =
             memories.iter().flatten().filter_map(|memory| weighed(memory, uses.get(&memory.id)?));
         Ok(UpkeepPlan {
@@ -272,7 +272,8 @@ impl Engine {
         })
         .await?;
         let ids: Vec<_> = alike.into_values().filter(|ids| ids.len() > 1).flatten().collect();
-        let memories: Vec<_> = self.store.get(scope, &ids).await?.into_iter().flatten().collect();
+        let memories: Vec<_> =
+            self.store.memories().get(scope, &ids).await?.into_iter().flatten().collect();
         let both = |merge: crate::upkeep::DuplicateMerge| {
             merge.superseded.into_iter().chain([merge.survivor])
         };
@@ -286,7 +287,7 @@ impl Engine {
         job: UpkeepJob,
         after: &[Memory],
     ) -> Result<Option<String>> {
-        let counts = self.store.count(scope).await?;
+        let counts = self.store.memories().count(scope).await?;
         for turns in [false, true] {
             let is_meant = |kind: Kind| (kind == Kind::Turn) == turns;
             // What stays when others are put together loses nothing.
@@ -353,7 +354,7 @@ impl Engine {
                 }
                 Err(error) => Err(error),
             },
-            _ => Ok(report(self.store.compact().await?)),
+            _ => Ok(report(self.store.admin().compact().await?)),
         }
     }
 
@@ -375,10 +376,10 @@ impl Engine {
         let days = i64::try_from(days).unwrap_or(i64::MAX);
         let age = SignedDuration::from_hours(days.saturating_mul(24));
         let since = self.now().timestamp().checked_sub(age).unwrap_or(Timestamp::MIN);
-        let held = self.store.quarantined(scope).await?;
+        let held = self.store.queue().quarantined(scope).await?;
         let old: Vec<_> =
             held.iter().filter(|held| held.at < since).map(QuarantinedDraft::id).collect();
-        if old.is_empty() { Ok(0) } else { self.store.drop_quarantined(scope, &old).await }
+        if old.is_empty() { Ok(0) } else { self.store.queue().drop_quarantined(scope, &old).await }
     }
 
     async fn backfill_scope(&self, scope: &Scope) -> Result<usize> {

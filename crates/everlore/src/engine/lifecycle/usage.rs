@@ -194,7 +194,7 @@ impl Engine {
         let lines: Vec<UsageRecord> =
             open.into_iter().filter(|line| Some(line.turn) == last).collect();
         let ids: Vec<_> = lines.iter().map(|line| line.injected.id).collect();
-        let found = self.store.get(scope, &ids).await?;
+        let found = self.store.memories().get(scope, &ids).await?;
         // A memory that is gone cannot be compared; its line stays open.
         let there = lines.into_iter().zip(found).filter_map(|(line, memory)| Some((line, memory?)));
         let (held, told): (Vec<_>, Vec<_>) =
@@ -234,8 +234,8 @@ impl Engine {
     /// is not asked: it would cost with every answer, and what is kept of it would outlive what is erased.
     async fn best_similarities(&self, texts: &[String], answer: &str) -> Vec<f32> {
         let none = vec![0.0; texts.len()];
-        let near = self.backfill.as_ref().filter(|filler| filler.cache.is_none());
-        let Some(embedder) = near.map(|filler| &filler.embedder) else { return none };
+        let local = self.backfill.as_ref().filter(|backfill| !backfill.is_remote);
+        let Some(embedder) = local.map(|backfill| &backfill.embedder) else { return none };
         if texts.is_empty() || !embedder.understands(answer) {
             return none;
         }

@@ -110,7 +110,7 @@ impl Engine {
             limit: SCAN_PAGE,
         };
         loop {
-            let memories = self.store.list(scope, &page).await?;
+            let memories = self.store.memories().list(scope, &page).await?;
             let Some(last) = memories.last() else { return Ok(()) };
             page.after = Some(last.id);
             memories.into_iter().for_each(&mut each);

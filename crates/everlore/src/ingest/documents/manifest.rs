@@ -48,7 +48,7 @@ pub async fn document_paths(store: &dyn Store, scope: &Scope) -> Result<Vec<Stri
         ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: PAGE_SIZE };
     let mut paths = Vec::new();
     loop {
-        let memories = store.list(scope, &page).await?;
+        let memories = store.memories().list(scope, &page).await?;
         let Some(last) = memories.last() else { return Ok(paths) };
         page.after = Some(last.id);
         paths.extend(memories.iter().filter_map(parse_manifest).map(|manifest| manifest.path));
@@ -62,7 +62,7 @@ pub(super) async fn find_manifest(
     path: &str,
 ) -> Result<Option<Memory>> {
     let uri = naming::document_uri(scope, short_path(path), path);
-    Ok(store.find(scope, &MemoryKey::Uri(uri), 1).await?.pop())
+    Ok(store.memories().find(scope, &MemoryKey::Uri(uri), 1).await?.pop())
 }
 
 /// What is known of a document: the memory that lists its chunks.

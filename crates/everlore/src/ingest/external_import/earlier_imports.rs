@@ -51,7 +51,7 @@ impl EarlierImports {
         let mut page =
             ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: PAGE_SIZE };
         loop {
-            let found = store.list(scope, &page).await?;
+            let found = store.memories().list(scope, &page).await?;
             let Some(last) = found.last() else { return Ok(before) };
             page.after = Some(last.id);
             for memory in found.into_iter().filter(|one| !texts.contains(&one.fingerprint())) {

@@ -120,15 +120,15 @@ impl JsonlImporter<'_> {
         let mut present = ReplayState::default();
         for id in &ids {
             let own = JournalQuery { id: Some(*id), ..JournalQuery::default() };
-            present
-                .replayed
-                .extend(self.store.journal(self.scope, &own).await?.iter().map(entry_key));
+            present.replayed.extend(
+                self.store.journal().entries(self.scope, &own).await?.iter().map(entry_key),
+            );
         }
-        let stored = self.store.get(self.scope, &ids).await?.into_iter().flatten();
+        let stored = self.store.memories().get(self.scope, &ids).await?.into_iter().flatten();
         present.current = stored.map(|memory| (memory.id, memory)).collect();
         let texts: Vec<Fingerprint> =
             lines.iter().filter_map(|(_, entry)| added_text(entry)).collect();
-        let erased = self.store.are_erased(self.scope, &texts).await?;
+        let erased = self.store.memories().are_erased(self.scope, &texts).await?;
         let erased = texts.into_iter().zip(erased).filter(|(_, erased)| *erased);
         present.erased_texts = erased.map(|(text, _)| text).collect();
         Ok(present)

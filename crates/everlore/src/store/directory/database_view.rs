@@ -131,15 +131,19 @@ impl DatabaseView {
         kinds: &[Kind],
     ) -> Result<()> {
         let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
-        self.journal_head =
-            store.journal(scope, &newest).await?.first().map(JournalCheckpoint::from_entry);
+        self.journal_head = store
+            .journal()
+            .entries(scope, &newest)
+            .await?
+            .first()
+            .map(JournalCheckpoint::from_entry);
         let (Some(then), Some(head)) = (state.header.checkpoint, self.journal_head) else {
             // A vault that was synced before the database had a change is as good as new.
             self.is_same_database = state.files.values().all(|base| base.pending);
             return Ok(());
         };
         let line = JournalQuery { seq: Some(then.seq), ..JournalQuery::default() };
-        let line = store.journal(scope, &line).await?;
+        let line = store.journal().entries(scope, &line).await?;
         self.is_same_database = line.first().map(JournalCheckpoint::from_entry) == Some(then);
         let behind = head.seq.saturating_sub(then.seq);
         if !self.is_same_database
@@ -150,7 +154,8 @@ impl DatabaseView {
             return Ok(());
         }
         let since = JournalQuery { limit: Some(behind as usize), ..JournalQuery::default() };
-        let since = if behind == 0 { Vec::new() } else { store.journal(scope, &since).await? };
+        let since =
+            if behind == 0 { Vec::new() } else { store.journal().entries(scope, &since).await? };
         self.changed = Some(since.iter().map(|entry| entry.id).collect());
         Ok(())
     }
@@ -173,7 +178,7 @@ impl DatabaseView {
                 limit: LIST_PAGE_SIZE,
             };
             loop {
-                let memories = store.list(scope, &page).await?;
+                let memories = store.memories().list(scope, &page).await?;
                 let Some(last) = memories.last() else { break };
                 page.after = Some(last.id);
                 self.memories.extend(memories.into_iter().map(|memory| (memory.id, memory)));
@@ -190,7 +195,7 @@ impl DatabaseView {
         self.looked_up.clone_from(&ids);
         ids.retain(|id| !self.memories.contains_key(id));
         let ids: Vec<_> = ids.into_iter().collect();
-        let found = store.get(scope, &ids).await?;
+        let found = store.memories().get(scope, &ids).await?;
         self.memories.extend(found.into_iter().flatten().map(|memory| (memory.id, memory)));
         Ok(())
     }
@@ -207,7 +212,7 @@ impl DatabaseView {
             self.by_text.entry(memory.fingerprint()).or_default().push(memory.id);
         }
         let prints: Vec<_> = pages(look).map(|(_, page)| Fingerprint::of(&page.content)).collect();
-        let erased = store.are_erased(scope, &prints).await?;
+        let erased = store.memories().are_erased(scope, &prints).await?;
         self.erased = prints
             .into_iter()
             .zip(erased)
@@ -238,7 +243,7 @@ impl DatabaseView {
 
     async fn read_deleted(&mut self, store: &dyn Store, scope: &Scope, id: MemoryId) -> Result<()> {
         let last = JournalQuery { id: Some(id), limit: Some(1), ..JournalQuery::default() };
-        let last = store.journal(scope, &last).await?.pop();
+        let last = store.journal().entries(scope, &last).await?.pop();
         if let Some(before) = last.and_then(|entry| entry.before) {
             self.deleted.insert(id, *before);
         }
@@ -247,7 +252,7 @@ impl DatabaseView {
 
     async fn read_earlier(&mut self, store: &dyn Store, scope: &Scope, id: MemoryId) -> Result<()> {
         let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
-        let entries = store.journal(scope, &own).await?;
+        let entries = store.journal().entries(scope, &own).await?;
         let before = entries.iter().filter_map(|entry| entry.before.as_ref());
         self.earlier_texts.extend(before.map(|before| (id, before.fingerprint())));
         Ok(())
@@ -262,7 +267,12 @@ impl DatabaseView {
     ) -> Result<()> {
         let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
         let then = state.header.checkpoint.map_or(0, |then| then.seq);
-        let since = store.journal(scope, &own).await?.into_iter().filter(|entry| entry.seq > then);
+        let since = store
+            .journal()
+            .entries(scope, &own)
+            .await?
+            .into_iter()
+            .filter(|entry| entry.seq > then);
         self.versions_since_sync
             .insert(id, since.filter_map(|entry| entry.after.map(|after| *after)).collect());
         Ok(())
@@ -276,7 +286,7 @@ impl DatabaseView {
     ) -> Result<()> {
         let print = Fingerprint::of(&page.content);
         // More than a few memories with one text are not told apart by a file that names none.
-        for memory in store.find(scope, &MemoryKey::Text(print), 20).await? {
+        for memory in store.memories().find(scope, &MemoryKey::Text(print), 20).await? {
             self.by_text.entry(print).or_default().push(memory.id);
             self.memories.insert(memory.id, memory);
         }

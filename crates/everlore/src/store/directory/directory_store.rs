@@ -9,13 +9,13 @@ use std::{
     collections::HashMap,
     fs,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
 
-use super::{SyncAction, SyncReport, SyncRequest, blocking, sync};
+use super::{SyncAction, SyncReport, SyncRequest, sync};
 use crate::{
     error::{Error, Result},
     files::{
@@ -23,13 +23,15 @@ use crate::{
         vault::{META_FOLDER, VaultLock, ensure_meta_folder},
     },
     store::{
-        DocAddress, JournalQuery, Ledger, ListQuery, MemoryKey, NewEmbedding, NewTokenVectors,
-        ScopeCounts, Segment, SqliteStore, Store, UsageLog,
+        CaptureQueue, DocAddress, Embeddings, Journal, Ledger, ListQuery, Memories, MemoryKey,
+        ScopeCounts, SearchIndex, Segment, SharedDocuments, SqliteStore, Store, StoreAdmin,
+        TokenVectors, UriIndex, UsageLog, VectorCache,
     },
+    sync::{lock, run_blocking},
     text::terms::TermHash,
     types::{
-        AppliedChange, Change, EmbeddingModelId, Fingerprint, JournalEntry, Kind, Memory, MemoryId,
-        Scope, Timestamp, Vector, WriteBatch,
+        AppliedChange, Change, EmbeddingModelId, Fingerprint, Kind, Memory, MemoryId, Scope,
+        Timestamp, Vector, WriteBatch,
     },
 };
 
@@ -51,7 +53,7 @@ impl DirectoryStore {
     pub async fn open(root: impl AsRef<Path>) -> Result<Self> {
         let root = root.as_ref().to_owned();
         let folder = root.clone();
-        let database = blocking(move || {
+        let database = run_blocking(move || {
             fs::create_dir_all(&folder)
                 .map_err(|error| Error::io(folder.display().to_string(), error))?;
             Ok(ensure_meta_folder(&folder)?.join("everlore.db"))
@@ -104,7 +106,8 @@ impl DirectoryStore {
             Some(at) => at,
             None => {
                 let root = self.root.clone();
-                let taken = blocking(move || Ok(VaultLock::acquire(&root)?.acquired_at)).await?;
+                let taken =
+                    run_blocking(move || Ok(VaultLock::acquire(&root)?.acquired_at)).await?;
                 Timestamp::from_nanosecond(taken.into()).unwrap_or(Timestamp::UNIX_EPOCH)
             }
         };
@@ -116,7 +119,7 @@ impl DirectoryStore {
     async fn write_files(&self, scope: &Scope, at: Timestamp) {
         let mut looked = self.last_synced.lock().await;
         let folder = self.folder(scope);
-        let made = blocking(move || {
+        let made = run_blocking(move || {
             fs::create_dir_all(&folder)
                 .map_err(|error| Error::io(folder.display().to_string(), error))
         });
@@ -128,7 +131,7 @@ impl DirectoryStore {
         if let Some(failure) = &failure {
             tracing::warn!(%failure, "files could not be written; the memories are stored");
         }
-        *self.write_failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        *lock(&self.write_failure) = failure;
         looked.insert(scope.clone(), Instant::now());
     }
 }
@@ -152,21 +155,100 @@ impl Store for DirectoryStore {
         Ok(applied)
     }
 
+    fn memories(&self) -> &dyn Memories {
+        self
+    }
+
+    fn index(&self) -> &dyn SearchIndex {
+        self
+    }
+
+    fn journal(&self) -> &dyn Journal {
+        self.inner.journal()
+    }
+
+    fn vectors(&self) -> &dyn Embeddings {
+        self.inner.vectors()
+    }
+
+    fn token_vectors(&self) -> &dyn TokenVectors {
+        self.inner.token_vectors()
+    }
+
+    fn queue(&self) -> &dyn CaptureQueue {
+        self.inner.queue()
+    }
+
+    fn uris(&self) -> &dyn UriIndex {
+        self
+    }
+
+    fn usage(&self) -> &dyn UsageLog {
+        self.inner.usage()
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
+        self.inner.ledger()
+    }
+
+    fn cache(&self) -> &dyn VectorCache {
+        self.inner.cache()
+    }
+
+    fn documents(&self) -> &dyn SharedDocuments {
+        self.inner.documents()
+    }
+
+    fn admin(&self) -> &dyn StoreAdmin {
+        self.inner.admin()
+    }
+}
+
+#[async_trait]
+impl Memories for DirectoryStore {
     async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>> {
         self.sync_if_stale(scope).await?;
-        self.inner.get(scope, ids).await
+        self.inner.memories().get(scope, ids).await
     }
 
     async fn find(&self, scope: &Scope, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>> {
         self.sync_if_stale(scope).await?;
-        self.inner.find(scope, key, limit).await
+        self.inner.memories().find(scope, key, limit).await
     }
 
     async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
         self.sync_if_stale(scope).await?;
-        self.inner.list(scope, page).await
+        self.inner.memories().list(scope, page).await
     }
 
+    async fn by_address(
+        &self,
+        scope: &Scope,
+        addresses: &[DocAddress],
+    ) -> Result<Vec<(DocAddress, Memory)>> {
+        self.inner.memories().by_address(scope, addresses).await
+    }
+
+    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
+        self.inner.memories().verify(scope, ids).await
+    }
+
+    async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
+        self.sync_if_stale(scope).await?;
+        self.inner.memories().count(scope).await
+    }
+
+    async fn are_erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
+        self.inner.memories().are_erased(scope, texts).await
+    }
+
+    async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>> {
+        self.inner.memories().tombstones(scope).await
+    }
+}
+
+#[async_trait]
+impl SearchIndex for DirectoryStore {
     async fn postings(
         &self,
         scope: &Scope,
@@ -174,7 +256,7 @@ impl Store for DirectoryStore {
         model: Option<&EmbeddingModelId>,
     ) -> Result<Vec<Segment>> {
         self.sync_if_stale(scope).await?;
-        self.inner.postings(scope, terms, model).await
+        self.inner.index().postings(scope, terms, model).await
     }
 
     async fn similarities(
@@ -183,106 +265,12 @@ impl Store for DirectoryStore {
         segments: &[i64],
         question: &Vector,
     ) -> Result<Option<Vec<Vec<f32>>>> {
-        self.inner.similarities(scope, segments, question).await
-    }
-
-    async fn embedding_model(&self) -> Result<Option<EmbeddingModelId>> {
-        self.inner.embedding_model().await
-    }
-
-    async fn set_embedding_model(&self, model: &EmbeddingModelId) -> Result<()> {
-        self.inner.set_embedding_model(model).await
-    }
-
-    async fn embedding_counts(&self) -> Result<(usize, usize)> {
-        self.inner.embedding_counts().await
-    }
-
-    async fn missing_embeddings(&self, scope: Option<&Scope>) -> Result<Vec<Memory>> {
-        self.inner.missing_embeddings(scope).await
-    }
-
-    async fn put_embeddings(
-        &self,
-        scope: &Scope,
-        model: &EmbeddingModelId,
-        made: Vec<NewEmbedding>,
-    ) -> Result<()> {
-        self.inner.put_embeddings(scope, model, made).await
-    }
-
-    async fn token_vectors(
-        &self,
-        scope: &Scope,
-        model: &EmbeddingModelId,
-        places: &[DocAddress],
-    ) -> Result<Vec<Option<Vec<u8>>>> {
-        self.inner.token_vectors(scope, model, places).await
-    }
-
-    async fn put_token_vectors(
-        &self,
-        scope: &Scope,
-        model: &EmbeddingModelId,
-        made: Vec<NewTokenVectors>,
-    ) -> Result<()> {
-        self.inner.put_token_vectors(scope, model, made).await
-    }
-
-    async fn missing_token_vectors(
-        &self,
-        scope: &Scope,
-        model: &EmbeddingModelId,
-        after: Option<MemoryId>,
-        limit: usize,
-    ) -> Result<Vec<Memory>> {
-        self.inner.missing_token_vectors(scope, model, after, limit).await
-    }
-
-    async fn token_vector_counts(&self, model: &EmbeddingModelId) -> Result<(usize, usize)> {
-        self.inner.token_vector_counts(model).await
-    }
-
-    async fn by_address(
-        &self,
-        scope: &Scope,
-        places: &[DocAddress],
-    ) -> Result<Vec<(DocAddress, Memory)>> {
-        self.inner.by_address(scope, places).await
-    }
-
-    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
-        self.inner.verify(scope, ids).await
-    }
-
-    async fn journal(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
-        self.inner.journal(scope, query).await
-    }
-
-    async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>> {
-        self.inner.as_of(scope, at).await
-    }
-
-    async fn are_erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
-        self.inner.are_erased(scope, texts).await
-    }
-
-    async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>> {
-        self.inner.tombstones(scope).await
-    }
-
-    async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
-        self.sync_if_stale(scope).await?;
-        self.inner.count(scope).await
-    }
-
-    async fn scopes(&self) -> Result<Vec<Scope>> {
-        self.inner.scopes().await
+        self.inner.index().similarities(scope, segments, question).await
     }
 
     async fn check(&self, scope: &Scope) -> Result<Vec<String>> {
-        let mut problems = self.inner.check(scope).await?;
-        let failure = self.write_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut problems = self.inner.index().check(scope).await?;
+        let failure = lock(&self.write_failure).clone();
         problems.extend(failure.map(|failure| format!("files could not be written: {failure}")));
         if !self.folder(scope).join(META_FOLDER).is_dir() {
             return Ok(problems);
@@ -296,23 +284,11 @@ impl Store for DirectoryStore {
     }
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
-        self.inner.reindex(scope).await
+        self.inner.index().reindex(scope).await
     }
 
-    fn usage(&self) -> &dyn UsageLog {
-        self.inner.usage()
-    }
-
-    fn ledger(&self) -> &dyn Ledger {
-        self.inner.ledger()
-    }
-
-    async fn compact(&self) -> Result<u64> {
-        self.inner.compact().await
-    }
-
-    async fn close(&self) {
-        self.inner.close().await;
+    async fn stale_scopes(&self) -> Result<Vec<Scope>> {
+        self.inner.index().stale_scopes().await
     }
 }
 
@@ -321,10 +297,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Engine, RememberRequest};
+    use crate::{Engine, RememberRequest, store::conformance::TestStore};
 
-    async fn fresh() -> Arc<dyn Store> {
-        Arc::new(DirectoryStore::open(tempfile::tempdir().unwrap().keep()).await.unwrap())
+    async fn fresh() -> TestStore {
+        let open = |folder: PathBuf| async move {
+            Arc::new(DirectoryStore::open(folder).await.unwrap()) as Arc<dyn Store>
+        };
+        TestStore::in_folder(open).await
     }
 
     crate::store::conformance::suite!(fresh);
@@ -352,7 +331,7 @@ mod tests {
         store.refresh(&scope).await.unwrap();
         let found = engine.recall(&engine.request(&scope, "普洱茶")).await.unwrap();
         assert_eq!(found.hits[0].memory.content, "I like 普洱茶");
-        assert_eq!(engine.store().check(&scope).await.unwrap(), Vec::<String>::new());
+        assert_eq!(engine.store().index().check(&scope).await.unwrap(), Vec::<String>::new());
     }
 
     #[tokio::test]
@@ -362,7 +341,7 @@ mod tests {
         let store = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
         let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>);
         let id = engine.remember(&scope, say("I like tea")).await.unwrap().id;
-        store.close().await;
+        store.admin().close().await;
         fs::remove_dir_all(root.path().join(META_FOLDER)).unwrap();
         let again = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
         let memory = again.get(&scope, &[id]).await.unwrap().remove(0).unwrap();

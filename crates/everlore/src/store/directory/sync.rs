@@ -25,6 +25,7 @@ use crate::{
     error::{Error, Result},
     files::vault::{VaultLock, VaultPage, unique_file_name},
     store::Store,
+    sync::run_blocking,
     types::{
         Actor, AppliedChange, Change, ChangeAuthor, Kind, Memory, MemoryId, Scope, Timestamp,
         WriteBatch, to_millisecond,
@@ -176,7 +177,7 @@ async fn attempt(
     let looked_at = lock.as_ref().map_or(0, |lock| lock.acquired_at);
     let (folder, stop, kinds) = (request.folder.clone(), stop.clone(), request.kinds.clone());
     let recorded = SyncHeaderUpdate { checkpoint, looked_at, kinds };
-    let outcome = super::blocking(move || finish(&folder, &state, work, recorded, &stop));
+    let outcome = run_blocking(move || finish(&folder, &state, work, recorded, &stop));
     let (done, unchanged) = outcome.await?;
     drop(lock);
     Ok(SyncReport { run, done, unchanged })
@@ -192,7 +193,7 @@ struct OpenedVault {
 /// Takes the lock, unless nothing is to be changed, and looks at the folder.
 async fn open(request: &SyncRequest) -> Result<OpenedVault> {
     let request = request.clone();
-    super::blocking(move || {
+    run_blocking(move || {
         if !request.folder.is_dir() {
             return Err(Error::invalid(
                 format!("there is no vault at {}", request.folder.display()),
@@ -239,7 +240,7 @@ async fn restart_without_state(
     let state = SyncState::new(&request.scope, &request.kinds);
     let (folder, fresh) = (request.folder.clone(), state.clone());
     let mask_secrets = request.mask_secrets;
-    let look = super::blocking(move || scan_vault(&folder, &fresh, mask_secrets)).await?;
+    let look = run_blocking(move || scan_vault(&folder, &fresh, mask_secrets)).await?;
     let known = DatabaseView::load(store, &request.scope, &state, &look, &request.kinds).await?;
     Ok((state, look, known))
 }
@@ -279,7 +280,8 @@ fn sync_author(folder: &Path) -> ChangeAuthor {
 async fn verify_batch(store: &dyn Store, request: &SyncRequest, batch: &[Change]) -> Result<()> {
     let stays = |change: &&Change| matches!(change, Change::Add(_) | Change::Update(_));
     let ids: Vec<_> = batch.iter().filter(stays).map(Change::id).collect();
-    match store.verify(&request.scope, &ids).await?.iter().position(|verified| !verified) {
+    match store.memories().verify(&request.scope, &ids).await?.iter().position(|verified| !verified)
+    {
         None => Ok(()),
         Some(at) => {
             Err(Error::damaged(format!("memory `{}` was stored but cannot be read back", ids[at])))

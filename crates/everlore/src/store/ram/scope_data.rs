@@ -6,8 +6,7 @@ use super::capture_queue::CaptureProgress;
 use crate::{
     error::{Error, Result},
     store::{
-        DocAddress, check_next_version, check_scope, index_differs, index_entry::IndexEntry,
-        uri_conflict,
+        DocAddress, check_next_version, check_scope, index::IndexEntry, index_differs, uri_conflict,
     },
     types::{
         AppliedChange, Change, EmbeddingModelId, ErasureReceipt, Fingerprint, JournalEntry, Kind,

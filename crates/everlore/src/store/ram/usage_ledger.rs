@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{MutexGuard, PoisonError},
+    sync::MutexGuard,
     time::Duration,
 };
 
@@ -16,6 +16,7 @@ use crate::{
         ledger::{Ledger, LedgerEntry, ModelSpend},
         usage::{InjectedTier, Injection, UsageCounts, UsageLog, UsageRecord},
     },
+    sync::lock,
     types::{ChangeOp, MemoryId, Scope, Timestamp},
 };
 
@@ -62,7 +63,7 @@ impl UsageLedgerData {
 
 impl RamStore {
     pub(super) fn lock_usage_ledger(&self) -> MutexGuard<'_, UsageLedgerData> {
-        self.usage_ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.usage_ledger)
     }
 }
 

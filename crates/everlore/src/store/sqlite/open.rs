@@ -8,23 +8,20 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::{check, failed};
-use crate::{
-    error::{Error, Result},
-    text::terms::TERMS_VERSION,
-};
+use crate::error::{Error, Result};
 
 /// The newest schema this program knows.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Step `n` leads from schema `n` to schema `n + 1`. Only ever added to.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../../migrations/sqlite/0001.sql"),
     include_str!("../../../migrations/sqlite/0002.sql"),
     include_str!("../../../migrations/sqlite/0003.sql"),
     include_str!("../../../migrations/sqlite/0004.sql"),
     include_str!("../../../migrations/sqlite/0005.sql"),
     include_str!("../../../migrations/sqlite/0006.sql"),
+    include_str!("../../../migrations/sqlite/0007.sql"),
 ];
 
 /// How long to wait for another process that writes: far longer than any write takes, short enough to end a hang.
@@ -83,7 +80,7 @@ fn read_only(path: &Path) -> Result<(Connection, OpenMode)> {
         found if found > SCHEMA_VERSION => {
             Err(Error::SchemaTooNew { found, known: SCHEMA_VERSION })
         }
-        SCHEMA_VERSION if terms_version(&db)? == Some(TERMS_VERSION) => Ok((db, mode)),
+        SCHEMA_VERSION => Ok((db, mode)),
         _ => Err(Error::invalid(
             format!("{} is of an older version, and cannot be updated from here", path.display()),
             "open it once where it can be written to, or copy the home and name the copy with --home",
@@ -123,7 +120,7 @@ pub(super) fn reader(path: &Path, mode: OpenMode) -> Result<Connection> {
         OpenMode::ReadWrite | OpenMode::ReadOnly => connect(path)?,
         OpenMode::Immutable => connect_immutable(path)?,
     };
-    db.pragma_update(None, "query_only", true).map_err(failed)?;
+    db.pragma_update(None, "query_only", true)?;
     set_mmap(&db, true)?;
     Ok(db)
 }
@@ -131,16 +128,16 @@ pub(super) fn reader(path: &Path, mode: OpenMode) -> Result<Connection> {
 /// Maps the file instead of reading it page by page, or no longer does so.
 pub(super) fn set_mmap(db: &Connection, maps: bool) -> Result<()> {
     let bytes = if maps { MMAP_BYTES } else { 0 };
-    db.pragma_update(None, "mmap_size", bytes).map_err(failed)
+    Ok(db.pragma_update(None, "mmap_size", bytes)?)
 }
 
 /// A connection that writes, durably: a commit returns when the disk has it, and what is deleted is overwritten.
 pub(super) fn writer(path: &Path) -> Result<Connection> {
     let db = connect(path)?;
-    db.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
-    db.pragma_update(None, "secure_delete", true).map_err(failed)?;
+    db.pragma_update(None, "synchronous", "FULL")?;
+    db.pragma_update(None, "secure_delete", true)?;
     // 32 MB of pages: what a bulk import of many scopes touches again and again.
-    db.pragma_update(None, "cache_size", -32_000).map_err(failed)?;
+    db.pragma_update(None, "cache_size", -32_000)?;
     Ok(db)
 }
 
@@ -148,7 +145,7 @@ fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    configure(Connection::open_with_flags(path, flags).map_err(failed)?)
+    configure(Connection::open_with_flags(path, flags)?)
 }
 
 /// A connection to a file that nobody changes: it needs no log and no locks.
@@ -164,13 +161,13 @@ fn connect_immutable(path: &Path) -> Result<Connection> {
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = Connection::open_with_flags(format!("{uri}?immutable=1"), flags);
-    configure(opened.map_err(failed)?)
+    configure(opened?)
 }
 
 fn configure(db: Connection) -> Result<Connection> {
-    db.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
+    db.busy_timeout(BUSY_TIMEOUT)?;
     // Otherwise a statement is compiled anew whenever a value is bound to it that the planner had looked at.
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // More than all statements this store has, so that none is compiled twice.
     db.set_prepared_statement_cache_capacity(64);
     Ok(db)
@@ -182,14 +179,12 @@ fn open_if_current(path: &Path) -> Result<Option<Connection>> {
         return Ok(None);
     }
     let db = reader(path, OpenMode::ReadWrite)?;
-    let is_current = match version(&db)? {
+    match version(&db)? {
         found if found > SCHEMA_VERSION => {
-            return Err(Error::SchemaTooNew { found, known: SCHEMA_VERSION });
+            Err(Error::SchemaTooNew { found, known: SCHEMA_VERSION })
         }
-        SCHEMA_VERSION => terms_version(&db)? == Some(TERMS_VERSION),
-        _ => false,
-    };
-    Ok(is_current.then_some(db))
+        found => Ok((found == SCHEMA_VERSION).then_some(db)),
+    }
 }
 
 /// Creates or migrates the file while holding a lock, so that processes starting together do it once.
@@ -199,7 +194,7 @@ fn migrate(path: &Path, migrations: &[&str]) -> Result<()> {
         .map_err(|error| Error::io(lock_path.display().to_string(), error))?;
     lock.lock().map_err(|error| Error::io(lock_path.display().to_string(), error))?;
     let mut db = writer(path)?;
-    db.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+    db.pragma_update(None, "journal_mode", "WAL")?;
     let (found, known) = (version(&db)?, migrations.len() as u32);
     if found > known {
         return Err(Error::SchemaTooNew { found, known });
@@ -207,17 +202,12 @@ fn migrate(path: &Path, migrations: &[&str]) -> Result<()> {
     if found > 0 && found < known {
         back_up(&db, &backup_path(path, found))?;
     }
-    let tx = db.transaction().map_err(failed)?;
+    let tx = db.transaction()?;
     for (step, sql) in migrations.iter().enumerate().skip(found as usize) {
-        tx.execute_batch(sql).map_err(failed)?;
-        tx.pragma_update(None, "user_version", step as u32 + 1).map_err(failed)?;
+        tx.execute_batch(sql)?;
+        tx.pragma_update(None, "user_version", step as u32 + 1)?;
     }
-    if terms_version(&tx)? != Some(TERMS_VERSION) {
-        check::reindex_all(&tx)?;
-        tx.execute("INSERT OR REPLACE INTO meta VALUES ('terms', ?1)", [TERMS_VERSION])
-            .map_err(failed)?;
-    }
-    tx.commit().map_err(failed)
+    Ok(tx.commit()?)
 }
 
 /// The copy made before leaving schema `version`.
@@ -226,19 +216,11 @@ fn backup_path(path: &Path, version: u32) -> PathBuf {
 }
 
 fn back_up(db: &Connection, to: &Path) -> Result<()> {
-    db.backup(rusqlite::MAIN_DB, to, None::<fn(rusqlite::backup::Progress)>).map_err(failed)
+    Ok(db.backup(rusqlite::MAIN_DB, to, None::<fn(rusqlite::backup::Progress)>)?)
 }
 
 fn version(db: &Connection) -> Result<u32> {
-    db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)
-}
-
-/// By which analysis the index was made; none if it is still empty.
-fn terms_version(db: &Connection) -> Result<Option<u32>> {
-    let mut statement =
-        db.prepare_cached("SELECT value FROM meta WHERE key = 'terms'").map_err(failed)?;
-    let mut rows = statement.query([]).map_err(failed)?;
-    rows.next().map_err(failed)?.map(|row| row.get(0)).transpose().map_err(failed)
+    Ok(db.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
 #[cfg(test)]

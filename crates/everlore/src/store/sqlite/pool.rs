@@ -2,16 +2,16 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use rusqlite::Connection;
 
-use super::{
-    blocking, failed,
-    open::{self, OpenMode},
+use super::open::{self, OpenMode};
+use crate::{
+    error::{Error, Result},
+    sync::{lock, run_blocking},
 };
-use crate::error::{Error, Result};
 
 /// Idle connections kept; more readers at once get one of their own that is closed afterwards.
 const MAX_IDLE: usize = 8;
@@ -67,7 +67,7 @@ impl ReaderPool {
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
     {
         let shared = Arc::clone(&self.0);
-        blocking(move || {
+        run_blocking(move || {
             let mut reader = shared.acquire()?;
             if is_much {
                 reader.set_mmap(true)?;
@@ -84,13 +84,13 @@ impl ReaderPool {
 
     /// Closes idle connections; those in use are closed when their reader is done.
     pub(super) fn close(&self) {
-        *self.0.idle.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.0.idle) = None;
     }
 }
 
 impl PoolState {
     fn acquire(&self) -> Result<PooledReader> {
-        let mut guard = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = lock(&self.idle);
         let idle = guard.as_mut().ok_or_else(store_closed)?.pop();
         drop(guard);
         let fresh = || open::reader(&self.path, self.mode).map(PooledReader::new);
@@ -98,7 +98,7 @@ impl PoolState {
     }
 
     fn release(&self, reader: PooledReader) {
-        if let Some(idle) = self.idle.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+        if let Some(idle) = lock(&self.idle).as_mut()
             && idle.len() < MAX_IDLE
         {
             idle.push(reader);
@@ -113,7 +113,7 @@ impl PooledReader {
 
     fn read<T>(&mut self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.reads = self.reads.saturating_add(1);
-        let tx = self.db.unchecked_transaction().map_err(failed)?;
+        let tx = self.db.unchecked_transaction()?;
         read(&tx)
     }
 

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeSet,
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError, mpsc},
+    sync::{Mutex, MutexGuard, mpsc},
     thread::JoinHandle,
 };
 
@@ -14,13 +14,16 @@ use tokio::sync::oneshot;
 
 use super::{
     apply::PreparedWrite,
-    failed, index,
+    index,
     open::{self, OpenMode},
     pool::store_closed,
-    scope_number,
+    scope_id,
 };
 use crate::{
     error::{Error, Result},
+    store::index::merge_policy::MergeLimit,
+    sync::lock,
+    sync::run_blocking,
     types::{AppliedChange, Scope, WriteBatch},
 };
 
@@ -84,7 +87,7 @@ impl SqliteWriter {
         let prepared = if size <= MAX_INLINE {
             PreparedWrite::new(write)?
         } else {
-            super::blocking(move || PreparedWrite::new(write)).await?
+            run_blocking(move || PreparedWrite::new(write)).await?
         };
         self.send(Some(scope), size, move |db| prepared.apply(db)).await
     }
@@ -101,11 +104,10 @@ impl SqliteWriter {
     /// Overwrites what the write-ahead log still holds of erased texts; false if readers kept it from doing so.
     pub(super) async fn truncate_wal(&self) -> Result<bool> {
         let path = self.path.clone();
-        super::blocking(move || {
+        run_blocking(move || {
             let db = open::writer(&path)?;
-            let busy: i64 = db
-                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-                .map_err(failed)?;
+            let busy: i64 =
+                db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
             Ok(busy == 0)
         })
         .await
@@ -115,16 +117,16 @@ impl SqliteWriter {
     pub(super) async fn vacuum(&self) -> Result<u64> {
         self.check_writable()?;
         let path = self.path.clone();
-        let freed = super::blocking(move || {
+        let freed = run_blocking(move || {
             let db = open::writer(&path)?;
             let figure = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
             let (free, all) = (figure("freelist_count"), figure("page_count"));
-            let (free, all) = (free.map_err(failed)?, all.map_err(failed)?);
+            let (free, all) = (free?, all?);
             if free == 0 || free < all / VACUUM_FREE_SHARE {
                 return Ok(0);
             }
-            let page = figure("page_size").map_err(failed)?;
-            db.execute_batch("VACUUM").map_err(failed)?;
+            let page = figure("page_size")?;
+            db.execute_batch("VACUUM")?;
             Ok((free * page) as u64)
         });
         let freed = freed.await?;
@@ -188,7 +190,7 @@ impl SqliteWriter {
     }
 
     fn lock_state(&self) -> MutexGuard<'_, WriterState> {
-        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.thread)
     }
 }
 
@@ -201,7 +203,7 @@ fn run(mut db: Connection, jobs: &mpsc::Receiver<WriteJob>) {
         let _ = catch_unwind(AssertUnwindSafe(|| commit(&mut db, group)));
     }
     // Large merges are left to a process that stays: a command should not make its user wait for them.
-    while let Ok(true) = merge_one(&mut db, &mut touched, index::MergeLimit::Small) {}
+    while let Ok(true) = merge_one(&mut db, &mut touched, MergeLimit::Small) {}
 }
 
 /// The jobs of the next transaction, or `None` when no more can come.
@@ -231,7 +233,7 @@ fn first_job(
             Ok(job) => return Some(job),
             Err(mpsc::TryRecvError::Disconnected) => return None,
             Err(mpsc::TryRecvError::Empty) => {
-                match merge_one(db, touched, index::MergeLimit::Any) {
+                match merge_one(db, touched, MergeLimit::Any) {
                     Ok(true) => {}
                     // A failed merge changed nothing and is tried again after the next write.
                     Ok(false) | Err(_) => return jobs.recv().ok(),
@@ -261,14 +263,14 @@ fn commit_jobs(
     group: &mut impl Iterator<Item = WriteJob>,
     done: &mut Vec<JobOutcome>,
 ) -> Result<()> {
-    let mut tx = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let mut tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for job in group {
-        let savepoint = tx.savepoint().map_err(failed)?;
+        let savepoint = tx.savepoint()?;
         let outcome = (job.work)(Some(&savepoint));
         let succeeded = outcome.succeeded;
         done.push(outcome);
         if succeeded {
-            savepoint.commit().map_err(failed)?;
+            savepoint.commit()?;
         } else {
             drop(savepoint);
         }
@@ -277,27 +279,25 @@ fn commit_jobs(
             return Err(Error::store("the transaction was rolled back"));
         }
     }
-    tx.commit().map_err(failed)
+    Ok(tx.commit()?)
 }
 
 /// Merges blocks of one touched scope; false when nothing is due.
 fn merge_one(
     db: &mut Connection,
     touched: &mut BTreeSet<Scope>,
-    patience: index::MergeLimit,
+    limit: MergeLimit,
 ) -> Result<bool> {
     while let Some(scope) = touched.first().cloned() {
-        let number = scope_number(db, &scope)?;
-        let due =
-            number.map(|number| index::due_merge(db, number, patience)).transpose()?.flatten();
+        let number = scope_id(db, &scope)?;
+        let due = number.map(|number| index::due_merge(db, number, limit)).transpose()?.flatten();
         if let (Some(number), Some(_)) = (number, due) {
-            let tx =
-                db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+            let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             // Another process may have merged meanwhile, so it is asked again under the lock.
-            if let Some(blocks) = index::due_merge(&tx, number, patience)? {
+            if let Some(blocks) = index::due_merge(&tx, number, limit)? {
                 index::merge(&tx, number, &blocks)?;
             }
-            tx.commit().map_err(failed)?;
+            tx.commit()?;
             return Ok(true);
         }
         touched.remove(&scope);

@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{
-    conformance::{SharedStore, add, memory, scope, time, turn, write},
-    *,
-};
+use super::*;
 use crate::{
     error::Error,
     types::{
@@ -68,22 +65,19 @@ fn quarantined_draft(memory: &Memory, verdict: GateOutcome, second: i64) -> Quar
     }
 }
 
-async fn store_turns(store: &SharedStore, owner: &Scope, second: i64, turns: &[&Memory]) {
+async fn store_turns(store: &TestStore, owner: &Scope, second: i64, turns: &[&Memory]) {
     let turns = turns.iter().map(|turn| add(turn)).collect();
     store.apply(write(owner, second, turns)).await.unwrap();
 }
 
 /// Sessions that wait, with how many turns.
-async fn pending_sessions(
-    store: &SharedStore,
-    owner: &Scope,
-) -> Vec<(Option<String>, usize, usize)> {
-    let waiting = store.pending(Some(owner)).await.unwrap();
+async fn pending_sessions(store: &TestStore, owner: &Scope) -> Vec<(Option<String>, usize, usize)> {
+    let waiting = store.queue().pending(Some(owner)).await.unwrap();
     waiting.into_iter().map(|it| (it.session, it.turns, it.exchanges)).collect()
 }
 
-async fn unread_turns(store: &SharedStore, claimed: &SessionLease, limit: usize) -> UnreadTurns {
-    store.unread_turns(&claimed.scope, claimed.session.as_deref(), limit).await.unwrap()
+async fn unread_turns(store: &TestStore, claimed: &SessionLease, limit: usize) -> UnreadTurns {
+    store.queue().unread_turns(&claimed.scope, claimed.session.as_deref(), limit).await.unwrap()
 }
 
 fn texts(turns: &[Memory]) -> Vec<&str> {
@@ -91,16 +85,16 @@ fn texts(turns: &[Memory]) -> Vec<&str> {
 }
 
 /// Reads up to three turns of the session that waits longest.
-pub(super) async fn read_some_turns(store: &SharedStore, owner: &Scope, second: i64) {
+pub(super) async fn read_some_turns(store: &TestStore, owner: &Scope, second: i64) {
     let claim =
         ClaimRequest { scope: Some(owner.clone()), ..claim_request("mirror", second, None) };
-    if let Some(claimed) = store.claim(&claim).await.unwrap() {
+    if let Some(claimed) = store.queue().claim(&claim).await.unwrap() {
         let turns = unread_turns(store, &claimed, 3).await;
         store.apply(extraction_write(&claimed, &turns, second, vec![])).await.unwrap();
     }
 }
 
-pub(crate) async fn a_turn_waits_until_it_was_read(store: SharedStore) {
+pub(crate) async fn a_turn_waits_until_it_was_read(store: TestStore) {
     let owner = scope("ann");
     let mut outside = turn(&owner, 4, "x", "outside");
     outside.source.session = None;
@@ -112,33 +106,33 @@ pub(crate) async fn a_turn_waits_until_it_was_read(store: SharedStore) {
     store_turns(&store, &owner, 3, &[&memory(&owner, 9, "no turn")]).await;
     let monday = Some("monday".to_owned());
     assert_eq!(pending_sessions(&store, &owner).await, [(monday.clone(), 3, 2), (None, 1, 1)]);
-    let claimed = store.claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
+    let claimed = store.queue().claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
     assert_eq!((&claimed.scope, &claimed.session), (&owner, &monday));
     let first = unread_turns(&store, &claimed, 2).await;
     assert_eq!((texts(&first.turns), first.context.len()), (vec!["one", "二"], 0));
     let tea = extracted_memory(&owner, 10, "likes tea", &[&one]);
     store.apply(extraction_write(&claimed, &first, 6, vec![add(&tea)])).await.unwrap();
     assert_eq!(pending_sessions(&store, &owner).await, [(monday.clone(), 1, 1), (None, 1, 1)]);
-    let again = store.claim(&claim_request("a", 7, None)).await.unwrap().unwrap();
+    let again = store.queue().claim(&claim_request("a", 7, None)).await.unwrap().unwrap();
     let rest = unread_turns(&store, &again, 10).await;
     assert_eq!((texts(&rest.context), texts(&rest.turns)), (vec!["one", "二"], vec!["three"]));
     store.apply(extraction_write(&again, &rest, 8, vec![])).await.unwrap();
-    let last = store.claim(&claim_request("a", 9, None)).await.unwrap().unwrap();
+    let last = store.queue().claim(&claim_request("a", 9, None)).await.unwrap().unwrap();
     let outside = unread_turns(&store, &last, 10).await;
     assert_eq!((last.session.as_ref(), texts(&outside.turns)), (None, vec!["outside"]));
     store.apply(extraction_write(&last, &outside, 10, vec![])).await.unwrap();
     assert_eq!(pending_sessions(&store, &owner).await, []);
-    assert_eq!(store.claim(&claim_request("a", 11, None)).await.unwrap(), None);
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.queue().claim(&claim_request("a", 11, None)).await.unwrap(), None);
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
-pub(crate) async fn what_was_read_is_not_read_again(store: SharedStore) {
+pub(crate) async fn what_was_read_is_not_read_again(store: TestStore) {
     let owner = scope("ann");
     store_turns(&store, &owner, 1, &[&turn(&owner, 1, "monday", "one")]).await;
-    let slow = store.claim(&claim_request("slow", 2, None)).await.unwrap().unwrap();
+    let slow = store.queue().claim(&claim_request("slow", 2, None)).await.unwrap().unwrap();
     let turns = unread_turns(&store, &slow, 10).await;
     // The lease of the slow one ends, another takes over and is done first.
-    let quick = store.claim(&claim_request("quick", 100, None)).await.unwrap().unwrap();
+    let quick = store.queue().claim(&claim_request("quick", 100, None)).await.unwrap().unwrap();
     let tea = |number| add(&extracted_memory(&owner, number, "likes tea", &[]));
     let late = store.apply(extraction_write(&slow, &turns, 101, vec![tea(7)])).await;
     assert!(matches!(late, Err(Error::Conflict { .. })), "{late:?}");
@@ -153,10 +147,10 @@ pub(crate) async fn what_was_read_is_not_read_again(store: SharedStore) {
         order: ListOrder::OldestFirst,
         limit: 10,
     };
-    assert_eq!(store.list(&owner, &page).await.unwrap().len(), 1);
+    assert_eq!(store.memories().list(&owner, &page).await.unwrap().len(), 1);
 }
 
-pub(crate) async fn one_session_of_a_scope_is_read_at_a_time(store: SharedStore) {
+pub(crate) async fn one_session_of_a_scope_is_read_at_a_time(store: TestStore) {
     let (ann, bob) = (scope("ann"), scope("bob"));
     store_turns(
         &store,
@@ -166,80 +160,84 @@ pub(crate) async fn one_session_of_a_scope_is_read_at_a_time(store: SharedStore)
     )
     .await;
     store_turns(&store, &bob, 2, &[&turn(&bob, 3, "monday", "three")]).await;
-    let first = store.claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
-    let second = store.claim(&claim_request("b", 6, None)).await.unwrap().unwrap();
+    let first = store.queue().claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
+    let second = store.queue().claim(&claim_request("b", 6, None)).await.unwrap().unwrap();
     assert_eq!((&first.scope, &second.scope), (&ann, &bob));
-    assert_eq!(store.claim(&claim_request("c", 7, None)).await.unwrap(), None);
-    store.release(&first, None).await.unwrap();
+    assert_eq!(store.queue().claim(&claim_request("c", 7, None)).await.unwrap(), None);
+    store.queue().release(&first, None).await.unwrap();
     // Somebody else's lease is not ended by one who lost it.
-    let third = store.claim(&claim_request("c", 8, None)).await.unwrap().unwrap();
-    store.release(&first, None).await.unwrap();
-    assert_eq!(store.claim(&claim_request("d", 9, None)).await.unwrap(), None);
+    let third = store.queue().claim(&claim_request("c", 8, None)).await.unwrap().unwrap();
+    store.queue().release(&first, None).await.unwrap();
+    assert_eq!(store.queue().claim(&claim_request("d", 9, None)).await.unwrap(), None);
     assert_eq!(third.scope, ann);
     let only = ClaimRequest { scope: Some(bob.clone()), ..claim_request("e", 300, None) };
-    assert_eq!(store.claim(&only).await.unwrap().unwrap().scope, bob);
+    assert_eq!(store.queue().claim(&only).await.unwrap().unwrap().scope, bob);
     let named = ClaimRequest {
         scope: Some(ann.clone()),
         session: Some(Some("tuesday".into())),
         ..claim_request("f", 300, None)
     };
-    let named = store.claim(&named).await.unwrap().unwrap();
+    let named = store.queue().claim(&named).await.unwrap().unwrap();
     assert_eq!(named.session.as_deref(), Some("tuesday"));
 }
 
-pub(crate) async fn a_failed_session_waits_for_its_next_try(store: SharedStore) {
+pub(crate) async fn a_failed_session_waits_for_its_next_try(store: TestStore) {
     let owner = scope("ann");
     store_turns(&store, &owner, 1, &[&turn(&owner, 1, "monday", "one")]).await;
-    store.mark_ended(&owner, "monday", time(2)).await.unwrap();
-    let claimed = store.claim(&claim_request("a", 3, Some(DUE_POLICY))).await.unwrap().unwrap();
+    store.queue().mark_ended(&owner, "monday", time(2)).await.unwrap();
+    let claimed =
+        store.queue().claim(&claim_request("a", 3, Some(DUE_POLICY))).await.unwrap().unwrap();
     let failure =
         CaptureFailure { error: "no answer".into(), is_invalid: true, retry_at: time(100) };
-    store.release(&claimed, Some(&failure)).await.unwrap();
-    assert_eq!(store.claim(&claim_request("a", 99, Some(DUE_POLICY))).await.unwrap(), None);
-    let again = store.claim(&claim_request("a", 100, Some(DUE_POLICY))).await.unwrap().unwrap();
+    store.queue().release(&claimed, Some(&failure)).await.unwrap();
+    assert_eq!(store.queue().claim(&claim_request("a", 99, Some(DUE_POLICY))).await.unwrap(), None);
+    let again =
+        store.queue().claim(&claim_request("a", 100, Some(DUE_POLICY))).await.unwrap().unwrap();
     assert_eq!((again.failures, again.invalid), (1, 1));
     let offline =
         CaptureFailure { error: "offline".into(), is_invalid: false, retry_at: time(900) };
-    store.release(&again, Some(&offline)).await.unwrap();
-    let told = store.pending(Some(&owner)).await.unwrap().remove(0);
+    store.queue().release(&again, Some(&offline)).await.unwrap();
+    let told = store.queue().pending(Some(&owner)).await.unwrap().remove(0);
     assert_eq!((told.failures, told.invalid, told.retry_at), (2, 1, Some(time(900))));
     assert_eq!((told.error.as_deref(), told.leased_until), (Some("offline"), None));
     // Whoever asks by hand does not wait.
-    let by_hand = store.claim(&claim_request("a", 101, None)).await.unwrap().unwrap();
+    let by_hand = store.queue().claim(&claim_request("a", 101, None)).await.unwrap().unwrap();
     let turns = unread_turns(&store, &by_hand, 10).await;
     store.apply(extraction_write(&by_hand, &turns, 102, vec![])).await.unwrap();
     store_turns(&store, &owner, 103, &[&turn(&owner, 2, "monday", "two")]).await;
-    let told = store.pending(Some(&owner)).await.unwrap().remove(0);
+    let told = store.queue().pending(Some(&owner)).await.unwrap().remove(0);
     assert_eq!((told.failures, told.error, told.ended_at), (0, None, None));
 }
 
-pub(crate) async fn sessions_are_due_when_they_should_be(store: SharedStore) {
+pub(crate) async fn sessions_are_due_when_they_should_be(store: TestStore) {
     let owner = scope("ann");
     let due = async |second| {
-        let claimed = store.claim(&claim_request("a", second, Some(DUE_POLICY))).await.unwrap();
+        let claimed =
+            store.queue().claim(&claim_request("a", second, Some(DUE_POLICY))).await.unwrap();
         if let Some(claimed) = &claimed {
-            store.release(claimed, None).await.unwrap();
+            store.queue().release(claimed, None).await.unwrap();
         }
         claimed.is_some()
     };
-    assert!(!store.mark_ended(&owner, "monday", time(0)).await.unwrap());
+    assert!(!store.queue().mark_ended(&owner, "monday", time(0)).await.unwrap());
     store_turns(&store, &owner, 1, &[&turn(&owner, 1, "monday", "one")]).await;
     assert!(!due(2).await && due(601).await, "quiet");
-    assert!(store.mark_ended(&owner, "monday", time(3)).await.unwrap());
+    assert!(store.queue().mark_ended(&owner, "monday", time(3)).await.unwrap());
     assert!(due(4).await, "ended");
     store_turns(&store, &owner, 5, &[&turn(&owner, 2, "monday", "two")]).await;
     assert!(due(6).await, "enough");
-    let claimed = store.claim(&claim_request("a", 7, Some(DUE_POLICY))).await.unwrap().unwrap();
+    let claimed =
+        store.queue().claim(&claim_request("a", 7, Some(DUE_POLICY))).await.unwrap().unwrap();
     let turns = unread_turns(&store, &claimed, 10).await;
     store.apply(extraction_write(&claimed, &turns, 8, vec![])).await.unwrap();
     let more = [turn(&owner, 3, "monday", "three"), turn(&owner, 4, "monday", "four")];
     store_turns(&store, &owner, 9, &[&more[0], &more[1]]).await;
     assert!(!due(37).await && due(38).await, "merged");
-    store.mark_ended(&owner, "monday", time(10)).await.unwrap();
+    store.queue().mark_ended(&owner, "monday", time(10)).await.unwrap();
     assert!(due(11).await, "ended, so not merged");
 }
 
-pub(crate) async fn removed_turns_wait_no_longer(store: SharedStore) {
+pub(crate) async fn removed_turns_wait_no_longer(store: TestStore) {
     let owner = scope("ann");
     let (one, two) = (turn(&owner, 1, "monday", "one"), turn(&owner, 2, "monday", "two"));
     store_turns(&store, &owner, 1, &[&one, &two]).await;
@@ -250,7 +248,7 @@ pub(crate) async fn removed_turns_wait_no_longer(store: SharedStore) {
     let back = Memory { version: 2, ..one.clone() };
     store_turns(&store, &owner, 4, &[&back]).await;
     assert_eq!(pending_sessions(&store, &owner).await, [(Some("monday".into()), 1, 1)]);
-    let claimed = store.claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
+    let claimed = store.queue().claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
     let turns = unread_turns(&store, &claimed, 10).await;
     store.apply(extraction_write(&claimed, &turns, 6, vec![])).await.unwrap();
     store.apply(write(&owner, 7, vec![Change::Delete(one.id)])).await.unwrap();
@@ -258,11 +256,11 @@ pub(crate) async fn removed_turns_wait_no_longer(store: SharedStore) {
     assert_eq!(pending_sessions(&store, &owner).await, [], "it was read before it went");
 }
 
-pub(crate) async fn an_erased_turn_takes_its_drafts_with_it(store: SharedStore) {
+pub(crate) async fn an_erased_turn_takes_its_drafts_with_it(store: TestStore) {
     let owner = scope("ann");
     let (one, two) = (turn(&owner, 1, "monday", "one"), turn(&owner, 2, "monday", "two"));
     store_turns(&store, &owner, 1, &[&one, &two]).await;
-    let claimed = store.claim(&claim_request("a", 2, None)).await.unwrap().unwrap();
+    let claimed = store.queue().claim(&claim_request("a", 2, None)).await.unwrap().unwrap();
     let turns = unread_turns(&store, &claimed, 10).await;
     let mut done = extraction_write(&claimed, &turns, 3, vec![]);
     let drafts = [
@@ -274,19 +272,20 @@ pub(crate) async fn an_erased_turn_takes_its_drafts_with_it(store: SharedStore) 
         drafts.iter().map(|it| quarantined_draft(it, GateOutcome::Rejected, 3)).collect();
     done.checkpoint.as_mut().unwrap().quarantined.clone_from(&all);
     store.apply(done).await.unwrap();
-    assert_eq!(store.quarantined(&owner).await.unwrap().len(), 3);
-    assert_eq!(store.quarantined(&scope("bob")).await.unwrap(), []);
+    assert_eq!(store.queue().quarantined(&owner).await.unwrap().len(), 3);
+    assert_eq!(store.queue().quarantined(&scope("bob")).await.unwrap(), []);
     let applied = store.apply(write(&owner, 4, vec![Change::Erase(two.id)])).await.unwrap();
     assert_eq!(applied[0].erasure.unwrap().drafts, 2);
-    assert_eq!(store.quarantined(&owner).await.unwrap(), [all[0].clone()]);
+    assert_eq!(store.queue().quarantined(&owner).await.unwrap(), [all[0].clone()]);
 }
 
-pub(crate) async fn drafts_are_held_within_limits(store: SharedStore) {
+pub(crate) async fn drafts_are_held_within_limits(store: TestStore) {
     let owner = scope("ann");
     let hold = async |second: i64, drafts: Vec<QuarantinedDraft>| {
         let number = second as u8;
         store_turns(&store, &owner, second, &[&turn(&owner, number, "monday", "more")]).await;
-        let claimed = store.claim(&claim_request("a", second, None)).await.unwrap().unwrap();
+        let claimed =
+            store.queue().claim(&claim_request("a", second, None)).await.unwrap().unwrap();
         let turns = unread_turns(&store, &claimed, 10).await;
         let mut done = extraction_write(&claimed, &turns, second, vec![]);
         done.checkpoint.as_mut().unwrap().quarantined = drafts;
@@ -301,23 +300,23 @@ pub(crate) async fn drafts_are_held_within_limits(store: SharedStore) {
     // The same again takes the place of what was there.
     let again = draft(3, "vague", Rejected, 2);
     hold(2, vec![again.clone()]).await;
-    assert_eq!(store.quarantined(&owner).await.unwrap(), [again.clone(), order.clone()]);
+    assert_eq!(store.queue().quarantined(&owner).await.unwrap(), [again.clone(), order.clone()]);
     let (other, newest) = (draft(4, "other", Rejected, 3), draft(5, "newest", Rejected, 3));
     hold(3, vec![other.clone(), newest.clone()]).await;
     assert_eq!(
-        store.quarantined(&owner).await.unwrap(),
+        store.queue().quarantined(&owner).await.unwrap(),
         [newest.clone(), other.clone(), order.clone()],
         "three at most, and what a person should look at stays longest"
     );
     // One that becomes a memory is held no longer.
     store.apply(write(&owner, 4, vec![add(&order.memory)])).await.unwrap();
-    assert_eq!(store.quarantined(&owner).await.unwrap(), [newest.clone(), other.clone()]);
-    assert_eq!(store.drop_quarantined(&owner, &[other.id(), order.id()]).await.unwrap(), 1);
-    assert_eq!(store.drop_quarantined(&scope("bob"), &[newest.id()]).await.unwrap(), 0);
-    assert_eq!(store.quarantined(&owner).await.unwrap(), [newest]);
+    assert_eq!(store.queue().quarantined(&owner).await.unwrap(), [newest.clone(), other.clone()]);
+    assert_eq!(store.queue().drop_quarantined(&owner, &[other.id(), order.id()]).await.unwrap(), 1);
+    assert_eq!(store.queue().drop_quarantined(&scope("bob"), &[newest.id()]).await.unwrap(), 0);
+    assert_eq!(store.queue().quarantined(&owner).await.unwrap(), [newest]);
 }
 
-pub(crate) async fn memories_are_found_by_slot_and_by_turn(store: SharedStore) {
+pub(crate) async fn memories_are_found_by_slot_and_by_turn(store: TestStore) {
     let owner = scope("ann");
     let one = turn(&owner, 1, "monday", "one");
     let slot = |value: &str| Slot {
@@ -329,7 +328,7 @@ pub(crate) async fn memories_are_found_by_slot_and_by_turn(store: SharedStore) {
     let mut home = extracted_memory(&owner, 2, "住在里斯本", &[&one]);
     store_turns(&store, &owner, 1, &[&one, &home]).await;
     let found = async |term| {
-        let segments = store.postings(&owner, &[term], None).await.unwrap();
+        let segments = store.index().postings(&owner, &[term], None).await.unwrap();
         segments.iter().map(|segment| segment.postings[0].len()).sum::<usize>()
     };
     assert_eq!(found(source_turn_term(one.id)).await, 1);

@@ -1,13 +1,24 @@
-//! What every store must do. A backend's tests are `suite!(fresh)`, where `fresh` makes an empty store.
+//! The conformance suite of stores. A backend's tests are `suite!(fresh)`, where `fresh` makes an empty [`TestStore`].
 
-use std::{collections::BTreeMap, sync::Arc};
+pub(crate) mod capture_queue;
+pub(crate) mod many_servers;
+pub(crate) mod uri_index;
+pub(crate) mod usage_ledger;
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use proptest::{prelude::*, test_runner::TestRunner};
+use tempfile::TempDir;
 
 use super::*;
 use crate::{
     error::Error,
-    types::{Actor, Change, ChangeOp, ChangeVectors, MemorySource, Origin},
+    sync::BoxFuture,
+    text::terms::TermHash,
+    types::{
+        Actor, Change, ChangeOp, ChangeVectors, EmbeddingModelId, Fingerprint, JournalEntry,
+        MemoryId, MemorySource, Origin, Scope, Status, Timestamp, Vector,
+    },
 };
 
 /// Makes a test of each case for the store that `$fresh` makes.
@@ -50,6 +61,19 @@ macro_rules! suite {
             conversations_are_walked_turn_by_turn,
             the_trees_of_two_scopes_never_meet,
         );
+        crate::store::conformance::suite!(@many_servers $fresh:
+            two_handles_see_each_others_writes,
+            concurrent_writes_of_two_handles_all_survive,
+            concurrent_changes_of_one_memory_leave_one_winner,
+            concurrent_claims_lease_a_session_once,
+            a_unique_violation_inside_a_batch_leaves_nothing,
+            a_uri_is_free_again_once_its_memory_is_deleted,
+            similarities_are_those_of_the_loaded_vectors,
+            cached_vectors_are_found_bounded_and_forgotten,
+            documents_are_replaced_by_the_first_of_two_writers,
+            uris_are_ordered_by_bytes,
+            a_batch_may_change_one_memory_many_times,
+        );
         crate::store::conformance::suite!(@usage $fresh:
             what_prompts_were_given_is_kept_until_it_is_answered,
             the_usage_log_is_bounded_by_count_and_age,
@@ -65,10 +89,16 @@ macro_rules! suite {
             crate::store::conformance::mirror(|| Box::pin($fresh()));
         }
     };
+    (@many_servers $fresh:ident: $($case:ident),* $(,)?) => {
+        $(#[tokio::test]
+        async fn $case() {
+            crate::store::conformance::many_servers::$case($fresh().await).await;
+        })*
+    };
     (@usage $fresh:ident: $($case:ident),* $(,)?) => {
         $(#[tokio::test]
         async fn $case() {
-            crate::store::usage_ledger_conformance::$case($fresh().await).await;
+            crate::store::conformance::usage_ledger::$case($fresh().await).await;
         })*
     };
     (@cases $fresh:ident: $($case:ident),* $(,)?) => {
@@ -80,10 +110,52 @@ macro_rules! suite {
 }
 pub(crate) use suite;
 
-pub(super) type SharedStore = Arc<dyn Store>;
+/// A store under test, with the folder it lives in and a way to open it a second time, as another server would.
+#[derive(Clone)]
+pub(crate) struct TestStore {
+    store: Arc<dyn Store>,
+    open: Arc<dyn Fn() -> BoxFuture<'static, Arc<dyn Store>> + Send + Sync>,
+    _folder: Arc<Option<TempDir>>,
+}
 
-use super::capture_queue_conformance::read_some_turns;
-pub(crate) use super::{capture_queue_conformance::*, uri_index_conformance::*};
+impl TestStore {
+    /// Opens a store that lives in RAM: a second handle is the same store.
+    pub(crate) fn in_ram(store: Arc<dyn Store>) -> Self {
+        let shared = Arc::clone(&store);
+        let open = move || -> BoxFuture<'static, Arc<dyn Store>> {
+            let shared = Arc::clone(&shared);
+            Box::pin(async move { shared })
+        };
+        Self { store, open: Arc::new(open), _folder: Arc::new(None) }
+    }
+
+    /// Opens a store in a temporary folder, which goes with it.
+    pub(crate) async fn in_folder<F>(open: impl Fn(PathBuf) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Arc<dyn Store>> + Send + 'static,
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_owned();
+        let open = move || -> BoxFuture<'static, Arc<dyn Store>> { Box::pin(open(path.clone())) };
+        Self { store: open().await, open: Arc::new(open), _folder: Arc::new(Some(folder)) }
+    }
+
+    /// Opens the same database again.
+    pub(crate) async fn second(&self) -> Self {
+        Self { store: (self.open)().await, ..self.clone() }
+    }
+}
+
+impl std::ops::Deref for TestStore {
+    type Target = Arc<dyn Store>;
+
+    fn deref(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+}
+
+use self::capture_queue::read_some_turns;
+pub(crate) use self::{capture_queue::*, uri_index::*};
 
 pub(super) fn scope(user: &str) -> Scope {
     Scope::new("tester", user).unwrap()
@@ -152,25 +224,25 @@ fn update(memory: &Memory) -> Change {
     Change::Update(Box::new(memory.clone()))
 }
 
-async fn list_all(store: &SharedStore, owner: &Scope) -> Vec<Memory> {
+async fn list_all(store: &TestStore, owner: &Scope) -> Vec<Memory> {
     let page = ListQuery {
         filter: MemoryFilter::default(),
         after: None,
         order: ListOrder::NewestFirst,
         limit: 10_000,
     };
-    store.list(owner, &page).await.unwrap()
+    store.memories().list(owner, &page).await.unwrap()
 }
 
 /// The places and counts of each term, whatever the segments.
 async fn postings_by_address(
-    store: &SharedStore,
+    store: &TestStore,
     owner: &Scope,
     words: &[&str],
 ) -> Vec<BTreeMap<DocAddress, [u8; FIELD_COUNT]>> {
     let terms: Vec<_> = words.iter().map(|word| TermHash::of(word)).collect();
     let mut found = vec![BTreeMap::new(); terms.len()];
-    for segment in store.postings(owner, &terms, None).await.unwrap() {
+    for segment in store.index().postings(owner, &terms, None).await.unwrap() {
         for (list, found) in segment.postings.iter().zip(&mut found) {
             for posting in list {
                 assert!(!segment.docs.is_deleted(posting.doc as usize));
@@ -183,16 +255,16 @@ async fn postings_by_address(
     found
 }
 
-pub(crate) async fn what_is_added_can_be_read_back(store: SharedStore) {
+pub(crate) async fn what_is_added_can_be_read_back(store: TestStore) {
     let owner = scope("ann");
     let (tea, talk) =
         (memory(&owner, 1, "likes 龙井茶"), turn(&owner, 2, "monday", "hello Caroline"));
     store.apply(write(&owner, 1, vec![add(&tea), add(&talk)])).await.unwrap();
     assert_eq!(
-        store.get(&owner, &[talk.id, tea.id]).await.unwrap(),
+        store.memories().get(&owner, &[talk.id, tea.id]).await.unwrap(),
         [Some(talk.clone()), Some(tea.clone())]
     );
-    assert_eq!(store.verify(&owner, &[tea.id, talk.id]).await.unwrap(), [true, true]);
+    assert_eq!(store.memories().verify(&owner, &[tea.id, talk.id]).await.unwrap(), [true, true]);
     // The stem of the name.
     let [places] = &postings_by_address(&store, &owner, &["carolin"]).await[..] else {
         panic!("one term asked")
@@ -202,11 +274,11 @@ pub(crate) async fn what_is_added_can_be_read_back(store: SharedStore) {
         (counts[IndexField::Content as usize], counts[IndexField::Speaker as usize]),
         (1, 1)
     );
-    assert_eq!(store.by_address(&owner, &[*place]).await.unwrap(), [(*place, talk)]);
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.memories().by_address(&owner, &[*place]).await.unwrap(), [(*place, talk)]);
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
-pub(crate) async fn an_id_or_a_uri_is_taken_only_once(store: SharedStore) {
+pub(crate) async fn an_id_or_a_uri_is_taken_only_once(store: TestStore) {
     let owner = scope("ann");
     let first = memory(&owner, 1, "one");
     store.apply(write(&owner, 1, vec![add(&first)])).await.unwrap();
@@ -219,7 +291,7 @@ pub(crate) async fn an_id_or_a_uri_is_taken_only_once(store: SharedStore) {
     assert_eq!(list_all(&store, &owner).await, [first]);
 }
 
-pub(crate) async fn a_change_against_an_older_version_is_refused(store: SharedStore) {
+pub(crate) async fn a_change_against_an_older_version_is_refused(store: TestStore) {
     let owner = scope("ann");
     let first = memory(&owner, 1, "one");
     let second = edited(&first, "two");
@@ -232,7 +304,7 @@ pub(crate) async fn a_change_against_an_older_version_is_refused(store: SharedSt
     assert_eq!(list_all(&store, &owner).await, [second]);
 }
 
-pub(crate) async fn what_never_changes_cannot_be_changed(store: SharedStore) {
+pub(crate) async fn what_never_changes_cannot_be_changed(store: TestStore) {
     let owner = scope("ann");
     let first = memory(&owner, 1, "one");
     store.apply(write(&owner, 1, vec![add(&first)])).await.unwrap();
@@ -246,53 +318,54 @@ pub(crate) async fn what_never_changes_cannot_be_changed(store: SharedStore) {
     }
 }
 
-pub(crate) async fn a_batch_is_applied_whole_or_not_at_all(store: SharedStore) {
+pub(crate) async fn a_batch_is_applied_whole_or_not_at_all(store: TestStore) {
     let owner = scope("ann");
     let missing = memory(&owner, 9, "x").id;
     let changes = vec![add(&memory(&owner, 1, "one")), Change::Delete(missing)];
     let answer = store.apply(write(&owner, 1, changes)).await;
     assert!(matches!(answer, Err(Error::NotFound { .. })), "{answer:?}");
     assert_eq!(list_all(&store, &owner).await, []);
-    assert_eq!(store.journal(&owner, &JournalQuery::default()).await.unwrap(), []);
+    assert_eq!(store.journal().entries(&owner, &JournalQuery::default()).await.unwrap(), []);
     assert_eq!(postings_by_address(&store, &owner, &["one"]).await, [BTreeMap::new()]);
 }
 
-pub(crate) async fn a_memory_of_another_scope_is_refused(store: SharedStore) {
+pub(crate) async fn a_memory_of_another_scope_is_refused(store: TestStore) {
     let answer =
         store.apply(write(&scope("ann"), 1, vec![add(&memory(&scope("ben"), 1, "x"))])).await;
     assert!(matches!(answer, Err(Error::Invalid { .. })), "{answer:?}");
 }
 
-pub(crate) async fn scopes_know_nothing_of_each_other(store: SharedStore) {
+pub(crate) async fn scopes_know_nothing_of_each_other(store: TestStore) {
     let (ann, ben) = (scope("ann"), scope("ben"));
     let secret = memory(&ann, 1, "secret 秘密");
     store.apply(write(&ann, 1, vec![add(&secret)])).await.unwrap();
     let erased = memory(&ann, 2, "erased");
     store.apply(write(&ann, 2, vec![add(&erased), Change::Erase(erased.id)])).await.unwrap();
-    assert_eq!(store.get(&ben, &[secret.id]).await.unwrap(), [None]);
-    assert_eq!(store.verify(&ben, &[secret.id]).await.unwrap(), [false]);
+    assert_eq!(store.memories().get(&ben, &[secret.id]).await.unwrap(), [None]);
+    assert_eq!(store.memories().verify(&ben, &[secret.id]).await.unwrap(), [false]);
     for key in [
         MemoryKey::IdPrefix("01".into()),
         MemoryKey::Uri(secret.uri.clone()),
         MemoryKey::Text(secret.fingerprint()),
     ] {
-        assert_eq!(store.find(&ann, &key, 10).await.unwrap().len(), 1, "{key:?}");
-        assert_eq!(store.find(&ben, &key, 10).await.unwrap(), [], "{key:?}");
+        assert_eq!(store.memories().find(&ann, &key, 10).await.unwrap().len(), 1, "{key:?}");
+        assert_eq!(store.memories().find(&ben, &key, 10).await.unwrap(), [], "{key:?}");
     }
     assert_eq!(list_all(&store, &ben).await, []);
     assert_eq!(postings_by_address(&store, &ben, &["secret"]).await, [BTreeMap::new()]);
-    assert_eq!(store.by_address(&ben, &[DocAddress::new(0, 0)]).await.unwrap(), []);
+    assert_eq!(store.memories().by_address(&ben, &[DocAddress::new(0, 0)]).await.unwrap(), []);
     assert_eq!(
         store
-            .journal(&ben, &JournalQuery { id: Some(secret.id), ..JournalQuery::default() })
+            .journal()
+            .entries(&ben, &JournalQuery { id: Some(secret.id), ..JournalQuery::default() })
             .await
             .unwrap(),
         []
     );
-    assert_eq!(store.as_of(&ben, time(9)).await.unwrap(), []);
-    assert_eq!(store.are_erased(&ben, &[erased.fingerprint()]).await.unwrap(), [false]);
-    assert_eq!(store.are_erased(&ann, &[erased.fingerprint()]).await.unwrap(), [true]);
-    assert_eq!(store.count(&ben).await.unwrap(), ScopeCounts::default());
+    assert_eq!(store.journal().as_of(&ben, time(9)).await.unwrap(), []);
+    assert_eq!(store.memories().are_erased(&ben, &[erased.fingerprint()]).await.unwrap(), [false]);
+    assert_eq!(store.memories().are_erased(&ann, &[erased.fingerprint()]).await.unwrap(), [true]);
+    assert_eq!(store.memories().count(&ben).await.unwrap(), ScopeCounts::default());
     for change in [
         Change::Delete(secret.id),
         Change::Erase(secret.id),
@@ -307,7 +380,7 @@ pub(crate) async fn scopes_know_nothing_of_each_other(store: SharedStore) {
     assert_eq!(list_all(&store, &ann).await, [secret]);
 }
 
-pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: SharedStore) {
+pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: TestStore) {
     let owner = scope("ann");
     let mut memories =
         [memory(&owner, 1, "one"), memory(&owner, 2, "two"), turn(&owner, 3, "monday", "three")];
@@ -317,7 +390,7 @@ pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: SharedStore
     store.apply(write(&owner, 1, memories.iter().map(add).collect())).await.unwrap();
     let list = async |filter: MemoryFilter| {
         let page = ListQuery { filter, after: None, order: ListOrder::NewestFirst, limit: 10 };
-        let found = store.list(&owner, &page).await.unwrap();
+        let found = store.memories().list(&owner, &page).await.unwrap();
         found.into_iter().map(|memory| memory.content).collect::<Vec<_>>()
     };
     let any = MemoryFilter::default;
@@ -346,11 +419,11 @@ pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: SharedStore
         order: ListOrder::NewestFirst,
         limit: 1,
     };
-    assert_eq!(store.list(&owner, &page).await.unwrap(), [memories[1].clone()]);
+    assert_eq!(store.memories().list(&owner, &page).await.unwrap(), [memories[1].clone()]);
     let page =
         ListQuery { after: Some(memories[0].id), order: ListOrder::OldestFirst, limit: 5, ..page };
-    assert_eq!(store.list(&owner, &page).await.unwrap(), memories[1..]);
-    let counts = store.count(&owner).await.unwrap();
+    assert_eq!(store.memories().list(&owner, &page).await.unwrap(), memories[1..]);
+    let counts = store.memories().count(&owner).await.unwrap();
     let expected = [
         (Kind::User, Status::Active, 1),
         (Kind::Project, Status::Archived, 1),
@@ -359,12 +432,12 @@ pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: SharedStore
     assert_eq!((counts.memories, counts.changes), (expected.to_vec(), 3));
 }
 
-pub(crate) async fn keys_find_what_they_name(store: SharedStore) {
+pub(crate) async fn keys_find_what_they_name(store: TestStore) {
     let owner = scope("ann");
     let (one, two) = (memory(&owner, 0x1a, "same"), memory(&owner, 0x1b, "same"));
     let said = turn(&owner, 0x2a, "monday", "same");
     store.apply(write(&owner, 1, vec![add(&one), add(&two), add(&said)])).await.unwrap();
-    let find = async |key: MemoryKey| store.find(&owner, &key, 10).await.unwrap();
+    let find = async |key: MemoryKey| store.memories().find(&owner, &key, 10).await.unwrap();
     assert_eq!(find(MemoryKey::IdPrefix("1".into())).await, [one.clone(), two.clone()]);
     assert_eq!(find(MemoryKey::IdPrefix("1b07".into())).await, std::slice::from_ref(&two));
     assert_eq!(find(MemoryKey::IdPrefix("xyz".into())).await, []);
@@ -374,7 +447,7 @@ pub(crate) async fn keys_find_what_they_name(store: SharedStore) {
     assert_eq!(find(MemoryKey::Text(Fingerprint::of(" same "))).await, [one, two]);
 }
 
-pub(crate) async fn the_journal_tells_before_and_after(store: SharedStore) {
+pub(crate) async fn the_journal_tells_before_and_after(store: TestStore) {
     let owner = scope("ann");
     let (one, other) = (memory(&owner, 1, "one"), memory(&owner, 2, "other"));
     let two = edited(&one, "two");
@@ -388,7 +461,8 @@ pub(crate) async fn the_journal_tells_before_and_after(store: SharedStore) {
     store.apply(run).await.unwrap();
     store.apply(write(&owner, 3, vec![Change::Delete(one.id)])).await.unwrap();
     let journal = store
-        .journal(&owner, &JournalQuery { id: Some(one.id), ..JournalQuery::default() })
+        .journal()
+        .entries(&owner, &JournalQuery { id: Some(one.id), ..JournalQuery::default() })
         .await
         .unwrap();
     let images = |entry: &JournalEntry| {
@@ -402,7 +476,7 @@ pub(crate) async fn the_journal_tells_before_and_after(store: SharedStore) {
     ];
     assert_eq!(journal.iter().map(images).collect::<Vec<_>>(), expected);
     assert_eq!((journal[1].actor, journal[1].cost, journal[1].at), (Actor::Engine, 42, time(2)));
-    let read = async |query: JournalQuery| store.journal(&owner, &query).await.unwrap();
+    let read = async |query: JournalQuery| store.journal().entries(&owner, &query).await.unwrap();
     let any = JournalQuery::default;
     let whole = read(any()).await;
     assert_eq!(whole.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [4, 3, 2, 1]);
@@ -418,20 +492,20 @@ pub(crate) async fn the_journal_tells_before_and_after(store: SharedStore) {
     );
 }
 
-pub(crate) async fn the_past_can_be_read(store: SharedStore) {
+pub(crate) async fn the_past_can_be_read(store: TestStore) {
     let owner = scope("ann");
     let (one, two) = (memory(&owner, 1, "one"), memory(&owner, 2, "two"));
     let changed = edited(&one, "one, changed");
     store.apply(write(&owner, 10, vec![add(&one)])).await.unwrap();
     store.apply(write(&owner, 20, vec![add(&two), update(&changed)])).await.unwrap();
     store.apply(write(&owner, 30, vec![Change::Delete(two.id)])).await.unwrap();
-    assert_eq!(store.as_of(&owner, time(9)).await.unwrap(), []);
-    assert_eq!(store.as_of(&owner, time(10)).await.unwrap(), std::slice::from_ref(&one));
-    assert_eq!(store.as_of(&owner, time(29)).await.unwrap(), [changed.clone(), two]);
-    assert_eq!(store.as_of(&owner, time(99)).await.unwrap(), [changed]);
+    assert_eq!(store.journal().as_of(&owner, time(9)).await.unwrap(), []);
+    assert_eq!(store.journal().as_of(&owner, time(10)).await.unwrap(), std::slice::from_ref(&one));
+    assert_eq!(store.journal().as_of(&owner, time(29)).await.unwrap(), [changed.clone(), two]);
+    assert_eq!(store.journal().as_of(&owner, time(99)).await.unwrap(), [changed]);
 }
 
-pub(crate) async fn erasing_leaves_no_text_anywhere(store: SharedStore) {
+pub(crate) async fn erasing_leaves_no_text_anywhere(store: TestStore) {
     let owner = scope("ann");
     let (one, other) = (memory(&owner, 1, "alpha beta"), memory(&owner, 2, "alpha"));
     let two = edited(&one, "gamma beta");
@@ -440,14 +514,14 @@ pub(crate) async fn erasing_leaves_no_text_anywhere(store: SharedStore) {
     let erased = applied[0].erasure.unwrap();
     assert_eq!((erased.rows, erased.journal_images, erased.tombstones), (1, 1, 2));
     assert!(erased.index_terms >= 2, "{erased:?}");
-    assert_eq!(store.get(&owner, &[one.id]).await.unwrap(), [None]);
+    assert_eq!(store.memories().get(&owner, &[one.id]).await.unwrap(), [None]);
     let [alpha, beta, gamma] =
         &postings_by_address(&store, &owner, &["alpha", "beta", "gamma"]).await[..]
     else {
         panic!()
     };
     assert_eq!((alpha.len(), beta.len(), gamma.len()), (1, 0, 0));
-    let journal = store.journal(&owner, &JournalQuery::default()).await.unwrap();
+    let journal = store.journal().entries(&owner, &JournalQuery::default()).await.unwrap();
     assert!(
         journal
             .iter()
@@ -455,31 +529,34 @@ pub(crate) async fn erasing_leaves_no_text_anywhere(store: SharedStore) {
             .all(|entry| entry.before.is_none() && entry.after.is_none())
     );
     assert_eq!(journal.len(), 4, "that something happened is still told");
-    assert_eq!(store.as_of(&owner, time(1)).await.unwrap(), [other]);
+    assert_eq!(store.journal().as_of(&owner, time(1)).await.unwrap(), [other]);
     let texts = [one.fingerprint(), two.fingerprint(), Fingerprint::of("alpha")];
-    assert_eq!(store.are_erased(&owner, &texts).await.unwrap(), [true, true, false]);
-    assert_eq!(store.tombstones(&owner).await.unwrap().len(), 2);
+    assert_eq!(store.memories().are_erased(&owner, &texts).await.unwrap(), [true, true, false]);
+    assert_eq!(store.memories().tombstones(&owner).await.unwrap().len(), 2);
     let elsewhere =
         WriteBatch { erased_texts: vec![Fingerprint::of("elsewhere")], ..write(&owner, 3, vec![]) };
     store.apply(elsewhere).await.unwrap();
-    assert_eq!(store.are_erased(&owner, &[Fingerprint::of("elsewhere")]).await.unwrap(), [true]);
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(
+        store.memories().are_erased(&owner, &[Fingerprint::of("elsewhere")]).await.unwrap(),
+        [true]
+    );
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
-pub(crate) async fn a_deleted_memory_can_be_erased_too(store: SharedStore) {
+pub(crate) async fn a_deleted_memory_can_be_erased_too(store: TestStore) {
     let owner = scope("ann");
     let one = memory(&owner, 1, "alpha");
     store.apply(write(&owner, 1, vec![add(&one), Change::Delete(one.id)])).await.unwrap();
     let applied = store.apply(write(&owner, 2, vec![Change::Erase(one.id)])).await.unwrap();
     let erased = applied[0].erasure.unwrap();
     assert_eq!((erased.rows, erased.journal_images, erased.tombstones), (0, 1, 1));
-    assert_eq!(store.as_of(&owner, time(1)).await.unwrap(), []);
+    assert_eq!(store.journal().as_of(&owner, time(1)).await.unwrap(), []);
     let missing =
         store.apply(write(&owner, 3, vec![Change::Erase(memory(&owner, 9, "x").id)])).await;
     assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
 }
 
-pub(crate) async fn a_memory_that_returns_stands_where_it_stood(store: SharedStore) {
+pub(crate) async fn a_memory_that_returns_stands_where_it_stood(store: TestStore) {
     let owner = scope("ann");
     let turns: Vec<_> = (1..=3).map(|number| turn(&owner, number, "monday", "alpha")).collect();
     store.apply(write(&owner, 1, turns.iter().map(add).collect())).await.unwrap();
@@ -490,17 +567,18 @@ pub(crate) async fn a_memory_that_returns_stands_where_it_stood(store: SharedSto
     store.apply(write(&owner, 3, vec![add(&back)])).await.unwrap();
     assert_eq!(postings_by_address(&store, &owner, &["alpha"]).await, before);
     let journal = store
-        .journal(&owner, &JournalQuery { id: Some(back.id), ..JournalQuery::default() })
+        .journal()
+        .entries(&owner, &JournalQuery { id: Some(back.id), ..JournalQuery::default() })
         .await
         .unwrap();
     assert_eq!(journal.len(), 3);
 }
 
-pub(crate) async fn concurrent_writes_all_survive(store: SharedStore) {
+pub(crate) async fn concurrent_writes_all_survive(store: TestStore) {
     let owner = scope("ann");
     let writes: Vec<_> = (0..100u8)
         .map(|number| {
-            let (store, owner) = (Arc::clone(&store), owner.clone());
+            let (store, owner) = (store.clone(), owner.clone());
             tokio::spawn(async move {
                 store
                     .apply(write(&owner, 1, vec![add(&turn(&owner, number, "monday", "alpha"))]))
@@ -515,7 +593,7 @@ pub(crate) async fn concurrent_writes_all_survive(store: SharedStore) {
     seqs.sort_unstable();
     assert_eq!(seqs, (1..=100).collect::<Vec<u64>>());
     assert_eq!(postings_by_address(&store, &owner, &["alpha"]).await[0].len(), 100);
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 fn model(name: &str) -> EmbeddingModelId {
@@ -545,19 +623,19 @@ fn with_vectors(write: WriteBatch, model: &EmbeddingModelId) -> WriteBatch {
 
 /// The vectors of a model that a store returns, by the texts of their memories; none where a text has no vector.
 async fn vectors(
-    store: &SharedStore,
+    store: &TestStore,
     owner: &Scope,
     model: &EmbeddingModelId,
 ) -> Vec<(String, Option<Vec<u8>>)> {
     let mut found = BTreeMap::new();
-    for segment in store.postings(owner, &[], Some(model)).await.unwrap() {
+    for segment in store.index().postings(owner, &[], Some(model)).await.unwrap() {
         for doc in (0..segment.docs.len()).filter(|doc| !segment.docs.is_deleted(*doc)) {
             let slot = segment.vectors.as_ref().and_then(|slots| slots.get(doc));
             found.insert(segment.docs.address(doc), slot.map(|(_, values)| values.to_vec()));
         }
     }
     let places: Vec<_> = found.keys().copied().collect();
-    let memories = store.by_address(owner, &places).await.unwrap();
+    let memories = store.memories().by_address(owner, &places).await.unwrap();
     memories.into_iter().map(|(place, memory)| (memory.content, found[&place].clone())).collect()
 }
 
@@ -568,25 +646,25 @@ fn expected_vectors(texts: &[&str]) -> Vec<(String, Option<Vec<u8>>)> {
 }
 
 /// Makes the vectors that are still to be made, as the engine does.
-async fn backfill_embeddings(store: &SharedStore, model: &EmbeddingModelId) {
+async fn backfill_embeddings(store: &TestStore, model: &EmbeddingModelId) {
     loop {
-        let waiting = store.missing_embeddings(None).await.unwrap();
+        let waiting = store.vectors().missing(None).await.unwrap();
         let Some(first) = waiting.first() else { return };
         let made = waiting.iter().map(|memory| NewEmbedding {
             id: memory.id,
             version: memory.version,
             vector: vector(&memory.content),
         });
-        store.put_embeddings(&first.scope, model, made.collect()).await.unwrap();
+        store.vectors().put(&first.scope, model, made.collect()).await.unwrap();
     }
 }
 
-pub(crate) async fn vectors_are_kept_with_their_texts(store: SharedStore) {
+pub(crate) async fn vectors_are_kept_with_their_texts(store: TestStore) {
     let (owner, model) = (scope("ann"), model("one"));
-    assert_eq!(store.embedding_model().await.unwrap(), None);
+    assert_eq!(store.vectors().model().await.unwrap(), None);
     let (tea, talk) = (memory(&owner, 1, "likes 龙井茶"), turn(&owner, 2, "monday", "hello"));
     store.apply(with_vectors(write(&owner, 1, vec![add(&tea), add(&talk)]), &model)).await.unwrap();
-    assert_eq!(store.embedding_model().await.unwrap(), Some(model.clone()));
+    assert_eq!(store.vectors().model().await.unwrap(), Some(model.clone()));
     assert_eq!(vectors(&store, &owner, &model).await, expected_vectors(&["likes 龙井茶", "hello"]));
     let coffee = edited(&tea, "likes coffee");
     store.apply(with_vectors(write(&owner, 2, vec![update(&coffee)]), &model)).await.unwrap();
@@ -602,7 +680,7 @@ pub(crate) async fn vectors_are_kept_with_their_texts(store: SharedStore) {
     );
 }
 
-pub(crate) async fn vectors_of_two_models_never_mix(store: SharedStore) {
+pub(crate) async fn vectors_of_two_models_never_mix(store: TestStore) {
     let (owner, one, two) = (scope("ann"), model("one"), model("two"));
     store
         .apply(with_vectors(write(&owner, 1, vec![add(&memory(&owner, 1, "alpha"))]), &one))
@@ -613,7 +691,7 @@ pub(crate) async fn vectors_of_two_models_never_mix(store: SharedStore) {
         .await
         .unwrap();
     assert_eq!(
-        store.embedding_model().await.unwrap(),
+        store.vectors().model().await.unwrap(),
         Some(one.clone()),
         "a write does not change the model in use"
     );
@@ -621,18 +699,18 @@ pub(crate) async fn vectors_of_two_models_never_mix(store: SharedStore) {
         vectors(&store, &owner, model).await.into_iter().filter(|(_, slot)| slot.is_some()).count()
     };
     assert_eq!((of(&one).await, of(&two).await), (1, 0));
-    store.set_embedding_model(&two).await.unwrap();
+    store.vectors().set_model(&two).await.unwrap();
     assert_eq!((of(&one).await, of(&two).await), (0, 0), "what another model made is not returned");
     backfill_embeddings(&store, &two).await;
     assert_eq!(vectors(&store, &owner, &two).await, expected_vectors(&["alpha", "beta"]));
-    let wrong = store.set_embedding_model(&EmbeddingModelId { dimensions: 5, ..two }).await;
+    let wrong = store.vectors().set_model(&EmbeddingModelId { dimensions: 5, ..two }).await;
     assert!(
-        wrong.is_err() || store.missing_embeddings(None).await.unwrap().len() == 2,
+        wrong.is_err() || store.vectors().missing(None).await.unwrap().len() == 2,
         "another size is another model"
     );
 }
 
-pub(crate) async fn what_has_no_vector_yet_gets_one(store: SharedStore) {
+pub(crate) async fn what_has_no_vector_yet_gets_one(store: TestStore) {
     let (owner, model) = (scope("ann"), model("one"));
     let texts: Vec<String> = (0..150).map(|number| format!("text {number}")).collect();
     let turns: Vec<_> = texts
@@ -642,7 +720,7 @@ pub(crate) async fn what_has_no_vector_yet_gets_one(store: SharedStore) {
         .collect();
     store.apply(write(&owner, 1, turns[..100].iter().map(add).collect())).await.unwrap();
     assert_eq!(
-        store.missing_embeddings(None).await.unwrap(),
+        store.vectors().missing(None).await.unwrap(),
         [],
         "without a model there is nothing to do"
     );
@@ -652,21 +730,21 @@ pub(crate) async fn what_has_no_vector_yet_gets_one(store: SharedStore) {
         .unwrap();
     store.apply(write(&owner, 3, vec![Change::Delete(turns[7].id)])).await.unwrap();
     assert_eq!(
-        store.missing_embeddings(Some(&scope("ben"))).await.unwrap(),
+        store.vectors().missing(Some(&scope("ben"))).await.unwrap(),
         [],
         "nobody else waits"
     );
-    assert_eq!(store.missing_embeddings(Some(&owner)).await.unwrap().len(), 99);
+    assert_eq!(store.vectors().missing(Some(&owner)).await.unwrap().len(), 99);
     let stale = NewEmbedding { id: turns[0].id, version: 9, vector: vector("another text") };
-    store.put_embeddings(&owner, &model, vec![stale]).await.unwrap();
+    store.vectors().put(&owner, &model, vec![stale]).await.unwrap();
     backfill_embeddings(&store, &model).await;
     let left: Vec<&str> =
         texts.iter().filter(|text| *text != "text 7").map(String::as_str).collect();
     assert_eq!(vectors(&store, &owner, &model).await, expected_vectors(&left));
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
-pub(crate) async fn an_erased_memory_leaves_no_vector(store: SharedStore) {
+pub(crate) async fn an_erased_memory_leaves_no_vector(store: TestStore) {
     let (owner, model) = (scope("ann"), model("one"));
     let turns: Vec<_> =
         (0..100).map(|number| turn(&owner, number, "monday", &format!("text {number}"))).collect();
@@ -677,7 +755,7 @@ pub(crate) async fn an_erased_memory_leaves_no_vector(store: SharedStore) {
     let applied = store.apply(write(&owner, 2, vec![Change::Erase(turns[70].id)])).await.unwrap();
     assert_eq!(applied[0].erasure.unwrap().vectors, 1);
     assert_eq!(vectors(&store, &owner, &model).await.len(), 99);
-    for segment in store.postings(&owner, &[], Some(&model)).await.unwrap() {
+    for segment in store.index().postings(&owner, &[], Some(&model)).await.unwrap() {
         let gone = (0..segment.docs.len()).filter(|doc| segment.docs.is_deleted(*doc));
         assert!(gone.into_iter().all(|doc| segment.vectors.as_ref().unwrap().get(doc).is_none()));
     }
@@ -690,57 +768,53 @@ fn new_token_vectors(memory: &Memory) -> NewTokenVectors {
 }
 
 /// Has a model read all that it has not read yet, as the engine does.
-async fn backfill_token_vectors(store: &SharedStore, model: &EmbeddingModelId) {
-    for owner in store.scopes().await.unwrap() {
+async fn backfill_token_vectors(store: &TestStore, model: &EmbeddingModelId) {
+    for owner in store.admin().scopes().await.unwrap() {
         let mut after = None;
         loop {
-            let waiting = store.missing_token_vectors(&owner, model, after, 3).await.unwrap();
+            let waiting = store.token_vectors().missing(&owner, model, after, 3).await.unwrap();
             let Some(last) = waiting.last() else { break };
             after = Some(last.id);
             let made = waiting.iter().map(new_token_vectors).collect();
-            store.put_token_vectors(&owner, model, made).await.unwrap();
+            store.token_vectors().put(&owner, model, made).await.unwrap();
         }
     }
 }
 
 /// What a store keeps of the texts of a scope, by their memories.
 async fn stored_token_vectors(
-    store: &SharedStore,
+    store: &TestStore,
     owner: &Scope,
     model: &EmbeddingModelId,
 ) -> Vec<(Memory, Option<Vec<u8>>)> {
-    let segments = store.postings(owner, &[], None).await.unwrap();
+    let segments = store.index().postings(owner, &[], None).await.unwrap();
     let mut places: Vec<DocAddress> = Vec::new();
     for segment in &segments {
         let living = (0..segment.docs.len()).filter(|doc| !segment.docs.is_deleted(*doc));
         places.extend(living.map(|doc| segment.docs.address(doc)));
     }
     places.sort_unstable();
-    let kept = store.token_vectors(owner, model, &places).await.unwrap();
-    let memories = store.by_address(owner, &places).await.unwrap();
+    let kept = store.token_vectors().get(owner, model, &places).await.unwrap();
+    let memories = store.memories().by_address(owner, &places).await.unwrap();
     memories.into_iter().map(|(_, memory)| memory).zip(kept).collect()
 }
 
 /// What [`words`] returns when the model has read everything.
-async fn assert_token_vectors_complete(
-    store: &SharedStore,
-    owner: &Scope,
-    model: &EmbeddingModelId,
-) {
+async fn assert_token_vectors_complete(store: &TestStore, owner: &Scope, model: &EmbeddingModelId) {
     for (memory, kept) in stored_token_vectors(store, owner, model).await {
         assert_eq!(kept, Some(new_token_vectors(&memory).token_vectors), "{}", memory.content);
     }
 }
 
-pub(crate) async fn words_are_kept_until_their_text_changes(store: SharedStore) {
+pub(crate) async fn words_are_kept_until_their_text_changes(store: TestStore) {
     let (owner, model) = (scope("ann"), model("words"));
     let texts = ["likes 龙井茶", "hello", "third", "fourth", "fifth"];
     let turns = (1..).zip(texts).map(|(number, text)| turn(&owner, number, "monday", text));
     let turns: Vec<_> = turns.collect();
     store.apply(write(&owner, 1, turns.iter().map(add).collect())).await.unwrap();
-    assert_eq!(store.token_vector_counts(&model).await.unwrap(), (0, 5));
+    assert_eq!(store.token_vectors().counts(&model).await.unwrap(), (0, 5));
     backfill_token_vectors(&store, &model).await;
-    assert_eq!(store.token_vector_counts(&model).await.unwrap(), (5, 0));
+    assert_eq!(store.token_vectors().counts(&model).await.unwrap(), (5, 0));
     assert_token_vectors_complete(&store, &owner, &model).await;
     let kept =
         async |number: usize| stored_token_vectors(&store, &owner, &model).await[number].1.clone();
@@ -751,48 +825,48 @@ pub(crate) async fn words_are_kept_until_their_text_changes(store: SharedStore) 
     store.apply(write(&owner, 3, vec![update(&other)])).await.unwrap();
     assert_eq!(kept(0).await, None, "old words say nothing of a new text");
     let stale = new_token_vectors(&heavier);
-    store.put_token_vectors(&owner, &model, vec![stale]).await.unwrap();
+    store.token_vectors().put(&owner, &model, vec![stale]).await.unwrap();
     assert_eq!(kept(0).await, None, "what was made of an older version comes too late");
     store.apply(write(&owner, 4, vec![Change::Delete(turns[1].id)])).await.unwrap();
     let back = Memory { version: 2, content: "another text".into(), ..turns[1].clone() };
     store.apply(write(&owner, 5, vec![add(&back)])).await.unwrap();
     assert_eq!(kept(1).await, None, "what returns is read again");
-    assert_eq!(store.token_vector_counts(&model).await.unwrap(), (3, 2));
+    assert_eq!(store.token_vectors().counts(&model).await.unwrap(), (3, 2));
     backfill_token_vectors(&store, &model).await;
     assert_token_vectors_complete(&store, &owner, &model).await;
     let nobody =
-        store.token_vectors(&scope("ben"), &model, &[DocAddress::new(1, 0)]).await.unwrap();
+        store.token_vectors().get(&scope("ben"), &model, &[DocAddress::new(1, 0)]).await.unwrap();
     assert_eq!(nobody, [None], "places of another scope are not read");
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
-pub(crate) async fn words_of_two_models_never_mix(store: SharedStore) {
+pub(crate) async fn words_of_two_models_never_mix(store: TestStore) {
     let (owner, one, two) = (scope("ann"), model("one"), model("two"));
     let memories = [memory(&owner, 1, "alpha"), memory(&owner, 2, "beta")];
     store.apply(write(&owner, 1, memories.iter().map(add).collect())).await.unwrap();
     backfill_token_vectors(&store, &one).await;
-    assert_eq!(store.token_vector_counts(&two).await.unwrap(), (0, 2));
+    assert_eq!(store.token_vectors().counts(&two).await.unwrap(), (0, 2));
     assert!(
         stored_token_vectors(&store, &owner, &two).await.iter().all(|(_, kept)| kept.is_none())
     );
-    store.put_token_vectors(&owner, &two, vec![new_token_vectors(&memories[0])]).await.unwrap();
-    assert_eq!(store.token_vector_counts(&two).await.unwrap(), (1, 1));
+    store.token_vectors().put(&owner, &two, vec![new_token_vectors(&memories[0])]).await.unwrap();
+    assert_eq!(store.token_vectors().counts(&two).await.unwrap(), (1, 1));
     assert_eq!(
-        store.token_vector_counts(&one).await.unwrap(),
+        store.token_vectors().counts(&one).await.unwrap(),
         (0, 2),
         "there is room for one model"
     );
     assert_eq!(
-        store.missing_token_vectors(&owner, &two, None, 9).await.unwrap(),
+        store.token_vectors().missing(&owner, &two, None, 9).await.unwrap(),
         [memories[1].clone()]
     );
     assert_eq!(
-        store.missing_token_vectors(&owner, &two, Some(memories[1].id), 9).await.unwrap(),
+        store.token_vectors().missing(&owner, &two, Some(memories[1].id), 9).await.unwrap(),
         []
     );
 }
 
-pub(crate) async fn an_erased_memory_leaves_no_words(store: SharedStore) {
+pub(crate) async fn an_erased_memory_leaves_no_words(store: TestStore) {
     let (owner, model) = (scope("ann"), model("words"));
     let memories = [memory(&owner, 1, "alpha"), memory(&owner, 2, "beta")];
     store.apply(write(&owner, 1, memories.iter().map(add).collect())).await.unwrap();
@@ -800,10 +874,10 @@ pub(crate) async fn an_erased_memory_leaves_no_words(store: SharedStore) {
     let applied = store.apply(write(&owner, 2, vec![Change::Erase(memories[0].id)])).await.unwrap();
     assert_eq!(applied[0].erasure.unwrap().vectors, 1);
     assert_eq!(
-        store.token_vectors(&owner, &model, &[DocAddress::new(0, 0)]).await.unwrap(),
+        store.token_vectors().get(&owner, &model, &[DocAddress::new(0, 0)]).await.unwrap(),
         [None]
     );
-    assert_eq!(store.token_vector_counts(&model).await.unwrap(), (1, 0));
+    assert_eq!(store.token_vectors().counts(&model).await.unwrap(), (1, 0));
 }
 
 /// A step of the random comparison: on which scope, with which memory, what.
@@ -829,7 +903,7 @@ const TEXTS: [&str; 6] =
     ["alpha", "beta gamma", "早报 设备", "alpha alpha delta", "", "C盘 API配置"];
 
 /// Applies random changes to a store and to the RAM store and compares all that can be read.
-pub(crate) fn mirror(fresh: impl Fn() -> std::pin::Pin<Box<dyn Future<Output = SharedStore>>>) {
+pub(crate) fn mirror(fresh: impl Fn() -> std::pin::Pin<Box<dyn Future<Output = TestStore>>>) {
     let step = prop_oneof![
         4 => (0..TEXTS.len(), proptest::option::of(0..3u8)).prop_map(|(text, session)| MirrorStep::Add { text, session }),
         3 => (0..TEXTS.len()).prop_map(|text| MirrorStep::Update { text }),
@@ -855,8 +929,9 @@ pub(crate) fn mirror(fresh: impl Fn() -> std::pin::Pin<Box<dyn Future<Output = S
     }
 }
 
-async fn compare(fresh: impl Future<Output = SharedStore>, steps: &[(u8, u8, MirrorStep)]) {
-    let (store, ram): (SharedStore, SharedStore) = (fresh.await, Arc::new(RamStore::default()));
+async fn compare(fresh: impl Future<Output = TestStore>, steps: &[(u8, u8, MirrorStep)]) {
+    let (store, ram): (TestStore, TestStore) =
+        (fresh.await, TestStore::in_ram(Arc::new(RamStore::default())));
     let owners = [scope("ann"), scope("ben")];
     for (second, (owner, number, step)) in steps.iter().enumerate() {
         let owner = &owners[usize::from(*owner)];
@@ -876,12 +951,12 @@ async fn compare(fresh: impl Future<Output = SharedStore>, steps: &[(u8, u8, Mir
             read_some_turns(&ram, owner, second as i64).await;
         }
         assert_eq!(
-            store.pending(Some(owner)).await.unwrap(),
-            ram.pending(Some(owner)).await.unwrap()
+            store.queue().pending(Some(owner)).await.unwrap(),
+            ram.queue().pending(Some(owner)).await.unwrap()
         );
         assert_eq!(
-            store.token_vector_counts(&model("words")).await.unwrap(),
-            ram.token_vector_counts(&model("words")).await.unwrap()
+            store.token_vectors().counts(&model("words")).await.unwrap(),
+            ram.token_vectors().counts(&model("words")).await.unwrap()
         );
     }
     for owner in &owners {
@@ -896,7 +971,7 @@ async fn compare(fresh: impl Future<Output = SharedStore>, steps: &[(u8, u8, Mir
     for owner in &owners {
         assert_same(&store, &ram, owner, steps.len() as i64).await;
     }
-    store.close().await;
+    store.admin().close().await;
 }
 
 /// What was applied, without the number of vectors removed: a store may have put off making some.
@@ -909,14 +984,14 @@ fn comparable(applied: &Result<Vec<AppliedChange>>) -> Option<Vec<AppliedChange>
 }
 
 async fn changes(
-    model: &SharedStore,
+    model: &TestStore,
     owner: &Scope,
     number: u8,
     step: &MirrorStep,
     second: u8,
 ) -> Vec<Change> {
     let id = memory(owner, number, "").id;
-    let stored = model.get(owner, &[id]).await.unwrap().remove(0);
+    let stored = model.memories().get(owner, &[id]).await.unwrap().remove(0);
     let stored = stored.unwrap_or_else(|| memory(owner, number, "never stored"));
     match step {
         MirrorStep::Add { text, session: None } => vec![add(&memory(owner, number, TEXTS[*text]))],
@@ -941,7 +1016,7 @@ async fn changes(
     }
 }
 
-async fn assert_same(store: &SharedStore, model: &SharedStore, owner: &Scope, seconds: i64) {
+async fn assert_same(store: &TestStore, model: &TestStore, owner: &Scope, seconds: i64) {
     assert_eq!(list_all(store, owner).await, list_all(model, owner).await);
     let words = ["alpha", "beta", "gamma", "delta", "早报", "设备", "c盘", "nothing"];
     assert_eq!(
@@ -950,27 +1025,33 @@ async fn assert_same(store: &SharedStore, model: &SharedStore, owner: &Scope, se
     );
     let journal = JournalQuery::default();
     assert_eq!(
-        store.journal(owner, &journal).await.unwrap(),
-        model.journal(owner, &journal).await.unwrap()
+        store.journal().entries(owner, &journal).await.unwrap(),
+        model.journal().entries(owner, &journal).await.unwrap()
     );
     for second in [0, seconds / 2, seconds] {
         let at = time(second);
-        assert_eq!(store.as_of(owner, at).await.unwrap(), model.as_of(owner, at).await.unwrap());
+        assert_eq!(
+            store.journal().as_of(owner, at).await.unwrap(),
+            model.journal().as_of(owner, at).await.unwrap()
+        );
     }
-    assert_eq!(store.count(owner).await.unwrap(), model.count(owner).await.unwrap());
+    assert_eq!(
+        store.memories().count(owner).await.unwrap(),
+        model.memories().count(owner).await.unwrap()
+    );
     let texts: Vec<_> = TEXTS.iter().map(|text| Fingerprint::of(text)).collect();
     assert_eq!(
-        store.are_erased(owner, &texts).await.unwrap(),
-        model.are_erased(owner, &texts).await.unwrap()
+        store.memories().are_erased(owner, &texts).await.unwrap(),
+        model.memories().are_erased(owner, &texts).await.unwrap()
     );
-    assert_eq!(store.check(owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(owner).await.unwrap(), Vec::<String>::new());
     let one = self::model("one");
     assert_eq!(vectors(store, owner, &one).await, vectors(model, owner, &one).await);
     let held = list_all(store, owner).await;
-    assert_eq!(store.reindex(owner).await.unwrap(), held.len());
+    assert_eq!(store.index().reindex(owner).await.unwrap(), held.len());
     assert_eq!(
         postings_by_address(store, owner, &words).await,
         postings_by_address(model, owner, &words).await
     );
-    assert_eq!(store.check(owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(owner).await.unwrap(), Vec::<String>::new());
 }

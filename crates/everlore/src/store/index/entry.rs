@@ -10,10 +10,11 @@ use crate::{
     types::{Memory, MemoryId, Slot},
 };
 
-use super::{
-    DocAddress, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors,
-    segment::{DocRecord, Docs, RECORD_BYTES, vector_bytes},
+use super::segment::{
+    DocRecord, Docs, FIELD_COUNT, IndexField, Posting, RECORD_BYTES, Segment, SegmentVectors,
+    vector_bytes,
 };
+use crate::store::DocAddress;
 
 /// How often a memory has a term, by field.
 pub(crate) type FieldCounts = [u8; FIELD_COUNT];

@@ -17,19 +17,19 @@ const CACHE_BATCH: usize = 64;
 
 /// Where vectors are kept, and how many.
 #[derive(Clone, Copy)]
-pub(super) struct VectorCacheHandle<'a> {
-    pub(super) cache: &'a dyn VectorCache,
-    pub(super) max_vectors: usize,
+pub(crate) struct VectorCacheHandle<'a> {
+    pub(crate) cache: &'a dyn VectorCache,
+    pub(crate) max_vectors: usize,
 }
 
 /// A model, asked for one scope.
-pub(super) struct CachedEmbedder<'a> {
-    pub(super) embedder: &'a dyn Embedder,
-    pub(super) vector_cache: Option<VectorCacheHandle<'a>>,
-    pub(super) scope: &'a Scope,
+pub(crate) struct CachedEmbedder<'a> {
+    pub(crate) embedder: &'a dyn Embedder,
+    pub(crate) vector_cache: Option<VectorCacheHandle<'a>>,
+    pub(crate) scope: &'a Scope,
     /// Where questions are embedded, and not memories: whether the model answers.
-    pub(super) breaker: Option<&'a CircuitBreaker>,
-    pub(super) now: Timestamp,
+    pub(crate) breaker: Option<&'a CircuitBreaker>,
+    pub(crate) now: Timestamp,
 }
 
 #[async_trait]

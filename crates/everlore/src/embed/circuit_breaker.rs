@@ -1,11 +1,11 @@
 //! A server that does not answer is left alone for a while, longer with every failure, so that nobody waits for it each time.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use crate::types::Timestamp;
+use crate::{sync::lock, types::Timestamp};
 
 /// The first pause: enough to spare the next few questions of an agent at work.
 const FIRST_PAUSE_SECONDS: i64 = 1;
@@ -26,7 +26,7 @@ pub struct OpenCircuit {
 
 /// Remembers failures, for the life of a process.
 #[derive(Debug, Default)]
-pub(super) struct CircuitBreaker {
+pub(crate) struct CircuitBreaker {
     /// Failures in a row after which it is asked as before.
     tolerated: u32,
     state: Mutex<CircuitState>,
@@ -40,7 +40,7 @@ struct CircuitState {
 }
 
 /// The permission to ask once. If it is dropped without an answer, that is a failure.
-pub(super) struct CircuitAttempt<'a> {
+pub(crate) struct CircuitAttempt<'a> {
     breaker: &'a CircuitBreaker,
     at: Timestamp,
     error: Option<String>,
@@ -48,12 +48,12 @@ pub(super) struct CircuitAttempt<'a> {
 
 impl CircuitBreaker {
     /// One that lets so many failures pass.
-    pub(super) fn with_tolerance(tolerated: u32) -> Self {
+    pub(crate) fn with_tolerance(tolerated: u32) -> Self {
         Self { tolerated, ..Self::default() }
     }
 
     /// Lets the server be asked: always while it answers, after a pause by one caller at a time.
-    pub(super) fn attempt(&self, at: Timestamp) -> Result<CircuitAttempt<'_>, OpenCircuit> {
+    pub(crate) fn attempt(&self, at: Timestamp) -> Result<CircuitAttempt<'_>, OpenCircuit> {
         let mut state = self.state();
         if let Some(paused) = &state.open {
             if at < paused.until || state.is_probing {
@@ -66,24 +66,24 @@ impl CircuitBreaker {
     }
 
     /// Whether it is left alone at this moment.
-    pub(super) fn open_circuit(&self, at: Timestamp) -> Option<OpenCircuit> {
+    pub(crate) fn open_circuit(&self, at: Timestamp) -> Option<OpenCircuit> {
         self.state().open.clone().filter(|paused| at < paused.until)
     }
 
     fn state(&self) -> MutexGuard<'_, CircuitState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
 impl CircuitAttempt<'_> {
     /// It answered: everybody may ask again.
-    pub(super) fn succeeded(mut self) {
+    pub(crate) fn succeeded(mut self) {
         self.error = None;
         *self.breaker.state() = CircuitState::default();
     }
 
     /// It failed with this.
-    pub(super) fn failed(mut self, why: &(impl ToString + ?Sized)) {
+    pub(crate) fn failed(mut self, why: &(impl ToString + ?Sized)) {
         self.error = Some(why.to_string());
     }
 }

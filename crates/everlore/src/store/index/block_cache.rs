@@ -3,17 +3,19 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
-use crate::store::segment::PackedDocs;
+use crate::sync::lock;
+
+use super::segment::PackedDocs;
 
 /// The most bytes kept: the whole of a scope of three hundred thousand memories, or the active ones of a busy server.
-pub(super) const MAX_BYTES: usize = 96 * 1024 * 1024;
+pub(crate) const MAX_BYTES: usize = 96 * 1024 * 1024;
 
 /// Blocks of one file.
 #[derive(Default)]
-pub(super) struct BlockCache(Mutex<BlockLru>);
+pub(crate) struct BlockCache(Mutex<BlockLru>);
 
 #[derive(Default)]
 struct BlockLru {
@@ -30,14 +32,14 @@ struct LruEntry {
 
 /// What is kept of a block.
 #[derive(Clone)]
-pub(super) struct CachedBlock {
-    pub(super) docs: Arc<PackedDocs>,
-    pub(super) vectors: CachedVectors,
+pub(crate) struct CachedBlock {
+    pub(crate) docs: Arc<PackedDocs>,
+    pub(crate) vectors: CachedVectors,
 }
 
 /// What is kept of a block's vectors.
 #[derive(Clone)]
-pub(super) enum CachedVectors {
+pub(crate) enum CachedVectors {
     /// Nobody asked for them, or there are none.
     NotRequested,
     /// One question did, and compared them where they are.
@@ -47,7 +49,7 @@ pub(super) enum CachedVectors {
 
 impl BlockCache {
     /// A block that was put in before.
-    pub(super) fn get(&self, block: i64) -> Option<CachedBlock> {
+    pub(crate) fn get(&self, block: i64) -> Option<CachedBlock> {
         let mut kept = self.lock();
         kept.clock += 1;
         let now = kept.clock;
@@ -57,7 +59,7 @@ impl BlockCache {
     }
 
     /// Keeps a block, and lets go of those that were not used for longest.
-    pub(super) fn put(&self, block: i64, cached: CachedBlock) {
+    pub(crate) fn put(&self, block: i64, cached: CachedBlock) {
         let mut kept = self.lock();
         kept.clock += 1;
         let at = kept.clock;
@@ -78,18 +80,18 @@ impl BlockCache {
     }
 
     /// Forgets everything, after something was erased.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         *self.lock() = BlockLru::default();
     }
 
     fn lock(&self) -> MutexGuard<'_, BlockLru> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
 impl CachedBlock {
     /// Whether the vectors are here.
-    pub(super) fn has_vectors(&self) -> bool {
+    pub(crate) fn has_vectors(&self) -> bool {
         matches!(self.vectors, CachedVectors::Loaded(_))
     }
 

@@ -1,25 +1,29 @@
 //! Sealed runs of index entries: documents in pages, postings in parts split by term, both small enough for a database
 //! page. Pure bytes in, bytes out; any database can keep them.
 
+use std::collections::HashMap;
+
 use crate::text::terms::TermHash;
 
 use super::{
-    DocAddress, Posting,
-    index_entry::{FieldCounts, IndexEntry, push_counts, take_counts},
-    segment::{Docs, RECORD_BYTES},
+    entry::{FieldCounts, IndexEntry, push_counts, take_counts},
+    segment::{Docs, Posting, RECORD_BYTES},
 };
+use crate::store::DocAddress;
 
-/// Records in a page: as many as fit a 4 KiB database page beside its headers.
-pub(crate) const PAGE_DOCS: usize = 138;
-
-/// The size aimed at for a part: two fit a 4 KiB database page, so that a term costs one page and little is searched.
-const PART_BYTES: usize = 1_900;
+/// Row sizes that suit a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BlockLayout {
+    /// Records in a page row.
+    pub(crate) page_docs: usize,
+    /// Size aimed at for a part of postings, in bytes.
+    pub(crate) part_bytes: usize,
+    /// Vectors in a row: reading one vector a row costs more than comparing it.
+    pub(crate) vectors_per_row: usize,
+}
 
 /// The most bits of a term's hash that choose its part: 2^16 parts are 200 MB of postings in one block.
 const MAX_PART_BITS: u32 = 16;
-
-/// Vectors in a row of the database: reading one vector a row costs more than comparing it.
-pub(crate) const VECTORS_PER_ROW: usize = 64;
 
 /// The scale of a vector that is still to be made.
 const MISSING_SCALE: f32 = f32::NAN;
@@ -49,7 +53,7 @@ struct PostingRow {
 
 impl IndexBlock {
     /// Seals entries, with the vectors of the model of this number.
-    pub(crate) fn seal(entries: &[IndexEntry], model: u32) -> Self {
+    pub(crate) fn seal(entries: &[IndexEntry], model: u32, layout: &BlockLayout) -> Self {
         let mut order: Vec<&IndexEntry> = entries.iter().collect();
         order.sort_by_key(|entry| entry.record.address);
         let mut packed = Vec::with_capacity(order.len() * RECORD_BYTES);
@@ -66,12 +70,12 @@ impl IndexBlock {
             Some((number, slot)) if *number == model => Some(slot.clone()),
             _ => None,
         };
-        let block = Self::from_rows(Docs::from_packed(packed), rows);
+        let block = Self::from_rows(Docs::from_packed(packed), rows, layout);
         block.with_vectors(model, order.iter().map(made).collect())
     }
 
     /// Merges blocks into one, with the vectors of the model of this number, and leaves out the memories that are gone.
-    pub(crate) fn merge(blocks: &[Self], model: u32) -> Self {
+    pub(crate) fn merge(blocks: &[Self], model: u32, layout: &BlockLayout) -> Self {
         let mut order: Vec<(DocAddress, usize, usize)> = Vec::new();
         for (source, block) in blocks.iter().enumerate() {
             let living = (0..block.docs.len()).filter(|&doc| !block.docs.is_deleted(doc));
@@ -99,7 +103,7 @@ impl IndexBlock {
             let block: &Self = &blocks[source];
             (block.model == model).then(|| block.vector(doc)).flatten().map(<[u8]>::to_vec)
         };
-        let merged = Self::from_rows(Docs::from_packed(packed), rows);
+        let merged = Self::from_rows(Docs::from_packed(packed), rows, layout);
         merged.with_vectors(model, order.iter().map(made).collect())
     }
 
@@ -136,15 +140,46 @@ impl IndexBlock {
         slot.first_chunk().filter(|scale| !f32::from_le_bytes(**scale).is_nan()).map(|_| slot)
     }
 
+    /// Returns the vector of a document if the model with this number made it.
+    fn vector_of(&self, doc: usize, model: u32) -> Option<&[u8]> {
+        if self.model == model { self.vector(doc) } else { None }
+    }
+
+    /// Returns the addresses of live documents without a vector of a model.
+    pub(crate) fn addresses_without_vector(&self, model: u32) -> Vec<DocAddress> {
+        let lacks =
+            |&doc: &usize| !self.docs.is_deleted(doc) && self.vector_of(doc, model).is_none();
+        (0..self.docs.len()).filter(lacks).map(|doc| self.docs.address(doc)).collect()
+    }
+
+    /// Returns the block with new vectors of a model and without deleted documents; `None` if it gains none of them.
+    pub(crate) fn with_new_vectors(
+        self,
+        model: u32,
+        vectors: &HashMap<DocAddress, Vec<u8>>,
+        layout: &BlockLayout,
+    ) -> Option<Self> {
+        let gains = self.addresses_without_vector(model);
+        if !gains.iter().any(|address| vectors.contains_key(address)) {
+            return None;
+        }
+        let vector = |doc: usize| match self.vector_of(doc, model) {
+            Some(vector) => Some(vector.to_vec()),
+            None => vectors.get(&self.docs.address(doc)).cloned(),
+        };
+        let made = (0..self.docs.len()).map(vector).collect();
+        Some(Self::merge(&[self.with_vectors(model, made)], model, layout))
+    }
+
     /// The slots of vectors in rows of the database.
-    pub(crate) fn vector_rows(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn vector_rows(&self, layout: &BlockLayout) -> impl Iterator<Item = &[u8]> {
         let size = self.vectors.len() / self.docs.len().max(1);
-        self.vectors.chunks((size * VECTORS_PER_ROW).max(1))
+        self.vectors.chunks((size * layout.vectors_per_row).max(1))
     }
 
     /// The records cut into pages.
-    pub(crate) fn pages(&self) -> impl Iterator<Item = &[u8]> {
-        self.docs.packed().chunks(PAGE_DOCS * RECORD_BYTES)
+    pub(crate) fn pages(&self, layout: &BlockLayout) -> impl Iterator<Item = &[u8]> {
+        self.docs.packed().chunks(layout.page_docs * RECORD_BYTES)
     }
 
     /// The entries of the memories that are not gone, in the order of their places.
@@ -161,9 +196,9 @@ impl IndexBlock {
             .collect()
     }
 
-    fn from_rows(docs: Docs, mut rows: Vec<PostingRow>) -> Self {
+    fn from_rows(docs: Docs, mut rows: Vec<PostingRow>, layout: &BlockLayout) -> Self {
         rows.sort_unstable();
-        let part_bits = part_bits(&rows);
+        let part_bits = part_bits(&rows, layout.part_bytes);
         let mut parts = vec![Vec::new(); 1 << part_bits];
         for of_term in rows.chunk_by(|a, b| a.term == b.term) {
             push_term(of_term, &mut parts[part_of(of_term[0].term, part_bits)]);
@@ -251,12 +286,12 @@ fn decode_postings(list: &[u8]) -> impl Iterator<Item = Posting> {
     })
 }
 
-/// As many bits as make parts of about [`PART_BYTES`].
-fn part_bits(rows: &[PostingRow]) -> u32 {
+/// Returns as many bits as make parts of about `part_bytes`.
+fn part_bits(rows: &[PostingRow], part_bytes: usize) -> u32 {
     // A posting takes about 2.5 bytes, a term 9 more.
     let terms = rows.chunk_by(|a, b| a.term == b.term).count();
     let bytes = rows.len() * 5 / 2 + terms * 9;
-    bytes.div_ceil(PART_BYTES).next_power_of_two().trailing_zeros().min(MAX_PART_BITS)
+    bytes.div_ceil(part_bytes).next_power_of_two().trailing_zeros().min(MAX_PART_BITS)
 }
 
 fn push_varint(mut value: u32, to: &mut Vec<u8>) {
@@ -285,9 +320,12 @@ mod tests {
 
     use super::*;
     use crate::{
-        store::segment::DocRecord,
+        store::index::segment::DocRecord,
         types::{Kind, Status, Timestamp},
     };
+
+    const LAYOUT: BlockLayout =
+        BlockLayout { page_docs: 138, part_bytes: 1_900, vectors_per_row: 64 };
 
     fn entry(place: u32, terms: Vec<(u8, FieldCounts)>) -> IndexEntry {
         let mut terms: Vec<_> = terms
@@ -320,7 +358,7 @@ mod tests {
 
         #[test]
         fn a_block_gives_back_what_was_sealed(entries in entries()) {
-            let block = IndexBlock::seal(&entries, 0);
+            let block = IndexBlock::seal(&entries, 0, &LAYOUT);
             prop_assert_eq!(block.entries(), entries.clone());
             let term = TermHash(7 << 56 | 7);
             let found = find_postings(&block.parts[part_of(term, block.part_bits)], term);
@@ -334,7 +372,7 @@ mod tests {
         #[test]
         fn merging_equals_sealing_what_is_left(entries in entries(), cut in 0..60usize, gone in vec(any::<bool>(), 60)) {
             let cut = cut.min(entries.len());
-            let mut blocks = [IndexBlock::seal(&entries[cut..], 0), IndexBlock::seal(&entries[..cut], 0)];
+            let mut blocks = [IndexBlock::seal(&entries[cut..], 0, &LAYOUT), IndexBlock::seal(&entries[..cut], 0, &LAYOUT)];
             let mut left = entries.clone();
             left.retain(|entry| !gone[entry.record.address.to_bits() as u32 as usize]);
             for block in &mut blocks {
@@ -344,12 +382,12 @@ mod tests {
                     }
                 }
             }
-            prop_assert_eq!(IndexBlock::merge(&blocks, 0), IndexBlock::seal(&left, 0));
+            prop_assert_eq!(IndexBlock::merge(&blocks, 0, &LAYOUT), IndexBlock::seal(&left, 0, &LAYOUT));
         }
 
         #[test]
         fn taking_a_document_out_leaves_the_others(entries in entries(), doc in 0..60u32) {
-            let block = IndexBlock::seal(&entries, 0);
+            let block = IndexBlock::seal(&entries, 0, &LAYOUT);
             let (mut left, mut removed) = (block.clone(), 0);
             for part in &mut left.parts {
                 let (kept, count) = without_doc(part, doc);
@@ -397,7 +435,7 @@ mod tests {
                 entry
             })
             .collect();
-        let block = IndexBlock::seal(&entries, 0);
+        let block = IndexBlock::seal(&entries, 0, &LAYOUT);
         let largest = block.parts.iter().map(Vec::len).max().unwrap();
         assert!(
             block.parts.len() > 16 && largest < 4_096,

@@ -1,10 +1,10 @@
 //! What every store must do for the life of memories: the usage log, the ledger, space.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use jiff::civil::{Date, date};
 
-use super::{conformance::*, *};
+use super::*;
 use crate::types::Change;
 
 fn injected_memory(memory: &Memory, shown: InjectedTier) -> InjectedMemory {
@@ -28,13 +28,13 @@ fn injection(session: &str, second: i64, memories: Vec<InjectedMemory>) -> Injec
     }
 }
 
-async fn add_two_memories(store: &Arc<dyn Store>, owner: &Scope) -> (Memory, Memory) {
+async fn add_two_memories(store: &TestStore, owner: &Scope) -> (Memory, Memory) {
     let (one, two) = (memory(owner, 1, "喜欢龙井茶"), memory(owner, 2, "lives in Boston"));
     store.apply(write(owner, 1, vec![add(&one), add(&two)])).await.unwrap();
     (one, two)
 }
 
-pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: Arc<dyn Store>) {
+pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: TestStore) {
     let (owner, other) = (scope("a"), scope("b"));
     let (one, two) = add_two_memories(&store, &owner).await;
     let log = store.usage();
@@ -88,7 +88,7 @@ pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: 
     assert_eq!(log.counts(&other).await.unwrap(), UsageCounts::default());
 }
 
-pub(crate) async fn the_usage_log_is_bounded_by_count_and_age(store: Arc<dyn Store>) {
+pub(crate) async fn the_usage_log_is_bounded_by_count_and_age(store: TestStore) {
     let owner = scope("a");
     let (one, _) = add_two_memories(&store, &owner).await;
     for second in 0..20 {
@@ -102,9 +102,7 @@ pub(crate) async fn the_usage_log_is_bounded_by_count_and_age(store: Arc<dyn Sto
     assert_eq!(store.usage().unanswered(&owner, "s").await.unwrap().len(), 2);
 }
 
-pub(crate) async fn an_erased_memory_leaves_no_line_and_a_deleted_one_its_sketch(
-    store: Arc<dyn Store>,
-) {
+pub(crate) async fn an_erased_memory_leaves_no_line_and_a_deleted_one_its_sketch(store: TestStore) {
     let owner = scope("a");
     let (one, two) = add_two_memories(&store, &owner).await;
     let both =
@@ -126,7 +124,7 @@ fn spend_of(calls: u64) -> ModelSpend {
     ModelSpend { calls, read: 100 * calls, cached: 10, written: 20 * calls, millis: 5, cost: 0.5 }
 }
 
-pub(crate) async fn the_ledger_adds_up_by_day_scope_and_job(store: Arc<dyn Store>) {
+pub(crate) async fn the_ledger_adds_up_by_day_scope_and_job(store: TestStore) {
     let (owner, other) = (scope("甲"), scope("b"));
     let (ledger, tuesday) = (store.ledger(), date(2026, 3, 3));
     ledger.record(&owner, MONDAY, "extract", spend_of(1)).await.unwrap();
@@ -143,14 +141,14 @@ pub(crate) async fn the_ledger_adds_up_by_day_scope_and_job(store: Arc<dyn Store
     assert_eq!((all.calls, all.tokens(), all.cost), (9, 9 * 120, 2.0));
     assert_eq!(ledger.prune(tuesday).await.unwrap(), 3);
     assert_eq!(ledger.entries(&owner, MONDAY).await.unwrap().len(), 1);
-    assert_eq!(store.scopes().await.unwrap(), [], "spending stores no memory");
+    assert_eq!(store.admin().scopes().await.unwrap(), [], "spending stores no memory");
 }
 
-pub(crate) async fn of_many_who_begin_a_job_one_does_it(store: Arc<dyn Store>) {
+pub(crate) async fn of_many_who_begin_a_job_one_does_it(store: TestStore) {
     let (owner, day) = (scope("a"), Duration::from_secs(86_400));
     assert_eq!(store.ledger().job_begun_at(&owner, "upkeep").await.unwrap(), None);
     let begin = |second| {
-        let (store, owner) = (Arc::clone(&store), owner.clone());
+        let (store, owner) = (store.clone(), owner.clone());
         async move { store.ledger().try_begin_job(&owner, "upkeep", time(second), day).await.unwrap() }
     };
     let tasks: Vec<_> = (0..8).map(|_| tokio::spawn(begin(0))).collect();
@@ -166,7 +164,7 @@ pub(crate) async fn of_many_who_begin_a_job_one_does_it(store: Arc<dyn Store>) {
     assert!(store.ledger().try_begin_job(&owner, "other", time(0), day).await.unwrap());
 }
 
-pub(crate) async fn packing_loses_nothing(store: Arc<dyn Store>) {
+pub(crate) async fn packing_loses_nothing(store: TestStore) {
     let owner = scope("a");
     let kept = memory(&owner, 1, "喜欢龙井茶");
     store.apply(write(&owner, 1, vec![add(&kept)])).await.unwrap();
@@ -175,13 +173,13 @@ pub(crate) async fn packing_loses_nothing(store: Arc<dyn Store>) {
         store.apply(write(&owner, 2, vec![add(&large)])).await.unwrap();
         store.apply(write(&owner, 3, vec![Change::Erase(large.id)])).await.unwrap();
     }
-    store.compact().await.unwrap();
-    assert_eq!(store.get(&owner, &[kept.id]).await.unwrap(), [Some(kept)]);
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
-    assert_eq!(store.compact().await.unwrap(), 0, "there is nothing left to give back");
+    store.admin().compact().await.unwrap();
+    assert_eq!(store.memories().get(&owner, &[kept.id]).await.unwrap(), [Some(kept)]);
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.admin().compact().await.unwrap(), 0, "there is nothing left to give back");
 }
 
-pub(crate) async fn what_a_tool_tells_belongs_to_the_prompt_before_it(store: Arc<dyn Store>) {
+pub(crate) async fn what_a_tool_tells_belongs_to_the_prompt_before_it(store: TestStore) {
     let owner = scope("a");
     let (one, two) = add_two_memories(&store, &owner).await;
     let tells = |memory: &Memory, joins| Injection {

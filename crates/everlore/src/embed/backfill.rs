@@ -2,30 +2,31 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
 use tokio::task::JoinHandle;
 
 use super::{
-    cached_embedder::{CachedEmbedder, VectorCacheHandle},
+    cached::{CachedEmbedder, VectorCacheHandle},
     circuit_breaker::CircuitBreaker,
 };
 use crate::{
     error::Result,
     llm::Embedder,
-    store::{NewEmbedding, Store, VectorCache},
-    types::{Memory, Scope, Timestamp, Vector},
+    store::{NewEmbedding, Store},
+    sync::lock,
+    types::{Clock, Memory, Scope, Vector},
 };
 
 /// Makes what is missing, one scope after the other, in a task that ends when nothing is left.
-pub(super) struct EmbeddingBackfill {
-    pub(super) store: Arc<dyn Store>,
-    pub(super) embedder: Arc<dyn Embedder>,
-    pub(super) cache: Option<Arc<dyn VectorCache>>,
-    pub(super) max_cached: usize,
-    pub(super) clock: fn() -> Timestamp,
+pub(crate) struct EmbeddingBackfill {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) embedder: Arc<dyn Embedder>,
+    pub(crate) is_remote: bool,
+    pub(crate) max_cached: usize,
+    pub(crate) clock: Clock,
     state: Mutex<BackfillState>,
     /// Whether the model makes what it is asked for: one that answers with vectors of another size fails with every save.
     breaker: CircuitBreaker,
@@ -41,18 +42,18 @@ struct BackfillState {
 }
 
 impl EmbeddingBackfill {
-    pub(super) fn new(
+    /// Creates a backfill; `max_cached` is the size of the vector cache for a remote model, `None` for a local one.
+    pub(crate) fn new(
         store: Arc<dyn Store>,
         embedder: Arc<dyn Embedder>,
-        cache: Option<(Arc<dyn VectorCache>, usize)>,
-        clock: fn() -> Timestamp,
+        max_cached: Option<usize>,
+        clock: Clock,
     ) -> Self {
-        let (cache, most_kept) = cache.unzip();
         Self {
             store,
             embedder,
-            cache,
-            max_cached: most_kept.unwrap_or(0),
+            is_remote: max_cached.is_some(),
+            max_cached: max_cached.unwrap_or(0),
             clock,
             state: Mutex::default(),
             // One failure may be a server that starts: the next save tries again.
@@ -61,13 +62,13 @@ impl EmbeddingBackfill {
     }
 
     /// Where vectors are kept.
-    pub(super) fn vector_cache(&self) -> Option<VectorCacheHandle<'_>> {
-        let cache = self.cache.as_deref().filter(|_| self.max_cached > 0)?;
-        Some(VectorCacheHandle { cache, max_vectors: self.max_cached })
+    pub(crate) fn vector_cache(&self) -> Option<VectorCacheHandle<'_>> {
+        let max_vectors = self.max_cached;
+        (max_vectors > 0).then(|| VectorCacheHandle { cache: self.store.cache(), max_vectors })
     }
 
     /// Has the vectors of a scope made; returns at once.
-    pub(super) fn notify(self: &Arc<Self>, scope: &Scope) {
+    pub(crate) fn notify(self: &Arc<Self>, scope: &Scope) {
         let mut work = self.lock_state();
         work.pending_scopes.insert(scope.clone());
         // What waits is made with the first save after the pause.
@@ -78,7 +79,7 @@ impl EmbeddingBackfill {
     }
 
     /// Waits until all is made, but not longer than this; then the rest is left for later.
-    pub(super) async fn flush(&self, limit: Duration) {
+    pub(crate) async fn flush(&self, limit: Duration) {
         let Some(mut task) = self.lock_state().task.take() else { return };
         if tokio::time::timeout(limit, &mut task).await.is_err() {
             task.abort();
@@ -89,14 +90,14 @@ impl EmbeddingBackfill {
     }
 
     /// Makes the vectors that are missing in a scope, or in all.
-    pub(super) async fn backfill(
+    pub(crate) async fn backfill(
         &self,
         scope: Option<&Scope>,
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<usize> {
         let mut done = 0;
         loop {
-            let waiting = self.store.missing_embeddings(scope).await?;
+            let waiting = self.store.vectors().missing(scope).await?;
             let Some(first) = waiting.first() else { return Ok(done) };
             self.embed_memories(&first.scope, &waiting).await?;
             done += waiting.len();
@@ -119,14 +120,14 @@ impl EmbeddingBackfill {
             version: memory.version,
             vector: Vector::quantize(numbers),
         });
-        self.store.put_embeddings(scope, self.embedder.model(), made.collect()).await
+        self.store.vectors().put(scope, self.embedder.model(), made.collect()).await
     }
 
     /// Takes the model into use if no other is; tells whether it is in use.
-    pub(super) async fn ensure_model_in_use(&self) -> Result<bool> {
-        match self.store.embedding_model().await? {
+    pub(crate) async fn ensure_model_in_use(&self) -> Result<bool> {
+        match self.store.vectors().model().await? {
             Some(model) => Ok(model == *self.embedder.model()),
-            None => self.store.set_embedding_model(self.embedder.model()).await.map(|()| true),
+            None => self.store.vectors().set_model(self.embedder.model()).await.map(|()| true),
         }
     }
 
@@ -169,6 +170,6 @@ impl EmbeddingBackfill {
     }
 
     fn lock_state(&self) -> MutexGuard<'_, BackfillState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }

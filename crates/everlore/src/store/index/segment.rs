@@ -2,14 +2,15 @@
 
 use std::{
     any::Any,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use everlore_kernel::dot;
 
+use crate::sync::lock;
 use crate::types::{Kind, Status, Timestamp, Vector};
 
-use super::DocAddress;
+use crate::store::DocAddress;
 
 /// How many fields a memory's terms are counted in.
 pub const FIELD_COUNT: usize = 5;
@@ -51,10 +52,10 @@ pub enum SegmentVectors {
         /// How many bytes one takes.
         vector_bytes: usize,
     },
-    /// Still in the store, under this number: too large to be read for one question. [`Store::similarities`] compares
+    /// Still in the store, under this number: too large to be read for one question. [`SearchIndex::similarities`] compares
     /// them there.
     ///
-    /// [`Store::similarities`]: super::Store::similarities
+    /// [`SearchIndex::similarities`]: crate::store::SearchIndex::similarities
     Remote(i64),
     /// Compared with a question; not a number where there is no vector.
     Scored(Vec<f32>),
@@ -232,7 +233,7 @@ impl Docs {
         holds: impl FnOnce(&T) -> bool,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        let mut kept = self.records.memo.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.records.memo);
         let before = kept.clone().and_then(|kept| kept.downcast::<T>().ok());
         if let Some(before) = before.filter(|before| holds(before)) {
             return before;
@@ -244,7 +245,7 @@ impl Docs {
 
     /// Whether that was worked out before and still `holds`.
     pub(crate) fn has_memo<T: 'static>(&self, holds: impl FnOnce(&T) -> bool) -> bool {
-        let kept = self.records.memo.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = lock(&self.records.memo);
         kept.as_ref().and_then(|kept| kept.downcast_ref::<T>()).is_some_and(holds)
     }
 
