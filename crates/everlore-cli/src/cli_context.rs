@@ -157,10 +157,8 @@ impl CliContext {
 
     /// What was left out because nothing can be written, if something was opened.
     pub(crate) fn read_only_note(&self) -> Option<String> {
-        let opened = self
-            .open_engine
-            .get()
-            .filter(|opened| opened.store.admin().info().admin().info().is_read_only())?;
+        let opened =
+            self.open_engine.get().filter(|opened| opened.store.admin().info().is_read_only)?;
         let place = opened.store.path().display();
         Some(format!("note: {place} can only be read from here; what is used is not noted"))
     }

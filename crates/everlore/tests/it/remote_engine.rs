@@ -35,11 +35,11 @@ const TEXTS: [&str; 6] = [
 async fn open(path: &Path, config: &EmbeddingConfig) -> (Engine, Arc<SqliteStore>) {
     let store = Arc::new(SqliteStore::open(path).await.unwrap());
     let endpoint = endpoint(config);
-    let cache = (Arc::clone(&store) as Arc<dyn VectorCache>, config.cache_entries);
+    let max_cached = config.cache_entries;
     let engine = engine_on(Arc::clone(&store) as Arc<dyn Store>).with_remote_embedder(
         Arc::new(endpoint.document_embedder(DIMENSIONS)),
         Arc::new(endpoint.query_embedder(DIMENSIONS)),
-        Some(cache),
+        max_cached,
     );
     (engine, store)
 }
