@@ -9,10 +9,11 @@ use crate::{cli_context::CliContext, times};
 impl CliContext {
     /// An engine on the files of the home, without its database.
     pub(crate) fn files_only_engine(&self) -> Engine {
-        Engine::new(Arc::new(RamStore::default()))
-            .with_config(self.settings.config.clone())
-            .with_home(&self.home)
-            .with_zone(times::local_zone())
+        Engine::builder(Arc::new(RamStore::default()))
+            .config(self.settings.config.clone())
+            .home(&self.home)
+            .zone(times::local_zone())
+            .build()
     }
 
     /// The settings of the agent: those of the home, with its own laid over them.

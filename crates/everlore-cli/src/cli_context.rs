@@ -194,17 +194,18 @@ impl CliContext {
         prepare_database(home, &database).map_err(failed)?;
         tracing::info!(database = %database.display(), scope = %self.scope, "opening");
         let store = Arc::new(SqliteStore::open(database).await?);
-        let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
-            .with_config(self.settings.config.clone())
-            .with_domains(self.settings.domains.clone())
-            .with_zone(times::local_zone())
-            .with_environment(check_command_environment())
-            .with_home(home);
+        let engine = Engine::builder(Arc::clone(&store) as Arc<dyn Store>)
+            .config(self.settings.config.clone())
+            .domains(self.settings.domains.clone())
+            .zone(times::local_zone())
+            .check_environment(check_command_environment())
+            .home(home)
+            .build();
         self.create_first_layers(home);
         let engine = self.attach_models(engine, &store).await?;
         let tunings = calibration::read_tunings(&self.home).into_iter();
-        let engine =
-            tunings.fold(engine, |engine, (scope, tuning)| engine.with_tuning(scope, tuning));
+        let engine = tunings
+            .fold(engine, |engine, (scope, tuning)| engine.rebuild().tuning(scope, tuning).build());
         Ok(OpenEngine { engine, store, _temporary_home: stand_in })
     }
 
@@ -219,7 +220,7 @@ impl CliContext {
                 LocalModels::new(&self.home).added_model_folder(&in_use.name)?,
             )?);
             return match (in_use.pooled, vectors) {
-                (true, true) => Ok(engine.with_embedder(model)),
+                (true, true) => Ok(engine.rebuild().embedder(model).build()),
                 (true, false) => Ok(engine),
                 (false, true) => {
                     let engine = embedder::attach_embedder(
@@ -228,9 +229,9 @@ impl CliContext {
                         &config.embedding,
                         self.may_probe_embedder,
                     );
-                    Ok(engine.await?.with_reranker(model))
+                    Ok(engine.await?.rebuild().reranker(model).build())
                 }
-                (false, false) => Ok(engine.with_reranker(model)),
+                (false, false) => Ok(engine.rebuild().reranker(model).build()),
             };
         }
         if let Some(in_use) = in_use {

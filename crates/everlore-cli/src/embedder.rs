@@ -20,7 +20,9 @@ pub(crate) async fn attach_embedder(
     may_ask: bool,
 ) -> Result<Engine> {
     match config.provider {
-        EmbeddingProvider::Builtin => Ok(engine.with_embedder(Arc::new(BuiltinEmbedder::new()))),
+        EmbeddingProvider::Builtin => {
+            Ok(engine.rebuild().embedder(Arc::new(BuiltinEmbedder::new())).build())
+        }
         EmbeddingProvider::Openai | EmbeddingProvider::Ollama => {
             attach_remote_embedder(engine, store, config, may_ask).await
         }
@@ -46,7 +48,7 @@ async fn attach_remote_embedder(
     };
     let memories = Arc::new(endpoint.document_embedder(dimensions));
     let questions = Arc::new(endpoint.query_embedder(dimensions));
-    Ok(engine.with_remote_embedder(memories, questions, config.cache_entries))
+    Ok(engine.rebuild().remote_embedder(memories, questions, config.cache_entries).build())
 }
 
 /// Who makes vectors for programs that ask through the server; none if the program does it itself.

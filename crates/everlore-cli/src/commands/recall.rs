@@ -149,7 +149,7 @@ impl RecallArgs {
                 read_domain(path).map_err(|(message, hint)| CliError::invalid(message, hint))?;
             domains = domains.with_list(list);
         }
-        Ok(cx.engine().await?.clone().with_domains(domains))
+        Ok(cx.engine().await?.clone().rebuild().domains(domains).build())
     }
 
     /// Whether the one word `calibrate` stands alone.

@@ -208,7 +208,8 @@ fn load(home: &Path, total: u32) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
-        let engine = Engine::new(store.clone()).with_embedder(Arc::new(BuiltinEmbedder::new()));
+        let engine =
+            Engine::builder(store.clone()).embedder(Arc::new(BuiltinEmbedder::new())).build();
         for from in (0..total).step_by(BATCH as usize) {
             let turn = |place| {
                 let memory = corpus.memory(i64::from(place), 0, place);

@@ -129,9 +129,10 @@ impl PromptFixture {
         let owner =
             *corpus.scopes_of(ScopeClass::Large).first().context("there is no such owner")?;
         let store = Arc::new(SqliteStore::open(home.path().join("everlore.db")).await?);
-        let engine = Engine::new(store)
-            .with_embedder(Arc::new(BuiltinEmbedder::new()))
-            .with_home(home.path());
+        let engine = Engine::builder(store)
+            .embedder(Arc::new(BuiltinEmbedder::new()))
+            .home(home.path())
+            .build();
         let full = Self { engine, home, corpus, owner };
         full.remember(args.memories).await?;
         full.write_layers()?;

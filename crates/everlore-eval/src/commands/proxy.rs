@@ -109,10 +109,11 @@ async fn fill_engine(home: &Path, corpus: &Corpus, owner: u32, memories: u32) ->
     let mut config = Config::default();
     // Something is told with every question: the dearest case.
     (config.recall.min_confidence, config.recall.floor) = (0.0, 0.0);
-    let engine = Engine::new(store)
-        .with_embedder(Arc::new(BuiltinEmbedder::new()))
-        .with_home(home)
-        .with_config(config);
+    let engine = Engine::builder(store)
+        .embedder(Arc::new(BuiltinEmbedder::new()))
+        .home(home)
+        .config(config)
+        .build();
     let turn = |place| {
         let memory = corpus.memory(i64::from(place), owner, place);
         let session = Some(format!("session-{}", memory.session));

@@ -8,7 +8,7 @@ use everlore::{
     config::{EmbeddingConfig, EmbeddingProvider},
     engine::ExtractRequest,
     llm::{Proxies, remote::EmbeddingEndpoint},
-    store::{SqliteStore, Store, VectorCache, VectorCacheStatus},
+    store::{SqliteStore, Store, VectorCacheStatus},
     types::Role,
 };
 use everlore_scripted::{MockEmbeddings, MockServer};
@@ -122,11 +122,13 @@ async fn open(path: &Path, server: &MockServer) -> Result<(Engine, Arc<SqliteSto
     };
     let endpoint = EmbeddingEndpoint::new(&config, None, &Proxies::default())?;
     let store = Arc::new(SqliteStore::open(path).await?);
-    let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>).with_remote_embedder(
-        Arc::new(endpoint.document_embedder(DIMENSIONS)),
-        Arc::new(endpoint.query_embedder(DIMENSIONS)),
-        config.cache_entries,
-    );
+    let engine = Engine::builder(Arc::clone(&store) as Arc<dyn Store>)
+        .remote_embedder(
+            Arc::new(endpoint.document_embedder(DIMENSIONS)),
+            Arc::new(endpoint.query_embedder(DIMENSIONS)),
+            config.cache_entries,
+        )
+        .build();
     Ok((engine, store))
 }
 

@@ -107,9 +107,11 @@ impl EngineRetriever {
         config.memory.long_term.max_return = usize::MAX;
         let embedder = local.embedder();
         let engine =
-            Engine::new(Arc::new(store)).with_config(config).with_embedder(embedder.clone());
+            Engine::builder(Arc::new(store)).config(config).embedder(embedder.clone()).build();
         let engine = match &local {
-            LocalModelUse::Reranker(model) => engine.with_reranker(Arc::new(model.clone())),
+            LocalModelUse::Reranker(model) => {
+                engine.rebuild().reranker(Arc::new(model.clone())).build()
+            }
             LocalModelUse::None | LocalModelUse::Embedder(_) => engine,
         };
         Ok(Self { engine, embedder, local, runtime, rows, newest, _folder: folder })
@@ -159,7 +161,7 @@ impl EngineRetriever {
         let mut config = self.engine.config().clone();
         // A row a fact: a batch may be full of them.
         config.memory_agent.extract.max_facts = 1_000;
-        self.engine = self.engine.clone().with_config(config);
+        self.engine = self.engine.clone().rebuild().config(config).build();
         let scopes = self.runtime.block_on(self.engine.store().admin().scopes())?;
         let mut drafts = 0;
         for scope in scopes {
@@ -174,7 +176,7 @@ impl EngineRetriever {
     pub(super) fn configure(&mut self, change: impl FnOnce(&mut RecallConfig)) {
         let mut config = self.engine.config().clone();
         change(&mut config.recall);
-        self.engine = self.engine.clone().with_config(config);
+        self.engine = self.engine.clone().rebuild().config(config).build();
     }
 
     /// What a calibration on the rows of a scope finds; none if they are too few.
@@ -191,7 +193,7 @@ impl EngineRetriever {
     pub(crate) fn set_rerank(&mut self, weight: f64) {
         let mut config = self.engine.config().clone();
         config.recall.rerank = weight;
-        self.engine = self.engine.clone().with_config(config);
+        self.engine = self.engine.clone().rebuild().config(config).build();
     }
 
     /// Puts one question.

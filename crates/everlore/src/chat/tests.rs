@@ -119,7 +119,7 @@ fn scope() -> Scope {
 fn engine(config: Config) -> (Engine, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let engine = Engine::new(Arc::new(RamStore::default()));
-    (engine.with_config(config).with_home(home.path()), home)
+    (engine.rebuild().config(config).home(home.path()).build(), home)
 }
 
 async fn fixture(config: Config, rounds: Vec<Vec<ScriptStep>>) -> ChatFixture {

@@ -9,11 +9,12 @@ use std::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Engine, layers::run_blocking};
+use super::Engine;
 use crate::{
     config::{AgentConfig, AgentConfigPatch, Config},
     error::{Error, Result},
     files::agent_settings::{AgentSettingsFile, FileStamp},
+    sync::run_blocking,
     types::Scope,
 };
 

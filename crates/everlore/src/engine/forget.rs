@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::{Engine, SCAN_PAGE, layers::run_blocking};
+use super::{Engine, SCAN_PAGE};
 use crate::{
     error::Result,
     files::layers::{EditContext, ForgottenDay, LayerForgetReceipt, remove_quotes},
     ingest,
     store::{JournalQuery, ListOrder, ListQuery, MemoryFilter, source_turn_term},
+    sync::run_blocking,
     text::{secrets::mask, summary::quotable_sentences},
     types::{Actor, Change, ErasureReceipt, Kind, Memory, MemoryId, Scope, WriteBatch},
 };

@@ -1,24 +1,15 @@
 //! The engine: owns the store, the settings and the clock, and is the way in for everything else.
 
-mod embedding;
-mod recall;
-mod export;
-mod migrate;
-mod documents;
+mod builder;
 mod agent_settings;
-mod layers;
-mod vault;
-mod prompt;
 mod memories;
-mod timeline;
-mod forget;
-mod quarantine;
-mod calibration;
 mod capture;
-mod extract;
-mod overviews;
-mod worker;
+mod recall;
+mod prompt;
 mod lifecycle;
+mod embedding;
+mod files;
+mod forget;
 mod checks;
 pub mod fs;
 
@@ -29,31 +20,30 @@ use tokio::sync::Notify;
 
 pub use crate::embed::OpenCircuit;
 pub use agent_settings::AgentSettings;
-pub use calibration::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES};
-pub use capture::{CaptureStatus, ExtractRequest, ExtractionReport};
+pub use builder::EngineBuilder;
+pub use capture::{BackgroundWorker, CaptureStatus, ExtractRequest, ExtractionReport};
 pub use checks::NAMED_CHECK_TIMEOUT;
 pub use embedding::EmbedStatus;
-pub use export::ExportReport;
+pub use files::{
+    ArchivedDay, ExportReport, FilledLayer, MigrationRequest, MigrationSummary, SessionEnd,
+};
 pub use forget::{ForgetReport, RedactedDay};
-pub use layers::{ArchivedDay, SessionEnd};
 pub use lifecycle::{
     Allowance, AnswerUsage, CleanupReport, ExtractionPreview, LedgerReport, TouchedMemory,
     UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest, UsageStats,
 };
-pub use migrate::{FilledLayer, MigrationRequest, MigrationSummary};
 pub use prompt::PromptRequest;
-pub use timeline::TimelineRequest;
-pub use worker::BackgroundWorker;
+pub use recall::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES, TimelineRequest};
 
 use crate::{
     config::Config,
-    embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill},
+    embed::{CircuitBreaker, EmbeddingBackfill},
     error::Result,
     ingest::{self, MemoryEdit, RememberRequest, SavedMemory, Turn, UndoTarget},
     llm::{ChatModel, Embedder, Reranker},
     recall::{ConfidenceTuning, Domains},
     store::Store,
-    types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, Timestamp, to_millisecond},
+    types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, to_millisecond},
 };
 
 /// Memories read at a time when all are looked at: bounds what is held.
@@ -64,11 +54,11 @@ const SCAN_PAGE: usize = 1_000;
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> everlore::Result<()> {
 /// use std::sync::Arc;
-/// use everlore::{Engine, RecallRequest, Remember, Scope, store::RamStore};
+/// use everlore::{Engine, RememberRequest, Scope, store::RamStore};
 ///
 /// let engine = Engine::new(Arc::new(RamStore::default()));
 /// let scope = Scope::new("assistant", "wang")?;
-/// engine.remember(&scope, Remember { content: "我喜欢喝龙井茶".into(), ..Remember::default() }).await?;
+/// engine.remember(&scope, RememberRequest::new("我喜欢喝龙井茶")).await?;
 /// let answer = engine.recall(&engine.request(&scope, "喝什么茶？")).await?;
 /// assert_eq!(answer.hits[0].memory.content, "我喜欢喝龙井茶");
 /// # Ok(()) }
@@ -99,97 +89,12 @@ pub struct Engine {
     /// Tells the worker that something came in.
     worker_wakeup: Arc<Notify>,
     check_verifier: Arc<checks::CheckVerifier>,
+    /// What it was built from.
+    parts: Arc<EngineBuilder>,
 }
 
 impl Engine {
-    /// An engine with default settings that tells days by UTC.
-    pub fn new(store: Arc<dyn Store>) -> Self {
-        Self {
-            store,
-            backfill: None,
-            query_embedder: None,
-            breaker: Arc::default(),
-            reranker: None,
-            config: Arc::default(),
-            settings_cache: Arc::default(),
-            author: ChangeAuthor::PERSON,
-            domains: Arc::default(),
-            clock: Arc::new(Timestamp::now),
-            zone: TimeZone::UTC,
-            home: None,
-            tunings: HashMap::new(),
-            usage_tasks: Arc::default(),
-            chat: None,
-            worker_wakeup: Arc::default(),
-            check_verifier: Arc::default(),
-        }
-    }
-
-    /// The same with a model that tells how near two texts are in meaning. It makes vectors at every save, so it must be
-    /// fast and near.
-    #[must_use]
-    pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
-        let questions = Arc::clone(&embedder);
-        let filler = EmbeddingBackfill::new(
-            Arc::clone(&self.store),
-            Arc::clone(&embedder),
-            None,
-            Arc::clone(&self.clock),
-        );
-        let store = Arc::new(EmbedOnWrite::Inline { store: self.store, embedder });
-        Self { store, backfill: Some(Arc::new(filler)), query_embedder: Some(questions), ..self }
-    }
-
-    /// The same with a model on another server. Saves do not wait for it: vectors are made meanwhile, or later. What it
-    /// said is kept in `cache`, up to the number of vectors given.
-    #[must_use]
-    pub fn with_remote_embedder(
-        self,
-        memories: Arc<dyn Embedder>,
-        questions: Arc<dyn Embedder>,
-        max_cached: usize,
-    ) -> Self {
-        let filler = Arc::new(EmbeddingBackfill::new(
-            self.store,
-            memories,
-            Some(max_cached),
-            Arc::clone(&self.clock),
-        ));
-        let store = Arc::new(EmbedOnWrite::Deferred(Arc::clone(&filler)));
-        Self { store, backfill: Some(filler), query_embedder: Some(questions), ..self }
-    }
-
-    /// The same with a model that compares the best candidates with a question word by word.
-    #[must_use]
-    pub fn with_reranker(self, reranker: Arc<dyn Reranker>) -> Self {
-        Self { reranker: Some(reranker), ..self }
-    }
-
-    /// The same with these settings.
-    #[must_use]
-    pub fn with_config(self, config: Config) -> Self {
-        Self { config: Arc::new(config), settings_cache: Arc::default(), ..self }
-    }
-
-    /// The same with these words of a trade.
-    #[must_use]
-    pub fn with_domains(self, domains: Domains) -> Self {
-        Self { domains: Arc::new(domains), ..self }
-    }
-
-    /// The same in the time zone of the user, by which "yesterday" is told.
-    #[must_use]
-    pub fn with_zone(self, zone: TimeZone) -> Self {
-        Self { zone, ..self }
-    }
-
-    /// The same with another clock, for tests and for replaying the past.
-    #[must_use]
-    pub fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self { clock: Arc::new(clock), ..self }
-    }
-
-    /// The same, with what it remembers, edits and deletes journaled as this one's doing.
+    /// Returns the engine acting for an author: the journal names it for what is remembered, edited and deleted.
     #[must_use]
     pub fn on_behalf_of(&self, author: ChangeAuthor) -> Self {
         Self { author, ..self.clone() }

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use super::{Engine, layers::run_blocking};
+use super::Engine;
 use crate::{
     config::LanguageChoice,
     error::{Error, Result},
@@ -13,6 +13,7 @@ use crate::{
     },
     prompt::{Prompt, PromptSources, TurnPrompt, guide},
     recall::{MemoryBlock, RecallRequest},
+    sync::run_blocking,
     text::language::{Language, detect_language},
     types::Scope,
 };

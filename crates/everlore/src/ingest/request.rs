@@ -65,6 +65,11 @@ pub struct Turn {
 }
 
 impl RememberRequest {
+    /// Creates a request to remember a text; everything else is judged by it.
+    pub fn new(content: impl Into<String>) -> Self {
+        Self { content: content.into(), ..Self::default() }
+    }
+
     /// Checks the draft and makes it a memory of `scope`.
     pub(super) fn into_memory(self, scope: &Scope, now: Timestamp) -> Result<Memory> {
         check_content(&self.content)?;

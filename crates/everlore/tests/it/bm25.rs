@@ -238,7 +238,7 @@ impl<'a> NaiveBm25<'a> {
 async fn recall_all(store: &Arc<dyn Store>, owner: &Scope, query: &str) -> Recall {
     let mut config = Config::default();
     config.memory.long_term.max_return = 1_000;
-    let engine = engine_on(Arc::clone(store)).with_config(config);
+    let engine = engine_on(Arc::clone(store)).rebuild().config(config).build();
     let mut request = engine.request(owner, query);
     request.limit = 1_000;
     engine.recall(&request).await.unwrap()

@@ -32,7 +32,7 @@ fn with_model(store: Arc<dyn Store>, model: Arc<dyn ChatModel>) -> Engine {
     let mut config = Config::default();
     config.memory_agent.enabled = true;
     config.memory_agent.model = "scripted".into();
-    Engine::new(store).with_config(config).with_clock(noon).with_chat_model(model)
+    Engine::builder(store).config(config).clock(noon).chat_model(model).build()
 }
 
 async fn memories(engine: &Engine) -> Vec<Memory> {
@@ -240,8 +240,10 @@ async fn the_prompt_of_a_home_is_used_instead_of_ours() {
     std::fs::write(home.path().join("prompts/extract_zh.md"), "只写 JSON，最多 {max} 条。")
         .unwrap();
     let model = Arc::new(RecordingModel::default());
-    let engine =
-        with_model(Arc::new(RamStore::default()), Arc::clone(&model) as _).with_home(home.path());
+    let engine = with_model(Arc::new(RamStore::default()), Arc::clone(&model) as _)
+        .rebuild()
+        .home(home.path())
+        .build();
     let owner = scope("sam");
     engine.observe(&owner, vec![said("s", Role::User, "我住在上海。")]).await.unwrap();
     extract(&engine).await;
@@ -283,7 +285,7 @@ async fn drafts_that_were_held_for_long_enough_go_with_upkeep() {
         let held = async || engine.quarantine(&owner).await.unwrap().len();
         engine.upkeep(&owner, &UpkeepRequest::default(), &mut |_| {}).await.unwrap();
         assert_eq!(held().await, 2, "they are held");
-        let later = engine.clone().with_clock(in_half_a_year);
+        let later = engine.clone().rebuild().clock(in_half_a_year).build();
         later.upkeep(&owner, &UpkeepRequest::default(), &mut |_| {}).await.unwrap();
         assert_eq!(held().await, 0, "but not for ever");
     }

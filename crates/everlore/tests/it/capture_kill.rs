@@ -215,7 +215,7 @@ async fn engine_on(path: &Path, provider: &str) -> Engine {
     config.memory_agent.extract.max_facts = 1_000;
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(path).await.unwrap());
     let model = Arc::new(model(&config));
-    Engine::new(store).with_config(config).with_clock(clock).with_chat_model(model)
+    Engine::builder(store).config(config).clock(clock).chat_model(model).build()
 }
 
 fn scope() -> Scope {

@@ -55,7 +55,7 @@ async fn lived_in(engine: &Engine, owner: &Scope) {
     let project = engine.remember(owner, told).await.unwrap();
     let saved = remember_all(engine, owner, &["I like tea", "I like coffee", "gone soon"]).await;
     engine.observe(owner, vec![turn("monday", "Ann", " hi "), turn("", "", "喂")]).await.unwrap();
-    let later = engine.clone().with_clock(one_o_clock);
+    let later = engine.clone().rebuild().clock(one_o_clock).build();
     let edit = MemoryEdit { content: Some("我们周四发布".into()), ..MemoryEdit::default() };
     later.edit(owner, project.id, &edit).await.unwrap();
     later

@@ -18,7 +18,7 @@ async fn the_same_told_twice_is_one_memory_with_a_newer_time() {
     for text in ["I like tea", "我喜欢龙井茶"] {
         let (engine, owner) = (engine().await, scope("ann"));
         let first = engine.remember(&owner, say(text)).await.unwrap();
-        let later = engine.clone().with_clock(one_o_clock);
+        let later = engine.clone().rebuild().clock(one_o_clock).build();
         let again = later.remember(&owner, say(&format!("  {text}\n"))).await.unwrap();
         assert_eq!((again.id, &again.uri), (first.id, &first.uri));
         assert!(!first.receipt.known && again.receipt.known && again.receipt.verified);

@@ -28,7 +28,7 @@ fn in_eight_years() -> Timestamp {
 }
 
 async fn engines() -> [Engine; 2] {
-    let with = |store: Arc<dyn Store>| Engine::new(store).with_clock(noon);
+    let with = |store: Arc<dyn Store>| Engine::builder(store).clock(noon).build();
     [with(Arc::new(RamStore::default())), with(sqlite().await)]
 }
 
@@ -142,7 +142,7 @@ async fn what_is_held_out_is_not_told_earns_nothing_and_is_compared() {
     for engine in engines().await {
         let mut config = Config::default();
         config.memory.inject.holdout = 0.5;
-        let (engine, owner) = (engine.with_config(config), scope("ann"));
+        let (engine, owner) = (engine.rebuild().config(config).build(), scope("ann"));
         let id = remember_all(&engine, &owner, &["用户的狗叫小黑。"]).await[0].id;
         let (mut told, mut held) = (0, 0);
         for number in 0..80 {
@@ -173,7 +173,7 @@ async fn a_memory_that_was_only_held_out_keeps_its_weight() {
     for engine in engines().await {
         let mut config = Config::default();
         config.memory.inject.holdout = 0.5;
-        let (engine, owner) = (engine.with_config(config), scope("ann"));
+        let (engine, owner) = (engine.rebuild().config(config).build(), scope("ann"));
         let id = remember_all(&engine, &owner, &["The user's dog is called Rex."]).await[0].id;
         let mut held = 0;
         for number in 0..40 {
@@ -206,7 +206,7 @@ async fn a_weight_set_by_hand_stays_until_it_is_let_go() {
         upkeep(&engine, &owner).await;
         assert_eq!(weight(&engine, &owner, id).await, 3.0);
         assert_eq!(engine.core_memories(&owner, 10).await.unwrap()[0].id, id);
-        let later = engine.clone().with_clock(in_eight_years);
+        let later = engine.clone().rebuild().clock(in_eight_years).build();
         assert_eq!(job(&upkeep(&later, &owner).await, UpkeepJob::Archive).memories, []);
         let free = engine.set_weight(&owner, id, None).await.unwrap();
         assert_eq!((free.weight, free.is_pinned()), (1.0, false));
@@ -291,7 +291,7 @@ async fn a_job_that_would_touch_more_than_a_quarter_stops_and_asks() {
         put(&engine, &owner, &statements(&owner, 8, Kind::User)).await;
         let turns: Vec<_> = (0..50).map(|n| turn("s", "Ann", &format!("turn {n}"))).collect();
         engine.observe(&owner, turns).await.unwrap();
-        let later = engine.clone().with_clock(in_eight_years);
+        let later = engine.clone().rebuild().clock(in_eight_years).build();
         let report = upkeep(&later, &owner).await;
         let stopped = job(&report, UpkeepJob::Archive);
         let reason = stopped.stopped.as_ref().unwrap();
@@ -319,7 +319,7 @@ async fn what_held_until_a_time_that_is_over_is_put_away() {
         all[3].metadata.insert("valid_until".into(), "2026-03-05T00:00:00Z".into());
         put(&engine, &owner, &all).await;
         assert_eq!(job(&upkeep(&engine, &owner).await, UpkeepJob::Expire).done, 0);
-        let later = engine.clone().with_clock(next_week);
+        let later = engine.clone().rebuild().clock(next_week).build();
         let report = upkeep(&later, &owner).await;
         assert_eq!(job(&report, UpkeepJob::Expire).memories[0].id, all[3].id);
         assert_eq!(engine.get(&owner, all[3].id).await.unwrap().status, Status::Archived);
@@ -336,7 +336,7 @@ async fn what_says_the_same_is_put_together_and_taken_apart_again() {
             kind: Some(Kind::User),
             ..say(content)
         };
-        let later = engine.clone().with_clock(tomorrow);
+        let later = engine.clone().rebuild().clock(tomorrow).build();
         let old = engine.remember(&owner, tagged("用户喜歡喝龍井茶。", "茶")).await.unwrap().id;
         let new = later.remember(&owner, tagged("用户目前喜欢喝龙井茶", "爱好")).await.unwrap().id;
         let report = upkeep(&later, &owner).await;
@@ -362,22 +362,34 @@ async fn upkeep_is_done_when_it_is_due_and_by_one_process() {
     assert!(first.upkeep_if_due(&owner).await.unwrap().is_some());
     assert!(second.upkeep_if_due(&owner).await.unwrap().is_none());
     assert_eq!(second.last_upkeep(&owner).await.unwrap(), Some(noon()));
-    let later = second.clone().with_clock(tomorrow);
+    let later = second.clone().rebuild().clock(tomorrow).build();
     assert!(later.upkeep_if_due(&owner).await.unwrap().is_some());
     let mut config = Config::default();
     config.upkeep.hours = "2-5".into();
-    let next_week = second.clone().with_clock(next_week);
+    let next_week = second.clone().rebuild().clock(next_week).build();
     assert!(
         next_week
             .clone()
-            .with_config(config.clone())
+            .rebuild()
+            .config(config.clone())
+            .build()
             .upkeep_if_due(&owner)
             .await
             .unwrap()
             .is_none()
     );
     (config.upkeep.hours, config.upkeep.enabled) = (String::new(), false);
-    assert!(next_week.clone().with_config(config).upkeep_if_due(&owner).await.unwrap().is_none());
+    assert!(
+        next_week
+            .clone()
+            .rebuild()
+            .config(config)
+            .build()
+            .upkeep_if_due(&owner)
+            .await
+            .unwrap()
+            .is_none()
+    );
     assert!(next_week.upkeep_if_due(&owner).await.unwrap().is_some());
 }
 
@@ -391,13 +403,14 @@ async fn old_lines_go_and_what_waits_for_a_vector_gets_one() {
             .record_spending(&owner, "extract", TokenUsage::default(), Duration::ZERO)
             .await
             .unwrap();
-        let with_model = engine.clone().with_embedder(Arc::new(BuiltinEmbedder::new()));
+        let with_model =
+            engine.clone().rebuild().embedder(Arc::new(BuiltinEmbedder::new())).build();
         let report = upkeep(&with_model, &owner).await;
         assert_eq!(
             (job(&report, UpkeepJob::Prune).done, job(&report, UpkeepJob::Embed).done),
             (0, 1)
         );
-        let later = engine.clone().with_clock(in_eight_years);
+        let later = engine.clone().rebuild().clock(in_eight_years).build();
         let yes = UpkeepRequest { yes: true, ..UpkeepRequest::default() };
         let report = later.upkeep(&owner, &yes, &mut |_| {}).await.unwrap();
         assert_eq!(job(&report, UpkeepJob::Prune).done, 2);
@@ -410,7 +423,7 @@ async fn above_the_budget_of_the_day_rules_do_the_work() {
         let mut config = Config::default();
         let budget = &mut config.memory_agent.budget;
         (budget.daily_tokens, budget.price_read, budget.price_written) = (10_000, 0.5, 2.0);
-        let engine = engine.with_config(config.clone());
+        let engine = engine.rebuild().config(config.clone()).build();
         let (ann, wang) = (scope("ann"), scope("王"));
         assert!(engine.may_spend(&ann, "extract").await.unwrap().allowed);
         let tokens = TokenUsage { read: 6_000, cached: 1_000, written: 1_000 };
@@ -427,7 +440,7 @@ async fn above_the_budget_of_the_day_rules_do_the_work() {
             over.reason.unwrap(),
             "the budget of the day is spent (14000 of 10000 tokens): rules do the work until tomorrow"
         );
-        let next_day = engine.clone().with_clock(tomorrow);
+        let next_day = engine.clone().rebuild().clock(tomorrow).build();
         assert!(next_day.may_spend(&ann, "extract").await.unwrap().allowed);
 
         let report = engine.ledger(&ann, 7).await.unwrap();
@@ -436,7 +449,14 @@ async fn above_the_budget_of_the_day_rules_do_the_work() {
         assert_eq!((report.today.tokens(), report.allowance.allowed), (14_000, false));
         config.memory_agent.budget.daily_tokens = 0;
         config.memory_agent.budget.daily_cost = 0.009;
-        let dear = engine.clone().with_config(config).may_spend(&ann, "extract").await.unwrap();
+        let dear = engine
+            .clone()
+            .rebuild()
+            .config(config)
+            .build()
+            .may_spend(&ann, "extract")
+            .await
+            .unwrap();
         assert_eq!(
             dear.reason.unwrap().split(':').next(),
             Some("the budget of the day is spent (0.0100 of 0.0090)")
@@ -449,7 +469,7 @@ async fn the_next_extraction_is_priced_before_it_happens() {
     for engine in engines().await {
         let mut config = Config::default();
         config.memory_agent.budget.price_read = 1_000.0;
-        let (engine, owner) = (engine.with_config(config), scope("ann"));
+        let (engine, owner) = (engine.rebuild().config(config).build(), scope("ann"));
         let nothing = engine.preview_extraction_cost(&owner).await.unwrap();
         assert_eq!((nothing.turns, nothing.read, nothing.written), (0, 0, 0));
         let turns: Vec<_> =

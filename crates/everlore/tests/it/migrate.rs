@@ -137,7 +137,9 @@ async fn every_format_comes_in_as_a_dry_run_foresaw_and_only_once() {
         assert!(journal.iter().all(|entry| entry.actor == Actor::Engine
             && entry.cause == format!("import: {format}")
             && entry.run == done.report.run));
-        let again = import(&engine.with_clock(one_o_clock), &owner, format, folder.path()).await;
+        let again =
+            import(&engine.rebuild().clock(one_o_clock).build(), &owner, format, folder.path())
+                .await;
         assert_eq!(counts(&again), (0, 0, expected, counts(&done).3), "{format}: {again:?}");
     }
 }
@@ -316,7 +318,7 @@ async fn users_of_an_export_are_never_mixed_unasked() {
 #[tokio::test]
 async fn empty_layers_are_filled_within_their_budgets_and_others_stay() {
     let home = tempfile::tempdir().unwrap();
-    let (engine, owner) = (ram().with_home(home.path()), scope("ann"));
+    let (engine, owner) = (ram().rebuild().home(home.path()).build(), scope("ann"));
     let long = format!("## Long\n\n{}\n", "长".repeat(3_000));
     let memory = format!("## Notes\n\nThe lab is in Graz.\n\n{long}");
     let soul =

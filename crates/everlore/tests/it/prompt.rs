@@ -24,7 +24,7 @@ async fn prompt_home() -> PromptHome {
     let home = TempDir::new().unwrap();
     let store = Arc::new(SqliteStore::open(home.path().join("everlore.db")).await.unwrap());
     let engine =
-        Engine::new(store).with_embedder(Arc::new(BuiltinEmbedder::new())).with_home(home.path());
+        Engine::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).home(home.path()).build();
     let place = PromptHome { home, engine, scope: Scope::default() };
     place.write("SOUL.md", "## Name\nAria");
     place.write("memories/USER.md", "## 职业\n护士");
@@ -83,7 +83,7 @@ async fn the_guide_follows_the_conversation_the_settings_and_the_home() {
     assert!(text.contains("你有一份在本次对话之后仍然保留的记忆"), "the profile is in Chinese");
     let mut config = Config::default();
     config.general.language = LanguageChoice::En;
-    let english = place.engine.clone().with_config(config);
+    let english = place.engine.clone().rebuild().config(config).build();
     let request = in_language(Some(Language::Chinese));
     let text = english.begin_prompt(&place.scope, &request).await.unwrap().text();
     assert!(text.contains("You have a memory that lasts"), "settings come first");
@@ -122,10 +122,10 @@ async fn another_scope_sees_nothing_of_it_and_switched_off_leaves_the_base_alone
     assert!(text.contains("Aria") && !text.contains("护士") && !text.contains("make test"));
     let mut config =
         Config { prompt: PromptConfig { guide: false, index: false }, ..Config::default() };
-    let quiet = place.engine.clone().with_config(config.clone());
+    let quiet = place.engine.clone().rebuild().config(config.clone()).build();
     let fresh = Scope::new("fresh", "bob").unwrap();
     assert_eq!(quiet.begin_prompt(&fresh, &base).await.unwrap().text(), "Be brief.");
     config.memory.enabled = false;
-    let off = place.engine.clone().with_config(config);
+    let off = place.engine.clone().rebuild().config(config).build();
     assert_eq!(off.begin_prompt(&place.scope, &base).await.unwrap().text(), "Be brief.");
 }

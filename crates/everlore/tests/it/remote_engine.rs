@@ -36,11 +36,14 @@ async fn open(path: &Path, config: &EmbeddingConfig) -> (Engine, Arc<SqliteStore
     let store = Arc::new(SqliteStore::open(path).await.unwrap());
     let endpoint = endpoint(config);
     let max_cached = config.cache_entries;
-    let engine = engine_on(Arc::clone(&store) as Arc<dyn Store>).with_remote_embedder(
-        Arc::new(endpoint.document_embedder(DIMENSIONS)),
-        Arc::new(endpoint.query_embedder(DIMENSIONS)),
-        max_cached,
-    );
+    let engine = engine_on(Arc::clone(&store) as Arc<dyn Store>)
+        .rebuild()
+        .remote_embedder(
+            Arc::new(endpoint.document_embedder(DIMENSIONS)),
+            Arc::new(endpoint.query_embedder(DIMENSIONS)),
+            max_cached,
+        )
+        .build();
     (engine, store)
 }
 
@@ -150,7 +153,7 @@ async fn a_question_that_is_not_answered_in_time_is_answered_by_words_and_says_s
     assert!(why.contains("did not answer within 20ms"), "{why}");
     server.enqueue(HttpResponse::error(500, "down"));
     let asked = server.requests().len();
-    let engine = engine.with_clock(one_o_clock);
+    let engine = engine.rebuild().clock(one_o_clock).build();
     let answer = engine.recall(&engine.request(&owner, "医生 physician")).await.unwrap();
     assert!(answer.without_meaning.unwrap().contains("status 500"));
     assert_eq!(server.requests().len(), asked + 1, "a question is asked once");
@@ -175,7 +178,7 @@ async fn a_server_that_failed_is_left_alone_for_a_while_and_then_asked_again() {
     }
     assert_eq!(server.requests().len(), asked, "nobody waits for it");
     assert_eq!(engine.embedder_outage().unwrap().failures, 1);
-    let later = engine.clone().with_clock(one_o_clock);
+    let later = engine.clone().rebuild().clock(one_o_clock).build();
     assert_eq!(recall(&later, "有什么饮料").await, None);
     assert!(later.embedder_outage().is_none() && engine.embedder_outage().is_none());
     assert_eq!(server.requests().len(), asked + 1);

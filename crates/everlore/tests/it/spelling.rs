@@ -102,7 +102,7 @@ async fn with_and_without(texts: &[&str], query: &str) -> (String, String) {
     remember_all(&engine, &owner, texts).await;
     let without = found(&engine, &owner, query).await;
     let list = Domain::parse(MEDICAL, "medical").unwrap();
-    let engine = engine.with_domains(Domains::new(vec![list]));
+    let engine = engine.rebuild().domains(Domains::new(vec![list])).build();
     let with = found(&engine, &owner, query).await;
     (with[0].clone(), without.first().cloned().unwrap_or_default())
 }
@@ -134,10 +134,11 @@ async fn a_list_tells_what_it_found_and_without_one_nothing_changes() {
     remember_all(&engine, &owner, &["AFib since May", "茶"]).await;
     let request = engine.request(&owner, "since when do I have AFib?");
     let plain = engine.recall(&request).await.unwrap();
-    let none = engine.clone().with_domains(Domains::new(vec![]));
+    let none = engine.clone().rebuild().domains(Domains::new(vec![])).build();
     assert_eq!(none.recall(&request).await.unwrap(), plain);
     let list = Domain::parse(MEDICAL, "medical").unwrap();
-    let with = engine.with_domains(Domains::new(vec![list])).recall(&request).await.unwrap();
+    let with =
+        engine.rebuild().domains(Domains::new(vec![list])).build().recall(&request).await.unwrap();
     let told = serde_json::to_value(&with.intent).unwrap();
     assert_eq!(told["domain_terms"][0]["domain"], "medical");
     assert_eq!(told["domain_terms"][0]["term"], "atrial fibrillation");

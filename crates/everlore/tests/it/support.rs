@@ -51,7 +51,7 @@ pub(crate) async fn sqlite() -> Arc<SqliteStore> {
 }
 
 pub(crate) fn engine_on(store: Arc<dyn Store>) -> Engine {
-    Engine::new(store).with_clock(noon)
+    Engine::builder(store).clock(noon).build()
 }
 
 /// An engine on this file, with its store.

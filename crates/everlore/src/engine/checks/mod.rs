@@ -63,6 +63,13 @@ pub(super) struct CheckVerifier {
     environment: Vec<(OsString, OsString)>,
 }
 
+impl CheckVerifier {
+    /// Creates a verifier whose commands get these variables and no others.
+    pub(super) fn with_environment(environment: Vec<(OsString, OsString)>) -> Self {
+        Self { environment, ..Self::default() }
+    }
+}
+
 /// One memory that needs a look at this machine.
 struct CheckJob {
     /// Its place in the answer.
@@ -91,16 +98,7 @@ impl Drop for ThreadPermit {
 }
 
 impl Engine {
-    /// The same with these variables for the commands of checks, which get no others.
-    #[must_use]
-    pub fn with_environment(self, environment: Vec<(OsString, OsString)>) -> Self {
-        Self {
-            check_verifier: Arc::new(CheckVerifier { environment, ..CheckVerifier::default() }),
-            ..self
-        }
-    }
-
-    /// The same without commands, for who may end before they do.
+    /// Returns the engine with commands of checks switched off, for a process that may end before they do.
     #[must_use]
     pub fn without_commands(mut self) -> Self {
         Arc::make_mut(&mut self.config).checks.commands = false;

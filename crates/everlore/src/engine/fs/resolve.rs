@@ -11,11 +11,12 @@ use super::{
     uri::{self, FsUri},
 };
 use crate::{
-    engine::{Engine, layers::run_blocking},
+    engine::Engine,
     error::{Error, Result},
     files::layers::Layer,
     ingest::{IngestedDocument, root_uri},
     store::{MemoryKey, UriChild},
+    sync::run_blocking,
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
 

@@ -4,7 +4,7 @@
 
 use super::{FsListing, FsTier, resolve::FsNode};
 use crate::{
-    engine::layers::{is_chinese, summary_input},
+    engine::files::{is_chinese, summary_input},
     recall::{one_line, overview},
     text::summary::{summarize, truncate_lines},
     types::{Memory, Role},

@@ -189,7 +189,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("everlore.db");
         let store = Arc::new(SqliteStore::open(path).await.unwrap());
-        let engine = Engine::new(store.clone()).with_embedder(Arc::new(BuiltinEmbedder::new()));
+        let engine =
+            Engine::builder(store.clone()).embedder(Arc::new(BuiltinEmbedder::new())).build();
         let scope = Scope::default();
         for count in [300, 70, 200, 5] {
             let said = |n| Turn { text: format!("tea {n} 茶"), ..Turn::default() };
@@ -238,7 +239,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("everlore.db");
         let store = Arc::new(SqliteStore::open(path).await.unwrap());
-        let engine = Engine::new(store.clone()).with_embedder(Arc::new(BuiltinEmbedder::new()));
+        let engine =
+            Engine::builder(store.clone()).embedder(Arc::new(BuiltinEmbedder::new())).build();
         let scope = Scope::default();
         let said = |n| Turn { text: format!("tea {n} 茶"), ..Turn::default() };
         engine.observe(&scope, (0..LARGE_DOCS).map(said).collect()).await.unwrap();

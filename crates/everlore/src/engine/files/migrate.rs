@@ -4,14 +4,15 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::Serialize;
 
-use super::{Engine, layers::run_blocking};
 use crate::{
+    engine::Engine,
     error::{Error, Result},
     files::{
         importers::{ExternalDraft, ExternalFormat, ParsedImport, SkippedImport},
         layers::{Layer, LayerEdit, count_chars},
     },
     ingest::{self, ExternalImportOptions, ExternalImportReport},
+    sync::run_blocking,
     text::secrets,
     types::{Actor, Scope},
 };

@@ -1,7 +1,7 @@
 //! What was said around a moment, found through the index: no text is read but of those that are returned.
 
-use super::Engine;
 use crate::{
+    engine::Engine,
     error::Result,
     store::{DocAddress, MemoryFilter, Segment},
     types::{Memory, Scope, Timestamp},

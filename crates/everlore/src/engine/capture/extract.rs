@@ -7,8 +7,9 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::{Engine, capture::CaptureError};
+use super::CaptureError;
 use crate::{
+    engine::Engine,
     error::{Error, Result},
     ingest::{
         Arbiter, Draft, ExtractionInput, Resolution, TurnText, arbiter_request, extract_by_rules,
@@ -40,21 +41,21 @@ const EXTRACT_JOB: &str = "extract";
 const RECONCILE_JOB: &str = "reconcile";
 
 /// Questions of that sort in one reading: each costs a call.
-pub(super) const MAX_DECISIONS: usize = 3;
+pub(crate) const MAX_DECISIONS: usize = 3;
 
 /// What was found in some turns.
-pub(super) struct ExtractedDrafts {
-    pub(super) drafts: Vec<Draft>,
+pub(crate) struct ExtractedDrafts {
+    pub(crate) drafts: Vec<Draft>,
     /// Who found it.
-    pub(super) extractor: String,
-    pub(super) tokens: u64,
+    pub(crate) extractor: String,
+    pub(crate) tokens: u64,
     /// What should be known about how it went.
-    pub(super) note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 impl Engine {
     /// The model that reads conversations, if there is one and the settings let it.
-    pub(super) fn capture_model(&self, scope: &Scope) -> Option<&dyn ChatModel> {
+    pub(crate) fn capture_model(&self, scope: &Scope) -> Option<&dyn ChatModel> {
         let model = self.chat.as_deref()?;
         self.settings(scope.agent()).memory_agent.enabled.then_some(model)
     }
@@ -65,7 +66,7 @@ impl Engine {
     }
 
     /// What is worth remembering in some turns; `invalid` is how often a model failed to say.
-    pub(super) async fn extract_drafts(
+    pub(crate) async fn extract_drafts(
         &self,
         scope: &Scope,
         unread: &UnreadTurns,
@@ -136,7 +137,7 @@ impl Engine {
     }
 
     /// Asks a model on the engine's own account. Every such question goes through here.
-    pub(super) async fn call_model(
+    pub(crate) async fn call_model(
         &self,
         model: &dyn ChatModel,
         scope: &Scope,
@@ -158,7 +159,7 @@ impl Engine {
     }
 
     /// The model as an arbiter for what it read itself.
-    pub(super) fn model_arbiter<'a>(
+    pub(crate) fn model_arbiter<'a>(
         &'a self,
         scope: &'a Scope,
         drawn: &ExtractedDrafts,
@@ -195,7 +196,7 @@ impl Engine {
 }
 
 /// A model that is asked where the rules are unsure.
-pub(super) struct ModelArbiter<'a> {
+pub(crate) struct ModelArbiter<'a> {
     engine: &'a Engine,
     model: &'a dyn ChatModel,
     scope: &'a Scope,
@@ -205,7 +206,7 @@ pub(super) struct ModelArbiter<'a> {
 
 impl ModelArbiter<'_> {
     /// What its answers cost so far.
-    pub(super) fn tokens(&self) -> u64 {
+    pub(crate) fn tokens(&self) -> u64 {
         self.tokens.load(Ordering::Relaxed)
     }
 

@@ -1,5 +1,8 @@
 //! What a question is answered, what a message is told, and why.
 
+mod calibration;
+mod timeline;
+
 use jiff::Zoned;
 
 use super::{Engine, OpenCircuit};
@@ -13,6 +16,9 @@ use crate::{
     text::language::Language,
     types::{MemoryId, Scope, Timestamp},
 };
+
+pub use calibration::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES};
+pub use timeline::TimelineRequest;
 
 impl Engine {
     /// A request for the best memories, by the settings.
@@ -36,7 +42,7 @@ impl Engine {
     }
 
     /// The model of questions, for one scope.
-    pub(super) fn cached_embedder<'a>(
+    pub(crate) fn cached_embedder<'a>(
         &'a self,
         scope: &'a Scope,
         now: Timestamp,
@@ -57,7 +63,7 @@ impl Engine {
         self.breaker.open_circuit((self.clock)())
     }
 
-    pub(super) fn recall_deps<'a>(
+    pub(crate) fn recall_deps<'a>(
         &'a self,
         scope: &Scope,
         settings: &'a Config,
@@ -98,7 +104,7 @@ impl Engine {
     }
 
     /// What a message gets, and in which language; none if the settings let it have nothing.
-    pub(super) async fn recall_for_prompt(
+    pub(crate) async fn recall_for_prompt(
         &self,
         request: &RecallRequest,
         now: &Zoned,

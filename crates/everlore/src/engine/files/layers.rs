@@ -1,18 +1,17 @@
 //! The layers of an agent, and what a conversation leaves in the daily log.
 
-use std::path::Path;
-
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::{Engine, SCAN_PAGE};
 use crate::{
+    engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
     files::layers::{
         EditContext, Layer, LayerChange, LayerEdit, LayerSnapshot, LayerText, Layers, SessionDay,
     },
     ingest::{self, DayArchiveOutcome},
     store::{ListOrder, ListQuery, MemoryFilter},
+    sync::run_blocking,
     text::{
         language::{Language, detect_language},
         secrets::mask_all,
@@ -45,17 +44,10 @@ impl Engine {
     /// The most characters of a summary in the daily log: a few conversations fit into a day.
     pub const MAX_SUMMARY_CHARS: usize = 300;
 
-    /// The same with a home folder, in which the layers are.
-    #[must_use]
-    pub fn with_home(self, home: impl AsRef<Path>) -> Self {
-        let home = Some(home.as_ref().to_owned());
-        Self { home, settings_cache: Default::default(), ..self }
-    }
-
     /// The files of a scope. They are read and written where they are asked for; an async caller uses the methods below.
     pub fn layers(&self, scope: &Scope) -> Result<Layers> {
         let home = self.home.as_ref().ok_or_else(|| {
-            Error::invalid("there is no home folder", "open the engine with `Engine::with_home`")
+            Error::invalid("there is no home folder", "build the engine with `EngineBuilder::home`")
         })?;
         let settings = self.settings(scope.agent());
         let keeps_secrets = !settings.memory.mask_secrets;
@@ -167,7 +159,7 @@ impl Engine {
     /// The same where something else is being done, which must not fail for it: what cannot be put away now stays where it
     /// is. Most of the time there is nothing to do; to find that out, one small folder is listed, which takes less than
     /// handing it to another thread.
-    pub(super) async fn archive_old_days(&self, scope: &Scope) {
+    pub(crate) async fn archive_old_days(&self, scope: &Scope) {
         let today = self.now().date();
         if !self.layers(scope).is_ok_and(|layers| layers.has_old_days(today)) {
             return;
@@ -196,22 +188,14 @@ impl Engine {
     }
 }
 
-/// Runs what waits for files where it holds up nobody else.
-pub(super) async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(Error::damaged(format!("the work on a file failed: {error}"))))
-}
-
 /// Whether they are mostly Chinese.
-pub(super) fn is_chinese(turns: &[Memory]) -> bool {
+pub(crate) fn is_chinese(turns: &[Memory]) -> bool {
     let text: String = turns.iter().map(|turn| turn.content.as_str()).collect();
     detect_language(&text) == Language::Chinese
 }
 
 /// The turns as a summary takes them.
-pub(super) fn summary_input(turns: &[Memory], chinese: bool) -> Vec<Utterance<'_>> {
+pub(crate) fn summary_input(turns: &[Memory], chinese: bool) -> Vec<Utterance<'_>> {
     let by = |turn: &Memory| match (turn.source.role, chinese) {
         (Some(Role::User), false) => "user",
         (Some(Role::User), true) => "用户",

@@ -8,8 +8,9 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinHandle};
 
-use super::{Engine, capture::ExtractionReport, overviews::OverviewCursor};
+use super::{ExtractionReport, overviews::OverviewCursor};
 use crate::{
+    engine::Engine,
     error::Result,
     files::agent_settings::AgentSettingsFile,
     store::{DuePolicy, SessionLease},
@@ -55,7 +56,7 @@ impl Engine {
     }
 
     /// When sessions are due by themselves: as the home says, or their agents.
-    pub(super) async fn due_rules(&self) -> Result<DuePolicy> {
+    pub(crate) async fn due_rules(&self) -> Result<DuePolicy> {
         let extract = &self.config.memory_agent.extract;
         let (exchanges, quiet, own) = (extract.batch_size, extract.quiet, BTreeMap::new());
         let mut due = DuePolicy {

@@ -3,12 +3,13 @@
 //! Only how sure a judgement is gets fitted, not what the parts of the evidence are worth: made-up questions tell how
 //! well words separate these memories, but not what people ask.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use serde::Serialize;
 
-use super::{Engine, SCAN_PAGE};
 use crate::{
+    embed::EmbedOnWrite,
+    engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
     recall::{
         ConfidenceCoefficients, ConfidenceEstimate, ConfidenceTuning, FEATURE_COUNT,
@@ -74,15 +75,8 @@ pub struct Calibration {
 type JudgedQuestion = (ConfidenceEstimate, bool);
 
 impl Engine {
-    /// The same with how sure recall should be in a scope, as [`Engine::calibrate`] found.
-    #[must_use]
-    pub fn with_tuning(mut self, scope: Scope, tuning: ConfidenceTuning) -> Self {
-        self.tunings.insert(scope, tuning);
-        self
-    }
-
     /// What evidence is worth in a scope.
-    pub(super) fn confidence_coefficients(&self, scope: &Scope) -> ConfidenceCoefficients {
+    pub(crate) fn confidence_coefficients(&self, scope: &Scope) -> ConfidenceCoefficients {
         self.tunings.get(scope).copied().unwrap_or_default().coefficients()
     }
 
@@ -156,11 +150,11 @@ impl Engine {
     /// An engine that holds these memories in RAM, with everything else as it is here.
     async fn ram_engine_with(&self, scope: &Scope, memories: &[Memory]) -> Result<Self> {
         let ram: Arc<dyn Store> = Arc::new(RamStore::default());
-        let bare = Self { store: ram, tunings: Default::default(), ..self.clone() };
-        let engine = match &self.query_embedder {
-            Some(embedder) => bare.with_embedder(Arc::clone(embedder)),
-            None => bare,
+        let store: Arc<dyn Store> = match self.query_embedder.clone() {
+            Some(embedder) => Arc::new(EmbedOnWrite::Inline { store: ram, embedder }),
+            None => ram,
         };
+        let engine = Self { store, backfill: None, tunings: HashMap::default(), ..self.clone() };
         for part in memories.chunks(SCAN_PAGE) {
             let add =
                 |memory: &Memory| Change::Add(Box::new(Memory { version: 1, ..memory.clone() }));

@@ -1,7 +1,7 @@
 //! Documents in and out.
 
-use super::Engine;
 use crate::{
+    engine::Engine,
     error::Result,
     ingest::{self, Document, IngestOptions, IngestReport},
     types::Scope,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Engine;
 use crate::{
+    engine::Engine,
     error::{Error, Result},
     ingest,
     types::{Change, Memory, MemoryId, QuarantinedDraft, Scope, WriteBatch},

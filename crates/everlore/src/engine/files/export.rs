@@ -4,8 +4,8 @@ use std::io;
 
 use serde::Serialize;
 
-use super::{Engine, SCAN_PAGE};
 use crate::{
+    engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
     ingest::{self, ExportHeader, ExportLine, ImportOptions, ImportReport},
     store::{JournalQuery, ListOrder, ListQuery, MemoryFilter},

@@ -1,28 +1,33 @@
 //! From turns to memories: claim a session, read its turns, extract, judge, reconcile, commit, report.
 
+mod extract;
+mod overviews;
+mod quarantine;
+mod worker;
+
 use std::{sync::Arc, time::Duration};
 
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use super::{
-    Engine,
-    extract::{ExtractedDrafts, MAX_DECISIONS, ModelArbiter},
-    layers::run_blocking,
-};
+use self::extract::{ExtractedDrafts, MAX_DECISIONS, ModelArbiter};
+use super::Engine;
 use crate::{
     error::{Error, Result},
     ingest::{self, Arbiter, CaptureContext, CapturePlan, DraftOutcome, GateContext, TextSketch},
     llm::ChatModel,
     store::{CaptureFailure, ClaimRequest, DuePolicy, PendingSession, SessionLease, UnreadTurns},
+    sync::run_blocking,
     types::{
         Actor, CaptureCheckpoint, MemoryId, QuarantineLimits, QuarantinedDraft, Scope, Timestamp,
         WriteBatch,
     },
 };
 
+pub use worker::BackgroundWorker;
+
 /// Turns that are read at once: a model still sees each of them, and little is read again if it fails.
-pub(super) const MAX_TURNS: usize = 40;
+pub(crate) const MAX_TURNS: usize = 40;
 
 /// A lease is longer than all answers of a model may take by this: judging and storing take a part of it.
 const LEASE_SLACK: Duration = Duration::from_secs(30);
@@ -78,7 +83,7 @@ pub struct CaptureStatus {
 }
 
 impl Engine {
-    /// The same with a model that reads conversations, if the settings let it.
+    /// Returns the engine with a model that reads conversations, if the settings let it.
     #[must_use]
     pub fn with_chat_model(self, model: Arc<dyn ChatModel>) -> Self {
         Self { chat: Some(model), ..self }
@@ -111,7 +116,7 @@ impl Engine {
     }
 
     /// Leases the session that is due longest.
-    pub(super) async fn claim_next(&self) -> Result<Option<SessionLease>> {
+    pub(crate) async fn claim_next(&self) -> Result<Option<SessionLease>> {
         let due = self.due_rules().await?;
         self.store.queue().claim(&self.claim_request(None, None, Some(due))).await
     }
@@ -198,7 +203,7 @@ impl Engine {
     }
 
     /// Draws memories from a session that is leased; if that fails, it goes back to the queue.
-    pub(super) async fn extract_claimed(&self, claimed: &SessionLease) -> Result<ExtractionReport> {
+    pub(crate) async fn extract_claimed(&self, claimed: &SessionLease) -> Result<ExtractionReport> {
         let trouble = match self.extract_and_commit(claimed).await {
             Ok(extraction) => return Ok(extraction),
             Err(trouble) => trouble,
@@ -371,11 +376,11 @@ impl Engine {
 }
 
 /// Why a session could not be read.
-pub(super) struct CaptureError {
-    pub(super) error: Error,
+pub(crate) struct CaptureError {
+    pub(crate) error: Error,
     /// Whether a model answered what could not be used.
-    pub(super) is_invalid: bool,
-    pub(super) tokens: u64,
+    pub(crate) is_invalid: bool,
+    pub(crate) tokens: u64,
 }
 
 impl From<Error> for CaptureError {

@@ -1,7 +1,7 @@
 //! A folder of markdown files kept equal to the memories of a scope, and the notes that an agent keeps in it.
 
-use super::Engine;
 use crate::{
+    engine::Engine,
     error::Result,
     files::memory_folder::FileChange,
     ingest,

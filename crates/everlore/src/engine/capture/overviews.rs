@@ -7,8 +7,8 @@ use std::{
 
 use jiff::SignedDuration;
 
-use super::Engine;
 use crate::{
+    engine::Engine,
     error::{Error, Result},
     ingest::{overview_prompt, overview_request, parse_overviews},
     llm::ChatModel,
@@ -42,7 +42,7 @@ const CHANGE_CHECK_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 
 /// What a worker knows of overviews.
 #[derive(Default)]
-pub(super) struct OverviewCursor {
+pub(crate) struct OverviewCursor {
     /// When it was last asked whether a scope changed.
     checked_at: Option<Timestamp>,
     /// The last line of each scope's journal when all of it had overviews.
@@ -54,7 +54,7 @@ pub(super) struct OverviewCursor {
 
 impl Engine {
     /// Makes better overviews in all scopes that changed and were not looked through lately. Does nothing without a model.
-    pub(super) async fn improve_overviews_if_due(&self, looked: &mut OverviewCursor) -> Result<()> {
+    pub(crate) async fn improve_overviews_if_due(&self, looked: &mut OverviewCursor) -> Result<()> {
         if self.chat.is_none() || !self.config.memory_agent.enabled {
             return Ok(());
         }
@@ -91,7 +91,7 @@ impl Engine {
         let Some(model) = self.capture_model(scope) else { return Ok(0) };
         let mut wanted = Vec::new();
         let is_refused = |memory: &Memory| looked.refused.contains(&(memory.id, memory.version));
-        self.for_each_active(scope, &super::lifecycle::STATEMENT_KINDS, |memory| {
+        self.for_each_active(scope, &crate::engine::lifecycle::STATEMENT_KINDS, |memory| {
             if wanted.len() <= MAX_PER_PASS && wants_model_overview(&memory) && !is_refused(&memory)
             {
                 wanted.push(memory);
