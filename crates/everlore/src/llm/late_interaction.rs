@@ -158,7 +158,7 @@ mod tests {
         };
         let text = PackedTokenVectors::new(&axis(2), &[axis(0), axis(1)]);
         let query = QueryVectors::new(&axis(2), &[axis(1), axis(3)], &[3.0, 1.0]);
-        let MaxSimScores { pooled: pooled, tokens: tokens } = query.compare(&text.0);
+        let MaxSimScores { pooled, tokens } = query.compare(&text.0);
         assert!(pooled > 0.9 && tokens[0] > 0.9 && tokens[1] < 0.3, "{pooled} {tokens:?}");
         let expected = 0.75 * tokens[0] + 0.25 * tokens[1];
         assert!((query.weighted_sum(&tokens) - expected).abs() < 1e-6);

@@ -192,7 +192,7 @@ async fn an_export_of_a_newer_form_is_refused_even_when_asked_to_keep_going() {
     let file = file + "{\"content\": \"I like tea\"}\n";
     for options in [STOP, KEEP_GOING] {
         let error = import(&engine, &owner, &file, options).await.unwrap_err();
-        assert!(error.to_string().contains("the export has form 2"), "{error}");
+        assert!(error.to_string().contains("the export has format 2"), "{error}");
     }
     assert!(all(&engine, &owner).await.is_empty());
 }
