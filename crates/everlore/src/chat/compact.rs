@@ -12,6 +12,7 @@ use super::{
     reply::{EventSink, Interrupt},
     summary,
 };
+use crate::sync::BoxFuture;
 
 /// Characters of the summary of the exchanges that left: about 500 tokens in English.
 const COMPACTION_SUMMARY_CHARS: usize = 2_000;
@@ -74,50 +75,58 @@ impl ChatSession {
         self.compact_to(0, pin!(interrupt)).await
     }
 
-    async fn compact_to(
-        &mut self,
+    fn compact_to<'a>(
+        &'a mut self,
         kept_tokens: usize,
-        interrupt: Interrupt<'_>,
-    ) -> CompactionReport {
-        let before = self.history.tokens();
-        let older = self.history.take_older(kept_tokens);
-        if older.is_empty() {
-            let (exchanges, by_model) = (0, false);
-            return CompactionReport { exchanges, before, after: before, by_model, failed: None };
-        }
-        let model = self.metered_model();
-        let by_model = summary::summarize_exchanges(
-            Some(&model),
-            &self.earlier_summary,
-            &older,
-            COMPACTION_SUMMARY_CHARS,
-        );
-        let summary = tokio::select! {
-            biased;
-            () = interrupt => None,
-            summary = by_model => Some(summary),
-        };
-        let summary = match summary {
-            Some(summary) => summary,
-            None => {
-                summary::summarize_exchanges(
-                    None,
-                    &self.earlier_summary,
-                    &older,
-                    COMPACTION_SUMMARY_CHARS,
-                )
-                .await
+        interrupt: Interrupt<'a>,
+    ) -> BoxFuture<'a, CompactionReport> {
+        Box::pin(async move {
+            let before = self.history.tokens();
+            let older = self.history.take_older(kept_tokens);
+            if older.is_empty() {
+                let (exchanges, by_model) = (0, false);
+                return CompactionReport {
+                    exchanges,
+                    before,
+                    after: before,
+                    by_model,
+                    failed: None,
+                };
             }
-        };
-        self.earlier_summary = summary.text;
-        self.cost.summaries += summary.tokens;
-        CompactionReport {
-            exchanges: older.len(),
-            before,
-            after: self.history.tokens(),
-            by_model: summary.by_model,
-            failed: summary.failure,
-        }
+            let model = self.metered_model();
+            let by_model = summary::summarize_exchanges(
+                Some(&model),
+                &self.earlier_summary,
+                &older,
+                COMPACTION_SUMMARY_CHARS,
+            );
+            let summary = tokio::select! {
+                biased;
+                () = interrupt => None,
+                summary = by_model => Some(summary),
+            };
+            let summary = match summary {
+                Some(summary) => summary,
+                None => {
+                    summary::summarize_exchanges(
+                        None,
+                        &self.earlier_summary,
+                        &older,
+                        COMPACTION_SUMMARY_CHARS,
+                    )
+                    .await
+                }
+            };
+            self.earlier_summary = summary.text;
+            self.cost.summaries += summary.tokens;
+            CompactionReport {
+                exchanges: older.len(),
+                before,
+                after: self.history.tokens(),
+                by_model: summary.by_model,
+                failed: summary.failure,
+            }
+        })
     }
 
     /// Starts model rewrites, in the background, of the short-term items that the next message will inject.

@@ -146,40 +146,42 @@ impl std::ops::AddAssign for TokenUsage {
 
 impl ChatSession {
     /// Opens a session, or resumes one of the same name.
-    pub async fn open(
-        engine: &Engine,
+    pub fn open<'a>(
+        engine: &'a Engine,
         model: Arc<dyn ChatModel>,
         options: ChatSessionOptions,
-    ) -> Result<Self> {
-        let ChatSessionOptions { scope, session, caller_prompt: base, language, tools, folder } =
-            options;
-        let prompt = engine.begin_prompt(&scope, &PromptRequest { base, language }).await?;
-        let turns = engine.session_turns(&scope, &session).await?;
-        let history = ChatHistory::from_turns(&turns);
-        let mut short_term =
-            ShortTermMemory::new(&engine.settings(scope.agent()).memory.short_term);
-        for exchange in history.exchanges() {
-            short_term.push(exchange);
-        }
-        let mut chat = Self {
-            engine: engine.clone(),
-            prompt: prompt.text(),
-            scope,
-            session,
-            model,
-            tools,
-            folder,
-            user_message_count: history.exchanges().len(),
-            history,
-            short_term,
-            earlier_summary: String::new(),
-            injected: InjectedContext::default(),
-            cost: ChatSessionCost::default(),
-            clock: MonotonicClock::default(),
-        };
-        // What does not fit is injected as short-term items; the model is not called before the first message.
-        chat.history.take_older(chat.compaction_trigger() / KEEP_DIVISOR);
-        Ok(chat)
+    ) -> BoxFuture<'a, Result<Self>> {
+        Box::pin(async move {
+            let ChatSessionOptions { scope, session, caller_prompt: base, language, tools, folder } =
+                options;
+            let prompt = engine.begin_prompt(&scope, &PromptRequest { base, language }).await?;
+            let turns = engine.session_turns(&scope, &session).await?;
+            let history = ChatHistory::from_turns(&turns);
+            let mut short_term =
+                ShortTermMemory::new(&engine.settings(scope.agent()).memory.short_term);
+            for exchange in history.exchanges() {
+                short_term.push(exchange);
+            }
+            let mut chat = Self {
+                engine: engine.clone(),
+                prompt: prompt.text(),
+                scope,
+                session,
+                model,
+                tools,
+                folder,
+                user_message_count: history.exchanges().len(),
+                history,
+                short_term,
+                earlier_summary: String::new(),
+                injected: InjectedContext::default(),
+                cost: ChatSessionCost::default(),
+                clock: MonotonicClock::default(),
+            };
+            // What does not fit is injected as short-term items; the model is not called before the first message.
+            chat.history.take_older(chat.compaction_trigger() / KEEP_DIVISOR);
+            Ok(chat)
+        })
     }
 
     /// Sends a message and returns the reply. The message is durable before the model is called; `interrupt` ends the

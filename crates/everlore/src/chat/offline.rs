@@ -10,6 +10,7 @@ use crate::{
     error::Result,
     ingest::Turn,
     recall::{Hit, RecallRequest},
+    sync::BoxFuture,
     text::{
         age::Age,
         language::{Language, detect_language},
@@ -62,23 +63,25 @@ impl OfflineSession {
     }
 
     /// Stores a message and answers with stored memories. The answer is not stored: it contains nothing new.
-    pub async fn send(&mut self, text: &str) -> Result<OfflineAnswer> {
-        let now = self.clock.next_instant(&self.engine);
-        let enabled = self.engine.settings(self.scope.agent()).memory.enabled;
-        // A question is no answer to itself, so recall runs first.
-        let hits = if enabled {
-            self.engine.recall(&self.request(text)).await.map(|recall| recall.hits)
-        } else {
-            Ok(Vec::new())
-        };
-        if enabled {
-            self.engine.observe(&self.scope, vec![self.turn(text, &now)]).await?;
-        }
-        let (hits, language) = (hits?, self.language(text));
-        let limit = self.engine.settings(self.scope.agent()).memory.inject.limit;
-        let answers = hits.iter().filter(|hit| !is_question(hit)).take(limit);
-        let quotes: Vec<MemoryQuote> = answers.map(|hit| quote(hit, &now, language)).collect();
-        Ok(OfflineAnswer { text: render_quotes(&quotes, language), quotes })
+    pub fn send<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<OfflineAnswer>> {
+        Box::pin(async move {
+            let now = self.clock.next_instant(&self.engine);
+            let enabled = self.engine.settings(self.scope.agent()).memory.enabled;
+            // A question is no answer to itself, so recall runs first.
+            let hits = if enabled {
+                self.engine.recall(&self.request(text)).await.map(|recall| recall.hits)
+            } else {
+                Ok(Vec::new())
+            };
+            if enabled {
+                self.engine.observe(&self.scope, vec![self.turn(text, &now)]).await?;
+            }
+            let (hits, language) = (hits?, self.language(text));
+            let limit = self.engine.settings(self.scope.agent()).memory.inject.limit;
+            let answers = hits.iter().filter(|hit| !is_question(hit)).take(limit);
+            let quotes: Vec<MemoryQuote> = answers.map(|hit| quote(hit, &now, language)).collect();
+            Ok(OfflineAnswer { text: render_quotes(&quotes, language), quotes })
+        })
     }
 
     /// Ends the session and logs a summary of it in the daily log. Returns `None` if no message was sent.

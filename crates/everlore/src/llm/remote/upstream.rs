@@ -60,7 +60,7 @@ impl Upstream {
         let Some(base) = upstream_url(given, provider.protocol, protocol) else { return Ok(None) };
         Ok(Some(Self {
             http: HttpClient::new(&base, proxies)?,
-            protocol: protocol,
+            protocol,
             key: SecretString::new(settings.api_key.reveal().trim()),
             model: settings.model.clone(),
         }))

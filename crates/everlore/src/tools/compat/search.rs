@@ -53,7 +53,7 @@ fn string_schema(about: &str) -> Value {
 }
 
 /// Name, texts and only input field of a connector tool.
-struct ConnectorTool {
+struct ConnectorToolSpec {
     name: &'static str,
     title: &'static str,
     description: &'static str,
@@ -61,7 +61,7 @@ struct ConnectorTool {
     field_description: &'static str,
 }
 
-fn connector_spec(tool: &ConnectorTool, output_schema: Value) -> ToolSpec {
+fn connector_spec(tool: &ConnectorToolSpec, output_schema: Value) -> ToolSpec {
     let field = tool.field;
     ToolSpec {
         name: tool.name,
@@ -93,7 +93,7 @@ impl Tool for SearchTool {
             "required": ["results"],
             "properties": { "results": { "type": "array", "description": "What was found, best first", "items": result } }
         });
-        let tool = ConnectorTool {
+        let tool = ConnectorToolSpec {
             name: "search",
             title: "Search memory",
             description: SEARCH,
@@ -135,7 +135,7 @@ impl Tool for FetchTool {
                 } }
             }
         });
-        let tool = ConnectorTool {
+        let tool = ConnectorToolSpec {
             name: "fetch",
             title: "Read a memory",
             description: FETCH,
