@@ -29,10 +29,10 @@ pub use recall::{Hit, MemoryBlock, Recall, RecallRequest};
 pub use tools::{ToolContext, ToolRegistry, ToolResult};
 pub use types::{Kind, Memory, MemoryId, Scope, Status};
 
-/// Helpers that the programs of this workspace share. No part of the public interface.
+/// Helpers that the server, the command line and the evaluation share with the engine; no part of the public API.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::sync::{BoxFuture, lock, run_blocking};
+    pub use crate::sync::{lock, run_blocking};
 }
 
 /// The example of the README, which is run as a test.

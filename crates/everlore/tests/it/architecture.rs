@@ -10,14 +10,15 @@ use std::fs;
 use std::path::Path;
 
 /// Who may use whom. A module may always use itself. `lib` is the root of the crate: it names everything.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("error", &[]),
+    ("sync", &["error"]),
     ("types", &["error"]),
     ("config", &["error", "types"]),
     ("text", &["error", "config", "types"]),
-    ("store", &["error", "config", "types", "text", "files"]),
-    ("llm", &["error", "config", "types", "text"]),
-    ("files", &["error", "config", "types", "text"]),
+    ("store", &["error", "sync", "config", "types", "text", "files"]),
+    ("llm", &["error", "sync", "config", "types", "text"]),
+    ("files", &["error", "sync", "config", "types", "text"]),
     ("ingest", STEP),
     ("recall", STEP),
     ("upkeep", STEP),
@@ -30,17 +31,17 @@ const MAY_USE: [(&str, &[&str]); 16] = [
 ];
 
 /// What a step of the write path, the read path or the work between turns may use.
-const STEP: &[&str] = &["error", "config", "types", "text", "store", "llm", "files"];
+const STEP: &[&str] = &["error", "sync", "config", "types", "text", "store", "llm", "files"];
 
 const ANY: &[&str] = &[
-    "error", "config", "types", "text", "store", "llm", "files", "ingest", "recall", "upkeep",
-    "growth", "prompt", "engine",
+    "error", "sync", "config", "types", "text", "store", "llm", "files", "ingest", "recall",
+    "upkeep", "growth", "prompt", "engine",
 ];
 
 /// A conversation stands on everything, the tools included.
 const CONVERSATION: &[&str] = &[
-    "error", "config", "types", "text", "llm", "files", "ingest", "recall", "prompt", "engine",
-    "tools", "store",
+    "error", "sync", "config", "types", "text", "llm", "files", "ingest", "recall", "prompt",
+    "engine", "tools", "store",
 ];
 
 /// A file longer than this, tests aside, holds more than one thing.

@@ -345,7 +345,14 @@ async fn bad_checks_are_refused_with_advice_and_nothing_is_stored() {
     let turn = everlore::Turn { text: "喂".into(), ..everlore::Turn::default() };
     let id = engine.observe(&owner, vec![turn]).await.unwrap()[0].id;
     let edit = MemoryEdit { check: Some(path(home.path())), ..MemoryEdit::default() };
-    assert!(engine.edit(&owner, id, &edit).await.unwrap_err().to_string().contains("stays said"));
+    assert!(
+        engine
+            .edit(&owner, id, &edit)
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("cannot have a check")
+    );
 }
 
 #[tokio::test]

@@ -28,7 +28,7 @@ const CHINESE: &str = "发布列车每隔一周的星期二出发。有改动的
     邮件由产品团队撰写，由客服团队校对。十二月的最后一周任何人都不发布新版本。";
 
 async fn both() -> [Engine; 2] {
-    let home = tempfile::tempdir().unwrap().keep();
+    let home = crate::support::fresh_folder();
     [engine().await.rebuild().home(&home).build(), ram().rebuild().home(home.join("ram")).build()]
 }
 
@@ -387,7 +387,7 @@ async fn nothing_of_another_user_or_agent_is_seen_or_touched() {
 
 #[tokio::test]
 async fn the_tools_do_the_same_in_both_languages() {
-    let engine = engine().await.rebuild().home(tempfile::tempdir().unwrap().keep()).build();
+    let engine = engine().await.rebuild().home(crate::support::fresh_folder()).build();
     let (owner, tools) = (scope("u"), ToolRegistry::for_sets(&["fs".parse().unwrap()]));
     let cx = ToolContext::new(&engine, &owner);
     let names: Vec<_> = tools.specs().map(|spec| spec.name).collect();

@@ -1,4 +1,5 @@
-//! The life of memories: told, used, weighed, put away, put together, and what it may cost; on both stores, in both languages.
+//! Tests of the memory lifecycle: injection, usage, weights, archiving, merging and costs; on both stores, in both
+//! languages.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +15,7 @@ use everlore::{
 
 use crate::support::{DAY, NOON, at, noon, open, remember_all, say, scope, sqlite, turn};
 
-/// The clock of the day after, of the next week, and of years later.
+/// Clocks of the next day, of the next week, and of years later.
 fn tomorrow() -> Timestamp {
     at(NOON + DAY)
 }
@@ -32,12 +33,12 @@ async fn engines() -> [Engine; 2] {
     [with(Arc::new(RamStore::default())), with(sqlite().await)]
 }
 
-/// A request that tells whatever is found: how sure recall is, is tested elsewhere.
+/// Builds a request that returns whatever is found: confidence is tested elsewhere.
 fn request(engine: &Engine, owner: &Scope, query: &str) -> RecallRequest {
     RecallRequest { min_confidence: 0.0, floor: 0.0, ..engine.context_request(owner, query) }
 }
 
-/// Asks in a conversation and returns what the prompt was told.
+/// Injects context for a query in a session and returns the injected memories.
 async fn ask(engine: &Engine, owner: &Scope, session: &str, query: &str) -> Vec<MemoryId> {
     let request = request(engine, owner, query);
     let block = engine.inject(&request, 2_000, session).await.unwrap();
@@ -77,8 +78,8 @@ async fn what_an_answer_used_is_worth_more_and_what_it_did_not_use_a_little_less
         for (number, (texts, query, answer)) in cases.iter().enumerate() {
             let owner = scope(&format!("user{number}"));
             let saved = remember_all(&engine, &owner, texts).await;
-            let told = ask(&engine, &owner, "s1", query).await;
-            assert_eq!(told.len(), 2, "{query}");
+            let injected_ids = ask(&engine, &owner, "s1", query).await;
+            assert_eq!(injected_ids.len(), 2, "{query}");
             let answered = engine.record_answer(&owner, "s1", answer).await.unwrap();
             assert_eq!((answered.told, &answered.used), (2, &vec![saved[0].id]), "{answer}");
             assert_eq!(weight(&engine, &owner, saved[0].id).await, 1.0, "nothing moves in a turn");
@@ -123,12 +124,15 @@ async fn an_echo_is_told_even_after_the_memory_is_gone() {
         let owner = scope("ann");
         let texts = ["用户喜欢喝龙井茶。", "The user drinks tea in the morning."];
         let saved = remember_all(&engine, &owner, &texts).await;
-        let told = ask(&engine, &owner, "s1", "tea 喝茶").await;
-        assert_eq!(told.len(), 2);
+        let injected_ids = ask(&engine, &owner, "s1", "tea 喝茶").await;
+        assert_eq!(injected_ids.len(), 2);
         engine.delete(&owner, saved[0].id).await.unwrap();
         let injected = engine.injected_sketches(&owner, "s1").await.unwrap();
-        let echoes =
-            |said: &str| injected.iter().any(|(_, told)| TextSketch::of(said).is_covered_by(told));
+        let echoes = |text: &str| {
+            injected
+                .iter()
+                .any(|(_, injected_ids)| TextSketch::of(text).is_covered_by(injected_ids))
+        };
         assert!(echoes("用户喜欢喝龙井茶") && echoes("the user drinks tea in the morning"));
         assert!(!echoes("用户住在杭州") && !echoes("The user lives in Boston"));
         assert_eq!(engine.injected_sketches(&owner, "s2").await.unwrap(), []);
@@ -144,7 +148,7 @@ async fn what_is_held_out_is_not_told_earns_nothing_and_is_compared() {
         config.memory.inject.holdout = 0.5;
         let (engine, owner) = (engine.rebuild().config(config).build(), scope("ann"));
         let id = remember_all(&engine, &owner, &["用户的狗叫小黑。"]).await[0].id;
-        let (mut told, mut held) = (0, 0);
+        let (mut injected_ids, mut held) = (0, 0);
         for number in 0..80 {
             let session = format!("会话{number}");
             let shown = ask(&engine, &owner, &session, "我的狗叫什么名字？").await;
@@ -154,10 +158,10 @@ async fn what_is_held_out_is_not_told_earns_nothing_and_is_compared() {
             assert_eq!(shown.is_empty(), lines[0].injected.shown == InjectedTier::HeldOut);
             let answer = if shown.is_empty() { "我不知道。" } else { "你的狗叫小黑。" };
             engine.record_answer(&owner, &session, answer).await.unwrap();
-            told += usize::from(!shown.is_empty());
+            injected_ids += usize::from(!shown.is_empty());
             held += usize::from(shown.is_empty());
         }
-        assert!(told > 25 && held > 25, "{told} {held}");
+        assert!(injected_ids > 25 && held > 25, "{injected_ids} {held}");
         let stats = engine.usage_stats(&owner).await.unwrap();
         let compared = stats.comparison.unwrap();
         assert_eq!((compared.told.rate, compared.held_out.rate), (1.0, 0.0));
@@ -238,7 +242,7 @@ async fn an_older_change_can_be_undone_though_use_moved_the_weight_since() {
     }
 }
 
-/// Memories that differ in a word that counts.
+/// Returns memories that differ in a word that counts.
 fn statements(owner: &Scope, count: usize, kind: Kind) -> Vec<Memory> {
     let text = |number: usize| match number % 2 {
         0 => format!("The user owns the book number {number}."),
@@ -495,15 +499,15 @@ async fn what_a_tool_tells_in_a_conversation_counts_as_told() {
         assert_eq!(engine.injected_sketches(&owner, "s1").await.unwrap(), []);
         let inside = everlore::ToolContext { session: Some("s1"), ..outside };
         tools.call("memory_recall", input, &inside).await;
-        let told = engine.injected_sketches(&owner, "s1").await.unwrap();
-        assert!(told.iter().any(|(id, _)| *id == saved[1].id), "{told:?}");
+        let injected_ids = engine.injected_sketches(&owner, "s1").await.unwrap();
+        assert!(injected_ids.iter().any(|(id, _)| *id == saved[1].id), "{injected_ids:?}");
         let answer = "You live in Boston, in Elm Street.";
         let answered = engine.record_answer(&owner, "s1", answer).await.unwrap();
-        assert_eq!((answered.told, &answered.used), (told.len(), &vec![saved[1].id]));
+        assert_eq!((answered.told, &answered.used), (injected_ids.len(), &vec![saved[1].id]));
     }
 }
 
-/// What an answer used is followed while others go on, in the order of the conversation.
+/// Usage checks run in the background, in the order of the session.
 #[tokio::test]
 async fn use_that_is_followed_meanwhile_belongs_to_the_prompt_before_it() {
     for engine in engines().await {

@@ -6,7 +6,9 @@ use everlore::{
 };
 use rusqlite::Connection;
 
-use crate::support::{engine_on, found, fresh_path, open, ram, remember_all, scope};
+use crate::support::{
+    engine_on, found, fresh_path, open, ram, remember_all, scope, until_indexes_are_current,
+};
 
 #[tokio::test]
 async fn simplified_and_traditional_chinese_find_each_other() {
@@ -64,14 +66,15 @@ async fn a_file_indexed_before_the_scripts_were_folded_is_indexed_anew() {
     store.admin().close().await;
     let db = Connection::open(&path).unwrap();
     // As the first version left it: its number, and an index without the folded terms.
-    db.execute("UPDATE meta SET value = 1 WHERE key = 'terms'", []).unwrap();
+    db.execute("UPDATE scopes SET index_version = 1", []).unwrap();
     db.execute("DELETE FROM tail", []).unwrap();
     drop(db);
     let (store, engine) = open(&path).await;
+    until_indexes_are_current(&store).await;
     assert_eq!(found(&engine, &owner, "乌龙茶").await, ["我喜歡烏龍茶"]);
     store.admin().close().await;
     let db = Connection::open(&path).unwrap();
-    let version = "SELECT value FROM meta WHERE key = 'terms'";
+    let version = "SELECT index_version FROM scopes";
     let version: u32 = db.query_row(version, [], |row| row.get(0)).unwrap();
     assert_eq!(version, everlore::text::terms::TERMS_VERSION);
 }

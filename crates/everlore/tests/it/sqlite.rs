@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 use crate::support::{
     add, all, engine_on, found, fresh_path, memory, open, remember_all, say, scope, spoken, sqlite,
-    turn, write,
+    turn, until_indexes_are_current, write,
 };
 
 #[tokio::test]
@@ -84,10 +84,11 @@ async fn a_changed_analysis_indexes_everything_again() {
     remember_all(&engine, &owner, &["I like tea", "我喜欢茶"]).await;
     store.admin().close().await;
     let db = Connection::open(&path).unwrap();
-    db.execute("UPDATE meta SET value = 0 WHERE key = 'terms'", []).unwrap();
+    db.execute("UPDATE scopes SET index_version = 0", []).unwrap();
     db.execute("DELETE FROM tail", []).unwrap();
     drop(db);
     let (store, engine) = open(&path).await;
+    until_indexes_are_current(&store).await;
     assert_eq!(found(&engine, &owner, "茶").await, ["我喜欢茶"]);
     assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
@@ -106,8 +107,8 @@ async fn rows_and_index_that_disagree_are_told_and_mended() {
     let problems = store.index().check(&owner).await.unwrap();
     assert_eq!(problems.len(), 3, "{problems:?}");
     assert!(problems[0].contains("is not in the index"), "{problems:?}");
-    assert!(problems[1].contains("is not what its text says"), "{problems:?}");
-    assert!(problems[2].contains("that has no memory"), "{problems:?}");
+    assert!(problems[1].contains("does not match its text"), "{problems:?}");
+    assert!(problems[2].contains("which has no memory"), "{problems:?}");
     assert_eq!(store.index().reindex(&owner).await.unwrap(), 2);
     assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
     assert_eq!(store.index().reindex(&scope("nobody")).await.unwrap(), 0);

@@ -1,9 +1,12 @@
 //! What the tests share: frozen clocks, engines on both stores, memories with their values in sight.
 
 use std::{
+    cell::RefCell,
     path::{Path, PathBuf},
     sync::Arc,
 };
+
+use tempfile::TempDir;
 
 use everlore::{
     Engine, Kind, Memory, MemoryId, RememberRequest, Scope, Status, Turn,
@@ -43,7 +46,27 @@ pub(crate) fn scope(user: &str) -> Scope {
 
 /// An empty file in a folder of its own, which is kept for the rest of the test process.
 pub(crate) fn fresh_path() -> PathBuf {
-    tempfile::tempdir().unwrap().keep().join("everlore.db")
+    fresh_folder().join("everlore.db")
+}
+
+thread_local! {
+    /// Folders of the test that runs on this thread; they are removed when it ends.
+    static FOLDERS: RefCell<Vec<TempDir>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Makes a folder that lasts as long as the test.
+pub(crate) fn fresh_folder() -> PathBuf {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_owned();
+    FOLDERS.with_borrow_mut(|folders| folders.push(folder));
+    path
+}
+
+/// Waits until background work has rebuilt every stale index.
+pub(crate) async fn until_indexes_are_current(store: &SqliteStore) {
+    while !store.index().stale_scopes().await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
 }
 
 pub(crate) async fn sqlite() -> Arc<SqliteStore> {

@@ -1,10 +1,10 @@
-//! `search` and `fetch`: the pair of tools that ChatGPT's connectors and deep research ask for.
+//! `search` and `fetch`: the pair of tools that ChatGPT connectors and deep research require.
 
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{
+use crate::tools::{
     Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
     input::{missing_field, parse_input},
     view::format_time,
@@ -16,7 +16,7 @@ use crate::{
     types::Memory,
 };
 
-/// Both, in their order.
+/// Returns both tools, in order.
 pub(super) fn tools() -> Vec<Box<dyn Tool>> {
     vec![Box::new(SearchTool), Box::new(FetchTool)]
 }
@@ -34,7 +34,7 @@ struct FetchInput {
     id: String,
 }
 
-/// As many as a connector shows.
+/// Hits per search: as many as a connector shows.
 const LIMIT: usize = 10;
 
 const SEARCH: &str = "\
@@ -52,22 +52,27 @@ fn string_schema(about: &str) -> Value {
     json!({ "type": "string", "description": about })
 }
 
-fn search_tool_spec(
-    (name, title): (&'static str, &'static str),
+/// Name, texts and only input field of a connector tool.
+struct ConnectorToolSpec {
+    name: &'static str,
+    title: &'static str,
     description: &'static str,
-    (field, about): (&str, &str),
-    output_schema: Value,
-) -> ToolSpec {
+    field: &'static str,
+    field_description: &'static str,
+}
+
+fn connector_spec(tool: &ConnectorToolSpec, output_schema: Value) -> ToolSpec {
+    let field = tool.field;
     ToolSpec {
-        name,
-        title,
-        description,
+        name: tool.name,
+        title: tool.title,
+        description: tool.description,
         set: ToolSet::Search,
         input_schema: json!({
             "type": "object",
             "additionalProperties": false,
             "required": [field],
-            "properties": { field: string_schema(about) }
+            "properties": { field: string_schema(tool.field_description) }
         }),
         output_schema,
         annotations: ToolAnnotations::READS,
@@ -88,12 +93,14 @@ impl Tool for SearchTool {
             "required": ["results"],
             "properties": { "results": { "type": "array", "description": "What was found, best first", "items": result } }
         });
-        search_tool_spec(
-            ("search", "Search memory"),
-            SEARCH,
-            ("query", "What you want to know"),
-            output,
-        )
+        let tool = ConnectorToolSpec {
+            name: "search",
+            title: "Search memory",
+            description: SEARCH,
+            field: "query",
+            field_description: "What you want to know",
+        };
+        connector_spec(&tool, output)
     }
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
@@ -128,12 +135,14 @@ impl Tool for FetchTool {
                 } }
             }
         });
-        search_tool_spec(
-            ("fetch", "Read a memory"),
-            FETCH,
-            ("id", "The id that search gave"),
-            output,
-        )
+        let tool = ConnectorToolSpec {
+            name: "fetch",
+            title: "Read a memory",
+            description: FETCH,
+            field: "id",
+            field_description: "The id that search gave",
+        };
+        connector_spec(&tool, output)
     }
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
@@ -156,7 +165,7 @@ impl Tool for FetchTool {
     }
 }
 
-/// The connectors read the text, and want JSON in it.
+/// Returns a result whose text is JSON, which connectors expect.
 fn as_json(structured: Value) -> ToolResult {
     ToolResult::new(structured.to_string(), structured)
 }
@@ -168,7 +177,7 @@ fn title(memory: &Memory) -> String {
     }
 }
 
-/// Where MCP shows the memory as a resource.
+/// Returns the uri of the memory as an MCP resource.
 fn url(memory: &Memory) -> String {
     format!("memory://memories/{}", memory.id)
 }

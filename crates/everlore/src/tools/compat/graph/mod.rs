@@ -1,6 +1,6 @@
-//! The tools of the reference memory server of MCP, by their names and forms, on memories of the scope.
+//! Knowledge graph tools with the names and formats of MCP's reference memory server, stored as memories of the scope.
 //!
-//! Agents that were told to keep a graph of entities keep doing so; what they write is found by `memory_recall` too.
+//! Agents that were told to keep a graph of entities can keep doing so; `memory_recall` finds what they write, too.
 
 mod knowledge_graph;
 mod imported;
@@ -10,21 +10,23 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use self::knowledge_graph::{GraphEntity, GraphRelation, KnowledgeGraph};
-use super::{
-    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec, input::parse_input,
+use crate::{
+    error::Result,
+    tools::{
+        Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec, input::parse_input,
+    },
 };
-use crate::error::Result;
 
-/// All of them, in their order.
+/// Returns all graph tools, in order.
 pub(super) fn tools() -> Vec<Box<dyn Tool>> {
-    let tool = |does: &'static GraphToolSpec| Box::new(GraphTool(does)) as Box<dyn Tool>;
+    let tool = |spec: &'static GraphToolSpec| Box::new(GraphTool(spec)) as Box<dyn Tool>;
     TOOLS.iter().map(tool).collect()
 }
 
-/// A tool, by what it is.
+/// Graph tool, defined by its spec.
 struct GraphTool(&'static GraphToolSpec);
 
-/// What one tool is called, is for, and does.
+/// Name, texts and operation of a graph tool.
 struct GraphToolSpec {
     name: &'static str,
     title: &'static str,
@@ -257,7 +259,7 @@ fn list_schema(about: &str, item: &Value) -> Value {
     json!({ "type": "array", "items": item, "description": about })
 }
 
-/// An object that has all of these fields and no other.
+/// Returns the schema of an object with exactly these fields, all required.
 fn object_schema(fields: &[(&str, Value)]) -> Value {
     let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let properties: Map<String, Value> =

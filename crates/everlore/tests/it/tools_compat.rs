@@ -1,4 +1,5 @@
-//! The graph of entities: the forms of the reference server, on memories that recall finds too.
+//! Tests of the tools with other systems' formats: the knowledge graph of MCP's reference server, and the pair of
+//! ChatGPT connectors.
 
 use everlore::{
     RememberRequest, ToolRegistry, engine::MigrationRequest, files::importers::ExternalFormat,
@@ -14,8 +15,8 @@ async fn two_friends() -> ToolAgent {
         {"name": "Ann", "entityType": "person", "observations": ["likes tea", "lives in Lisbon"]},
         {"name": "王小明", "entityType": "人", "observations": ["喜欢喝龙井茶", "likes tea"]},
     ]);
-    let made = agent.ok("create_entities", json!({"entities": entities})).await;
-    assert_eq!(made.structured["entities"], entities);
+    let created = agent.ok("create_entities", json!({"entities": entities})).await;
+    assert_eq!(created.structured["entities"], entities);
     agent
 }
 
@@ -27,8 +28,8 @@ async fn graph(agent: &ToolAgent) -> Value {
 async fn entities_are_made_once_and_what_is_said_of_two_belongs_to_each() {
     let agent = two_friends().await;
     let again = json!([{"name": "Ann", "entityType": "robot", "observations": ["is new"]}]);
-    let made = agent.ok("create_entities", json!({"entities": again})).await;
-    assert_eq!(made.structured["entities"], json!([]));
+    let created = agent.ok("create_entities", json!({"entities": again})).await;
+    assert_eq!(created.structured["entities"], json!([]));
     let graph = graph(&agent).await;
     assert_eq!(graph["entities"][0]["observations"], json!(["likes tea", "lives in Lisbon"]));
     assert_eq!(graph["entities"][1]["observations"], json!(["喜欢喝龙井茶", "likes tea"]));
@@ -48,10 +49,10 @@ async fn observations_and_relations_are_added_once_and_only_to_what_is_there() {
     );
     let relation = json!({"from": "Ann", "to": "王小明", "relationType": "认识"});
     let relations = json!({"relations": [relation, relation]});
-    let made = agent.ok("create_relations", relations.clone()).await;
-    assert_eq!(made.structured["relations"], json!([relation]));
-    let made = agent.ok("create_relations", relations).await;
-    assert_eq!(made.structured["relations"], json!([]));
+    let created = agent.ok("create_relations", relations.clone()).await;
+    assert_eq!(created.structured["relations"], json!([relation]));
+    let created = agent.ok("create_relations", relations).await;
+    assert_eq!(created.structured["relations"], json!([]));
     assert_eq!(graph(&agent).await["relations"], json!([relation]));
     let unknown = json!({"observations": [{"entityName": "Bob", "contents": ["x"]}]});
     let text = agent.err("add_observations", unknown).await;
@@ -155,8 +156,8 @@ fn the_names_are_those_of_the_reference_server() {
     assert_eq!(names.join(" "), expected);
 }
 
-/// A graph as the reference server wrote it.
-const FOREIGN: &str = r#"{"type":"entity","name":"小林","entityType":"person","observations":["喜欢龙井茶","lives in Porto"]}
+/// Graph as the reference server writes it.
+const REFERENCE_GRAPH: &str = r#"{"type":"entity","name":"小林","entityType":"person","observations":["喜欢龙井茶","lives in Porto"]}
 {"type":"entity","name":"Atlas","entityType":"project","observations":["Ships in May"]}
 {"type":"relation","from":"小林","to":"Atlas","relationType":"works_on"}
 "#;
@@ -165,7 +166,7 @@ const FOREIGN: &str = r#"{"type":"entity","name":"小林","entityType":"person",
 async fn a_graph_that_was_imported_is_listed_added_to_and_taken_apart() {
     let agent = ToolAgent::new().await;
     let file = tempfile::NamedTempFile::with_suffix(".jsonl").unwrap();
-    std::fs::write(file.path(), FOREIGN).unwrap();
+    std::fs::write(file.path(), REFERENCE_GRAPH).unwrap();
     let request = MigrationRequest {
         format: Some(ExternalFormat::McpGraph),
         path: file.path().to_owned(),
@@ -185,20 +186,51 @@ async fn a_graph_that_was_imported_is_listed_added_to_and_taken_apart() {
     assert_eq!(found["entities"], json!([lin]));
     let add = json!({"observations": [{"entityName": "Atlas", "contents": ["Ships in May", "推迟到六月"]}]});
     agent.ok("add_observations", add).await;
-    let gone = json!({"deletions": [{"entityName": "小林", "observations": ["lives in Porto"]}]});
-    agent.ok("delete_observations", gone).await;
+    let deletion =
+        json!({"deletions": [{"entityName": "小林", "observations": ["lives in Porto"]}]});
+    agent.ok("delete_observations", deletion).await;
     agent.ok("delete_relations", json!({"relations": [relation]})).await;
     let open = agent.ok("open_nodes", json!({"names": ["小林", "Atlas"]})).await.structured;
-    let said = |name: &str| {
+    let observations = |name: &str| {
         let named = open["entities"].as_array().unwrap().iter().find(|one| one["name"] == name);
         named.unwrap()["observations"].clone()
     };
     assert_eq!(
-        (said("小林"), said("Atlas")),
+        (observations("小林"), observations("Atlas")),
         (json!(["喜欢龙井茶"]), json!(["Ships in May", "推迟到六月"]))
     );
     assert_eq!(open["relations"], json!([]));
     agent.ok("delete_entities", json!({"entityNames": ["小林"]})).await;
     let left = graph(&agent).await;
     assert_eq!(left["entities"].as_array().unwrap().len(), 1, "{left}");
+}
+
+#[tokio::test]
+async fn search_and_fetch_answer_as_connectors_read_them() {
+    let agent = ToolAgent::new().await;
+    let id = agent.save("用户的航班是 2026 年 5 月 4 日的 CA987。").await;
+    let found = agent.ok("search", json!({"query": "航班是哪一天？"})).await;
+    let read: Value = serde_json::from_str(&found.text).unwrap();
+    assert_eq!(read["results"][0]["id"], id);
+    assert_eq!(read["results"][0]["url"], format!("memory://memories/{id}"));
+    let fetched = agent.ok("fetch", json!({"id": id})).await;
+    let read: Value = serde_json::from_str(&fetched.text).unwrap();
+    assert_eq!(read["text"], "用户的航班是 2026 年 5 月 4 日的 CA987。");
+    assert_eq!(read["metadata"]["created_at"], "2026-03-02T12:00:00+00:00");
+    let nothing = agent.ok("search", json!({"query": "Where does the parrot live?"})).await;
+    assert_eq!(nothing.text, r#"{"results":[]}"#);
+    assert!(agent.err("fetch", json!({"id": "nothing"})).await.contains("is not an id"));
+}
+
+#[tokio::test]
+async fn no_compat_tool_reaches_into_another_scope() {
+    let mut agent = ToolAgent::new().await;
+    let id = agent.save("Ann's parrot is called Coco.").await;
+    agent.scope = crate::support::scope("bob");
+    for (name, input) in
+        [("search", json!({"query": "What is the parrot called?"})), ("read_graph", json!({}))]
+    {
+        assert!(!agent.ok(name, input).await.text.contains("Coco"), "{name}");
+    }
+    assert!(agent.err("fetch", json!({"id": id})).await.contains("not found"));
 }
