@@ -8,11 +8,12 @@ use std::{
 };
 
 use jiff::tz::TimeZone;
+use tokio::sync::Notify;
 
-use super::{Engine, checks::CheckVerifier};
+use super::{Engine, checks::CheckVerifier, lifecycle::UsageTasks};
 use crate::{
     config::Config,
-    embed::{EmbedOnWrite, EmbeddingBackfill},
+    embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill},
     error::Result,
     llm::{BuiltinEmbedder, ChatModel, Embedder, Reranker},
     recall::{ConfidenceTuning, Domains},
@@ -48,6 +49,15 @@ pub struct EngineBuilder {
     home: Option<PathBuf>,
     tunings: HashMap<Scope, ConfidenceTuning>,
     check_environment: Vec<(OsString, OsString)>,
+    background: BackgroundState,
+}
+
+/// State of work in progress, shared by an engine and those rebuilt from it.
+#[derive(Clone, Default)]
+struct BackgroundState {
+    breaker: Arc<CircuitBreaker>,
+    usage_tasks: Arc<UsageTasks>,
+    worker_wakeup: Arc<Notify>,
 }
 
 /// The model that makes vectors.
@@ -99,10 +109,11 @@ impl Engine {
             home: None,
             tunings: HashMap::new(),
             check_environment: Vec::new(),
+            background: BackgroundState::default(),
         }
     }
 
-    /// Returns the parts of this engine, to build another one like it. Work in progress stays with this one.
+    /// Returns the parts of this engine, to build another one like it on the same store. Both share work in progress.
     pub fn rebuild(&self) -> EngineBuilder {
         (*self.parts).clone()
     }
@@ -181,11 +192,12 @@ impl EngineBuilder {
         let store = Arc::clone(&self.store);
         let (store, backfill, query_embedder) = self.embedding.clone().attach(store, &self.clock);
         let environment = self.check_environment.clone();
+        let BackgroundState { breaker, usage_tasks, worker_wakeup } = self.background.clone();
         Engine {
             store,
             backfill,
             query_embedder,
-            breaker: Arc::default(),
+            breaker,
             reranker: self.reranker.clone(),
             config: Arc::clone(&self.config),
             settings_cache: Arc::default(),
@@ -195,9 +207,9 @@ impl EngineBuilder {
             zone: self.zone.clone(),
             home: self.home.clone(),
             tunings: self.tunings.clone(),
-            usage_tasks: Arc::default(),
+            usage_tasks,
             chat: self.chat.clone(),
-            worker_wakeup: Arc::default(),
+            worker_wakeup,
             check_verifier: Arc::new(CheckVerifier::with_environment(environment)),
             parts: Arc::new(self),
         }

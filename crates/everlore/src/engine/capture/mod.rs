@@ -1,6 +1,7 @@
 //! From turns to memories: claim a session, read its turns, extract, judge, reconcile, commit, report.
 
 mod extract;
+mod commit;
 mod overviews;
 mod quarantine;
 mod worker;
@@ -10,18 +11,14 @@ use std::{sync::Arc, time::Duration};
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use self::extract::{ExtractedDrafts, MAX_DECISIONS, ModelArbiter};
+use self::extract::{ExtractedDrafts, MAX_DECISIONS};
 use super::Engine;
 use crate::{
     error::{Error, Result},
-    ingest::{self, Arbiter, CaptureContext, CapturePlan, DraftOutcome, GateContext, TextSketch},
+    ingest::{self, Arbiter, CapturePlan, DraftOutcome},
     llm::ChatModel,
     store::{CaptureFailure, ClaimRequest, DuePolicy, PendingSession, SessionLease, UnreadTurns},
-    sync::run_blocking,
-    types::{
-        Actor, CaptureCheckpoint, MemoryId, QuarantineLimits, QuarantinedDraft, Scope, Timestamp,
-        WriteBatch,
-    },
+    types::{MemoryId, QuarantinedDraft, Scope, Timestamp},
 };
 
 pub use worker::BackgroundWorker;
@@ -37,9 +34,6 @@ const FIRST_RETRY: SignedDuration = SignedDuration::from_secs(30);
 
 /// No retry waits longer: a provider that is back should be noticed within the hour.
 const MAX_RETRY: SignedDuration = SignedDuration::from_hours(1);
-
-/// How often a plan is made anew because someone changed a memory meanwhile.
-const MAX_ATTEMPTS: usize = 5;
 
 /// What to draw from, by hand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -255,123 +249,6 @@ impl Engine {
         let deciding = arbiter.as_ref().map(|arbiter| arbiter as &dyn Arbiter);
         let planned = ingest::plan_capture(&*self.store, &drawn.drafts, &judging, deciding).await?;
         Ok(extraction_report(session, &unread, drawn, planned))
-    }
-
-    /// Stores what is worth it, what is not, and how far was read, all at once.
-    async fn commit(
-        &self,
-        claimed: &SessionLease,
-        unread: &UnreadTurns,
-        drawn: &ExtractedDrafts,
-        arbiter: Option<&ModelArbiter<'_>>,
-    ) -> Result<(CapturePlan, String)> {
-        let (scope, session) = (&claimed.scope, claimed.session.as_deref());
-        let mut attempt = 1;
-        loop {
-            let now = self.now().timestamp();
-            let run = run_id(now);
-            let judging = self.capture_context(scope, session, &run, now).await?;
-            let deciding = arbiter.map(|arbiter| arbiter as &dyn Arbiter);
-            let planned =
-                ingest::plan_capture(&*self.store, &drawn.drafts, &judging, deciding).await?;
-            let tokens = drawn.tokens + arbiter.map_or(0, ModelArbiter::tokens);
-            let write = self.extraction_write(claimed, unread, (&planned, tokens), &run, now);
-            match self.store.apply(write).await {
-                // Someone changed a memory that this would change, or took the uri: judge again by what is known now.
-                Err(Error::Conflict { .. }) if attempt < MAX_ATTEMPTS => attempt += 1,
-                Err(error) => return Err(error),
-                Ok(applied) => {
-                    let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
-                    self.verify_stored(scope, &ids).await?;
-                    return Ok((planned, run));
-                }
-            }
-        }
-    }
-
-    fn extraction_write(
-        &self,
-        claimed: &SessionLease,
-        unread: &UnreadTurns,
-        (planned, tokens): (&CapturePlan, u64),
-        run: &str,
-        now: Timestamp,
-    ) -> WriteBatch {
-        let extract = &self.settings(claimed.scope.agent()).memory_agent.extract;
-        let days = i64::try_from(extract.held_days).unwrap_or(i64::MAX);
-        let since = now - SignedDuration::from_hours(days.saturating_mul(24));
-        let extracted = CaptureCheckpoint {
-            session: claimed.session.clone(),
-            owner: claimed.owner.clone(),
-            from: unread.from,
-            to: unread.to,
-            quarantined: planned.quarantined.clone(),
-            limits: QuarantineLimits { max_drafts: extract.max_held, keep_since: since },
-        };
-        let cause = match &claimed.session {
-            Some(session) => format!("extract from session {session}"),
-            None => "extract".to_owned(),
-        };
-        let changes = planned.changes.clone();
-        WriteBatch {
-            run: Some(run.to_owned()),
-            // Each line of the journal bears its part.
-            cost: tokens.div_ceil(changes.len().max(1) as u64),
-            checkpoint: Some(extracted),
-            ..WriteBatch::new(&claimed.scope, Actor::Engine, cause, now, changes)
-        }
-    }
-
-    async fn verify_stored(&self, scope: &Scope, ids: &[MemoryId]) -> Result<()> {
-        let verified = self.store.memories().verify(scope, ids).await?;
-        match ids.iter().zip(verified).find(|(_, verified)| !verified) {
-            Some((id, _)) => {
-                Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back")))
-            }
-            None => Ok(()),
-        }
-    }
-
-    async fn capture_context<'a>(
-        &self,
-        scope: &'a Scope,
-        session: Option<&'a str>,
-        run: &'a str,
-        now: Timestamp,
-    ) -> Result<CaptureContext<'a>> {
-        let extract = &self.settings(scope.agent()).memory_agent.extract;
-        let gate = GateContext {
-            min_confidence: extract.min_confidence,
-            injected: self.session_injection_sketches(scope, session).await?,
-            system_prompt: self.soul_sketch(scope).await,
-            known: Vec::new(),
-        };
-        Ok(CaptureContext { scope, session, run, gate, max_accepted: extract.max_facts, now })
-    }
-
-    /// What was put into the prompts of a session, so that an echo is told from news even after the memory is gone.
-    async fn session_injection_sketches(
-        &self,
-        scope: &Scope,
-        session: Option<&str>,
-    ) -> Result<Vec<TextSketch>> {
-        let Some(session) = session else { return Ok(Vec::new()) };
-        let told = self.injected_sketches(scope, session).await?;
-        Ok(told.into_iter().map(|(_, likeness)| likeness).collect())
-    }
-
-    /// The words that the agent was given for itself.
-    async fn soul_sketch(&self, scope: &Scope) -> TextSketch {
-        let (Ok(layers), today) = (self.layers(scope), self.now().date()) else {
-            return TextSketch::default();
-        };
-        match run_blocking(move || layers.snapshot(today)).await {
-            Ok(snapshot) => TextSketch::of(&snapshot.soul.text),
-            Err(error) => {
-                tracing::warn!("{error}: what repeats SOUL.md is not told apart");
-                TextSketch::default()
-            }
-        }
     }
 }
 

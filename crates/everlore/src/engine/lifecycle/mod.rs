@@ -2,6 +2,7 @@
 
 mod usage;
 mod weights;
+mod upkeep_report;
 mod upkeep;
 mod ledger;
 
@@ -11,12 +12,11 @@ use tokio::task::JoinHandle;
 
 pub use ledger::{Allowance, ExtractionPreview, LedgerReport};
 pub(super) use upkeep::STATEMENT_KINDS;
-pub use upkeep::{TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest};
+pub use upkeep_report::{TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest};
 pub use usage::{AnswerUsage, UsageStats};
 pub use weights::CleanupReport;
 
-use crate::sync::lock;
-use crate::types::Scope;
+use crate::{sync::lock, types::Scope};
 
 /// Work on the usage log that is still going on: no prompt and no answer waits for it. That of one conversation is done in
 /// its order, because an answer belongs to the prompt before it.
