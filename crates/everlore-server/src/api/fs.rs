@@ -9,8 +9,9 @@ use everlore::{
     engine::fs::{
         DEFAULT_PAGE_SIZE, FsAddReport, FsAddRequest, FsFindReport, FsFindRequest, FsGrepReport,
         FsGrepRequest, FsInjectRequest, FsListRequest, FsListing, FsRemoveReport, FsRemoveRequest,
-        FsStat, FsStatus, FsText, FsTier, FsTree, FsTreeRequest, MAX_PAGE_SIZE,
+        FsStat, FsStatus, FsText, FsTree, FsTreeRequest, MAX_PAGE_SIZE,
     },
+    types::Tier,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -55,10 +56,9 @@ fn limit(params: &mut QueryParams, otherwise: usize) -> Result<usize, Problem> {
 }
 
 /// A level by its name; the words that people type for it are for the command line.
-fn level(params: &mut QueryParams) -> Result<FsTier, Problem> {
-    let Some(name) = params.optional::<String>("level")? else { return Ok(FsTier::default()) };
-    let found =
-        [FsTier::L0, FsTier::L1, FsTier::L2].into_iter().find(|level| level.as_str() == name);
+fn level(params: &mut QueryParams) -> Result<Tier, Problem> {
+    let Some(name) = params.optional::<String>("level")? else { return Ok(Tier::default()) };
+    let found = [Tier::L0, Tier::L1, Tier::L2].into_iter().find(|level| level.as_str() == name);
     found.ok_or_else(|| Problem::invalid("there is no such `level`", "use l0, l1 or l2"))
 }
 

@@ -475,7 +475,7 @@ mod tests {
         assert_eq!(described, real);
         let text = fs::FsText {
             uri: String::new(),
-            level: fs::FsTier::L1,
+            level: everlore::types::Tier::L1,
             text: String::new(),
             cut: false,
         };

@@ -8,7 +8,8 @@ use axum::{
 };
 use everlore::{
     Error, MemoryEdit,
-    engine::fs::{FsAddRequest, FsTier, to_viking},
+    engine::fs::{FsAddRequest, to_viking},
+    types::Tier,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -25,18 +26,17 @@ use crate::{
 };
 
 /// The files of that system that hold the short forms of a folder.
-const SIDECARS: [(&str, FsTier); 2] =
-    [("/.abstract.md", FsTier::L0), ("/.overview.md", FsTier::L1)];
+const SIDECARS: [(&str, Tier); 2] = [("/.abstract.md", Tier::L0), ("/.overview.md", Tier::L1)];
 
-async fn read_tier(access: &Access, uri: &str, level: FsTier) -> Result<String, Problem> {
+async fn read_tier(access: &Access, uri: &str, level: Tier) -> Result<String, Problem> {
     let sidecar = SIDECARS.iter().find_map(|(end, level)| Some((uri.strip_suffix(end)?, *level)));
     let (uri, level) = sidecar.unwrap_or((uri, level));
     match virtual_folder(uri, &access.scope) {
-        Some(inside) if level == FsTier::L0 => {
+        Some(inside) if level == Tier::L0 => {
             let names: Vec<&str> = inside.iter().map(|entry| entry.name.as_str()).collect();
             Ok(format!("{} entries: {}", names.len(), names.join(", ")))
         }
-        Some(inside) if level == FsTier::L1 => {
+        Some(inside) if level == Tier::L1 => {
             let lines = inside.iter().map(|it| format!("- {}/: {}", it.name, it.summary));
             Ok(lines.collect::<Vec<_>>().join("\n"))
         }
@@ -50,7 +50,7 @@ pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> Vik
     let uri = required_uri(&mut params)?;
     let offset: usize = params.optional("offset")?.unwrap_or(0);
     let limit: i64 = params.optional("limit")?.unwrap_or(-1);
-    let text = read_tier(&access, &uri, FsTier::L2).await?;
+    let text = read_tier(&access, &uri, Tier::L2).await?;
     if offset == 0 && limit < 0 {
         return VikingResponse::ok(began, text.into());
     }
@@ -62,13 +62,13 @@ pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> Vik
 pub(super) async fn summary(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
     let began = Instant::now();
     let uri = required_uri(&mut params)?;
-    VikingResponse::ok(began, read_tier(&access, &uri, FsTier::L0).await?.into())
+    VikingResponse::ok(began, read_tier(&access, &uri, Tier::L0).await?.into())
 }
 
 pub(super) async fn overview(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
     let began = Instant::now();
     let uri = required_uri(&mut params)?;
-    VikingResponse::ok(began, read_tier(&access, &uri, FsTier::L1).await?.into())
+    VikingResponse::ok(began, read_tier(&access, &uri, Tier::L1).await?.into())
 }
 
 pub(super) async fn download(
@@ -76,7 +76,7 @@ pub(super) async fn download(
     mut params: QueryParams,
 ) -> Result<Response, Problem> {
     let uri = required_uri(&mut params)?;
-    let text = read_tier(&access, &uri, FsTier::L2).await?;
+    let text = read_tier(&access, &uri, Tier::L2).await?;
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], text).into_response())
 }
 

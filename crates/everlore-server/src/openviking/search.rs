@@ -2,7 +2,10 @@
 
 use std::{collections::HashSet, time::Instant};
 
-use everlore::engine::fs::{FsFindRequest, FsGrepRequest, FsHit, FsTier, MAX_PAGE_SIZE, to_viking};
+use everlore::{
+    engine::fs::{FsFindRequest, FsGrepRequest, FsHit, MAX_PAGE_SIZE, to_viking},
+    types::Tier,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -120,7 +123,7 @@ async fn find_hits(access: &Access, query: &FindBody, limit: usize) -> Result<Ve
 }
 
 async fn hit_json(access: &Access, one: &FsHit) -> Result<Value, Problem> {
-    let overview = access.engine().fs_read(&access.scope, &one.uri, FsTier::L1).await?.text;
+    let overview = access.engine().fs_read(&access.scope, &one.uri, Tier::L1).await?.text;
     let is_piece = one.document.is_some();
     let uri = one.document.as_ref().unwrap_or(&one.uri);
     Ok(json!({

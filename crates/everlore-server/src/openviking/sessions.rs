@@ -6,10 +6,10 @@ use everlore::{
     Turn,
     engine::{
         ExtractRequest,
-        fs::{FsListRequest, FsRemoveRequest, FsTier, MAX_PAGE_SIZE, to_viking},
+        fs::{FsListRequest, FsRemoveRequest, MAX_PAGE_SIZE, to_viking},
     },
     text::tokens::estimate_tokens,
-    types::{Memory, Role, Timestamp},
+    types::{Memory, Role, Tier, Timestamp},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -271,7 +271,7 @@ pub(super) async fn context(
     let began = Instant::now();
     let budget: usize = params.optional("token_budget")?.unwrap_or(128_000);
     let (engine, scope) = (access.engine(), &access.scope);
-    let overview = engine.fs_read(scope, &session_uri(&session), FsTier::L1).await?.text;
+    let overview = engine.fs_read(scope, &session_uri(&session), Tier::L1).await?.text;
     let turns = last_turns(&access, &session).await?;
     let mut tokens = estimate_tokens(&overview);
     let mut messages: Vec<Value> = Vec::new();

@@ -52,7 +52,7 @@ use gather::GatheredPostings;
 pub use identity::IdentityQuestion;
 pub use logistic::{TrainingSample, fit_coefficients};
 pub use memory_need::MemoryNeed;
-pub use pack::{MemoryBlock, MemoryBlockEntry, MemoryTier, pack};
+pub use pack::{MemoryBlock, MemoryBlockEntry, pack};
 pub use render::{RenderedMemory, recall_named_memory, render_recall};
 pub use score::ScoreFactors;
 pub use signals::{HitSignals, TermSignal};

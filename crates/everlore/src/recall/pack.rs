@@ -12,19 +12,8 @@ use crate::{
         sanitize::{sanitize, sanitize_line},
         tokens::estimate_tokens,
     },
-    types::{CheckResult, Kind, Memory, MemoryId},
+    types::{CheckResult, Kind, Memory, MemoryId, Tier},
 };
-
-/// How much of a memory is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum MemoryTier {
-    /// One line.
-    L0,
-    /// An overview.
-    L1,
-    /// The full text.
-    L2,
-}
 
 /// Prompt text, with the figures of how it came about. Empty when nothing is worth telling.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -47,7 +36,8 @@ pub struct MemoryBlockEntry {
     /// Its uri.
     pub uri: String,
     /// How much of it is told.
-    pub tier: MemoryTier,
+    #[serde(serialize_with = "Tier::serialize_upper")]
+    pub tier: Tier,
     /// Its score for the query.
     pub score: f64,
     /// The terms of the query it has.
@@ -93,7 +83,7 @@ impl BlockPhrases {
 
 /// A hit as it would stand in the block.
 pub(super) struct PackedHit {
-    pub(super) tier: MemoryTier,
+    pub(super) tier: Tier,
     pub(super) text: String,
     tokens: usize,
 }
@@ -120,13 +110,12 @@ pub(super) fn fit_to_budget(
     hits: &[Hit],
     frame: usize,
     budget: usize,
-    piece: impl Fn(&Hit, MemoryTier) -> PackedHit,
+    piece: impl Fn(&Hit, Tier) -> PackedHit,
 ) -> (Vec<PackedHit>, usize) {
-    let mut pieces =
-        fit_one_liners(hits, budget.saturating_sub(frame), |hit| piece(hit, MemoryTier::L0));
+    let mut pieces = fit_one_liners(hits, budget.saturating_sub(frame), |hit| piece(hit, Tier::L0));
     let mut spent = frame + pieces.iter().map(|piece| piece.tokens).sum::<usize>();
     for (hit, shown) in hits.iter().zip(&mut pieces) {
-        let fuller = [MemoryTier::L2, MemoryTier::L1].map(|tier| piece(hit, tier));
+        let fuller = [Tier::L2, Tier::L1].map(|tier| piece(hit, tier));
         if let Some(fuller) =
             fuller.into_iter().find(|fuller| spent - shown.tokens + fuller.tokens <= budget)
         {
@@ -148,7 +137,7 @@ fn fit_one_liners(hits: &[Hit], budget: usize, line: impl Fn(&Hit) -> PackedHit)
 }
 
 impl PackedHit {
-    fn new(hit: &Hit, tier: MemoryTier, words: &BlockPhrases, now: &Zoned) -> Self {
+    fn new(hit: &Hit, tier: Tier, words: &BlockPhrases, now: &Zoned) -> Self {
         let text = format!(
             "\n{}\n{}\n",
             heading(hit, words, now),
@@ -158,12 +147,12 @@ impl PackedHit {
     }
 
     /// A piece of this text.
-    pub(super) fn from_text(tier: MemoryTier, text: String) -> Self {
+    pub(super) fn from_text(tier: Tier, text: String) -> Self {
         Self { tier, tokens: estimate_tokens(&text), text }
     }
 }
 
-fn block_entry(hit: &Hit, tier: MemoryTier) -> MemoryBlockEntry {
+fn block_entry(hit: &Hit, tier: Tier) -> MemoryBlockEntry {
     MemoryBlockEntry {
         id: hit.memory.id,
         uri: hit.memory.uri.clone(),
@@ -174,11 +163,11 @@ fn block_entry(hit: &Hit, tier: MemoryTier) -> MemoryBlockEntry {
     }
 }
 
-pub(super) fn text_at_tier(memory: &Memory, tier: MemoryTier) -> String {
+pub(super) fn text_at_tier(memory: &Memory, tier: Tier) -> String {
     match tier {
-        MemoryTier::L0 => one_line(memory),
-        MemoryTier::L1 => overview(memory),
-        MemoryTier::L2 => memory.content.trim().to_owned(),
+        Tier::L0 => one_line(memory),
+        Tier::L1 => overview(memory),
+        Tier::L2 => memory.content.trim().to_owned(),
     }
 }
 

@@ -4,7 +4,7 @@ use jiff::{Zoned, civil::Date};
 use serde::Serialize;
 
 use super::{
-    Hit, HitSignals, MemoryTier, Recall, ScoreFactors,
+    Hit, HitSignals, Recall, ScoreFactors,
     abstain::full_confidence,
     analyze,
     pack::{BlockPhrases, CLOSING_TAG, PackedHit, fit_to_budget, heading, text_at_tier},
@@ -18,7 +18,7 @@ use crate::{
         sanitize::{sanitize, sanitize_line, sanitize_unindented},
         tokens::estimate_tokens,
     },
-    types::{CheckResult, Kind, Memory, MemoryId},
+    types::{CheckResult, Kind, Memory, MemoryId, Tier},
 };
 
 /// One memory as it is told.
@@ -91,7 +91,7 @@ pub fn render_recall(found: &Recall, budget: usize, now: &Zoned) -> (String, Vec
 
 fn render_entry(
     hit: &Hit,
-    tier: MemoryTier,
+    tier: Tier,
     words: &BlockPhrases,
     language: Language,
     now: &Zoned,
@@ -117,11 +117,11 @@ fn render_entry(
     format!("\n{}\n({facts})\n{text}\n", heading(hit, words, now))
 }
 
-fn is_shortened(hit: &Hit, tier: MemoryTier) -> bool {
-    text_at_tier(&hit.memory, tier) != text_at_tier(&hit.memory, MemoryTier::L2)
+fn is_shortened(hit: &Hit, tier: Tier) -> bool {
+    text_at_tier(&hit.memory, tier) != text_at_tier(&hit.memory, Tier::L2)
 }
 
-fn rendered_memory(hit: &Hit, tier: MemoryTier, now: &Zoned) -> RenderedMemory {
+fn rendered_memory(hit: &Hit, tier: Tier, now: &Zoned) -> RenderedMemory {
     let memory = &hit.memory;
     let Age { day, days } = Age::new(memory.at, now);
     RenderedMemory {

@@ -5,16 +5,16 @@ mod sentence;
 use serde::Serialize;
 
 use super::{
-    ConfidenceEstimate, Hit, Intent, MemoryBlock, MemoryTier, RankedRecall, RecallDeps,
-    RecallRequest, abstain, period, rank, repeated_questions,
-    repeated_questions::UninformativeTurn, rerank, visible_context,
+    ConfidenceEstimate, Hit, Intent, MemoryBlock, RankedRecall, RecallDeps, RecallRequest, abstain,
+    period, rank, repeated_questions, repeated_questions::UninformativeTurn, rerank,
+    visible_context,
 };
 use crate::{
     config::RecallConfig,
     error::{Error, Result},
     store::MemoryFilter,
     text::terms::{TermHash, terms},
-    types::{Memory, MemoryId},
+    types::{Memory, MemoryId, Tier},
 };
 
 /// What kept a memory out of an answer.
@@ -85,7 +85,8 @@ pub enum WhyNot {
     /// Nothing: it is told in the block.
     Told {
         /// How much of it.
-        tier: MemoryTier,
+        #[serde(serialize_with = "Tier::serialize_upper")]
+        tier: Tier,
         /// The hit with its numbers.
         hit: Box<Hit>,
     },

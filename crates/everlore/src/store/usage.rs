@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Result,
-    types::{Fingerprint, MemoryId, Scope, Timestamp},
+    types::{Fingerprint, MemoryId, Scope, Tier, Timestamp},
 };
 
 /// Keeps a line for every memory that was put into a prompt. No line holds a text: queries are digests, memories are
@@ -84,6 +84,16 @@ pub enum InjectedTier {
 impl InjectedTier {
     /// Every one of them; their positions are their numbers in a file.
     pub const ALL: [Self; 4] = [Self::Line, Self::Overview, Self::Full, Self::HeldOut];
+}
+
+impl From<Tier> for InjectedTier {
+    fn from(tier: Tier) -> Self {
+        match tier {
+            Tier::L0 => Self::Line,
+            Tier::L1 => Self::Overview,
+            Tier::L2 => Self::Full,
+        }
+    }
 }
 
 /// A line of the log.

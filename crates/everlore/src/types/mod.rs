@@ -2,6 +2,7 @@
 
 mod scope;
 mod memory;
+mod tier;
 mod weight;
 mod slot;
 mod trust;
@@ -27,6 +28,7 @@ pub use memory::{
 pub use new_check::NewCheck;
 pub use scope::Scope;
 pub use slot::{Attribute, SLOT_KEY, Slot, USER_SUBJECT};
+pub use tier::Tier;
 pub use trust::{TRUST_KEY, Trust};
 pub use vector::{ChangeVectors, EmbeddingModelId, Vector};
 pub use weight::{PINNED_KEY, decay_factor};

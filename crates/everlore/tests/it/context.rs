@@ -5,9 +5,9 @@ use std::sync::Arc;
 use everlore::{
     Config, Engine, RecallRequest, Turn,
     config::{InjectTrigger, LanguageChoice},
-    recall::{MemoryTier, WhyNot},
+    recall::WhyNot,
     store::{RamStore, Store},
-    types::Role,
+    types::{Role, Tier},
 };
 use jiff::tz::TimeZone;
 
@@ -68,7 +68,7 @@ async fn the_block_comes_with_its_figures() {
     let [entry] = &block.entries[..] else { panic!("{block:?}") };
     assert_eq!(
         (entry.tier, &entry.terms[..]),
-        (MemoryTier::L2, &["green".to_owned(), "tea".to_owned()][..])
+        (Tier::L2, &["green".to_owned(), "tea".to_owned()][..])
     );
     assert!(entry.uri.starts_with("agent://tester/user/general/i-like-green-tea-"));
     assert!(block.tokens > 0 && block.tokens <= 500 && entry.score > 0.0);

@@ -3,7 +3,8 @@
 use clap::Args;
 use everlore::{
     Status,
-    engine::fs::{DEFAULT_PAGE_SIZE, FsEntry, FsListRequest, FsTier, FsTreeRequest},
+    engine::fs::{DEFAULT_PAGE_SIZE, FsEntry, FsListRequest, FsTreeRequest},
+    types::Tier,
 };
 
 use crate::{
@@ -123,7 +124,7 @@ pub(crate) struct FsReadArgs {
     uri: String,
     /// l0 (one line), l1 (overview) or l2 (all of it)
     #[arg(long, value_name = "LEVEL", default_value_t)]
-    level: FsTier,
+    level: Tier,
 }
 
 impl FsReadArgs {

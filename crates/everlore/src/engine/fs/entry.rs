@@ -1,7 +1,7 @@
 //! What things look like in a list.
 
 use super::{
-    FsEntry, FsListRequest, FsTier,
+    FsEntry, FsListRequest,
     resolve::FsNode,
     tiers,
     uri::{self, FsUri, layer_file, percent_encode},
@@ -10,7 +10,7 @@ use crate::{
     files::layers::Layer,
     ingest::{IngestedDocument, agent_note, ingested_document, root_uri},
     store::{SessionSummary, UriChild},
-    types::{Kind, Memory, Scope, Status, Timestamp},
+    types::{Kind, Memory, Scope, Status, Tier, Timestamp},
 };
 
 /// The uri of a folder ends with a slash.
@@ -52,13 +52,13 @@ pub(super) fn node_entry(place: &FsUri, thing: &FsNode, scope: &Scope) -> FsEntr
             uri: folder_uri(place, scope),
             folder: true,
             read_only: false,
-            summary: tiers::render_node(thing, FsTier::L0).0,
+            summary: tiers::render_node(thing, Tier::L0).0,
             created_at: turns.first().map(|turn| turn.at),
             modified_at: turns.last().map(|turn| turn.at),
             ..bare_entry(scope, place, &name)
         },
         FsNode::File(text) => FsEntry {
-            summary: tiers::render_node(thing, FsTier::L0).0,
+            summary: tiers::render_node(thing, Tier::L0).0,
             bytes: Some(text.len()),
             ..bare_entry(scope, place, &name)
         },

@@ -14,9 +14,7 @@ mod inject;
 mod write;
 mod status;
 
-use std::{fmt, str::FromStr};
-
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use inject::FsInjectRequest;
 pub use search::{FsFindReport, FsFindRequest, FsGrepMatch, FsGrepReport, FsGrepRequest, FsHit};
@@ -28,59 +26,13 @@ use self::{resolve::FsNode, uri::FsUri};
 use super::Engine;
 use crate::{
     error::{Error, Result},
-    types::{Kind, MemoryId, Scope, Status, Timestamp},
+    types::{Kind, MemoryId, Scope, Status, Tier, Timestamp},
 };
 
 /// Entries of a page, unless another number is asked for, and at most.
 pub const DEFAULT_PAGE_SIZE: usize = 100;
 /// See [`PAGE`].
 pub const MAX_PAGE_SIZE: usize = 1_000;
-
-/// How much of a text is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FsTier {
-    /// One line.
-    L0,
-    /// An overview.
-    L1,
-    /// All of it.
-    #[default]
-    L2,
-}
-
-impl FsTier {
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::L0 => "l0",
-            Self::L1 => "l1",
-            Self::L2 => "l2",
-        }
-    }
-}
-
-impl fmt::Display for FsTier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for FsTier {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text.trim().to_lowercase().as_str() {
-            "l0" | "0" | "abstract" => Ok(Self::L0),
-            "l1" | "1" | "overview" => Ok(Self::L1),
-            "l2" | "2" | "full" => Ok(Self::L2),
-            _ => Err(Error::invalid(
-                format!("there is no level `{text}`, only l0, l1 and l2"),
-                "use l0 (one line), l1 (overview) or l2 (all of it)",
-            )),
-        }
-    }
-}
 
 /// Something in the tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -190,7 +142,7 @@ pub struct FsText {
     /// Its uri.
     pub uri: String,
     /// How much of it.
-    pub level: FsTier,
+    pub level: Tier,
     /// The text.
     pub text: String,
     /// Whether a text was cut because it is too long for one answer.
@@ -257,11 +209,11 @@ impl Engine {
     }
 
     /// Reads something at a level.
-    pub async fn fs_read(&self, scope: &Scope, uri: &str, level: FsTier) -> Result<FsText> {
+    pub async fn fs_read(&self, scope: &Scope, uri: &str, level: Tier) -> Result<FsText> {
         let place = FsUri::parse(uri, scope)?;
         let thing = self.resolve_node(scope, &place).await?;
         let (text, cut) = match thing {
-            FsNode::Folder if level == FsTier::L2 => {
+            FsNode::Folder if level == Tier::L2 => {
                 return Err(Error::invalid(
                     format!("`{}` is a folder", place.uri(scope)),
                     "list it with `ls`, or read its overview with the level l1",

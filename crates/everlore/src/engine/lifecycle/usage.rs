@@ -9,10 +9,10 @@ use crate::{
     error::{Error, Result},
     ingest::TextSketch,
     prompt::{Prompt, TurnPrompt},
-    recall::{self, Hit, MemoryBlock, MemoryTier, RecallRequest},
+    recall::{self, Hit, MemoryBlock, RecallRequest},
     store::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageRecord},
     text::sentences::sentences,
-    types::{Fingerprint, Memory, MemoryId, Scope},
+    types::{Fingerprint, Memory, MemoryId, Scope, Tier},
     upkeep::{
         HoldoutComparison, ShownMemory, UsageRate, compare_holdout, detect_usage, is_held_out,
         question_digests,
@@ -284,15 +284,11 @@ fn cosine(one: &[f32], other: &[f32]) -> f32 {
 
 /// Of these hits, those that a block tells, with how much it tells of them.
 fn shown_in_block(block: &MemoryBlock, hits: Vec<Hit>) -> Vec<(Memory, InjectedTier)> {
-    let tiers: HashMap<MemoryId, MemoryTier> =
+    let tiers: HashMap<MemoryId, Tier> =
         block.entries.iter().map(|entry| (entry.id, entry.tier)).collect();
     let shown = |hit: Hit| {
-        let shown = match tiers.get(&hit.memory.id)? {
-            MemoryTier::L0 => InjectedTier::Line,
-            MemoryTier::L1 => InjectedTier::Overview,
-            MemoryTier::L2 => InjectedTier::Full,
-        };
-        Some((hit.memory, shown))
+        let tier = *tiers.get(&hit.memory.id)?;
+        Some((hit.memory, tier.into()))
     };
     hits.into_iter().filter_map(shown).collect()
 }

@@ -1,7 +1,7 @@
 //! What kept a memory out, in a sentence.
 
 use super::WhyNot;
-use crate::recall::MemoryTier;
+use crate::types::Tier;
 
 impl WhyNot {
     /// The sentence; `option` is how whoever asked names an option such as `limit`.
@@ -59,11 +59,11 @@ impl WhyNot {
     }
 }
 
-fn tier_phrase(tier: MemoryTier) -> &'static str {
+fn tier_phrase(tier: Tier) -> &'static str {
     match tier {
-        MemoryTier::L2 => "in full",
-        MemoryTier::L1 => "as an overview",
-        MemoryTier::L0 => "as one line",
+        Tier::L2 => "in full",
+        Tier::L1 => "as an overview",
+        Tier::L0 => "as one line",
     }
 }
 

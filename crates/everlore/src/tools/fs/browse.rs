@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::{DEFAULT_LIMIT, limit_field, object_schema, to_json, uri_field};
 use crate::{
-    engine::fs::{FsEntry, FsListRequest, FsTier, FsTreeEntry, FsTreeRequest},
+    engine::fs::{FsEntry, FsListRequest, FsTreeEntry, FsTreeRequest},
     error::Result,
     tools::{
         Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec, input::parse_input,
     },
+    types::Tier,
 };
 
 /// Folder levels of a tree by default.
@@ -141,7 +142,7 @@ pub(in crate::tools) struct FsReadTool;
 #[derive(Deserialize)]
 struct FsReadInput {
     uri: String,
-    level: Option<FsTier>,
+    level: Option<Tier>,
 }
 
 #[async_trait]
