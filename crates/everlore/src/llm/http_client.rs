@@ -308,7 +308,7 @@ fn interrupted_body(host: &str, error: &dyn std::error::Error) -> RemoteError {
 /// Explains the common system error texts in plain words.
 fn explain_cause(cause: &str) -> String {
     let lower = cause.to_lowercase();
-    let has = |sign: &str| lower.contains(sign);
+    let has = |phrase: &str| lower.contains(phrase);
     let meaning = if has("connection refused") {
         "nothing listens there"
     } else if has("lookup address") || has("name or service") || has("nodename") || has("dns") {

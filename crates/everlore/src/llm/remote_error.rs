@@ -116,7 +116,7 @@ impl From<RemoteError> for Error {
                 "check that the server runs and can be reached, then try again".to_owned(),
             ),
             RemoteError::TooLarge { message } => {
-                (message, "set batch and batch_chars in the settings to less".to_owned())
+                (message, "lower batch and batch_chars in the settings".to_owned())
             }
             RemoteError::Permanent { message, hint } => (message, hint),
         };

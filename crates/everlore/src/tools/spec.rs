@@ -121,7 +121,7 @@ pub struct ToolSpec {
     pub name: &'static str,
     /// Title for people.
     pub title: &'static str,
-    /// When to use it and when not, for a model; under 2 KB, because hosts cut it there.
+    /// Instructions for a model, when to use it and when not; under 2 KB, because hosts cut it there.
     pub description: &'static str,
     /// Set that it belongs to.
     pub set: ToolSet,

@@ -321,7 +321,7 @@ async fn a_limit_that_the_model_cannot_reach_is_no_question_that_is_too_long() {
         for provider in PROVIDERS {
             let chats = MockChat::new().then(ModelResponse::fail_with(400, complaint));
             let (_, hint, asked) = failure(provider, chats).await;
-            assert!(hint.contains("set max_tokens") && asked == 1, "{provider} {hint}");
+            assert!(hint.contains("lower max_tokens") && asked == 1, "{provider} {hint}");
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 struct GoldenSentence {
     text: String,
-    tokens: usize,
+    pieces: usize,
     sentence: Vec<f32>,
     #[serde(default)]
     middle: Vec<f32>,

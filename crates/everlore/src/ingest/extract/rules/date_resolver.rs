@@ -115,7 +115,7 @@ impl DateResolver<'_> {
         Some(self.format_date(&start, english, chinese))
     }
 
-    /// The beginning of a time; of the next such time where what is ahead is meant.
+    /// Returns the start of a time mention; with `ahead`, a past one means its next occurrence.
     fn start_date(&self, mention: &TimeMention, ahead: bool, is_yearless: bool) -> Option<Zoned> {
         let start = mention.start.to_zoned(self.now.time_zone().clone());
         if !ahead || mention.end > self.now.timestamp() {

@@ -1,4 +1,4 @@
-//! The patterns of English.
+//! English patterns.
 
 use super::grammar::{GrammarRule, GrammarTable, clause, ended, sentence};
 use crate::{
