@@ -22,7 +22,7 @@ pub mod tools;
 pub mod chat;
 
 pub use config::Config;
-pub use engine::Engine;
+pub use engine::{Engine, EngineBuilder};
 pub use error::{Error, Result};
 pub use ingest::{Document, MemoryEdit, RememberRequest, Turn};
 pub use recall::{Hit, MemoryBlock, Recall, RecallRequest};

@@ -106,7 +106,7 @@ fn what_storage_refuses_is_kept_and_told_at_the_next_start() {
     let next = home.run(&["memory", "list"]);
     let note = next.err.lines().next().unwrap();
     assert!(
-        note.starts_with("note: an earlier save failed; bring it in with: everlore "),
+        note.starts_with("note: an earlier save failed; import its input with: everlore "),
         "{note}"
     );
     assert_eq!(home.run(&["doctor"]).code, 2);
@@ -140,7 +140,7 @@ fn what_could_not_even_be_kept_is_told_once() {
     // What a full disk leaves: there is room for a name, but not for a line.
     write_file(&home.path().join("unsaved.jsonl"), "");
     let next = home.run(&["recall", "tea"]);
-    assert!(next.code == 0 && next.err.contains("could not be kept; give it again"), "{next:?}");
+    assert!(next.code == 0 && next.err.contains("its input is lost; enter it again"), "{next:?}");
     assert_eq!(home.run(&["recall", "tea"]).err, "");
 }
 

@@ -29,7 +29,7 @@ fn a_conversation_leaves_weights_and_figures_behind() {
         let said = home.run(&["memory", "stats"]).out;
         assert!(
             said.contains(
-                "told        1 memory to prompts; of those with an answer 1 of 1 used (100%)"
+                "injected    1 memory into prompts; of those with an answer 1 of 1 used (100%)"
             ),
             "{said}"
         );
@@ -57,7 +57,7 @@ fn looking_leaves_no_trace() {
     home.run(&["prompt", "show", "我的狗叫什么名字？"]);
     home.run(&["recall", "狗"]);
     assert_eq!(home.json(&["memory", "stats"])["usage"]["told"], 0);
-    assert!(home.run(&["memory", "stats"]).out.contains("told        nothing yet"));
+    assert!(home.run(&["memory", "stats"]).out.contains("injected    nothing yet"));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_weight_is_set_and_let_go_by_hand() {
     let home = TestHome::new();
     let (tea, dog) = (home.remember("I like tea"), home.remember("用户的狗叫小黑"));
     let said = home.run(&["memory", "weight", &tea, "3"]).out;
-    assert!(said.starts_with("weighs 3 and stays so: "), "{said}");
+    assert!(said.starts_with("weight 3 (pinned): "), "{said}");
     home.json(&["memory", "weight", &dog, "1.7"]);
     let core = home.json(&["memory", "list", "--core"]);
     let ids: Vec<_> = core["memories"].as_array().unwrap().iter().map(|one| &one["id"]).collect();

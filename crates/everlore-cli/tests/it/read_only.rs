@@ -123,7 +123,7 @@ fn everything_that_reads_works_and_says_once_that_nothing_is_noted() {
     ] {
         let ran = fixed.run(args);
         assert!(ran.code == 0 && ran.out.contains(words), "{args:?}: {ran:?}");
-        assert_eq!(ran.err.matches("can only be read from here").count(), 1, "{args:?}: {ran:?}");
+        assert_eq!(ran.err.matches("is read-only here").count(), 1, "{args:?}: {ran:?}");
     }
     assert_eq!(fixed.home.files(), before);
 }
