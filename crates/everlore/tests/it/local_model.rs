@@ -58,7 +58,7 @@ fn assert_like_the_reference(model: &LocalModel) {
         let sentence = cosine(&model.vector(&golden.text).unwrap(), &golden.sentence);
         assert!(sentence > 0.99, "{}: {sentence}", golden.text);
         let tokens = model.token_vectors(&golden.text).unwrap();
-        assert_eq!(tokens.len(), golden.tokens, "{}", golden.text);
+        assert_eq!(tokens.len(), golden.pieces, "{}", golden.text);
         if !golden.middle.is_empty() {
             let middle = cosine(&tokens[tokens.len() / 2], &golden.middle);
             assert!(middle > 0.98, "{}: {middle}", golden.text);
