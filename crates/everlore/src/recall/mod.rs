@@ -3,10 +3,10 @@
 //! [`recall`] runs the pipeline. Each folder answers one question:
 //!
 //! - `query/`: what does the query ask for? `analyze` turns its text into an [`Intent`].
-//! - `rank/`: which memories are relevant? `gather` reads the index, `fuse` adds up the signals, `load` reads the rows of
-//!   the best candidates, `score` multiplies their relevance with bounded factors.
-//! - `answer/`: is the best hit good enough, and how is it shown? `abstain` estimates the confidence, `pack` and `render`
-//!   fit the hits into a token budget, `why_not` explains why a memory is missing.
+//! - `rank/`: which memories are relevant? `gather` reads the index, `fuse` adds up the signals, `load` reads the rows
+//!   of the best candidates, `score` multiplies their relevance with bounded factors.
+//! - `answer/`: is the best hit good enough, and how is it shown? `abstain` estimates the confidence, `pack` and
+//!   `render` fit the hits into a token budget, `why_not` explains why a memory is missing.
 //!
 //! Invariant: `query/` uses neither of the other two, and `rank/` does not use `answer/`.
 
@@ -44,8 +44,8 @@ use crate::{
 
 /// Finds the memories worth knowing for `request`, best first.
 ///
-/// A query for a period in which nothing was said is read a second time, by the words that name the period: a memory may
-/// mention that very time.
+/// A query for a period in which nothing was said is read a second time, by the words that name the period: a memory
+/// may mention that very time.
 pub async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Result<Recall> {
     let mut intent = analyze_with_domains(&request.query, deps.domains, deps.config, deps.now);
     loop {

@@ -12,12 +12,12 @@ use crate::{
 /// Number of inputs of the model, the constant one included.
 pub const FEATURE_COUNT: usize = 11;
 
-/// Log odds of a question of general knowledge (how long to boil an egg): a memory about eggs is returned only if everything
-/// else speaks for it. A stronger penalty would cost real questions that merely look general.
+/// Log odds of a question of general knowledge (how long to boil an egg): a memory about eggs is returned only if
+/// everything else speaks for it. A stronger penalty would cost real questions that merely look general.
 const GENERAL_QUESTION_PENALTY: f64 = -4.0;
 
-/// Log odds if the query touches on the user's habits, or on something they constrain, and the best hit is about the user:
-/// as much as for a named speaker.
+/// Log odds if the query touches on the user's habits, or on something they constrain, and the best hit is about the
+/// user: as much as for a named speaker.
 const ABOUT_USER_BONUS: f64 = 2.0;
 
 /// Names of the inputs, in the order of the coefficients.
@@ -40,8 +40,8 @@ const FEATURE_NAMES: [&str; FEATURE_COUNT] = [
 pub struct ConfidenceCoefficients(pub [f64; FEATURE_COUNT]);
 
 impl Default for ConfidenceCoefficients {
-    /// Returns the coefficients fitted by `everlore-eval gate` on 3,000 questions in English and Chinese, each put to the
-    /// scope that answers it and to one that does not, with the names of speakers and without.
+    /// Returns the coefficients fitted by `everlore-eval gate` on 3,000 questions in English and Chinese, each put to
+    /// the scope that answers it and to one that does not, with the names of speakers and without.
     fn default() -> Self {
         Self([
             // Intercept: without any features, hardly anything is answered.
@@ -54,7 +54,8 @@ impl Default for ConfidenceCoefficients {
             1.71, //
             // A scope that lacks a word of the question cannot answer it.
             2.97, //
-            // From the scope's average to the same text is 0.9: meaning alone can carry an answer if words do not contradict.
+            // From the scope's average to the same text is 0.9: meaning alone can carry an answer if words do not
+            // contradict.
             5.86, //
             // A question that names a speaker of this scope is meant for this scope.
             1.94, //
@@ -62,9 +63,9 @@ impl Default for ConfidenceCoefficients {
             -2.02, //
             // The hit is of the very time that the query names.
             1.43, //
-            // In a scope of few memories, a common word is hardly an accident, and most words of any question are unknown.
-            // Fitted by `everlore-eval homes`, the tuning half, beside MemDaily; a wrong answer counted as one and a half
-            // missing ones.
+            // In a scope of few memories, a common word is hardly an accident, and most words of any question are
+            // unknown. Fitted by `everlore-eval homes`, the tuning half, beside MemDaily; a wrong answer counted as one
+            // and a half missing ones.
             3.80, //
             // Unknown words say little in a small scope, so covered ones say more.
             3.30,

@@ -8,8 +8,8 @@ use crate::recall::{
     rank::{DocRef, Fusion},
 };
 
-/// Median margin of the best hit's similarity over the scope's mean, among the questions of the training sets. It centres
-/// the feature at 0, which is also its value without vectors: neither for nor against.
+/// Median margin of the best hit's similarity over the scope's mean, among the questions of the training sets. It
+/// centres the feature at 0, which is also its value without vectors: neither for nor against.
 const USUAL_SEMANTIC_MARGIN: f64 = 0.35;
 
 /// Maximum count of unknown names: two are clear enough, and a list of foreign names says no more.
@@ -19,8 +19,8 @@ const MAX_UNKNOWN_NAMES: usize = 2;
 /// often as any others.
 const SMALL_SCOPE_LIMIT: f64 = 60.0;
 
-/// Number of memories below which each question of a message is judged on its own: in a larger scope, some question of a
-/// long message is always covered by accident, so only the whole counts.
+/// Number of memories below which each question of a message is judged on its own: in a larger scope, some question of
+/// a long message is always covered by accident, so only the whole counts.
 const MAX_DOCS_FOR_PARTS: usize = 300;
 
 /// Returns the smallness of a scope with so many memories: 1 for one memory, 0 from [`SMALL_SCOPE_LIMIT`] on.
@@ -69,8 +69,8 @@ struct TermSums {
 }
 
 impl Fusion<'_> {
-    /// Computes the features of the hits, best first, for the whole query and for each question in it, and returns those with
-    /// the highest log odds: the text around a question need not be known.
+    /// Computes the features of the hits, best first, for the whole query and for each question in it, and returns
+    /// those with the highest log odds: the text around a question need not be known.
     pub(super) fn confidence_features(
         &self,
         hits: &[Hit],
@@ -144,8 +144,8 @@ impl Fusion<'_> {
         (self.intent.names.len() - known, known)
     }
 
-    /// Returns the margin of a document's similarity over the usual one. The mean of a few memories is no measure of that: for
-    /// a single memory it is the memory itself.
+    /// Returns the margin of a document's similarity over the usual one. The mean of a few memories is no measure of
+    /// that: for a single memory it is the memory itself.
     fn semantic_margin(&self, doc: DocRef) -> Option<f64> {
         let similarities = self.similarities.as_ref()?;
         let small = smallness(self.corpus.num_docs());

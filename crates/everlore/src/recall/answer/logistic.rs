@@ -23,8 +23,8 @@ pub struct TrainingSample {
     pub weight: f64,
 }
 
-/// Fits coefficients by maximum likelihood with an L2 penalty `pull` on the distance to `prior`: the more samples, the less
-/// the penalty matters.
+/// Fits coefficients by maximum likelihood with an L2 penalty `pull` on the distance to `prior`: the more samples, the
+/// less the penalty matters.
 pub fn fit_coefficients(
     samples: &[TrainingSample],
     prior: &ConfidenceCoefficients,

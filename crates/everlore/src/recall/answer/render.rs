@@ -74,8 +74,8 @@ pub fn recall_named_memory(memory: Memory, config: &RecallConfig, now: &Zoned) -
     }
 }
 
-/// Renders the hits as a block of at most `budget` tokens, and as values for programs. Hits that do not fit are left out
-/// from the end.
+/// Renders the hits as a block of at most `budget` tokens, and as values for programs. Hits that do not fit are left
+/// out from the end.
 pub fn render_recall(found: &Recall, budget: usize, now: &Zoned) -> (String, Vec<RenderedMemory>) {
     let language = found.intent.language;
     let phrases = BlockPhrases::for_language(language);

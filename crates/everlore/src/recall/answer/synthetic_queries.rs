@@ -31,8 +31,8 @@ pub(crate) fn content_units(text: &str) -> Vec<String> {
     units
 }
 
-/// Derives a question that `text` answers: every second of its words, and one foreign word, as people use words of their
-/// own. `None` if the text is too short to leave anything out.
+/// Derives a question that `text` answers: every second of its words, and one foreign word, as people use words of
+/// their own. `None` if the text is too short to leave anything out.
 pub(crate) fn synthetic_query(text: &str, foreign: Option<&String>) -> Option<String> {
     let units = content_units(text);
     if units.len() < MIN_UNITS {

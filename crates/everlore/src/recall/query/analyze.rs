@@ -27,8 +27,8 @@ use crate::{
     types::Timestamp,
 };
 
-/// Maximum number of distinct terms; a longer query is a document, and the rest of it is not looked up. A Chinese message
-/// has about two terms per character, so this allows a long one.
+/// Maximum number of distinct terms; a longer query is a document, and the rest of it is not looked up. A Chinese
+/// message has about two terms per character, so this allows a long one.
 const MAX_TERMS: usize = 512;
 
 /// Longest message, in bytes, whose questions are analysed one by one: a longer one is a document with questions in it.
@@ -38,8 +38,8 @@ const MAX_QUESTION_BYTES: usize = 2_000;
 /// Weight of a personal constraint relative to a synonym: it bears on the thing but is not another word for it.
 const CONSTRAINT_SHARE: f64 = 0.5;
 
-/// Characters of a word that are searched for synonyms. Chinese questions are shorter than this; of a longer run only the
-/// beginning is searched.
+/// Characters of a word that are searched for synonyms. Chinese questions are shorter than this; of a longer run only
+/// the beginning is searched.
 const MAX_WORD_CHARS: usize = 200;
 
 /// Analysed query.
@@ -88,7 +88,7 @@ pub struct Intent {
     pub sessions: Option<SessionRange>,
     /// `true` if the query asks for nothing but the memories of those times or sessions.
     pub asks_period: bool,
-    /// Set by [`analyze_by_time_words`]: a hit must contain every term of the query.
+    /// Set if the query is read by the words that name its period; a hit must then contain every term.
     #[serde(skip)]
     pub requires_all_terms: bool,
     /// Moment of the query.
@@ -108,8 +108,8 @@ pub struct QueryTerm {
 }
 
 impl Intent {
-    /// Returns `true` if the query itself calls for memory: it asks about the user, the past, an experience or something
-    /// technical.
+    /// Returns `true` if the query itself calls for memory: it asks about the user, the past, an experience or
+    /// something technical.
     pub fn asks_memory(&self) -> bool {
         self.identity != IdentityQuestion::None
             || self.aim != QueryKind::General

@@ -12,8 +12,9 @@
 //! weight = 2.0
 //! ```
 //!
-//! A query that contains any of these spellings is also looked up by the others, and the weight of its terms is multiplied
-//! with the weight of the entry. Latin words match whatever their ending, Chinese words anywhere in a sentence.
+//! A query that contains any of these spellings is also looked up by the others, and the weight of its terms is
+//! multiplied with the weight of the entry. Latin words match whatever their ending, Chinese words anywhere in a
+//! sentence.
 
 use std::collections::HashMap;
 
@@ -160,7 +161,8 @@ impl Domains {
         found
     }
 
-    /// Returns the entries that occur in a query with their spelling there, from left to right, the longest match first.
+    /// Returns the entries that occur in a query with their spelling there, from left to right, the longest match
+    /// first.
     fn matches(&self, query: &str) -> Vec<(String, &Domain, &DomainEntry)> {
         if self.spellings.is_empty() {
             return Vec::new();
@@ -219,8 +221,8 @@ fn main_terms(spelling: &str) -> Vec<String> {
     all
 }
 
-/// Normalizes a text for matching: Latin words as stems in lower case with a blank after each, Chinese characters one by
-/// one.
+/// Normalizes a text for matching: Latin words as stems in lower case with a blank after each, Chinese characters one
+/// by one.
 fn match_words(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     for run in phrases::words(&simplify(&fold(text))) {

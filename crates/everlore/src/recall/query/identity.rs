@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::phrases::{PhraseMatcher, normalize};
 
-/// Longest message, in bytes, that is classified: a longer one has a topic of its own. The limit also bounds the work on
-/// a pasted document.
+/// Longest message, in bytes, that is classified: a longer one has a topic of its own. The limit also bounds the work
+/// on a pasted document.
 const MAX_BYTES: usize = 1_000;
 
 /// Clarity with which a query asks about the user.

@@ -1,9 +1,9 @@
 //! Memory need: classifies by its form alone whether a message needs memory.
 //!
-//! A message needs none if it is small talk, a remark about the conversation itself ("make it shorter"), a question to the
-//! assistant about itself, or a task that brings its own material ("translate this: …") or wants something new ("write
-//! a haiku"). A question is general if it names nothing in particular: no person, no possession, nothing definite,
-//! nothing past. A mention of the user ("my landlord", 我们的) always argues for memory.
+//! A message needs none if it is small talk, a remark about the conversation itself ("make it shorter"), a question to
+//! the assistant about itself, or a task that brings its own material ("translate this: …") or wants something new
+//! ("write a haiku"). A question is general if it names nothing in particular: no person, no possession, nothing
+//! definite, nothing past. A mention of the user ("my landlord", 我们的) always argues for memory.
 
 mod phrase_lists;
 
@@ -14,8 +14,8 @@ use serde::Serialize;
 use self::phrase_lists::*;
 use super::phrases::{PhraseMatcher, has, is_han, normalize};
 
-/// Longest instruction, in bytes, that is classified: a longer one is about something particular, whatever its form. The
-/// limit also bounds the work on a pasted document.
+/// Longest instruction, in bytes, that is classified: a longer one is about something particular, whatever its form.
+/// The limit also bounds the work on a pasted document.
 const MAX_BYTES: usize = 2_000;
 
 /// Characters searched for the instruction; the text after them is material.
@@ -124,8 +124,8 @@ fn without_quotes(text: &str) -> String {
     rest
 }
 
-/// Replaces 我 by 咱, which no phrase list removes, before a possession: 给我妈妈 is for the user's mother, 给我讲 for the
-/// user.
+/// Replaces 我 by 咱, which no phrase list removes, before a possession: 给我妈妈 is for the user's mother, 给我讲 for
+/// the user.
 fn mark_possessives(plain: &str) -> String {
     let next = plain.chars().skip(1).map(Some).chain([None]);
     let marked = |(c, next): (char, Option<char>)| match next {
@@ -151,8 +151,8 @@ fn strip_phrase<'a>(text: &'a str, lead: &str) -> Option<&'a str> {
     Some(rest.trim_start()).filter(|rest| ends && !rest.is_empty())
 }
 
-/// Removes the generic first person: "how do I" asks how anybody does it, "tell me" only names the listener. Any "I" that
-/// remains is the user.
+/// Removes the generic first person: "how do I" asks how anybody does it, "tell me" only names the listener. Any "I"
+/// that remains is the user.
 fn without_generic_self(text: &str) -> Cow<'_, str> {
     if !contains_any(text, FIRST_PERSON) {
         return Cow::Borrowed(text);
@@ -224,8 +224,8 @@ fn starts_with_phrase(text: &str, phrase: &str) -> bool {
     text == phrase || strip_phrase(text, phrase).is_some()
 }
 
-/// Returns `true` for "write a haiku", "tell a joke": a verb of creation and an object that does not exist yet. A relative
-/// "that" only describes the object.
+/// Returns `true` for "write a haiku", "tell a joke": a verb of creation and an object that does not exist yet. A
+/// relative "that" only describes the object.
 fn wants_something_new(text: &str) -> bool {
     let object = CREATION_VERBS.iter().find_map(|verb| strip_phrase(text, verb));
     object.is_some_and(|object| {

@@ -113,8 +113,8 @@ fn is_current_session(session: &SessionTimes, intent: &Intent) -> bool {
     intent.is_earlier && intent.asked_at.duration_since(session.last) < SESSION_TIMEOUT
 }
 
-/// Returns `true` if a query without these spans only asks what was said: "What did we talk about …?", 聊了什么. It must
-/// have at least one span, and must look back: "What should I do today?" does not.
+/// Returns `true` if a query without these spans only asks what was said: "What did we talk about …?", 聊了什么. It
+/// must have at least one span, and must look back: "What should I do today?" does not.
 pub(super) fn is_content_free(query: &str, spans: &[Range<usize>]) -> bool {
     if spans.is_empty() {
         return false;

@@ -1,6 +1,7 @@
 //! Personal constraints: expands a request for oneself by the limits that people state, such as allergies for a dinner.
 //!
-//! Both sides are closed word lists about needs that most people share. The embedder covers words that are merely related.
+//! Both sides are closed word lists about needs that most people share. The embedder covers words that are merely
+//! related.
 
 use super::phrases::{PhraseMatcher, normalize};
 

@@ -28,8 +28,9 @@ const CONTRACTIONS: &[(&str, &str)] = &[
     ("favourites", "favorites"),
 ];
 
-/// Normalizes a text: lower case, simplified characters, one blank between English words, none between Chinese characters.
-/// Punctuation is dropped, except inside a word (`my-app`), so that a name is not taken for the words in it.
+/// Normalizes a text: lower case, simplified characters, one blank between English words, none between Chinese
+/// characters. Punctuation is dropped, except inside a word (`my-app`), so that a name is not taken for the words in
+/// it.
 pub(super) fn normalize(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for word in words(&simplify(&text.to_lowercase().replace('’', "'"))) {
@@ -107,7 +108,8 @@ impl<'a> PhraseMatcher<'a> {
     }
 }
 
-/// Hashes a byte pair to 8 bits. Letters differ in their lower five bits, bytes of Chinese characters in their lower six.
+/// Hashes a byte pair to 8 bits. Letters differ in their lower five bits, bytes of Chinese characters in their lower
+/// six.
 fn pair_bit(first: u8, second: u8) -> usize {
     usize::from(first.wrapping_mul(37) ^ second.wrapping_mul(11))
 }

@@ -1,7 +1,7 @@
 //! Query classification: the kind of answer a query is after, and the ranking strategy for it.
 //!
-//! Experience: earlier attempts and their outcomes. Preference: likes and wishes of the user. Code: names that must match
-//! to the letter. Knowledge: facts and documents. General: everything else, ranked without preference.
+//! Experience: earlier attempts and their outcomes. Preference: likes and wishes of the user. Code: names that must
+//! match to the letter. Knowledge: facts and documents. General: everything else, ranked without preference.
 
 use serde::Serialize;
 
@@ -56,8 +56,8 @@ impl QueryKind {
     }
 }
 
-/// Classifies a query by the first kind, in this order, of which it contains a phrase. "How did we fix the compile error"
-/// is after the experience although it mentions code.
+/// Classifies a query by the first kind, in this order, of which it contains a phrase. "How did we fix the compile
+/// error" is after the experience although it mentions code.
 pub fn classify_query(query: &str) -> QueryKind {
     let plain = normalize(query);
     let text = PhraseMatcher::new(&plain);
@@ -75,7 +75,7 @@ pub fn classify_query(query: &str) -> QueryKind {
     }
 }
 
-/// Returns `true` for "What is photosynthesis": one bare word, nobody's possession.
+/// Returns `true` for "What is photosynthesis": one bare word without a possessive.
 fn asks_definition(plain: &str) -> bool {
     let thing = plain.strip_prefix("what is ").or_else(|| plain.strip_prefix("what are "));
     thing.is_some_and(|thing| !thing.contains([' ', '\'']))
@@ -100,7 +100,8 @@ fn is_snake_case(name: &str) -> bool {
     name.split_once('_').is_some_and(|(head, tail)| letters(head) && letters(tail))
 }
 
-/// Returns `true` for `readFile`: small letters at the start, then a capital. `McDonald` and `iPhone` are names, not code.
+/// Returns `true` for `readFile`: small letters at the start, then a capital. `McDonald` and `iPhone` are names, not
+/// code.
 fn is_camel_case(name: &str) -> bool {
     let small = name.chars().take_while(char::is_ascii_lowercase).count();
     // Brands begin with at most one small letter ("iPhone", "eBay").

@@ -405,9 +405,9 @@ mod tests {
 
     #[test]
     fn every_word_is_in_one_group_and_in_lower_case() {
-        let mut seen = HashSet::new();
+        let mut distinct = HashSet::new();
         for word in ENGLISH.iter().chain(CHINESE).copied().flatten() {
-            assert!(seen.insert(word), "{word} is in two groups");
+            assert!(distinct.insert(word), "{word} is in two groups");
             assert_eq!(*word, word.to_lowercase(), "{word} is not in lower case");
         }
     }

@@ -1,5 +1,5 @@
-//! Document statistics of one segment: addresses, flags, lengths and session spans, computed once per segment and cached
-//! with its records.
+//! Document statistics of one segment: addresses, flags, lengths and session spans, computed once per segment and
+//! cached with its records.
 
 use std::sync::Arc;
 
@@ -32,7 +32,8 @@ pub(super) struct DocStats {
     pub(super) flags: Vec<DocFlags>,
     /// Times of the first and the last document.
     pub(super) time_range: (Timestamp, Timestamp),
-    /// Weighted length of the own fields plus the shares of neighbours in the segment; [`DELETED`] for deleted documents.
+    /// Weighted length of the own fields plus the shares of neighbours in the segment; [`DELETED`] for deleted
+    /// documents.
     pub(super) lengths: Vec<f32>,
     pub(super) total_length: f64,
     /// Number of live documents.
@@ -40,7 +41,8 @@ pub(super) struct DocStats {
     sessions: Vec<SessionSpan>,
 }
 
-/// Properties that every candidate is asked for, in one dense array: the records themselves lie too far apart in memory.
+/// Properties that every candidate is asked for, in one dense array: the records themselves lie too far apart in
+/// memory.
 #[derive(Clone, Copy)]
 pub(super) struct DocFlags {
     pub(super) kind: Kind,

@@ -29,11 +29,11 @@ const MIN_ABOUT_USER: usize = 3;
 /// Number of the newest memories that complete them.
 const BROAD_LIMIT: usize = 10;
 
-/// Background documents added to the scope when coverage weighs a term: in a scope of three memories every term is common,
-/// which says nothing about the term.
+/// Background documents added to the scope when coverage weighs a term: in a scope of three memories every term is
+/// common, which says nothing about the term.
 const BACKGROUND_DOCS: usize = 1_000;
 
-/// Documents per piece of work of a thread.
+/// Documents per unit of parallel work.
 const CHUNK_DOCS: usize = 4_096;
 
 /// Cost of fusing one document, in comparisons of vectors.
@@ -77,7 +77,7 @@ pub(crate) struct Fusion<'a> {
     /// Filter of each segment.
     filters: Vec<MemoryFilter>,
     period: Option<QueryPeriod<'a>>,
-    /// Posting list of the one speaker that the query names.
+    /// Posting list of the speaker, if the query names exactly one.
     speaker_list: Option<usize>,
     /// Mean and standard deviation of BM25F over the scope.
     bm25_stats: (f64, f64),
@@ -178,8 +178,8 @@ impl Fusion<'_> {
         self.intent.terms.iter().zip(self.lexical.doc_frequencies.iter().copied())
     }
 
-    /// Returns each query term with the posting lists of its variants and its document frequency. Leaves out pairs with a
-    /// Chinese function character that no document contains: their absence says nothing.
+    /// Returns each query term with the posting lists of its variants and its document frequency. Leaves out pairs with
+    /// a Chinese function character that no document contains: their absence says nothing.
     pub(crate) fn known_terms(&self) -> impl Iterator<Item = (&QueryTerm, &[(usize, f64)], usize)> {
         let variants = self.gathered.term_variants.iter().map(Vec::as_slice);
         let all = self.doc_frequencies().zip(variants);
@@ -210,8 +210,8 @@ impl Fusion<'_> {
         RecallCandidate { address: self.corpus.address(doc), kind, at, signals }
     }
 
-    /// Adds up the signals of every document that passes the filter and that any source offers: terms, similarity, time, or
-    /// a question about the user.
+    /// Adds up the signals of every document that passes the filter and that any source offers: terms, similarity,
+    /// time, or a question about the user.
     fn fuse_docs(&mut self) {
         let Self { intent, corpus, lexical, .. } = &*self;
         let is_matched = |doc: &DocRef| lexical.bm25[corpus.ordinal(*doc)] != 0.0;

@@ -37,8 +37,8 @@ pub(crate) struct GatheredPostings {
 
 /// Looks up every variant of every query term and every term of the filter, and embeds the query.
 ///
-/// A store merges segments in the background. If it did so between two reads of this function, all is read again; after
-/// [`MAX_READS`] attempts the function fails.
+/// A store merges segments in the background. If it merges one between the reads of its postings and its vectors, both
+/// are read again; after [`MAX_READS`] attempts the function fails.
 pub(crate) async fn gather(
     deps: RecallDeps<'_>,
     request: &RecallRequest,
@@ -172,7 +172,7 @@ impl GatheredPostings {
         self.allowed.as_ref().is_none_or(has)
     }
 
-    /// Returns the filter for each segment, without time limits that all of its documents meet, as most do.
+    /// Returns the filter of each segment, without the time limits that all of its documents meet.
     pub(super) fn segment_filters(&self, corpus: &Corpus<'_>) -> Vec<MemoryFilter> {
         corpus.time_ranges().map(|(first, last)| self.filter.within_span(first, last)).collect()
     }

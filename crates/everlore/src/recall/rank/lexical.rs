@@ -1,5 +1,5 @@
-//! Lexical relevance: exact BM25F over one scope, with weighted fields, neighbouring turns, and statistics of this scope
-//! alone.
+//! Lexical relevance: exact BM25F over one scope, with weighted fields, neighbouring turns, and statistics of this
+//! scope alone.
 
 use super::corpus::{Corpus, DocRef};
 use crate::store::{IndexField, Posting};
@@ -77,8 +77,8 @@ impl Corpus<'_> {
         bm25_idf(self.num_docs(), df)
     }
 
-    /// Adds up the frequencies of a term and its synonyms; returns the number of documents that contain the term itself or,
-    /// if none does, a synonym.
+    /// Adds up the frequencies of a term and its synonyms; returns the number of documents that contain the term itself
+    /// or, if none does, a synonym.
     fn accumulate_term(&self, variants: &[(usize, f64)], into: &mut TermFrequencies) -> usize {
         let mut df = 0;
         for (list, share) in variants {

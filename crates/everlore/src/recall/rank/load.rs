@@ -11,8 +11,8 @@ use crate::{
     types::Memory,
 };
 
-/// Candidates loaded beyond twice the limit: the bounded score factors reorder near equals and hardly ever lift a memory
-/// from further down.
+/// Candidates loaded beyond twice the limit: the bounded score factors reorder near equals and hardly ever raise a
+/// memory from further down.
 const EXTRA_LOADED: usize = 10;
 
 /// Growth of the number of loaded candidates if most of them only repeat the question.
@@ -25,8 +25,8 @@ pub(crate) struct LoadedCandidates<'a> {
     pub(super) rows: Vec<(DocAddress, Memory)>,
 }
 
-/// Loads the best candidates: reranks them, drops those that tell nothing new, and boosts those that the best ones lead to.
-/// If more than half are dropped, it loads more.
+/// Loads the best candidates: reranks them, drops those that tell nothing new, and boosts those that the best ones lead
+/// to. If more than half are dropped, it loads more.
 pub(crate) async fn load<'a>(
     deps: RecallDeps<'_>,
     request: &RecallRequest,

@@ -1,5 +1,5 @@
-//! Uninformative turns: earlier questions that repeat the query, and answers that knew nothing. They contain the words of
-//! the query but not its answer.
+//! Uninformative turns: earlier questions that repeat the query, and answers that knew nothing. They contain the words
+//! of the query but not its answer.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -31,8 +31,8 @@ pub(crate) enum UninformativeTurn {
     NoAnswer,
 }
 
-/// Drops the turns that only repeat the query or say that nothing is known, unless the query asks for questions or for a
-/// period.
+/// Drops the turns that only repeat the query or say that nothing is known, unless the query asks for questions or for
+/// a period.
 pub(super) fn drop_uninformative(
     candidates: &mut Vec<RecallCandidate>,
     rows: &[(DocAddress, Memory)],
@@ -59,8 +59,8 @@ fn classify_turn(memory: &Memory, query_terms: &HashSet<TermHash>) -> Option<Uni
     is_no_answer_turn(memory).then_some(UninformativeTurn::NoAnswer)
 }
 
-/// Returns `true` for an answer in which every sentence says that nothing is known or asks for the information. An answer
-/// that goes on with a fact is informative.
+/// Returns `true` for an answer in which every sentence says that nothing is known or asks for the information. An
+/// answer that goes on with a fact is informative.
 fn is_no_answer_turn(memory: &Memory) -> bool {
     let is_answer = memory.kind == Kind::Turn && memory.source.role == Some(Role::Assistant);
     let text = memory.content.as_str();

@@ -19,22 +19,23 @@ use crate::{
 /// Maximum number of reranked candidates, whatever the limit of the request: each costs tens of microseconds.
 const MAX_RERANKED: usize = 300;
 
-/// Limit of `why_not`, which looks for one memory among all hits; it leaves the number of reranked candidates unchanged.
+/// Limit of `why_not`, which looks for one memory among all hits; it leaves the number of reranked candidates
+/// unchanged.
 pub(crate) const UNLIMITED: usize = usize::MAX;
 
 /// Share of a match in the turn before or after, for a short question: its words are often spread over turns. A long
 /// message matches enough within one turn.
 const NEIGHBOUR_SHARE: f32 = 0.8;
 
-/// Weight of the pooled whole-text similarity beside MaxSim, for a long message; a short question is little more than its
-/// words.
+/// Weight of the pooled whole-text similarity beside MaxSim, for a long message; a short question is little more than
+/// its words.
 const WHOLE_TEXT_SHARE: f64 = 0.5;
 
 /// Length of a query, in tokens, from which it counts as long.
 const LONG_QUERY_TOKENS: f64 = 32.0;
 
-/// Bytes of text that one recall encodes for the first time, about a thousand tokens: the first queries with a new model
-/// each take a quarter of a second longer. The rest waits for the next query, or for `everlore embed rebuild`.
+/// Bytes of text that one recall encodes for the first time, about a thousand tokens: the first queries with a new
+/// model each take a quarter of a second longer. The rest waits for the next query, or for `everlore embed rebuild`.
 const MAX_ENCODED_BYTES: usize = 4_000;
 
 /// Idf of words that are not looked up, such as "what": about that of a word in every fourth text, ln(1 + 4).
@@ -210,8 +211,8 @@ fn neighbours(address: DocAddress) -> impl Iterator<Item = DocAddress> {
     [-1, 1].into_iter().filter_map(move |distance| address.neighbour(distance))
 }
 
-/// Returns the weighted sum of the best match of each query token in a text and its neighbours; `None` if the text is not
-/// encoded yet.
+/// Returns the weighted sum of the best match of each query token in a text and its neighbours; `None` if the text is
+/// not encoded yet.
 fn max_sim(
     query: &QueryVectors,
     address: DocAddress,

@@ -32,8 +32,8 @@ pub struct ScoreFactors {
     pub importance: f64,
     /// Factor for a kind that the query is after.
     pub kind: f64,
-    /// Factor that moves the newest of several statements of the same thing to the rank of the best of them, and the others
-    /// right below it; 1 for any other memory.
+    /// Factor that moves the newest of several statements of the same thing to the rank of the best of them, and the
+    /// others right below it; 1 for any other memory.
     pub update: f64,
 }
 

@@ -1,9 +1,10 @@
-//! Second hop: boosts candidates that share rare words with the best ones. "Where is the event with three thousand people"
-//! finds the event by its size and then, by the event's name, which the query lacks, its location.
+//! Second hop: boosts candidates that share rare words with the best ones. "Where is the event with three thousand
+//! people" finds the event by its size and then, by the event's name, which the query lacks, its location.
 //!
-//! The best candidates are anchors. A candidate that shares their rarest words is boosted by the share of the anchor's word
-//! weights that it contains, and never above the anchor. Words of the query itself are excluded: they have been counted.
-//! Only loaded texts take part, and only anchors are stemmed; the other texts are merely searched for the anchors' words.
+//! The best candidates are anchors. A candidate that shares their rarest words is boosted by the share of the anchor's
+//! word weights that it contains, and never above the anchor. Words of the query itself are excluded: they have been
+//! counted. Only loaded texts take part, and only anchors are stemmed; the other texts are merely searched for the
+//! anchors' words.
 
 use std::collections::{HashMap, HashSet};
 
@@ -226,8 +227,8 @@ fn for_each_word(text: &str, mut each: impl FnMut(&str, WordHash)) {
     }
 }
 
-/// Returns the ASCII word at the beginning of a text, its hash and the rest; the word is empty before punctuation. `None` if
-/// a character outside ASCII follows the word.
+/// Returns the ASCII word at the beginning of a text, its hash and the rest; the word is empty before punctuation.
+/// `None` if a character outside ASCII follows the word.
 fn ascii_word(text: &str) -> Option<(&str, WordHash, &str)> {
     let bytes = text.as_bytes();
     let (mut end, mut hash) = (0, HASH_BASIS);
@@ -239,8 +240,8 @@ fn ascii_word(text: &str) -> Option<(&str, WordHash, &str)> {
     if next.is_some_and(|byte| !byte.is_ascii()) {
         return None;
     }
-    let mark = usize::from(next.is_some());
-    Some((&text[..end], hash, &text[end + mark..]))
+    let separator = usize::from(next.is_some());
+    Some((&text[..end], hash, &text[end + separator..]))
 }
 
 /// Splits off the run of characters of one script at the beginning of a text.

@@ -14,11 +14,11 @@ use crate::{
 /// Number of the most similar memories that become candidates although no term matches.
 const MAX_SIMILAR: usize = 50;
 
-/// Documents per piece of work of a thread.
+/// Documents per unit of parallel work.
 const CHUNK_DOCS: usize = 4_096;
 
-/// Mean similarity of unrelated texts, as a share of the model's least similarity: 0.08 of 0.3 with the built-in model, over
-/// the conversations on which the confidence model was fitted.
+/// Mean similarity of unrelated texts, as a share of the model's least similarity: 0.08 of 0.3 with the built-in model,
+/// over the conversations on which the confidence model was fitted.
 const UNRELATED_SHARE: f64 = 0.27;
 
 /// Quantized embedding of the query.
@@ -40,7 +40,7 @@ pub(crate) struct DocSimilarities {
     pub(super) best: Vec<DocRef>,
 }
 
-/// Consecutive documents of a segment, with the slots for their similarities.
+/// Consecutive documents of a segment, with the part of the results that they fill.
 struct SimilarityChunk<'a> {
     segment: usize,
     first: usize,
@@ -59,8 +59,8 @@ struct SimilarityStats {
 }
 
 impl DocSimilarities {
-    /// Compares the query with all vectors of the scope while this thread runs `meanwhile`. Texts below the model's least
-    /// similarity are unrelated to the query, however they compare with the rest of a small scope.
+    /// Compares the query with all vectors of the scope while this thread runs `meanwhile`. Texts below the model's
+    /// least similarity are unrelated to the query, however they compare with the rest of a small scope.
     pub(super) fn new<T>(
         embedding: &QueryEmbedding,
         gathered: &GatheredPostings,

@@ -1,8 +1,9 @@
 //! Updates: of several statements of the same thing, the newest comes first and the others are marked as outdated.
 //!
-//! Two statements are about the same thing if they begin alike up to a value marker such as "is", "in" or 是, their shared
-//! part names a subject and an attribute, and they differ in one stretch only: "The office is in Lisbon", "The office is in
-//! Porto". Statements that can be true more than once ("I like …", "we visited …") do not count. No model is involved.
+//! Two statements are about the same thing if they begin alike up to a value marker such as "is", "in" or 是, their
+//! shared part names a subject and an attribute, and they differ in one stretch only: "The office is in Lisbon", "The
+//! office is in Porto". Statements that can be true more than once ("I like …", "we visited …") do not count. No model
+//! is involved.
 //!
 //! Every recall runs through here, so texts are split into words without copying, and only those that begin alike.
 
@@ -177,7 +178,8 @@ impl<'a> UpdateStatement<'a> {
     }
 }
 
-/// Returns `true` if the two differ in one stretch only. A copula in both would split the stretch into subject and value.
+/// Returns `true` if the two differ in one stretch only. A copula in both would split the stretch into subject and
+/// value.
 fn differs_once(mine: &[StatementWord<'_>], others: &[StatementWord<'_>]) -> bool {
     !mine.iter().any(|word| word.is_copula() && others.contains(word))
 }
@@ -209,8 +211,8 @@ fn join_words(words: &[StatementWord<'_>]) -> String {
     text
 }
 
-/// Returns how specifically a part names its subject and attribute: 2 for a word or a name, 1 for a Chinese character. A
-/// pronoun counts like a name.
+/// Returns how specifically a part names its subject and attribute: 2 for a word or a name, 1 for a Chinese character.
+/// A pronoun counts like a name.
 fn specificity(part: &[StatementWord<'_>]) -> usize {
     let (mut sum, mut in_name, mut after_copula) = (0, false, false);
     for word in part {

@@ -1,5 +1,5 @@
-//! Visible context: drops the turns that the model still sees in the current conversation, and the memories extracted from
-//! nothing but those turns.
+//! Visible context: drops the turns that the model still sees in the current conversation, and the memories extracted
+//! from nothing but those turns.
 
 use std::collections::{HashMap, HashSet};
 

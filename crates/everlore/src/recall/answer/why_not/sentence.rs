@@ -3,27 +3,32 @@
 use super::WhyNot;
 use crate::recall::MemoryTier;
 
+const SAME_QUESTION: &str =
+    "it is an earlier question that repeats the query and does not answer it";
+
+const NO_ANSWER: &str = "it is an answer that only says that nothing is known";
+
+const VISIBLE: &str =
+    "the model still sees it, or the turns it was extracted from, in this conversation";
+
+const SETTINGS: &str = "it is good enough, but the settings allow no memories for this message; see [memory] and \
+    [memory.inject] in `everlore config show`";
+
 impl WhyNot {
-    /// Returns the reason as a sentence; `option` renders the name of an option such as `limit` for the interface in use.
+    /// Returns the reason as a sentence; `option` renders the name of an option such as `limit` for the interface in
+    /// use.
     pub fn sentence(&self, option: impl Fn(&str) -> String) -> String {
         match self {
             Self::Returned { rank, hit } => {
                 format!("it is in the answer: number {rank}, with score {:.2}", hit.score)
             }
             Self::Filter { by, has } => filter_sentence(by, has, option),
-            Self::SameQuestion => {
-                "it is an earlier question that repeats the query and does not answer it"
-                    .to_owned()
-            }
-            Self::NoAnswer => {
-                "it is an answer that only says that nothing is known".to_owned()
-            }
-            Self::Seen => {
-                "the model still sees it, or the turns it was extracted from, in this conversation"
-                    .to_owned()
-            }
+            Self::SameQuestion => SAME_QUESTION.to_owned(),
+            Self::NoAnswer => NO_ANSWER.to_owned(),
+            Self::Seen => VISIBLE.to_owned(),
             Self::NoTerm { query_terms, memory_terms } => format!(
-                "it has nothing in common with the query: the query was looked up by {}; the memory is found by {}",
+                "it has nothing in common with the query: the query was looked up by {}; the memory is found \
+                 by {}",
                 term_list(query_terms),
                 term_list(memory_terms)
             ),
@@ -38,23 +43,20 @@ impl WhyNot {
                 hit.factors.relevance
             ),
             Self::Score { min_score, hit } => {
-                let bar = option("min-score");
-                format!("its score {:.2} is below {bar} {min_score:.2}", hit.score)
+                let name = option("min-score");
+                format!("its score {:.2} is below {name} {min_score:.2}", hit.score)
             }
             Self::Gate { confidence, min_confidence, .. } => format!(
-                "nothing stored seems to answer the query: confidence {confidence:.2}, at least {min_confidence:.2} is needed"
+                "nothing stored seems to answer the query: confidence {confidence:.2}, at least {min_confidence:.2} is \
+                 needed"
             ),
             Self::Told { tier, .. } => format!("it is in the block, {}", tier_phrase(*tier)),
             Self::Budget { budget, tokens, .. } => format!(
-                "it is good enough, but does not fit: the block has {tokens} of {budget} tokens, and even one line of it \
-                 is too much; raise {}",
+                "it is good enough, but does not fit: the block has {tokens} of {budget} tokens, and even one \
+                 line of it is too much; raise {}",
                 option("budget")
             ),
-            Self::Settings { .. } => {
-                "it is good enough, but the settings allow no memories for this message; see [memory] and [memory.inject] \
-                 in `everlore config show`"
-                    .to_owned()
-            }
+            Self::Settings { .. } => SETTINGS.to_owned(),
         }
     }
 }

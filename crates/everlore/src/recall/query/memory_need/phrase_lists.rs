@@ -50,7 +50,7 @@ pub(super) const PERSONAL_PRONOUNS: &[&str] = &[
 /// First-person words.
 pub(super) const FIRST_PERSON: &[&str] = &["i", "me", "我"];
 
-/// Characters after which 我 means "my" or "our".
+/// Characters that turn a preceding 我 into "my" or "our".
 pub(super) const POSSESSED_CHARS: &str =
     "的们家妈爸父母爷奶外姐妹哥弟老女儿孩朋同丈妻公婆叔舅姑姨团部";
 
