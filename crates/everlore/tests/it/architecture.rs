@@ -48,7 +48,7 @@ const CONVERSATION: &[&str] = &[
 const MAX_LINES: usize = 400;
 
 /// Files that are tables of data and may be longer.
-const DATA_TABLES: [&str; 2] = ["text/stop_words.rs", "recall/synonyms.rs"];
+const DATA_TABLES: [&str; 2] = ["text/stop_words.rs", "recall/query/synonyms.rs"];
 
 /// Files that hold nothing but tests end like this.
 const TEST_FILES: [&str; 2] = ["tests.rs", "conformance.rs"];

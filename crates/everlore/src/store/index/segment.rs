@@ -128,10 +128,11 @@ pub struct Docs {
     deleted: Vec<u32>,
 }
 
-/// Packed records of [`RECORD_BYTES`], which never change, with what was worked out of them.
+/// Packed records of [`RECORD_BYTES`], which never change, with the memo slot of their reader.
 #[derive(Default)]
 pub(crate) struct PackedDocs {
     packed: Vec<u8>,
+    /// Memo slot; see [`Docs::memo`].
     memo: Mutex<Option<Arc<dyn Any + Send + Sync>>>,
 }
 
@@ -227,7 +228,11 @@ impl Docs {
         &self.deleted
     }
 
-    /// What a reader worked out of these records: kept with them between questions, made anew where it no longer `holds`.
+    /// Returns the value in the memo slot, or fills the slot with `make` if it is empty or its value no longer `holds`.
+    ///
+    /// The slot belongs to the reader of the records: a value computed from them lives as long as they do, so that the next
+    /// query on the same segment reuses it. Recall caches its document statistics here. The store never looks inside, and
+    /// the slot has room for one value: one of another type is replaced.
     pub(crate) fn memo<T: Send + Sync + 'static>(
         &self,
         holds: impl FnOnce(&T) -> bool,
@@ -243,7 +248,7 @@ impl Docs {
         made
     }
 
-    /// Whether that was worked out before and still `holds`.
+    /// Returns `true` if the memo slot has a value of this type that still `holds`.
     pub(crate) fn has_memo<T: 'static>(&self, holds: impl FnOnce(&T) -> bool) -> bool {
         let kept = lock(&self.records.memo);
         kept.as_ref().and_then(|kept| kept.downcast_ref::<T>()).is_some_and(holds)
