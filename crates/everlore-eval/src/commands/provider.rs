@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use everlore_scripted::{
+use everlore_mock_llm::{
     HttpRequest, HttpResponse, MockChat, MockEmbeddings, MockServer, Responder, chat::persona,
 };
 

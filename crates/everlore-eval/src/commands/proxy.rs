@@ -18,7 +18,7 @@ use everlore::{
     },
     store::SqliteStore,
 };
-use everlore_scripted::{MockChat, MockServer as Provider, ModelResponse};
+use everlore_mock_llm::{MockChat, MockServer as Provider, ModelResponse};
 use everlore_server::{Providers, Server, ServerOptions};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;

@@ -11,7 +11,7 @@ use everlore::{
     store::{SqliteStore, Store, VectorCache, VectorCacheStatus},
     types::Role,
 };
-use everlore_scripted::{MockEmbeddings, MockServer};
+use everlore_mock_llm::{MockEmbeddings, MockServer};
 use serde_json::json;
 
 use crate::{
@@ -166,7 +166,7 @@ async fn cache_status(engine: &Engine) -> Result<VectorCacheStatus> {
 
 /// How many texts the server was asked for so far.
 fn requested_texts(server: &MockServer) -> usize {
-    let one = |request: &everlore_scripted::HttpRequest| {
+    let one = |request: &everlore_mock_llm::HttpRequest| {
         request.json()["input"].as_array().map_or(1, Vec::len)
     };
     server.requests().iter().map(one).sum()
