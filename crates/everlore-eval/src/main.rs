@@ -1,4 +1,4 @@
-//! Measures Everlore: quality of retrieval, speed at scale, and the layouts its index was chosen from. Never published.
+//! Measures Everlore: quality of retrieval, speed at scale, and the source tree. Never published.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -11,7 +11,6 @@ mod corpus;
 mod terms;
 mod timing;
 mod table;
-mod layouts;
 mod trigram_baseline;
 mod scale;
 mod retrieval;
@@ -29,7 +28,6 @@ use commands::{
     gate::{EverydayArgs, GateArgs},
     homes::HomesArgs,
     hooks::HooksArgs,
-    layouts::LayoutsArgs,
     life::LifeArgs,
     load::LoadArgs,
     mcp::McpArgs,
@@ -67,7 +65,6 @@ enum Command {
     Bench(BenchArgs),
     Tune(TuneArgs),
     Scale(ScaleArgs),
-    Layouts(LayoutsArgs),
     Life(LifeArgs),
     Load(LoadArgs),
     Mcp(McpArgs),
@@ -95,7 +92,6 @@ fn main() -> Result<()> {
         Command::Bench(args) => commands::bench::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
-        Command::Layouts(args) => commands::layouts::run(&args),
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Life(args) => commands::life::run(&args),
         Command::Load(args) => commands::load::run_load(&args),

@@ -4,7 +4,6 @@ pub(crate) mod bench;
 pub(crate) mod corpus;
 pub(crate) mod extract;
 pub(crate) mod gate;
-pub(crate) mod layouts;
 pub(crate) mod homes;
 pub(crate) mod hooks;
 pub(crate) mod life;
