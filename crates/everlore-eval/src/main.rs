@@ -16,6 +16,7 @@ mod scale;
 mod retrieval;
 mod quality;
 mod load;
+mod sources;
 mod commands;
 
 use anyhow::Result;
@@ -39,6 +40,7 @@ use commands::{
     replay::ReplayArgs,
     retrieval::RetrievalArgs,
     scale::ScaleArgs,
+    sources::SourcesArgs,
     tune::TuneArgs,
     vault::VaultArgs,
 };
@@ -75,6 +77,7 @@ enum Command {
     Corpus(CorpusArgs),
     Provider(ProviderArgs),
     Proxy(ProxyArgs),
+    Sources(SourcesArgs),
 }
 
 fn main() -> Result<()> {
@@ -102,5 +105,6 @@ fn main() -> Result<()> {
         Command::Vault(args) => commands::vault::run(&args),
         Command::Prompt(args) => commands::prompt::run(&args),
         Command::Corpus(args) => commands::corpus::run(&args),
+        Command::Sources(args) => commands::sources::run(&args),
     }
 }

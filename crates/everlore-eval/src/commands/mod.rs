@@ -17,5 +17,6 @@ pub(crate) mod quality;
 pub(crate) mod replay;
 pub(crate) mod retrieval;
 pub(crate) mod scale;
+pub(crate) mod sources;
 pub(crate) mod vault;
 pub(crate) mod tune;
