@@ -1,7 +1,8 @@
-//! A corpus of any size that is never held: every memory is a function of the seed, its scope and its place in the scope.
+//! Generated corpus of any size that is never held in memory: every memory is a function of the seed, its scope and its
+//! position in the scope.
 //!
 //! A thousand scopes share the total unevenly, as users do. The classes large, middle and small grow with the total; the
-//! fixed ones do not, and hold the very same texts at every total, so that the cost of *other people's* memories can be
+//! fixed ones do not, and hold the same texts at every total, so that the cost of *other people's* memories can be
 //! measured by itself.
 
 use serde::Serialize;
@@ -15,15 +16,15 @@ const SCOPES: usize = 1_000;
 const MIDDLE_SCOPES: usize = 10;
 const FIXED_1K_SCOPES: usize = 5;
 const FIXED_80_SCOPES: usize = 10;
-/// Sessions that go on at the same time; their turns arrive mixed.
+/// Concurrent sessions; their turns arrive mixed.
 const OPEN_SESSIONS: usize = 64;
-/// Words that belong to one session's subject.
+/// Topic words of a session.
 const TOPIC_WORDS: u64 = 12;
-/// The first turn of every scope: 2024-01-01.
+/// Time of the first turn of every scope: 2024-01-01.
 const EPOCH_SECONDS: i64 = 1_704_067_200;
 const SPEAKERS: [&str; 4] = ["Alice", "assistant", "Bob", "小明"];
 
-/// How large a scope is beside the whole.
+/// Size class of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ScopeClass {
@@ -31,7 +32,7 @@ pub(crate) enum ScopeClass {
     Large,
     /// Ten scopes with a hundredth each.
     Middle,
-    /// The many that share the rest.
+    /// Scopes that share the rest.
     Small,
     /// A thousand memories at every total.
     Fixed1k,
@@ -54,10 +55,10 @@ impl ScopeClass {
     }
 }
 
-/// One generated memory: a turn of a conversation.
+/// Generated memory: a turn of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GeneratedMemory {
-    /// Its number in the stream, from 0.
+    /// Number in the stream, from 0.
     pub(crate) id: i64,
     pub(crate) scope: u32,
     pub(crate) session: u32,
@@ -66,7 +67,7 @@ pub(crate) struct GeneratedMemory {
     pub(crate) text: String,
 }
 
-/// The plan of a corpus.
+/// Plan of a corpus: the seed and the size of each scope.
 pub(crate) struct Corpus {
     seed: u64,
     vocabulary: Vocabulary,
@@ -79,55 +80,50 @@ impl Corpus {
         Self { seed, vocabulary: Vocabulary::new(seed), scopes: plan(total) }
     }
 
-    /// The agent and the user of a scope.
+    /// Returns the agent and the user of a scope.
     pub(crate) fn owner(scope: u32) -> (String, String) {
         (format!("agent-{}", scope % 7), format!("user-{scope}"))
     }
 
-    /// How many memories there are in all.
-    pub(crate) fn total(&self) -> i64 {
-        self.scopes.iter().map(|(_, size)| i64::from(*size)).sum()
-    }
-
-    /// How many memories a scope gets.
+    /// Returns the number of memories of a scope.
     pub(crate) fn size(&self, scope: u32) -> u32 {
         self.scopes[scope as usize].1
     }
 
-    /// The scopes of a class.
+    /// Returns the scopes of a class.
     pub(crate) fn scopes_of(&self, class: ScopeClass) -> Vec<u32> {
         (0..SCOPES as u32).filter(|scope| self.scopes[*scope as usize].0 == class).collect()
     }
 
-    /// All memories, in the order in which they arrive.
+    /// Returns all memories in the order of their arrival.
     pub(crate) fn stream(&self) -> CorpusStream<'_> {
         CorpusStream::new(self)
     }
 
-    /// The memory at a place of a scope; places beyond the size give more of the same kind.
-    pub(crate) fn memory(&self, id: i64, scope: u32, place: u32) -> GeneratedMemory {
+    /// Generates the memory at a position of a scope; positions beyond the size give more of the same kind.
+    pub(crate) fn memory(&self, id: i64, scope: u32, position: u32) -> GeneratedMemory {
         let turns = self.session_turns(scope);
-        let session = place / turns;
+        let session = position / turns;
         let at_seconds =
-            EPOCH_SECONDS + i64::from(session) * 86_400 + i64::from(place % turns) * 45;
-        let speaker = SPEAKERS[((scope + place) % 4) as usize];
+            EPOCH_SECONDS + i64::from(session) * 86_400 + i64::from(position % turns) * 45;
+        let speaker = SPEAKERS[((scope + position) % 4) as usize];
         GeneratedMemory {
             id,
             scope,
             session,
             speaker,
             at_seconds,
-            text: join(&self.words(scope, place)),
+            text: join(&self.words(scope, position)),
         }
     }
 
-    /// The query of this number in a scope: words of one stored text, and as many that anyone might use.
+    /// Generates query `number` of a scope: half of its words from one stored text, half from the whole vocabulary.
     pub(crate) fn query(&self, scope: u32, number: u32) -> String {
         let mut random =
             SplitMix64::from_keys(&[self.seed, 0x7175_6572, scope.into(), number.into()]);
-        let place = random.below(self.size(scope).into()) as u32;
+        let position = random.below(self.size(scope).into()) as u32;
         let stored: Vec<_> =
-            self.words(scope, place).into_iter().filter(|word| !word.is_stopword).collect();
+            self.words(scope, position).into_iter().filter(|word| !word.is_stopword).collect();
         let language = stored.first().map_or(WordLanguage::English, |word| word.language);
         let wanted = self.query_words(language, &mut random);
         let first = random.below(stored.len().saturating_sub(wanted / 2).max(1) as u64) as usize;
@@ -139,21 +135,22 @@ impl Corpus {
         join(&words)
     }
 
-    /// Five to twelve terms: a Chinese word of two characters gives about three.
+    /// Draws a word count for five to twelve terms: a Chinese word of two characters gives about three.
     fn query_words(&self, language: WordLanguage, random: &mut SplitMix64) -> usize {
         let terms = random.between(5, 12) as usize;
         if language == WordLanguage::Chinese { (terms / 2).max(3) } else { terms }
     }
 
-    /// Sessions have 10 to 30 turns; a scope keeps its habit, so that a place says which session it is in.
+    /// Returns the turns of each session of a scope, 10 to 30: the same for all sessions, so that a position tells its
+    /// session.
     fn session_turns(&self, scope: u32) -> u32 {
         SplitMix64::from_keys(&[self.seed, 0x7365_7373, scope.into()]).between(10, 30) as u32
     }
 
-    fn words(&self, scope: u32, place: u32) -> Vec<GeneratedWord> {
+    fn words(&self, scope: u32, position: u32) -> Vec<GeneratedWord> {
         let mut random =
-            SplitMix64::from_keys(&[self.seed, 0x7465_7874, scope.into(), place.into()]);
-        let session = place / self.session_turns(scope);
+            SplitMix64::from_keys(&[self.seed, 0x7465_7874, scope.into(), position.into()]);
+        let session = position / self.session_turns(scope);
         let style = random.below(100);
         let length = 8 + random.below(53).min(random.below(53));
         (0..length)
@@ -171,16 +168,16 @@ impl Corpus {
     }
 }
 
-/// Hands out memories scope by scope as sessions go on, many of them at the same time.
+/// Stream of all memories, with the turns of concurrent sessions mixed.
 pub(crate) struct CorpusStream<'a> {
     corpus: &'a Corpus,
     random: SplitMix64,
-    /// The next place of each scope.
+    /// Next position of each scope.
     next: Vec<u32>,
     /// Memories of each scope that no session has taken yet.
     left: Vec<u32>,
     left_total: u64,
-    /// Scope and turns to come of each open session.
+    /// Scope and remaining turns of each open session.
     open: Vec<(u32, u32)>,
     id: i64,
 }
@@ -217,20 +214,20 @@ impl Iterator for CorpusStream<'_> {
         if self.open.is_empty() {
             return None;
         }
-        let slot = self.random.below(self.open.len() as u64) as usize;
-        let scope = self.open[slot].0;
-        self.open[slot].1 -= 1;
-        if self.open[slot].1 == 0 {
-            self.open.swap_remove(slot);
+        let index = self.random.below(self.open.len() as u64) as usize;
+        let scope = self.open[index].0;
+        self.open[index].1 -= 1;
+        if self.open[index].1 == 0 {
+            self.open.swap_remove(index);
         }
-        let place = self.next[scope as usize];
+        let position = self.next[scope as usize];
         self.next[scope as usize] += 1;
         self.id += 1;
-        Some(self.corpus.memory(self.id - 1, scope, place))
+        Some(self.corpus.memory(self.id - 1, scope, position))
     }
 }
 
-/// Sizes by class; whatever the fixed and the growing classes leave is shared by the small scopes.
+/// Assigns each scope its class and size; the small scopes share what the other classes leave.
 fn plan(total: u32) -> Vec<(ScopeClass, u32)> {
     let mut scopes = vec![(ScopeClass::Large, total / 10)];
     scopes.extend([(ScopeClass::Middle, total / 100); MIDDLE_SCOPES]);
@@ -244,7 +241,7 @@ fn plan(total: u32) -> Vec<(ScopeClass, u32)> {
     scopes
 }
 
-/// Half of the memories are English, 35% Chinese, the rest mixes both with identifiers.
+/// Draws the language of a word: half of the memories are English, 35% Chinese, the rest mixes both with identifiers.
 fn language_of_word(style: u64, random: &mut SplitMix64) -> WordLanguage {
     let [english, chinese] = match style {
         0..50 => [97, 0],
@@ -258,7 +255,7 @@ fn language_of_word(style: u64, random: &mut SplitMix64) -> WordLanguage {
     }
 }
 
-/// Blanks between words, none between Chinese ones; a comma now and then.
+/// Joins words by blanks, Chinese ones by nothing, with a comma after every 13th.
 fn join(words: &[GeneratedWord]) -> String {
     let mut text = String::new();
     for (index, word) in words.iter().enumerate() {

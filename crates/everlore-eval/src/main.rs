@@ -1,4 +1,4 @@
-//! Measures Everlore: quality of retrieval, speed at scale, and the layouts its index was chosen from. Never published.
+//! Measures Everlore: quality of retrieval, speed at scale, and the source tree. Never published.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -11,12 +11,12 @@ mod corpus;
 mod terms;
 mod timing;
 mod table;
-mod layouts;
 mod trigram_baseline;
 mod scale;
 mod retrieval;
 mod quality;
 mod load;
+mod sources;
 mod commands;
 
 use anyhow::Result;
@@ -29,7 +29,6 @@ use commands::{
     gate::{EverydayArgs, GateArgs},
     homes::HomesArgs,
     hooks::HooksArgs,
-    layouts::LayoutsArgs,
     life::LifeArgs,
     load::LoadArgs,
     mcp::McpArgs,
@@ -41,6 +40,7 @@ use commands::{
     replay::ReplayArgs,
     retrieval::RetrievalArgs,
     scale::ScaleArgs,
+    sources::SourcesArgs,
     tune::TuneArgs,
     vault::VaultArgs,
 };
@@ -67,7 +67,6 @@ enum Command {
     Bench(BenchArgs),
     Tune(TuneArgs),
     Scale(ScaleArgs),
-    Layouts(LayoutsArgs),
     Life(LifeArgs),
     Load(LoadArgs),
     Mcp(McpArgs),
@@ -78,6 +77,7 @@ enum Command {
     Corpus(CorpusArgs),
     Provider(ProviderArgs),
     Proxy(ProxyArgs),
+    Sources(SourcesArgs),
 }
 
 fn main() -> Result<()> {
@@ -95,7 +95,6 @@ fn main() -> Result<()> {
         Command::Bench(args) => commands::bench::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
-        Command::Layouts(args) => commands::layouts::run(&args),
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Life(args) => commands::life::run(&args),
         Command::Load(args) => commands::load::run_load(&args),
@@ -106,5 +105,6 @@ fn main() -> Result<()> {
         Command::Vault(args) => commands::vault::run(&args),
         Command::Prompt(args) => commands::prompt::run(&args),
         Command::Corpus(args) => commands::corpus::run(&args),
+        Command::Sources(args) => commands::sources::run(&args),
     }
 }

@@ -1,12 +1,12 @@
-//! Pseudo-random numbers whose sequence is the same on every machine and in every version, so that two runs measure the
-//! same corpus.
+//! Pseudo-random numbers with the same sequence on every machine and in every version, so that two runs measure the same
+//! corpus.
 
-/// A splitmix64 generator.
+/// SplitMix64 generator.
 #[derive(Debug, Clone)]
 pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A generator that depends on `keys` alone: equal keys give equal sequences, whatever else was drawn before.
+    /// Creates a generator that depends on `keys` alone: equal keys give equal sequences, whatever else was drawn before.
     pub(crate) fn from_keys(keys: &[u64]) -> Self {
         let mut random = Self(0);
         for key in keys {
@@ -15,7 +15,7 @@ impl SplitMix64 {
         random
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -24,22 +24,22 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to `bound` - 1.
+    /// Returns a number from 0 to `bound` - 1.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
 
-    /// True in `percent` of a hundred draws.
+    /// Returns `true` in `percent` of a hundred draws.
     pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// One of `items`, each as likely as the others.
+    /// Returns one of `items`, each with the same probability.
     pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u64) as usize]
     }

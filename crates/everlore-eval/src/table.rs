@@ -1,6 +1,6 @@
-//! Plain tables in Markdown's form, so that a run can be pasted into a document.
+//! Markdown tables, so that results can be pasted into a document.
 
-/// Lays out rows below a head, columns aligned: the first to the left, the others to the right.
+/// Renders rows below a head, columns aligned: the first to the left, the others to the right.
 pub(crate) fn render(head: &[&str], rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..head.len())
         .map(|column| {
@@ -14,7 +14,7 @@ pub(crate) fn render(head: &[&str], rows: &[Vec<String>]) -> String {
     lines.map(|row| line(row, &widths)).collect()
 }
 
-/// A number with as many digits as are worth reading.
+/// Formats a number with three significant digits.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let table = render(&["layout", "ms"], &[vec!["rows".into(), number(12.345)]]);
-        assert_eq!(table, "| layout |   ms |\n| ------ | ---- |\n| rows   | 12.3 |\n");
+        let table = render(&["system", "ms"], &[vec!["bm25".into(), number(12.345)]]);
+        assert_eq!(table, "| system |   ms |\n| ------ | ---- |\n| bm25   | 12.3 |\n");
     }
 }

@@ -1,25 +1,16 @@
-//! Terms for the prototypes: lower-case words, and single characters and pairs of Chinese, Japanese and Korean text.
+//! Terms of the BM25 baseline: lower-case words, and pairs of characters of Chinese, Japanese and Korean text.
 //!
-//! A stand-in for `everlore::text::terms` that the layouts and the plain baselines share, so that neither changes when the
-//! engine's own terms do.
-
-use std::{collections::HashSet, sync::LazyLock};
+//! Separate from `everlore::text::terms`, so that a change of the engine's analysis does not move the baseline.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::vocabulary::{CHINESE_STOPWORDS, ENGLISH_STOPWORDS};
+/// Hash of a term.
+pub(crate) type BaselineTerm = u64;
 
-/// Bits of a hashed term: SQLite stores 47 bits and a sign in six bytes instead of eight, and two of a million distinct
-/// terms in one scope still meet with a chance of only 0.4%.
-pub(crate) const TERM_BITS: u32 = 47;
-
-/// A hashed term, from 0 and below 2^[`TERM_BITS`].
-pub(crate) type BaselineTerm = i64;
-
-/// A piece of text between blanks, punctuation and changes of script.
+/// Token of a text, bounded by blanks, punctuation and changes of script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TextToken {
-    /// A lower-case word or number.
+    /// Lower-case word or number.
     Word(String),
     /// Characters of a script written without blanks.
     Run(Vec<char>),
@@ -27,78 +18,47 @@ pub(crate) enum TextToken {
 
 /// Splits a text into words and runs.
 pub(crate) fn tokenize(text: &str) -> Vec<TextToken> {
-    let mut found: Vec<TextToken> = Vec::new();
+    let mut tokens: Vec<TextToken> = Vec::new();
     let mut joined = false;
     for character in text.chars() {
         let wide = is_cjk(character);
         let part = wide || character.is_alphanumeric() || character == '_';
-        match found.last_mut() {
+        match tokens.last_mut() {
             Some(TextToken::Run(run)) if joined && wide => run.push(character),
             Some(TextToken::Word(word)) if joined && part && !wide => {
                 word.extend(character.to_lowercase());
             }
-            _ if wide => found.push(TextToken::Run(vec![character])),
-            _ if part => found.push(TextToken::Word(character.to_lowercase().collect())),
+            _ if wide => tokens.push(TextToken::Run(vec![character])),
+            _ if part => tokens.push(TextToken::Word(character.to_lowercase().collect())),
             _ => {}
         }
         joined = part;
     }
-    found
+    tokens
 }
 
-/// The hashed terms of a text, with repeats, words without meaning left out.
-pub(crate) fn hashed_terms(text: &str) -> Vec<BaselineTerm> {
-    let mut found = Vec::new();
-    for piece in tokenize(text) {
-        match piece {
-            TextToken::Word(word) if !is_stopword(&word) => found.push(hash(&word)),
-            TextToken::Word(_) => {}
-            TextToken::Run(run) => found.extend(run_terms(&run)),
-        }
-    }
-    found
-}
-
-/// Words and pairs as plain BM25 takes them: nothing left out.
+/// Returns the words and character pairs of a text, stop words included, as plain BM25 takes them.
 pub(crate) fn bm25_terms(text: &str) -> Vec<BaselineTerm> {
-    let of_piece = |piece| match piece {
+    let token_terms = |token| match token {
         TextToken::Word(word) => vec![hash(&word)],
         TextToken::Run(run) if run.len() == 1 => vec![hash_characters(&run)],
         TextToken::Run(run) => run.windows(2).map(hash_characters).collect(),
     };
-    tokenize(text).into_iter().flat_map(of_piece).collect()
+    tokenize(text).into_iter().flat_map(token_terms).collect()
 }
 
-/// Whether a character belongs to a script written without blanks.
+/// Returns `true` for characters of a script written without blanks.
 pub(crate) fn is_cjk(character: char) -> bool {
     matches!(character as u32,
         0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff)
 }
 
-fn run_terms(run: &[char]) -> impl Iterator<Item = BaselineTerm> {
-    let singles = run.chunks(1);
-    let pairs = run.windows(2);
-    singles.chain(pairs).filter(|piece| !is_stopword_run(piece)).map(hash_characters)
-}
-
 fn hash(word: &str) -> BaselineTerm {
-    (xxh3_64(word.as_bytes()) >> (u64::BITS - TERM_BITS)) as BaselineTerm
+    xxh3_64(word.as_bytes())
 }
 
 fn hash_characters(characters: &[char]) -> BaselineTerm {
     hash(&characters.iter().collect::<String>())
-}
-
-fn is_stopword(word: &str) -> bool {
-    static WORDS: LazyLock<HashSet<&str>> =
-        LazyLock::new(|| ENGLISH_STOPWORDS.split_whitespace().collect());
-    WORDS.contains(word)
-}
-
-fn is_stopword_run(run: &[char]) -> bool {
-    static CHARACTERS: LazyLock<HashSet<char>> =
-        LazyLock::new(|| CHINESE_STOPWORDS.chars().collect());
-    run.iter().all(|character| CHARACTERS.contains(character))
 }
 
 #[cfg(test)]
@@ -116,15 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn chinese_gives_characters_and_pairs_without_those_of_function_characters() {
-        // 我的 has function characters only; 的车 keeps its pair because 车 carries meaning.
-        assert_eq!(hashed_terms("我的车"), [hash("车"), hash("的车")]);
+    fn chinese_gives_pairs_and_a_single_character_stands_for_itself() {
         assert_eq!(bm25_terms("我的车"), [hash("我的"), hash("的车")]);
+        assert_eq!(bm25_terms("车"), [hash("车")]);
     }
 
     #[test]
-    fn words_without_meaning_are_left_out_and_case_does_not_count() {
-        assert_eq!(hashed_terms("The Invoice"), hashed_terms("invoice"));
+    fn every_word_counts_and_case_does_not() {
+        assert_eq!(bm25_terms("The Invoice"), bm25_terms("the invoice"));
         assert_eq!(bm25_terms("The Invoice").len(), 2);
     }
 }

@@ -1,14 +1,14 @@
-//! Medians, percentiles, processor time and the cost of one sync: what every table is made of.
+//! Medians, percentiles, processor time and the cost of one sync, for all tables.
 
 use std::{fs, io::Write, path::Path, time::Instant};
 
 use anyhow::Result;
 use serde::Serialize;
 
-/// How often a sync is measured.
+/// Samples of the cost of a sync.
 const SYNCS: usize = 50;
 
-/// The middle and the edge of a set of samples.
+/// Median, 95th percentile, maximum and mean of a set of samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct SampleStats {
     pub(crate) p50: f64,
@@ -19,7 +19,7 @@ pub(crate) struct SampleStats {
 }
 
 impl SampleStats {
-    /// Sums up the samples; all zero when there are none.
+    /// Summarizes the samples; all zero if there are none.
     pub(crate) fn from_samples(mut samples: Vec<f64>) -> Self {
         samples.sort_by(f64::total_cmp);
         let Some(max) = samples.last().copied() else { return Self::default() };
@@ -40,15 +40,8 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     Ok((result, start.elapsed().as_secs_f64() * 1e3))
 }
 
-/// Seconds this thread has spent on a processor, where the system tells (Linux). Unlike the clock on the wall it does not
-/// grow while other programs are running.
-pub(crate) fn cpu_seconds() -> Option<f64> {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
-    Some(nanoseconds / 1e9)
-}
-
-/// The same for all threads of this process that are still there.
+/// Returns the processor seconds of all live threads of this process, or `None` where the system does not report them
+/// (only Linux does). Unlike wall time it does not grow while other programs run.
 pub(crate) fn process_cpu_seconds() -> Option<f64> {
     let threads = fs::read_dir("/proc/self/task").ok()?.flatten();
     let texts =
@@ -57,7 +50,7 @@ pub(crate) fn process_cpu_seconds() -> Option<f64> {
     Some(nanoseconds.sum::<f64>() / 1e9)
 }
 
-/// Milliseconds of making a 4 KB append durable in `folder`: the floor of any durable save there.
+/// Measures the milliseconds of a durable 4 KB append in `folder`: the floor of any durable save there.
 pub(crate) fn sync_ms(folder: &Path) -> Result<SampleStats> {
     let mut file = tempfile::tempfile_in(folder)?;
     let page = [7_u8; 4096];
@@ -72,7 +65,7 @@ pub(crate) fn sync_ms(folder: &Path) -> Result<SampleStats> {
     Ok(SampleStats::from_samples(samples))
 }
 
-/// The sample below which this share of the sorted samples is; 0 if there are none.
+/// Returns the percentile at `share` of sorted samples by nearest rank; 0 if there are none.
 pub(crate) fn nearest_rank(sorted: &[f64], share: f64) -> f64 {
     if sorted.is_empty() {
         return 0.0;
@@ -87,9 +80,9 @@ mod tests {
 
     #[test]
     fn percentiles_are_samples_that_occurred() {
-        let spread = SampleStats::from_samples((1..=100).rev().map(f64::from).collect());
-        assert_eq!((spread.p50, spread.p95, spread.max, spread.n), (50.0, 95.0, 100.0, 100));
-        assert_eq!(spread.mean, 50.5);
+        let stats = SampleStats::from_samples((1..=100).rev().map(f64::from).collect());
+        assert_eq!((stats.p50, stats.p95, stats.max, stats.n), (50.0, 95.0, 100.0, 100));
+        assert_eq!(stats.mean, 50.5);
         assert_eq!(SampleStats::from_samples(vec![]), SampleStats::default());
         assert_eq!(SampleStats::from_samples(vec![3.0]).p95, 3.0);
     }

@@ -1,5 +1,5 @@
-//! The design that Everlore began from, as a baseline: one memory table, one FTS5 trigram table over it kept in step by
-//! triggers, a MATCH joined to the table and filtered by agent and user.
+//! Trigram baseline, the design that Everlore began from: one memory table, an FTS5 trigram table over it kept in step by
+//! triggers, and a MATCH joined to the table and filtered by agent and user.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 use crate::terms::is_cjk;
 
-/// The trigram tokenizer cannot find anything shorter.
+/// Shortest string that the trigram tokenizer can find.
 const MIN_CHARACTERS: usize = 3;
 
 const SCHEMA: &str = "
@@ -38,16 +38,16 @@ const SCHEMA: &str = "
         INSERT INTO memory_fts(rowid, name, content, description)
         VALUES (new.id, new.name, new.content, new.description); END;";
 
-/// How much a commit waits for the disk.
+/// Durability of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// Fast loading: only checkpoints are synced.
+    /// Syncs only at checkpoints, for fast loading.
     Load,
-    /// Every commit survives a power cut.
+    /// Syncs every commit: it survives a power cut.
     Full,
 }
 
-/// A memory as the design stores it.
+/// Row of the baseline's memory table.
 #[derive(Debug, Clone)]
 pub(crate) struct TrigramEntry<'a> {
     pub(crate) agent: &'a str,
@@ -56,7 +56,7 @@ pub(crate) struct TrigramEntry<'a> {
     pub(crate) content: &'a str,
 }
 
-/// An open database of this design.
+/// Open database of the baseline.
 pub(crate) struct TrigramBaseline {
     db: Connection,
 }
@@ -75,20 +75,20 @@ impl TrigramBaseline {
 
     /// Saves all entries in one transaction and returns the id of the first; the others follow it.
     pub(crate) fn insert_batch(&mut self, entries: &[TrigramEntry<'_>]) -> Result<i64> {
-        let change = self.db.transaction()?;
-        let mut insert = change.prepare_cached(
+        let transaction = self.db.transaction()?;
+        let mut insert = transaction.prepare_cached(
             "INSERT INTO memory(agent_name, user_id, type, name, content) VALUES (?1, ?2, 'project', ?3, ?4)",
         )?;
         for entry in entries {
             insert.execute(params![entry.agent, entry.user, entry.name, entry.content])?;
         }
         drop(insert);
-        let last = change.last_insert_rowid();
-        change.commit()?;
+        let last = transaction.last_insert_rowid();
+        transaction.commit()?;
         Ok(last + 1 - entries.len() as i64)
     }
 
-    /// The best `limit` ids for any of the words, in this agent and user.
+    /// Returns the best `limit` ids for any of the words, within the agent and user.
     pub(crate) fn search(
         &self,
         agent: &str,
@@ -101,22 +101,22 @@ impl TrigramBaseline {
             WHERE memory_fts MATCH ?1 AND m.agent_name = ?2 AND m.user_id = ?3 ORDER BY rank LIMIT ?4";
         let mut select = self.db.prepare_cached(sql)?;
         let rows = select.query_map(params![expression, agent, user, limit as i64], |row| {
-            // The design hands out whole entries, so the text is read too.
+            // The baseline returns whole entries, so the text is read too.
             row.get::<_, String>("content")?;
             row.get("id")
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Bytes of the database.
+    /// Returns the size of the database in bytes.
     pub(crate) fn bytes(&self) -> Result<i64> {
         let value = |name| self.db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         Ok(value("page_count")? * value("page_size")?)
     }
 }
 
-/// An OR of all words that trigrams can find; a run of Chinese text gives each three characters in a row, which is the most
-/// that this index can do for it.
+/// Builds an OR of all words that trigrams can find; Chinese text gives every three characters in a row, which is the most
+/// that a trigram index can do for it.
 fn match_expression(text: &str) -> Option<String> {
     let words = text.split(|character: char| !character.is_alphanumeric() && character != '_');
     let pieces: Vec<String> = words
@@ -156,13 +156,13 @@ mod tests {
     #[test]
     fn a_search_stays_in_its_agent_and_user() {
         let folder = tempfile::tempdir().unwrap();
-        let mut design =
+        let mut baseline =
             TrigramBaseline::open(&folder.path().join("source.db"), Durability::Load).unwrap();
         let entry = |user, content| TrigramEntry { agent: "a", user, name: "", content };
-        let first = design
+        let first = baseline
             .insert_batch(&[entry("u", "the invoice is late"), entry("v", "an invoice of v")])
             .unwrap();
-        assert_eq!(design.search("a", "u", "invoice?", 10).unwrap(), [first]);
-        assert_eq!(design.search("a", "v", "invoice?", 10).unwrap(), [first + 1]);
+        assert_eq!(baseline.search("a", "u", "invoice?", 10).unwrap(), [first]);
+        assert_eq!(baseline.search("a", "v", "invoice?", 10).unwrap(), [first + 1]);
     }
 }

@@ -1,22 +1,22 @@
-//! The vocabulary of the generated corpus: some 30,000 words in two languages plus identifiers, few of them frequent and
+//! Vocabulary of the generated corpus: some 30,000 words in two languages plus identifiers, few of them frequent and
 //! most of them rare, as in real text (Zipf's law).
 
 use crate::random::SplitMix64;
 
-/// The most frequent English words; they carry no meaning, so queries are made without them and [`crate::terms`] drops them.
-pub(crate) const ENGLISH_STOPWORDS: &str = "the to and a of i in is it that you for was on my we be with have this at are \
+/// Most frequent English words; they carry no meaning, so generated queries leave them out.
+const ENGLISH_STOPWORDS: &str = "the to and a of i in is it that you for was on my we be with have this at are \
     but so as not me they he she do from or an if will just about what can would when there your our had been has were \
     then them did their out up by no how all one some her his more who could which also than into its only";
 
-/// The most frequent Chinese words, left out in the same way.
-pub(crate) const CHINESE_STOPWORDS: &str =
+/// Most frequent Chinese words, left out in the same way.
+const CHINESE_STOPWORDS: &str =
     "的 了 是 我 你 在 有 和 就 不 也 都 这 那 他 她 们 要 会 去 很 到 说 上 吗 吧 呢 与 及 把";
 
 const ENGLISH_WORDS: usize = 17_000;
 const CHINESE_WORDS: usize = 10_000;
 const CODE_WORDS: usize = 3_000;
 
-/// The language of one word, which decides how it is joined to the next.
+/// Language of a word, which decides how the word is joined to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordLanguage {
     English,
@@ -24,12 +24,12 @@ pub(crate) enum WordLanguage {
     Code,
 }
 
-/// One drawn word.
+/// Word drawn from the vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GeneratedWord {
     pub(crate) language: WordLanguage,
     pub(crate) text: String,
-    /// Whether it is one of the frequent words without meaning.
+    /// Set for stop words.
     pub(crate) is_stopword: bool,
 }
 
@@ -43,12 +43,12 @@ pub(crate) struct Vocabulary {
 struct Lexicon {
     words: Vec<String>,
     function_words: usize,
-    /// Running sum of the weights 1 / (rank + 2), in integers so that every machine draws the same words.
+    /// Running sums of the weights 1 / (rank + 2), in integers so that every machine draws the same words.
     cumulative: Vec<u64>,
 }
 
 impl Vocabulary {
-    /// Makes the vocabulary of this seed.
+    /// Generates the vocabulary of a seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = SplitMix64::from_keys(&[seed, 0x776f_7264]);
         Self {
@@ -72,7 +72,7 @@ impl Vocabulary {
         }
     }
 
-    /// Draws any word that carries meaning, rare ones as often as frequent ones: what a session is about.
+    /// Draws a word that is no stop word, all with the same probability: a topic word of a session.
     pub(crate) fn topic(&self, language: WordLanguage, random: &mut SplitMix64) -> GeneratedWord {
         let lexicon = self.lexicon(language);
         let span = (lexicon.words.len() - lexicon.function_words) as u64;
@@ -110,7 +110,8 @@ impl Lexicon {
     }
 }
 
-/// Two to four syllables; enough onsets and endings that letter triples are spread about as in English.
+/// Generates a word of two to four syllables, with enough onsets and endings that letter triples are spread about as in
+/// English.
 fn english_word(random: &mut SplitMix64) -> String {
     const ONSETS: &str = "b c d f g h j k l m n p r s t v w y st tr pr ch sh th br cl gr pl sp";
     const VOWELS: &str = "a e i o u a e i o ea ou ai ee";
@@ -128,7 +129,8 @@ fn english_word(random: &mut SplitMix64) -> String {
     word
 }
 
-/// One to three of 2,500 characters, mostly two; the smaller of two draws makes some characters frequent.
+/// Generates a word of one to three of 2,500 characters, mostly two; the smaller of two draws makes some characters
+/// frequent.
 fn chinese_word(random: &mut SplitMix64) -> String {
     let length = random.pick(&[1, 2, 2, 2, 2, 2, 3, 3]);
     let character = |random: &mut SplitMix64| {
@@ -138,7 +140,7 @@ fn chinese_word(random: &mut SplitMix64) -> String {
     (0..length).map(|_| character(random)).collect()
 }
 
-/// A name as programs have them: `load_config` or `LoadConfig`.
+/// Generates an identifier: `load_config` or `LoadConfig`.
 fn code_word(random: &mut SplitMix64) -> String {
     let (first, second) = (english_word(random), english_word(random));
     if random.chance(60) {
@@ -148,7 +150,7 @@ fn code_word(random: &mut SplitMix64) -> String {
     }
 }
 
-/// An identifier that hardly ever occurs twice: a ticket, an invoice, an error code.
+/// Generates an identifier that hardly ever occurs twice: a ticket, an invoice, an error code.
 fn rare_id(random: &mut SplitMix64) -> String {
     let prefix = random.pick(&["INV", "ERR", "PR", "ticket", "build"]);
     format!("{prefix}-{}", random.below(1_000_000))

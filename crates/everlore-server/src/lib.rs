@@ -30,8 +30,6 @@ mod mem0;
 mod openviking;
 #[cfg(feature = "remote")]
 mod proxy;
-#[cfg(test)]
-mod source_checks;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},

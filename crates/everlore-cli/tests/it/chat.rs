@@ -3,7 +3,7 @@
 use std::fs;
 
 use everlore::files::atomic_file::create_private_folder;
-use everlore_scripted::{MockChat, MockServer, ModelResponse};
+use everlore_mock_llm::{MockChat, MockServer, ModelResponse};
 use serde_json::{Value, json};
 
 use crate::home::{CommandOutput, TestHome};

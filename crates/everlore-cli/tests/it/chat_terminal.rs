@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use everlore_scripted::{MockChat, MockServer, ModelResponse};
+use everlore_mock_llm::{MockChat, MockServer, ModelResponse};
 use serde_json::json;
 
 use crate::{

@@ -57,4 +57,3 @@ mod tool;
 mod fs;
 #[cfg(feature = "server")]
 mod clients;
-mod source_checks;

@@ -4,7 +4,7 @@
 use std::fs;
 
 use everlore::files::atomic_file::create_private_folder;
-use everlore_scripted::{MockChat, MockServer, ModelResponse, chat::persona};
+use everlore_mock_llm::{MockChat, MockServer, ModelResponse, chat::persona};
 use serde_json::{Value, json};
 
 use crate::{chat::system, home::TestHome, terminal::TestTerminal};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use everlore_scripted::{HttpRequest, HttpResponse, MockEmbeddings, MockServer};
+use everlore_mock_llm::{HttpRequest, HttpResponse, MockEmbeddings, MockServer};
 use serde_json::json;
 
 use crate::home::{CommandOutput, TestHome};

@@ -19,7 +19,7 @@ use crate::{
     table::{number, render},
 };
 
-/// What the section stands between in the document.
+/// Markers around the generated section of the document.
 const BEGIN: &str = "<!-- written by everlore-eval bench -->";
 const END: &str = "<!-- end of what everlore-eval bench wrote -->";
 
@@ -28,13 +28,13 @@ const END: &str = "<!-- end of what everlore-eval bench wrote -->";
 /// A set is a folder with corpus.jsonl and queries.jsonl, and noise.jsonl where it has any.
 #[derive(clap::Args)]
 pub(crate) struct BenchArgs {
-    /// The folder with a folder for each set
+    /// Folder with a folder for each set
     #[arg(long, value_name = "DIR")]
     bench_dir: PathBuf,
-    /// The document to write the figures into; without, they are printed
+    /// Document to write the figures into; printed if not given
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// Ask only this many questions of each set whose answers are ranked, spread over the file
+    /// Use only this many queries of each ranked set, evenly spaced over the file
     #[arg(long, value_name = "COUNT")]
     limit: Option<usize>,
     /// Leave out the ablations
@@ -45,20 +45,20 @@ pub(crate) struct BenchArgs {
     json: bool,
 }
 
-/// A data set and what it is good for.
+/// Data set with its name.
 pub(super) struct NamedDataSet {
     pub(super) name: String,
     pub(super) data: DataSet,
 }
 
 impl NamedDataSet {
-    /// Whether its questions have ranked answers: they are neither about updates nor about periods.
+    /// Returns `true` if the queries have ranked answers: they are neither about updates nor about periods.
     pub(super) fn is_ranked(&self) -> bool {
         !any_query(&self.data, |query| !query.stale.is_empty() || !query.paraphrases.is_empty())
     }
 }
 
-/// Measures and writes.
+/// Runs the command.
 pub(crate) fn run(args: &BenchArgs) -> Result<()> {
     let sets = read_sets(&args.bench_dir)?;
     if sets.is_empty() {
@@ -96,11 +96,11 @@ pub(crate) fn run(args: &BenchArgs) -> Result<()> {
     }
 }
 
-fn any_query(set: &DataSet, what: impl Fn(&crate::retrieval::data::BenchQuery) -> bool) -> bool {
-    set.queries.iter().any(what)
+fn any_query(set: &DataSet, matches: impl Fn(&crate::retrieval::data::BenchQuery) -> bool) -> bool {
+    set.queries.iter().any(matches)
 }
 
-/// The sets of a folder, by name.
+/// Reads the sets of a folder, by name.
 pub(super) fn read_sets(folder: &Path) -> Result<Vec<NamedDataSet>> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -120,30 +120,30 @@ fn read_set(folder: &Path) -> Result<NamedDataSet> {
 
 type SectionResult = Result<(String, serde_json::Value)>;
 
-/// Ranked answers: the engine, the baselines and the ablations, then abstention.
+/// Measures ranked answers: the engine, the baselines and the ablations, then abstention.
 fn ranked_section(set: &NamedDataSet, ablations: bool) -> SectionResult {
-    let lesser = if ablations { engine::ABLATIONS } else { &[] };
-    let chosen = engine::RETRIEVERS.iter().chain(baselines::RETRIEVERS).chain(lesser);
-    let of = |candidate: &RetrieverSpec| measure(candidate, &set.data);
-    let reports = chosen.map(of).collect::<Result<Vec<_>>>()?;
+    let ablations = if ablations { engine::ABLATIONS } else { &[] };
+    let chosen = engine::RETRIEVERS.iter().chain(baselines::RETRIEVERS).chain(ablations);
+    let reports =
+        chosen.map(|spec: &RetrieverSpec| measure(spec, &set.data)).collect::<Result<Vec<_>>>()?;
     let head: Vec<&str> = [&["", "n"], &METRIC_NAMES[..], &["ms p50"]].concat();
     let rows: Vec<_> = reports.iter().map(row).collect();
     let noise = if set.data.noise.is_empty() { "" } else { " with noise" };
     let mut text = format!("\n### {}{noise}\n\n{}", set.name, render(&head, &rows));
     let mut value = serde_json::json!({ "retrieval": reports });
     if set.data.noise.is_empty() && set.data.by_scope().len() > 1 {
-        let told = abstention::measure(&set.data)?;
+        let abstention = abstention::measure(&set.data)?;
         text += &format!(
-            "\nOwn questions told from foreign ones: AUC {:.3} with names, {:.3} without; at the default threshold {:.1}% of \
+            "\nSeparation of own from foreign questions: AUC {:.3} with names, {:.3} without; at the default threshold {:.1}% of \
              the own ones are answered and {:.1}% of the foreign ones met with silence ({:.1}% and {:.1}% without names).\n",
-            told.auc_names_kept,
-            told.auc_names_removed,
-            100.0 * told.names_kept.own_answered,
-            100.0 * told.names_kept.foreign_silenced,
-            100.0 * told.names_removed.own_answered,
-            100.0 * told.names_removed.foreign_silenced,
+            abstention.auc_names_kept,
+            abstention.auc_names_removed,
+            100.0 * abstention.names_kept.own_answered,
+            100.0 * abstention.names_kept.foreign_silenced,
+            100.0 * abstention.names_removed.own_answered,
+            100.0 * abstention.names_removed.foreign_silenced,
         );
-        value["abstention"] = serde_json::to_value(told)?;
+        value["abstention"] = serde_json::to_value(abstention)?;
     }
     Ok((text, value))
 }
@@ -152,16 +152,16 @@ fn row(report: &RetrievalReport) -> Vec<String> {
     let summary = &report.judged.overall;
     let errors = report.judged.standard_error.values();
     let is_first = report.retriever == "everlore";
-    let cell = |(mean, error): (f64, f64)| match is_first {
-        true => format!("{:.1} ±{:.1}", mean * 100.0, error * 100.0),
-        false => format!("{:.1}", mean * 100.0),
+    let cell = |(mean, error): (f64, f64)| {
+        let mean = format!("{:.1}", mean * 100.0);
+        if is_first { format!("{mean} ±{:.1}", error * 100.0) } else { mean }
     };
     let cells = summary.mean.values().into_iter().zip(errors).map(cell);
     let name = [report.retriever.to_owned(), summary.n.to_string()];
     name.into_iter().chain(cells).chain([number(report.ms.search.p50)]).collect()
 }
 
-/// Questions for a period, in all their wordings.
+/// Measures questions for a period, in all their wordings.
 fn period_section(set: &NamedDataSet) -> SectionResult {
     let report = periods::measure(&set.data, true)?;
     let row = |name: &str, scores: &periods::SetScores| {
@@ -182,7 +182,7 @@ fn period_section(set: &NamedDataSet) -> SectionResult {
     Ok((text, serde_json::to_value(report)?))
 }
 
-/// Updates.
+/// Measures updates.
 fn update_section(set: &NamedDataSet) -> SectionResult {
     let report = updates::measure(&set.data, false)?;
     let text = format!(
@@ -194,7 +194,7 @@ fn update_section(set: &NamedDataSet) -> SectionResult {
     Ok((text, serde_json::to_value(report)?))
 }
 
-/// What was measured where.
+/// Renders the head of the section: version and machine.
 fn section_head() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -209,7 +209,7 @@ fn section_head() -> String {
     )
 }
 
-/// Puts the section where the last one stood, or at the end.
+/// Replaces the section in the document, or appends it.
 fn write(path: &Path, section: &str) -> Result<()> {
     let old = fs::read_to_string(path).unwrap_or_default();
     fs::write(path, replace_section(&old, section))
@@ -218,11 +218,11 @@ fn write(path: &Path, section: &str) -> Result<()> {
 
 fn replace_section(old: &str, section: &str) -> String {
     let section = format!("{BEGIN}\n{}\n{END}\n", section.trim_end());
-    let found = old.split_once(BEGIN).and_then(|(before, rest)| {
+    let replaced = old.split_once(BEGIN).and_then(|(before, rest)| {
         let (_, after) = rest.split_once(END)?;
         Some(format!("{before}{section}{}", after.trim_start_matches('\n')))
     });
-    found.unwrap_or_else(|| match old.trim_end() {
+    replaced.unwrap_or_else(|| match old.trim_end() {
         "" => format!("# Benchmarks\n\n{section}"),
         old => format!("{old}\n\n{section}"),
     })

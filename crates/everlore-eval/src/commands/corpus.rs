@@ -1,4 +1,4 @@
-//! `corpus`: the generated corpus as JSON Lines, to look at or to feed to something else.
+//! `corpus`: prints the generated corpus as JSON Lines.
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 
@@ -11,18 +11,18 @@ use crate::corpus::{Corpus, GeneratedMemory, ScopeClass};
 /// Print a generated corpus, or queries for it, as JSON Lines
 #[derive(clap::Args)]
 pub(crate) struct CorpusArgs {
-    /// How many memories the corpus has
+    /// Memories of the corpus
     #[arg(long, default_value_t = 100_000)]
     total: u32,
     /// Print this many queries of each class of scopes instead of the memories
     #[arg(long, value_name = "COUNT")]
     queries: Option<u32>,
-    /// The number the corpus grows from
+    /// Seed of the corpus
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// Prints line by line; a reader that has seen enough ends it without an error.
+/// Runs the command; a broken pipe ends it without an error.
 pub(crate) fn run(args: &CorpusArgs) -> Result<()> {
     let corpus = Corpus::new(args.total, args.seed);
     let mut out = BufWriter::new(io::stdout().lock());

@@ -1,4 +1,4 @@
-//! `extract`: how well the rules of extraction agree with statements written by hand.
+//! `extract`: precision and recall of rule-based extraction on hand-labelled statements.
 
 use std::path::PathBuf;
 
@@ -9,13 +9,13 @@ use crate::{
     table::render,
 };
 
-/// Measure how well plain statements are learned without a model
+/// Measure rule-based extraction from plain statements
 #[derive(clap::Args)]
 pub(crate) struct ExtractArgs {
     /// Read the statements from this file instead of the built-in set
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// List every message on which the rules and the set disagree
+    /// List every message on which rules and labels disagree
     #[arg(long)]
     verbose: bool,
     /// Print JSON instead of a table
@@ -23,7 +23,7 @@ pub(crate) struct ExtractArgs {
     json: bool,
 }
 
-/// Measures and prints.
+/// Runs the command.
 pub(crate) fn run(args: &ExtractArgs) -> Result<()> {
     let text = match &args.file {
         Some(path) => std::fs::read_to_string(path)

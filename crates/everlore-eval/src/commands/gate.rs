@@ -1,4 +1,4 @@
-//! `gate` and `everyday`: what the gate's constants should be, and what it lets through that nobody asked for.
+//! `gate` and `everyday`: fits the coefficients of the confidence gate, and measures its false positives.
 
 use std::path::{Path, PathBuf};
 
@@ -14,16 +14,16 @@ use crate::{
     table::render,
 };
 
-/// Fit what evidence is worth for the gate, and judge it on conversations that the fit did not see
+/// Fit the coefficients of the confidence gate and score them on held-out conversations
 #[derive(clap::Args)]
 pub(crate) struct GateArgs {
-    /// A folder with a folder for each data set
+    /// Folder with a folder for each data set
     #[arg(long, value_name = "FOLDER")]
     data: PathBuf,
-    /// The sets to fit on. Sets whose scopes share facts, or whose questions ask for periods, say nothing of foreign questions
+    /// Sets to fit on. Sets whose scopes share facts, or whose questions ask for periods, have no foreign questions
     #[arg(long, value_delimiter = ',', default_values = ["locomo", "realmem", "memdaily"])]
     sets: Vec<String>,
-    /// Also calibrate on the memories of each scope, as a user would, and judge the questions by that
+    /// Also calibrate on the memories of each scope, as a user would, and score the questions with that
     #[arg(long)]
     calibrate: bool,
     /// Print JSON instead of tables
@@ -34,10 +34,10 @@ pub(crate) struct GateArgs {
 /// Put messages that need no memory to the conversations of every data set
 #[derive(clap::Args)]
 pub(crate) struct EverydayArgs {
-    /// A folder with a folder for each data set
+    /// Folder with a folder for each data set
     #[arg(long, value_name = "FOLDER")]
     data: PathBuf,
-    /// Show this many of those that got something
+    /// Show this many of the messages that got memories
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     worst: usize,
     /// Print JSON instead of tables
@@ -45,7 +45,7 @@ pub(crate) struct EverydayArgs {
     json: bool,
 }
 
-/// Fits and prints.
+/// Runs `gate`.
 pub(crate) fn run_gate(args: &GateArgs) -> Result<()> {
     let read = |name: &String| Ok((name.clone(), read(&args.data.join(name))?));
     let sets = args.sets.iter().map(read).collect::<Result<Vec<_>>>()?;
@@ -74,12 +74,12 @@ fn print(report: &GateReport) {
     let bins = report.parts[0].bins.len();
     let rows: Vec<_> = (0..bins).map(|at| bin_row(&report.parts, at)).collect();
     let head = [&["bin"], &names[..]].concat();
-    println!("How sure → how often right (questions), held out:");
+    println!("Confidence → share answerable (questions), held out:");
     println!("{}", render(&head, &rows));
-    println!("Fitted on all of it: {:.2?}", report.weights.0);
+    println!("Fitted on all sets: {:.2?}", report.weights.0);
     if let Some(made_up) = report.made_up {
         println!(
-            "Calibrations on made-up questions: bias {:.2}, slope {:.2}",
+            "Mean calibration on synthetic questions: bias {:.2}, slope {:.2}",
             made_up.bias, made_up.slope
         );
     }
@@ -112,13 +112,13 @@ fn trade_row(parts: &[QuestionSetReport], at: usize) -> Vec<String> {
 
 fn bin_row(parts: &[QuestionSetReport], at: usize) -> Vec<String> {
     let cell = |part: &QuestionSetReport| {
-        let (sure, right, count) = part.bins[at];
-        format!("{sure:.2} → {right:.2} ({count})")
+        let (confidence, share, count) = part.bins[at];
+        format!("{confidence:.2} → {share:.2} ({count})")
     };
     [(at + 1).to_string()].into_iter().chain(parts.iter().map(cell)).collect()
 }
 
-/// Puts the messages and prints.
+/// Runs `everyday`.
 pub(crate) fn run_everyday(args: &EverydayArgs) -> Result<()> {
     let threshold = Config::default().recall.min_confidence;
     let mut sets = Vec::new();
@@ -140,14 +140,15 @@ pub(crate) fn run_everyday(args: &EverydayArgs) -> Result<()> {
     };
     let all = || sets.iter().flat_map(|(set, reports)| reports.iter().map(move |r| (set, r)));
     let rows: Vec<_> = all().map(|(set, report)| row(set, report)).collect();
-    println!("{}", render(&["set", "messages", "asked", "nothing told"], &rows));
-    for (sure, scope, message) in all().flat_map(|(_, report)| &report.told).take(args.worst) {
-        println!("{sure:.2} {scope} {message}");
+    println!("{}", render(&["set", "messages", "asked", "no memories"], &rows));
+    for (confidence, scope, message) in all().flat_map(|(_, report)| &report.told).take(args.worst)
+    {
+        println!("{confidence:.2} {scope} {message}");
     }
     Ok(())
 }
 
-/// The folders of data sets, by name.
+/// Returns the folders of data sets, by name.
 fn folders(data: &Path) -> Result<Vec<PathBuf>> {
     let entries =
         std::fs::read_dir(data).with_context(|| format!("cannot read {}", data.display()))?;

@@ -1,4 +1,4 @@
-//! `homes`: what questions get from homes of a few memories.
+//! `homes`: recall in homes of 1 to 60 memories.
 
 use anyhow::Result;
 
@@ -10,7 +10,7 @@ use crate::{
 /// Put everyday questions, half of them without an answer, to homes of 1 to 60 memories
 #[derive(clap::Args)]
 pub(crate) struct HomesArgs {
-    /// Show what went wrong in the tuning half
+    /// Show the failures of the tuning half
     #[arg(long)]
     wrong: bool,
     /// Print JSON instead of tables
@@ -18,7 +18,7 @@ pub(crate) struct HomesArgs {
     json: bool,
 }
 
-/// Asks and prints.
+/// Runs the command.
 pub(crate) fn run(args: &HomesArgs) -> Result<()> {
     let all = homes::measure()?;
     if args.json {
@@ -38,21 +38,27 @@ pub(crate) fn run(args: &HomesArgs) -> Result<()> {
         }
     }
     let head =
-        ["half", "language", "memories", "asked", "right one told", "something told in vain"];
+        ["half", "language", "memories", "asked", "right memory given", "wrong memory given"];
     println!("{}", render(&head, &rows));
     let wrong =
         |a: &&HomeQuestion| a.half == "tuning" && if a.answerable { !a.right } else { a.told };
-    for asked in all.iter().filter(wrong).filter(|_| args.wrong) {
-        let (sure, best) = (asked.judgement.confidence, asked.best.as_deref().unwrap_or("nothing"));
-        let kind = if asked.answerable { "missed" } else { "in vain" };
-        println!("{kind} {:>2} {sure:.2} {} -> {best}", asked.size, asked.question);
+    for question in all.iter().filter(wrong).filter(|_| args.wrong) {
+        let (confidence, best) =
+            (question.judgement.confidence, question.best.as_deref().unwrap_or("nothing"));
+        let kind = if question.answerable { "missed" } else { "in vain" };
+        println!("{kind} {:>2} {confidence:.2} {} -> {best}", question.size, question.question);
     }
     Ok(())
 }
 
-fn row(half: &str, language: &str, size: Option<usize>, asked: &[&HomeQuestion]) -> Vec<String> {
+fn row(
+    half: &str,
+    language: &str,
+    size: Option<usize>,
+    questions: &[&HomeQuestion],
+) -> Vec<String> {
     let share = |of: &dyn Fn(&HomeQuestion) -> bool, answerable: bool| {
-        let fitting: Vec<_> = asked.iter().filter(|a| a.answerable == answerable).collect();
+        let fitting: Vec<_> = questions.iter().filter(|a| a.answerable == answerable).collect();
         let count = fitting.iter().filter(|a| of(a)).count();
         format!("{:.1}", 100.0 * count as f64 / fitting.len().max(1) as f64)
     };
@@ -60,7 +66,7 @@ fn row(half: &str, language: &str, size: Option<usize>, asked: &[&HomeQuestion])
         half.into(),
         language.into(),
         size.map_or_else(|| "all".into(), |size| size.to_string()),
-        asked.len().to_string(),
+        questions.len().to_string(),
         share(&|a| a.right, true),
         share(&|a| a.told, false),
     ]

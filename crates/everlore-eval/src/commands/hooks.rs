@@ -1,4 +1,4 @@
-//! `hooks`: how long a prompt waits for its hook, process start included, with and without a server.
+//! `hooks`: latency of hooks, process start included, with and without a server.
 
 use std::{
     fs,
@@ -26,27 +26,27 @@ use crate::{
 /// Turns of one write while loading.
 const BATCH: u32 = 2_000;
 
-/// What a prompt may wait, in milliseconds.
+/// Longest acceptable wait of a prompt, in milliseconds.
 const TARGET: f64 = 50.0;
 
 /// Measure hooks as agents call them: a process for each, on a home with one large scope
 #[derive(clap::Args)]
 pub(crate) struct HooksArgs {
-    /// The binary to measure, built for release
+    /// Binary to measure, built for release
     #[arg(long, value_name = "FILE", default_value = "target/release/everlore")]
     binary: PathBuf,
-    /// How many memories the scope has
+    /// Memories of the scope
     #[arg(long, default_value_t = 100_000)]
     total: u32,
-    /// How many calls are measured of each
+    /// Calls of each hook
     #[arg(long, default_value_t = 100)]
     calls: u32,
-    /// A home that was made before; it is made, and kept, if it is not there
+    /// Home to use again; created there if it does not exist
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
 }
 
-/// Measures and prints a table.
+/// Runs the command.
 pub(crate) fn run(args: &HooksArgs) -> Result<()> {
     let own = tempfile::tempdir()?;
     let home = args.home.clone().unwrap_or_else(|| own.path().join("home"));
@@ -83,21 +83,21 @@ pub(crate) fn run(args: &HooksArgs) -> Result<()> {
 }
 
 fn render_rows(rows: &[(&str, SampleStats)]) -> String {
-    let row = |(name, spread): &(&str, SampleStats)| {
-        let kept = if spread.p95 < TARGET { "yes" } else { "no" };
+    let row = |(name, stats): &(&str, SampleStats)| {
+        let within = if stats.p95 < TARGET { "yes" } else { "no" };
         vec![
             (*name).to_owned(),
-            number(spread.p50),
-            number(spread.p95),
-            number(spread.max),
-            kept.to_owned(),
+            number(stats.p50),
+            number(stats.p95),
+            number(stats.max),
+            within.to_owned(),
         ]
     };
     let head = ["ms", "p50", "p95", "most", "p95 below 50"];
     render(&head, &rows.iter().map(row).collect::<Vec<_>>())
 }
 
-/// What is measured.
+/// Binary and home under test.
 struct HookBench {
     binary: PathBuf,
     home: PathBuf,
@@ -123,48 +123,51 @@ impl HookBench {
         round: &str,
     ) -> Result<Vec<(&'a str, SampleStats)>> {
         let [prompt, tool, start, stop] = names;
-        let say = |field: &str, value: Value| json!({ field: value });
+        let field = |name: &str, value: Value| json!({ name: value });
         let answer =
-            |number: u32| say("last_assistant_message", json!(self.corpus.query(0, number)));
+            |number: u32| field("last_assistant_message", json!(self.corpus.query(0, number)));
         Ok(vec![
             (
                 prompt,
                 self.time_hook(round, "UserPromptSubmit", |number| {
-                    say("prompt", json!(self.corpus.query(0, number)))
+                    field("prompt", json!(self.corpus.query(0, number)))
                 })?,
             ),
             (
                 tool,
                 self.time_hook(round, "PostToolUse", |number| {
-                    say(
+                    field(
                         "tool_response",
                         json!({ "exit_code": 1, "stderr": self.corpus.query(0, number) }),
                     )
                 })?,
             ),
-            (start, self.time_hook(round, "SessionStart", |_| say("source", json!("startup")))?),
+            (start, self.time_hook(round, "SessionStart", |_| field("source", json!("startup")))?),
             (stop, self.time_hook(round, "Stop", answer)?),
         ])
     }
 
-    /// Calls a hook often, each time in a conversation of its own, so that nothing is left out because it was told before.
+    /// Times calls of a hook, each in its own session, so that no memory is left out as already injected.
     fn time_hook(
         &self,
         round: &str,
         event: &str,
-        said: impl Fn(u32) -> Value,
+        payload: impl Fn(u32) -> Value,
     ) -> Result<SampleStats> {
-        let (mut samples, mut told) = (Vec::new(), 0);
+        let (mut samples, mut injected) = (Vec::new(), 0);
         for number in 0..self.calls {
-            let mut input = said(number);
+            let mut input = payload(number);
             input["session_id"] = json!(format!("{round}-{event}-{number}-{}", std::process::id()));
             input["cwd"] = json!(self.home);
             let (ms, out) = self.call(event, &input)?;
             samples.push(ms);
-            told += u32::from(!out.is_empty());
+            injected += u32::from(!out.is_empty());
         }
-        eprintln!("{event}, {round}: told something in {told} of {} calls", self.calls);
-        ensure!(event != "UserPromptSubmit" || told > self.calls / 2, "hardly anything was told");
+        eprintln!("{event}, {round}: {injected} of {} calls got memories", self.calls);
+        ensure!(
+            event != "UserPromptSubmit" || injected > self.calls / 2,
+            "hardly any call got memories"
+        );
         Ok(SampleStats::from_samples(samples))
     }
 
@@ -186,7 +189,7 @@ impl HookBench {
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
         ensure!(line.contains("url"), "the server did not start: {line}");
-        // The first question fills its cache, as the first prompt of a day does.
+        // The first prompt fills the server's cache, as the first one of a day does.
         self.call(
             "UserPromptSubmit",
             &json!({ "session_id": "warm", "prompt": self.corpus.query(0, 0) }),
@@ -201,7 +204,7 @@ impl HookBench {
     }
 }
 
-/// Fills a home with one scope.
+/// Creates a home with one scope.
 fn load(home: &Path, total: u32) -> Result<()> {
     fs::create_dir_all(home)?;
     let corpus = Corpus::new(total, 1);
@@ -211,8 +214,8 @@ fn load(home: &Path, total: u32) -> Result<()> {
         let engine =
             Engine::builder(store.clone()).embedder(Arc::new(BuiltinEmbedder::new())).build();
         for from in (0..total).step_by(BATCH as usize) {
-            let turn = |place| {
-                let memory = corpus.memory(i64::from(place), 0, place);
+            let turn = |position| {
+                let memory = corpus.memory(i64::from(position), 0, position);
                 let session = Some(format!("session-{}", memory.session));
                 Turn { text: memory.text, session, ..Turn::default() }
             };

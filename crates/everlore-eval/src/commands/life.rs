@@ -1,4 +1,4 @@
-//! `life`: what following the use of memories adds to a turn, and what upkeep takes.
+//! `life`: cost of usage tracking per turn, and of upkeep.
 
 use std::{path::Path, sync::Arc};
 
@@ -22,32 +22,32 @@ use crate::{
 /// Memories of one write while loading.
 const BATCH: u32 = 2_000;
 
-/// One in so many memories is a statement, the others are turns.
+/// One in this many memories is a statement, the others are turns.
 const STATEMENTS: u32 = 10;
 
-/// The row that a conversation feels.
-const WHOLE_TURN: &str = "a whole turn beside the model (recall, turn stored, answer stored; log and use written meanwhile)";
+/// Row for the latency that a conversation feels.
+const WHOLE_TURN: &str = "a whole turn without the model (recall, turn stored, answer stored; log and usage written in the background)";
 
-/// The same where recall is never unsure: the most that a turn can cost.
-const WHOLE_TURN_UNGATED: &str = "the same, everything that is found is told";
+/// Row for the same without the confidence gate: the most that a turn can cost.
+const WHOLE_TURN_UNGATED: &str = "the same, every hit injected";
 
-/// The steps of a turn that are measured apart.
+/// Steps of a turn that are measured separately.
 const STEPS: [&str; 6] = [
     "context, without the log",
     "inject, with the log",
-    "observe a turn, the log written meanwhile",
-    "what of the log is left after that",
-    "answered",
+    "observe a turn, the log written in the background",
+    "rest of the log after that",
+    "record the answer",
     "a weight set by hand",
 ];
 
-/// Measure what the usage log adds to a turn, and upkeep, in one scope
+/// Measure the cost of usage tracking per turn, and of upkeep, in one scope
 #[derive(clap::Args)]
 pub(crate) struct LifeArgs {
-    /// How many memories the scope has
+    /// Memories of the scope
     #[arg(long, default_value_t = 100_000)]
     total: u32,
-    /// How many turns are measured
+    /// Turns to measure
     #[arg(long, default_value_t = 100)]
     turns: u32,
     /// Print JSON instead of a table
@@ -55,75 +55,75 @@ pub(crate) struct LifeArgs {
     json: bool,
 }
 
-/// Measures and prints.
+/// Runs the command.
 pub(crate) fn run(args: &LifeArgs) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let sync = sync_ms(folder.path())?;
     let rows = load_and_measure(&folder.path().join("everlore.db"), args)?;
     if args.json {
         let rows: serde_json::Map<_, _> =
-            rows.into_iter().map(|(name, spread)| (name.to_owned(), json!(spread))).collect();
+            rows.into_iter().map(|(name, stats)| (name.to_owned(), json!(stats))).collect();
         println!("{:#}", json!({ "total": args.total, "sync_ms": sync, "ms": rows }));
         return Ok(());
     }
     println!("one sync of a 4 KB append: {} ms (median of {})\n", number(sync.p50), sync.n);
-    let row = |(name, spread): &(&str, SampleStats)| {
-        vec![(*name).to_owned(), number(spread.p50), number(spread.p95), spread.n.to_string()]
+    let row = |(name, stats): &(&str, SampleStats)| {
+        vec![(*name).to_owned(), number(stats.p50), number(stats.p95), stats.n.to_string()]
     };
     println!("{}", render(&["ms", "p50", "p95", "n"], &rows.iter().map(row).collect::<Vec<_>>()));
     Ok(())
 }
 
-/// Fills a database with one scope and measures it.
+/// Loads one scope into a database and measures it.
 fn load_and_measure(path: &Path, args: &LifeArgs) -> Result<Vec<(&'static str, SampleStats)>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let engine = Engine::builder(Arc::new(SqliteStore::open(path).await?))
             .embedder(Arc::new(BuiltinEmbedder::new()))
             .build();
-        let (corpus, owner) = (Corpus::new(args.total, 1), Scope::default());
-        load(&engine, &owner, &corpus, args.total).await?;
-        measure(&engine, &owner, &corpus, args).await
+        let (corpus, scope) = (Corpus::new(args.total, 1), Scope::default());
+        load(&engine, &scope, &corpus, args.total).await?;
+        measure(&engine, &scope, &corpus, args).await
     })
 }
 
-/// Fills one scope with what its user said.
+/// Loads generated turns and statements into a scope.
 pub(super) async fn load(
     engine: &Engine,
-    owner: &Scope,
+    scope: &Scope,
     corpus: &Corpus,
     total: u32,
 ) -> Result<()> {
     let now = Timestamp::now();
     for first in (0..total).step_by(BATCH as usize) {
-        let made = (first..total.min(first + BATCH)).map(|number| {
-            let said = corpus.memory(number.into(), 0, number);
+        let changes = (first..total.min(first + BATCH)).map(|number| {
+            let generated = corpus.memory(number.into(), 0, number);
             let kind = if number % STATEMENTS == 0 { Kind::User } else { Kind::Turn };
             let mut source = MemorySource::new(Origin::Observe);
             if kind == Kind::Turn {
-                source.session = Some(format!("session-{}", said.session));
+                source.session = Some(format!("session-{}", generated.session));
             }
-            let at = Timestamp::from_second(said.at_seconds)?;
-            let mut memory = Memory::with_content(owner, kind, said.text, source, at, now);
+            let at = Timestamp::from_second(generated.at_seconds)?;
+            let mut memory = Memory::with_content(scope, kind, generated.text, source, at, now);
             memory.uri = format!("agent://default/{kind}/{}", memory.id);
             Ok(Change::Add(Box::new(memory)))
         });
-        let changes = made.collect::<Result<Vec<_>>>()?;
-        engine.store().apply(WriteBatch::new(owner, Actor::Engine, "load", now, changes)).await?;
+        let changes = changes.collect::<Result<Vec<_>>>()?;
+        engine.store().apply(WriteBatch::new(scope, Actor::Engine, "load", now, changes)).await?;
     }
     Ok(())
 }
 
 async fn measure(
     engine: &Engine,
-    owner: &Scope,
+    scope: &Scope,
     corpus: &Corpus,
     args: &LifeArgs,
 ) -> Result<Vec<(&'static str, SampleStats)>> {
     let mut times: [Vec<f64>; STEPS.len()] = Default::default();
     for number in 0..args.turns + args.turns / 5 {
-        let measured = time_steps(engine, owner, corpus.query(0, number), number).await?;
-        // The first of them warm the caches.
+        let measured = time_steps(engine, scope, corpus.query(0, number), number).await?;
+        // The first turns warm the caches.
         if number >= args.turns / 5 {
             times.iter_mut().zip(measured).for_each(|(times, ms)| times.extend(ms));
         }
@@ -133,51 +133,51 @@ async fn measure(
     for (name, gated) in [(WHOLE_TURN, true), (WHOLE_TURN_UNGATED, false)] {
         rows.push((
             name,
-            SampleStats::from_samples(whole_turns(engine, owner, corpus, gated, args).await?),
+            SampleStats::from_samples(whole_turns(engine, scope, corpus, gated, args).await?),
         ));
     }
     let yes = UpkeepRequest { dry_run: false, yes: true };
     for name in ["upkeep, all of it", "upkeep, nothing to do"] {
-        let (_, ms) = timed_async(engine.upkeep(owner, &yes, &mut |_| {})).await?;
+        let (_, ms) = timed_async(engine.upkeep(scope, &yes, &mut |_| {})).await?;
         rows.push((name, SampleStats::from_samples(vec![ms])));
     }
     Ok(rows)
 }
 
-/// What the steps of a turn take, in the order of [`STEPS`]; none for a weight where nothing was found.
+/// Times the steps of a turn, in the order of [`STEPS`]; `None` for the weight if recall found nothing.
 async fn time_steps(
     engine: &Engine,
-    owner: &Scope,
+    scope: &Scope,
     query: String,
     number: u32,
 ) -> Result<[Option<f64>; STEPS.len()]> {
-    // Everything that is found is told: the log is measured, not how sure recall is.
+    // Every hit is injected: this measures the log, not the gate.
     let request =
-        RecallRequest { min_confidence: 0.0, floor: 0.0, ..engine.context_request(owner, &query) };
+        RecallRequest { min_confidence: 0.0, floor: 0.0, ..engine.context_request(scope, &query) };
     let session = format!("talk {}", number / 10);
     let turn = Turn { text: query, session: Some(session.clone()), ..Turn::default() };
     let (block, context) = timed_async(engine.context(&request, 2_000)).await?;
     let (_, inject) = timed_async(engine.inject(&request, 2_000, &session)).await?;
-    let (_, observe) = timed_async(engine.observe(owner, vec![turn])).await?;
-    let settling = async {
+    let (_, observe) = timed_async(engine.observe(scope, vec![turn])).await?;
+    let flush = async {
         engine.flush_usage().await;
         Ok(())
     };
-    let ((), settle) = timed_async(settling).await?;
+    let ((), flushed) = timed_async(flush).await?;
     let answer: String = block.text.chars().take(400).collect();
-    let (_, answered) = timed_async(engine.record_answer(owner, &session, &answer)).await?;
+    let (_, answered) = timed_async(engine.record_answer(scope, &session, &answer)).await?;
     let weight = match block.entries.first() {
-        Some(entry) => Some(timed_async(engine.set_weight(owner, entry.id, None)).await?.1),
+        Some(entry) => Some(timed_async(engine.set_weight(scope, entry.id, None)).await?.1),
         None => None,
     };
-    Ok([Some(context), Some(inject), Some(observe), Some(settle), Some(answered), weight])
+    Ok([Some(context), Some(inject), Some(observe), Some(flushed), Some(answered), weight])
 }
 
-/// Whole turns as a host has them: what is known is recalled and written down, the question is stored, the model answers in no
-/// time, its answer is stored; what it used is followed while the reader reads.
+/// Times whole turns as a host runs them: inject, store the question, store the answer of a model that takes no time; the
+/// usage check runs in the background.
 async fn whole_turns(
     engine: &Engine,
-    owner: &Scope,
+    scope: &Scope,
     corpus: &Corpus,
     gated: bool,
     args: &LifeArgs,
@@ -185,31 +185,29 @@ async fn whole_turns(
     let mut times = Vec::new();
     let warming = args.turns / 5;
     for number in 0..args.turns + warming {
-        // Other questions than those that warmed the caches before.
+        // Other queries than those that warmed the caches.
         let query = corpus.query(0, args.turns * (2 + 2 * u32::from(gated)) + number);
         let session = format!("whole {gated} {}", number / 10);
-        let said = |role, text: String| Turn {
+        let turn = |role, text: String| Turn {
             text,
             role: Some(role),
             session: Some(session.clone()),
             ..Turn::default()
         };
-        let usual = engine.context_request(owner, &query);
-        let request = match gated {
-            true => usual,
-            false => RecallRequest { min_confidence: 0.0, floor: 0.0, ..usual },
-        };
+        let usual = engine.context_request(scope, &query);
+        let request =
+            if gated { usual } else { RecallRequest { min_confidence: 0.0, floor: 0.0, ..usual } };
         let turn = async {
             let block = engine.inject(&request, 2_000, &session).await?;
-            engine.observe(owner, vec![said(Role::User, query)]).await?;
+            engine.observe(scope, vec![turn(Role::User, query)]).await?;
             let answer: String = block.text.chars().take(400).collect();
             let answer = if answer.is_empty() { "I do not know.".to_owned() } else { answer };
-            engine.observe(owner, vec![said(Role::Assistant, answer.clone())]).await?;
-            engine.spawn_usage_check(owner, &session, &answer);
+            engine.observe(scope, vec![turn(Role::Assistant, answer.clone())]).await?;
+            engine.spawn_usage_check(scope, &session, &answer);
             Ok(())
         };
         let ((), ms) = timed_async(turn).await?;
-        // The reader of the answer does not wait for this; it is over before the next question.
+        // The user does not wait for this; it is over before the next question.
         engine.flush_usage().await;
         times.extend((number >= warming).then_some(ms));
     }

@@ -1,4 +1,4 @@
-//! `load`: many clients at once on a server of its own, beside a handler that does nothing.
+//! `load`: many clients on a server, compared with a handler that does nothing.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -10,16 +10,16 @@ use crate::{
     timing::nearest_rank,
 };
 
-/// Put many clients on a server that mix saves and recalls, and look for every save afterwards
+/// Load a server with saves and recalls of many clients, then look for every save
 #[derive(clap::Args)]
 pub(crate) struct LoadArgs {
-    /// The binary that is measured
+    /// Binary to measure
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// How many clients ask at once
+    /// Concurrent clients
     #[arg(long, default_value_t = 64)]
     clients: usize,
-    /// For how many seconds each load lasts
+    /// Seconds of each load
     #[arg(long, default_value_t = 60)]
     seconds: u64,
     /// Kill the server with -9 in the middle of the mixed load instead, start it again, and look for every save
@@ -27,7 +27,7 @@ pub(crate) struct LoadArgs {
     kill: bool,
 }
 
-/// Measures and prints; fails if a save is lost or a request that was not cut off fails.
+/// Runs the command; fails if a save is lost or a request fails that no kill cut off.
 pub(crate) fn run_load(args: &LoadArgs) -> Result<()> {
     let binary = match &args.binary {
         Some(binary) => binary.clone(),

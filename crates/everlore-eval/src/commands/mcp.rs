@@ -1,4 +1,4 @@
-//! `mcp`: how soon a process of `everlore mcp` answers, its start included, beside the bare start of a process.
+//! `mcp`: time to the first response of `everlore mcp`, process start included, beside a bare process start.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -18,24 +18,24 @@ use crate::{
     timing::{SampleStats, timed},
 };
 
-/// The first process reads the program and the database from the disk.
+/// Runs before the measurement: the first one reads the program and the database from the disk.
 const WARMUP_RUNS: u32 = 3;
 
-/// Measure how soon `everlore mcp` answers, its start included
+/// Measure the time to the first response of `everlore mcp`, process start included
 #[derive(clap::Args)]
 pub(crate) struct McpArgs {
-    /// The program to measure
+    /// Program to measure
     #[arg(long, value_name = "FILE", default_value = "target/release/everlore")]
     program: PathBuf,
-    /// How many memories the scope has
+    /// Memories of the scope
     #[arg(long, default_value_t = 100_000)]
     total: u32,
-    /// How many processes are started for each figure
+    /// Processes for each figure
     #[arg(long, default_value_t = 30)]
     runs: u32,
 }
 
-/// Measures and prints.
+/// Runs the command.
 pub(crate) fn run(args: &McpArgs) -> Result<()> {
     let home = tempfile::tempdir()?;
     let corpus = Corpus::new(args.total, 1);
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &McpArgs) -> Result<()> {
             time_first_answer(program, home.path(), &[stateless_request("tools/call", call)])
         })
     };
-    let asked = || json!({ "query": question });
-    let told = || {
+    let query = || json!({ "query": question });
+    let content = || {
         let note = std::time::Instant::now();
         json!({ "content": format!("Note {note:?}: the harbour opens at nine.") })
     };
@@ -69,12 +69,12 @@ pub(crate) fn run(args: &McpArgs) -> Result<()> {
                 )
             })?,
         ),
-        ("start to the answer of memory_recall", tool("memory_recall", &asked)?),
-        ("start to the answer of memory_timeline", tool("memory_timeline", &asked)?),
-        ("start to the answer of memory_save", tool("memory_save", &told)?),
+        ("start to the answer of memory_recall", tool("memory_recall", &query)?),
+        ("start to the answer of memory_timeline", tool("memory_timeline", &query)?),
+        ("start to the answer of memory_save", tool("memory_save", &content)?),
     ];
-    let row = |(name, spread): &(&str, SampleStats)| {
-        vec![(*name).to_owned(), number(spread.p50), number(spread.p95), spread.n.to_string()]
+    let row = |(name, stats): &(&str, SampleStats)| {
+        vec![(*name).to_owned(), number(stats.p50), number(stats.p95), stats.n.to_string()]
     };
     println!("{}", render(&["ms", "p50", "p95", "n"], &rows.iter().map(row).collect::<Vec<_>>()));
     Ok(())
@@ -105,7 +105,7 @@ fn time_bare_start(program: &Path) -> Result<f64> {
     Ok(ms)
 }
 
-/// Milliseconds from before the start to the first answer.
+/// Returns the milliseconds from before the start to the first response.
 fn time_first_answer(program: &Path, home: &Path, lines: &[Value]) -> Result<f64> {
     let mut command = Command::new(program);
     command.arg("--home").arg(home).arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped());

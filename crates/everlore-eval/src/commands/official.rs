@@ -1,4 +1,4 @@
-//! `locomo` and `longmemeval`: the measures of `retrieval` on the files as their authors publish them.
+//! `locomo` and `longmemeval`: `retrieval` on the files as their authors publish them.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::retrieval::official;
 /// Measure the quality of retrieval on the official file of LoCoMo
 #[derive(clap::Args)]
 pub(crate) struct LocomoArgs {
-    /// The file, for example locomo10.json
+    /// File, for example locomo10.json
     file: PathBuf,
     #[command(flatten)]
     options: RetrievalOptions,
@@ -19,18 +19,18 @@ pub(crate) struct LocomoArgs {
 /// Measure the quality of retrieval on an official file of LongMemEval
 #[derive(clap::Args)]
 pub(crate) struct LongmemevalArgs {
-    /// The file, for example longmemeval_s.json
+    /// File, for example longmemeval_s.json
     file: PathBuf,
     #[command(flatten)]
     options: RetrievalOptions,
 }
 
-/// Measures LoCoMo and prints.
+/// Runs `locomo`.
 pub(crate) fn run_locomo(args: &LocomoArgs) -> Result<()> {
     measure_and_print(official::locomo(&args.file)?, &args.options)
 }
 
-/// Measures LongMemEval and prints.
+/// Runs `longmemeval`.
 pub(crate) fn run_longmemeval(args: &LongmemevalArgs) -> Result<()> {
     measure_and_print(official::longmemeval(&args.file)?, &args.options)
 }

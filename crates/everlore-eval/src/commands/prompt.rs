@@ -1,4 +1,4 @@
-//! `prompt`: how long it takes to assemble a full prompt, and to scan a vault for one, beside a plain read of the same files.
+//! `prompt`: time to assemble a full prompt, and to scan a vault for one, beside a plain read of the same files.
 
 use std::{
     fs,
@@ -28,16 +28,16 @@ use crate::{
     timing::{SampleStats, process_cpu_seconds},
 };
 
-/// How often each is measured.
+/// Samples of each part.
 const ROUNDS: u32 = 100;
 
-/// A total at which the largest owner has a tenth.
+/// Total of the corpus per memory of the user: the largest scope has a tenth.
 const CORPUS_SHARE: u32 = 10;
 
 /// Memories stored in one write.
 const BATCH: usize = 1_000;
 
-/// Time the assembly of a full prompt: layers at their budgets, an index, and what is recalled for a message
+/// Time the assembly of a full prompt: layers at their budgets, an index, and memories recalled for a message
 #[derive(clap::Args)]
 pub(crate) struct PromptArgs {
     /// Memories of the user
@@ -48,25 +48,25 @@ pub(crate) struct PromptArgs {
     files: usize,
 }
 
-/// Measures all parts in turn and prints a table.
+/// Runs the command.
 pub(crate) fn run(args: &PromptArgs) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     println!("{}", runtime.block_on(measure_parts(args))?);
     Ok(())
 }
 
-/// An engine with everything that a prompt is made of, and the messages of the user.
+/// Engine with every part of a prompt, and the corpus of the user's messages.
 struct PromptFixture {
     engine: Engine,
     home: tempfile::TempDir,
     corpus: Corpus,
-    owner: u32,
+    scope: u32,
 }
 
 async fn measure_parts(args: &PromptArgs) -> Result<String> {
-    let full = PromptFixture::new(args).await?;
-    let (stable, vault) = (full.begin().await?, full.vault());
-    let (text, recalled) = full.turn(&stable, 0).await?;
+    let fixture = PromptFixture::new(args).await?;
+    let (stable, vault) = (fixture.begin().await?, fixture.vault());
+    let (text, recalled) = fixture.turn(&stable, 0).await?;
     let head = format!(
         "{} memories, {} files in the vault; a prompt of {} characters, {} tokens",
         args.memories,
@@ -75,19 +75,19 @@ async fn measure_parts(args: &PromptArgs) -> Result<String> {
         stable.tokens() + recalled
     );
     let mut rows = TimingRows::default();
-    rows.measure("what a conversation begins with: layers, guide, index", async |_| {
-        Ok(full.begin().await?.parts.len())
+    rows.measure("start of a conversation: layers, guide, index", async |_| {
+        Ok(fixture.begin().await?.parts.len())
     })
     .await?;
-    rows.measure("what a turn adds: recall and packing", async |round| {
-        Ok(full.turn(&stable, round).await?.1)
+    rows.measure("each turn: recall and packing", async |round| {
+        Ok(fixture.turn(&stable, round).await?.1)
     })
     .await?;
     rows.measure("the whole prompt", async |round| {
-        Ok(full.turn(&full.begin().await?, round).await?.1)
+        Ok(fixture.turn(&fixture.begin().await?, round).await?.1)
     })
     .await?;
-    rows.measure("plain read of the layers and the index", async |_| full.read_files()).await?;
+    rows.measure("plain read of the layers and the index", async |_| fixture.read_files()).await?;
     rows.measure("scan of the vault's files for a prompt", async |_| {
         Ok(list(&vault, Some(MAX_PROMPT_FILES))?.entries.len())
     })
@@ -97,12 +97,12 @@ async fn measure_parts(args: &PromptArgs) -> Result<String> {
     Ok(format!("{head}\n\n{table}"))
 }
 
-/// The lines of the table.
+/// Rows of the table.
 #[derive(Default)]
 struct TimingRows(Vec<Vec<String>>);
 
 impl TimingRows {
-    /// Does something often. The time on a processor does not grow while other programs run; the time on the wall does.
+    /// Times `work`. Processor time does not grow while other programs run; wall time does.
     async fn measure(
         &mut self,
         name: &str,
@@ -116,8 +116,8 @@ impl TimingRows {
         }
         let spent = process_cpu_seconds().zip(before).map(|(after, before)| after - before);
         let spent = spent.map_or("–".to_owned(), |spent| number(spent * 1e3 / f64::from(ROUNDS)));
-        let spread = SampleStats::from_samples(samples);
-        self.0.push(vec![name.to_owned(), number(spread.p50), number(spread.p95), spent]);
+        let stats = SampleStats::from_samples(samples);
+        self.0.push(vec![name.to_owned(), number(stats.p50), number(stats.p95), spent]);
         Ok(())
     }
 }
@@ -126,23 +126,23 @@ impl PromptFixture {
     async fn new(args: &PromptArgs) -> Result<Self> {
         let home = tempfile::tempdir()?;
         let corpus = Corpus::new(args.memories * CORPUS_SHARE, 1);
-        let owner =
-            *corpus.scopes_of(ScopeClass::Large).first().context("there is no such owner")?;
+        let scope =
+            *corpus.scopes_of(ScopeClass::Large).first().context("there is no large scope")?;
         let store = Arc::new(SqliteStore::open(home.path().join("everlore.db")).await?);
         let engine = Engine::builder(store)
             .embedder(Arc::new(BuiltinEmbedder::new()))
             .home(home.path())
             .build();
-        let full = Self { engine, home, corpus, owner };
-        full.remember(args.memories).await?;
-        full.write_layers()?;
-        full.write_vault(args.files)?;
-        Ok(full)
+        let fixture = Self { engine, home, corpus, scope };
+        fixture.remember(args.memories).await?;
+        fixture.write_layers()?;
+        fixture.write_vault(args.files)?;
+        Ok(fixture)
     }
 
     async fn remember(&self, memories: u32) -> Result<()> {
-        let turn = |place| {
-            let memory = self.corpus.memory(i64::from(place), self.owner, place);
+        let turn = |position| {
+            let memory = self.corpus.memory(i64::from(position), self.scope, position);
             let session = Some(format!("session-{}", memory.session));
             Turn { text: memory.text, session, ..Turn::default() }
         };
@@ -153,7 +153,7 @@ impl PromptFixture {
         Ok(())
     }
 
-    /// Every layer as long as it may be, in both languages.
+    /// Writes every layer at its budget, in both languages.
     fn write_layers(&self) -> Result<()> {
         let layers = self.layers();
         for (path, layer) in self.layer_files() {
@@ -205,18 +205,18 @@ impl PromptFixture {
         Ok(self.engine.begin_prompt(&Scope::default(), &request).await?)
     }
 
-    /// A turn for which something is always recalled, so that the block is never left out.
+    /// Renders a turn without the confidence gate, so that the block is never empty.
     async fn turn(&self, stable: &Prompt, round: u32) -> Result<(String, usize)> {
-        let query = self.corpus.query(self.owner, round);
-        let asked = self.engine.context_request(&Scope::default(), query);
-        let request = RecallRequest { min_confidence: 0.0, floor: 0.0, ..asked };
+        let query = self.corpus.query(self.scope, round);
+        let request = self.engine.context_request(&Scope::default(), query);
+        let request = RecallRequest { min_confidence: 0.0, floor: 0.0, ..request };
         let budget = self.engine.config().memory.inject.token_budget;
         let (turn, block) = self.engine.turn_prompt(stable, &request, budget).await?;
         ensure!(!block.entries.is_empty(), "nothing was recalled");
         Ok((turn.text, block.tokens))
     }
 
-    /// The files that a prompt is made of, and nothing else.
+    /// Reads the files of a prompt and nothing else.
     fn read_files(&self) -> Result<usize> {
         let index = self.vault().join(INDEX_FILE);
         let files = self.layer_files().into_iter().map(|(path, _)| path).chain([index]);

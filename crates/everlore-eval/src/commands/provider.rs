@@ -1,27 +1,27 @@
-//! `provider`: a scripted provider of vectors and conversations on this machine, to try models on other servers without one.
+//! `provider`: a mock provider of embeddings and chat on this machine, to try remote models without one.
 
 use std::time::Duration;
 
 use anyhow::Result;
-use everlore_scripted::{
+use everlore_mock_llm::{
     HttpRequest, HttpResponse, MockChat, MockEmbeddings, MockServer, Responder, chat::persona,
 };
 
-/// Play a provider of vectors and of a language model for all protocols, until interrupted
+/// Serve a mock provider of embeddings and chat for all protocols, until interrupted
 #[derive(clap::Args)]
 pub(crate) struct ProviderArgs {
-    /// The key that it asks for; without it, it takes everybody
+    /// API key that it requires; none if not given
     #[arg(long)]
     key: Option<String>,
-    /// How many numbers its vectors have
+    /// Dimensions of its embeddings
     #[arg(long, default_value_t = 64)]
     dimensions: usize,
-    /// How long it takes for each piece of an answer, in milliseconds
+    /// Pause before each chunk of a response, in milliseconds
     #[arg(long, default_value_t = 20)]
     pause: u64,
 }
 
-/// Both models of the provider.
+/// Provider with an embedding model and a chat model.
 struct MockProvider {
     embeddings: MockEmbeddings,
     chats: MockChat,
@@ -45,16 +45,16 @@ pub(crate) fn run(args: &ProviderArgs) -> Result<()> {
         ..MockEmbeddings::default()
     };
     let pause = Duration::from_millis(args.pause);
-    let chats = MockChat::new().otherwise(move |asked| persona(asked).with_pause(pause));
+    let chats = MockChat::new().otherwise(move |request| persona(request).with_pause(pause));
     let chats = args.key.iter().fold(chats, |chats, key| chats.with_key(key));
-    let (vectors, talks) = (embeddings.model.clone(), chats.models()[0].clone());
+    let (embedder, chat) = (embeddings.model.clone(), chats.models()[0].clone());
     let server = MockServer::start(MockProvider { embeddings, chats });
     let url = server.url();
     println!(
-        "[embedding]\nprovider = \"openai\"\nmodel = \"{vectors}\"\nbase_url = \"{url}/v1\"\n"
+        "[embedding]\nprovider = \"openai\"\nmodel = \"{embedder}\"\nbase_url = \"{url}/v1\"\n"
     );
     println!(
-        "[memory_agent]\nenabled = true\nprovider = \"openai\"\nmodel = \"{talks}\"\nbase_url = \"{url}/v1\"\n"
+        "[memory_agent]\nenabled = true\nprovider = \"openai\"\nmodel = \"{chat}\"\nbase_url = \"{url}/v1\"\n"
     );
     println!(
         "# The model speaks the other protocols too; choose one for [memory_agent] or [chat]:"

@@ -1,4 +1,4 @@
-//! `proxy`: the time until the first byte of an answer, asked of a provider directly and through the memory proxy.
+//! `proxy`: time to the first byte of a response, from a provider directly and through the memory proxy.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -18,7 +18,7 @@ use everlore::{
     },
     store::SqliteStore,
 };
-use everlore_scripted::{MockChat, MockServer as Provider, ModelResponse};
+use everlore_mock_llm::{MockChat, MockServer as Provider, ModelResponse};
 use everlore_server::{Providers, Server, ServerOptions};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -29,10 +29,10 @@ use crate::{
     timing::SampleStats,
 };
 
-/// How often each way is measured.
+/// Samples of each route.
 const ROUNDS: u32 = 200;
 
-/// A total at which the largest owner has a tenth.
+/// Total of the corpus per memory of the user: the largest scope has a tenth.
 const CORPUS_SHARE: u32 = 10;
 
 /// Memories stored in one write.
@@ -41,13 +41,13 @@ const BATCH: usize = 1_000;
 /// Messages of the conversation before the question.
 const HISTORY: u32 = 20;
 
-/// People do not ask again before what they said is kept.
+/// Pause between requests: the last exchange is stored before the next one comes.
 const PAUSE: Duration = Duration::from_millis(15);
 
-/// The model of the scripted provider.
+/// Model of the mock provider.
 const MODEL: &str = "scripted-chat";
 
-/// Time the first byte of a streamed answer, directly and through the memory proxy, in one run
+/// Time the first byte of a streamed response, directly and through the memory proxy, in one run
 #[derive(clap::Args)]
 pub(crate) struct ProxyArgs {
     /// Memories of the user; may be repeated
@@ -55,14 +55,14 @@ pub(crate) struct ProxyArgs {
     memories: Vec<u32>,
 }
 
-/// Measures each size and prints a table.
+/// Runs the command.
 pub(crate) fn run(args: &ProxyArgs) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let mut rows = Vec::new();
     for memories in &args.memories {
         rows.extend(runtime.block_on(measure_size(*memories))?);
     }
-    let heads = ["memories", "asked", "first byte p50 ms", "p95 ms", "added p50 ms", "p95 ms"];
+    let heads = ["memories", "route", "first byte p50 ms", "p95 ms", "added p50 ms", "p95 ms"];
     println!("{ROUNDS} questions each, after {HISTORY} messages\n");
     println!("{}", render(&heads, &rows));
     Ok(())
@@ -71,32 +71,32 @@ pub(crate) fn run(args: &ProxyArgs) -> Result<()> {
 async fn measure_size(memories: u32) -> Result<Vec<Vec<String>>> {
     let home = tempfile::tempdir()?;
     let corpus = Corpus::new(memories * CORPUS_SHARE, 1);
-    let owner = *corpus.scopes_of(ScopeClass::Large).first().context("there is no such owner")?;
-    let engine = fill_engine(home.path(), &corpus, owner, memories).await?;
+    let scope = *corpus.scopes_of(ScopeClass::Large).first().context("there is no large scope")?;
+    let engine = fill_engine(home.path(), &corpus, scope, memories).await?;
     let provider =
         Provider::start(MockChat::new().otherwise(|_| ModelResponse::text("Well, 好的。")));
     let server = Server::bind(engine.clone(), options(home.path(), &provider)?).await?;
     let token = std::fs::read_to_string(server.token_file())?.trim().to_owned();
     let (address, upstream) =
         (server.info().address.to_string(), provider.url().replace("http://", ""));
-    let alone = time_recall(&engine, &corpus, owner).await?;
+    let alone = time_recall(&engine, &corpus, scope).await?;
     let (end, ended) = oneshot::channel::<()>();
     let serving = tokio::spawn(server.run(async {
-        // Whoever ends it may be gone.
+        // The sender may already be dropped.
         let _ = ended.await;
     }));
-    let asking = move || ask_all(&corpus, owner, &ProxyTargets { upstream, address, token });
-    let samples = tokio::task::spawn_blocking(asking).await??;
+    let measure = move || ask_all(&corpus, scope, &ProxyTargets { upstream, address, token });
+    let samples = tokio::task::spawn_blocking(measure).await??;
     drop(end);
     serving.await?;
     Ok(rows(memories, samples, alone))
 }
 
-/// Milliseconds that finding and packing alone take, asked of the engine.
-async fn time_recall(engine: &Engine, corpus: &Corpus, owner: u32) -> Result<Vec<f64>> {
+/// Times recall and packing alone, on the engine.
+async fn time_recall(engine: &Engine, corpus: &Corpus, scope: u32) -> Result<Vec<f64>> {
     let (mut samples, budget) = (Vec::new(), engine.config().memory.inject.token_budget);
     for round in 0..ROUNDS {
-        let request = engine.context_request(&Scope::default(), corpus.query(owner, round));
+        let request = engine.context_request(&Scope::default(), corpus.query(scope, round));
         let start = Instant::now();
         engine.context(&request, budget).await?;
         samples.push(start.elapsed().as_secs_f64() * 1e3);
@@ -104,18 +104,18 @@ async fn time_recall(engine: &Engine, corpus: &Corpus, owner: u32) -> Result<Vec
     Ok(samples)
 }
 
-async fn fill_engine(home: &Path, corpus: &Corpus, owner: u32, memories: u32) -> Result<Engine> {
+async fn fill_engine(home: &Path, corpus: &Corpus, scope: u32, memories: u32) -> Result<Engine> {
     let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
     let mut config = Config::default();
-    // Something is told with every question: the dearest case.
+    // Every question gets memories: the most expensive case.
     (config.recall.min_confidence, config.recall.floor) = (0.0, 0.0);
     let engine = Engine::builder(store)
         .embedder(Arc::new(BuiltinEmbedder::new()))
         .home(home)
         .config(config)
         .build();
-    let turn = |place| {
-        let memory = corpus.memory(i64::from(place), owner, place);
+    let turn = |position| {
+        let memory = corpus.memory(i64::from(position), scope, position);
         let session = Some(format!("session-{}", memory.session));
         Turn { text: memory.text, session, ..Turn::default() }
     };
@@ -155,26 +155,26 @@ fn options(home: &Path, provider: &Provider) -> Result<ServerOptions> {
     })
 }
 
-/// Where a question goes.
+/// Addresses of the provider and of the proxy.
 struct ProxyTargets {
     upstream: String,
     address: String,
     token: String,
 }
 
-/// Milliseconds to the first byte of each way, in turn.
-fn ask_all(corpus: &Corpus, owner: u32, ways: &ProxyTargets) -> Result<[Vec<f64>; 3]> {
-    let bearer = format!("authorization: Bearer {}\r\n", ways.token);
+/// Times the first byte on each route in turn: direct, proxy with memory off, proxy with memory.
+fn ask_all(corpus: &Corpus, scope: u32, targets: &ProxyTargets) -> Result<[Vec<f64>; 3]> {
+    let bearer = format!("authorization: Bearer {}\r\n", targets.token);
     let off = format!("{bearer}x-memory-mode: off\r\n");
     let mut clients = [
-        StreamingClient::connect(&ways.upstream, "")?,
-        StreamingClient::connect(&ways.address, &off)?,
-        StreamingClient::connect(&ways.address, &bearer)?,
+        StreamingClient::connect(&targets.upstream, "")?,
+        StreamingClient::connect(&targets.address, &off)?,
+        StreamingClient::connect(&targets.address, &bearer)?,
     ];
     let mut samples = [const { Vec::new() }; 3];
     let mut added = 0;
     for round in 0..ROUNDS {
-        let body = conversation(corpus, owner, round).to_string();
+        let body = conversation(corpus, scope, round).to_string();
         for (client, samples) in clients.iter_mut().zip(&mut samples) {
             std::thread::sleep(PAUSE);
             let (ms, head) = client.first_byte(&body)?;
@@ -186,21 +186,21 @@ fn ask_all(corpus: &Corpus, owner: u32, ways: &ProxyTargets) -> Result<[Vec<f64>
     Ok(samples)
 }
 
-/// A conversation with a long prompt and tools, of which only the end differs from round to round.
-fn conversation(corpus: &Corpus, owner: u32, round: u32) -> Value {
+/// Builds a conversation with a long prompt and tools, of which only the end differs from round to round.
+fn conversation(corpus: &Corpus, scope: u32, round: u32) -> Value {
     let mut messages =
         vec![json!({ "role": "system", "content": "Be helpful. 请简短。".repeat(200) })];
-    for place in 0..HISTORY {
-        let role = if place % 2 == 0 { "user" } else { "assistant" };
-        let text = corpus.memory(i64::from(place), owner, place).text;
+    for position in 0..HISTORY {
+        let role = if position % 2 == 0 { "user" } else { "assistant" };
+        let text = corpus.memory(i64::from(position), scope, position).text;
         messages.push(json!({ "role": role, "content": text }));
     }
-    messages.push(json!({ "role": "user", "content": corpus.query(owner, round) }));
+    messages.push(json!({ "role": "user", "content": corpus.query(scope, round) }));
     let tool = json!({ "type": "function", "function": { "name": "look", "parameters": { "type": "object" } } });
     json!({ "model": MODEL, "stream": true, "messages": messages, "tools": [tool] })
 }
 
-/// A connection that is kept.
+/// Keep-alive connection.
 struct StreamingClient {
     stream: TcpStream,
     reader: BufReader<TcpStream>,
@@ -215,7 +215,7 @@ impl StreamingClient {
         Ok(Self { stream, reader, headers: headers.to_owned() })
     }
 
-    /// Asks, and returns when the first byte of the answer came, after the rest was read.
+    /// Sends a request, reads the whole response, and returns the milliseconds to its first byte with its head.
     fn first_byte(&mut self, body: &str) -> Result<(f64, String)> {
         let request = format!(
             "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{}content-length: {}\r\n\r\n{body}",
@@ -247,11 +247,10 @@ fn rows(memories: u32, samples: [Vec<f64>; 3], alone: Vec<f64>) -> Vec<Vec<Strin
     let names = ["directly", "through the proxy, memory off", "through the proxy, with memory"];
     let direct = samples[0].clone();
     let row = |(name, samples): (&str, Vec<f64>)| {
-        // Each question is compared with the same one that was asked directly a moment before.
+        // Each question is compared with the same one sent directly a moment before.
         let added = samples.iter().zip(&direct).map(|(one, other)| one - other).collect();
-        let (spread, added) =
-            (SampleStats::from_samples(samples), SampleStats::from_samples(added));
-        let figures = [spread.p50, spread.p95, added.p50, added.p95].map(number);
+        let (stats, added) = (SampleStats::from_samples(samples), SampleStats::from_samples(added));
+        let figures = [stats.p50, stats.p95, added.p50, added.p95].map(number);
         [vec![memories.to_string(), name.to_owned()], figures.to_vec()].concat()
     };
     let recall = SampleStats::from_samples(alone);

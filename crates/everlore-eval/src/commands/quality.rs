@@ -1,4 +1,4 @@
-//! `tmd`, `updates` and `abstain`: measures that a ranked list does not show.
+//! `tmd`, `updates` and `abstain`: qualities that a ranked list does not show.
 
 use std::path::PathBuf;
 
@@ -14,13 +14,13 @@ use crate::{
     table::render,
 };
 
-/// The files of a data set
+/// Files of a data set
 #[derive(clap::Args)]
 pub(crate) struct DataFiles {
-    /// The rows to store: id, scope, session, time, speaker, text, seq
+    /// Rows to store: id, scope, session, time, speaker, text, seq
     #[arg(long)]
     corpus: PathBuf,
-    /// The questions: id, scope, text, category, relevant, time
+    /// Queries: id, scope, text, category, relevant, time
     #[arg(long)]
     queries: PathBuf,
     /// Print JSON instead of tables
@@ -28,33 +28,33 @@ pub(crate) struct DataFiles {
     json: bool,
 }
 
-/// Measure how well questions for a period get that period
+/// Measure precision and recall of questions for a period
 #[derive(clap::Args)]
 pub(crate) struct TmdArgs {
     #[command(flatten)]
     files: DataFiles,
-    /// Ask every wording of each question
+    /// Use every wording of each question
     #[arg(long)]
     paraphrases: bool,
-    /// Show this many of the wordings that are answered worst
+    /// Show this many of the worst wordings
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     worst: usize,
 }
 
-/// Measure whether the newest of several statements comes first
+/// Measure how often the newest of several statements ranks first
 #[derive(clap::Args)]
 pub(crate) struct UpdatesArgs {
     #[command(flatten)]
     files: DataFiles,
-    /// Draw memories from the turns first, as a conversation's end does, and let them take part
+    /// Extract memories from the turns first, as the end of a session does
     #[arg(long)]
     extract: bool,
-    /// Show this many of the questions in which it does not
+    /// Show this many of the questions in which the newest does not rank first
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     worst: usize,
 }
 
-/// Measure whether questions that nothing stored answers are told from those that something does
+/// Measure how well recall abstains from questions that no memory answers
 #[derive(clap::Args)]
 pub(crate) struct AbstainArgs {
     #[command(flatten)]
@@ -67,7 +67,7 @@ impl DataFiles {
     }
 }
 
-/// Measures periods and prints.
+/// Runs `tmd`.
 pub(crate) fn run_tmd(args: &TmdArgs) -> Result<()> {
     let report = periods::measure(&args.files.read()?, args.paraphrases)?;
     if args.files.json {
@@ -94,7 +94,7 @@ fn set_row(name: &str, scores: &SetScores) -> Vec<String> {
     [name.to_owned(), scores.n.to_string()].into_iter().chain(shares.map(percent)).collect()
 }
 
-/// Measures updates and prints.
+/// Runs `updates`.
 pub(crate) fn run_updates(args: &UpdatesArgs) -> Result<()> {
     let report = updates::measure(&args.files.read()?, args.extract)?;
     if args.files.json {
@@ -110,7 +110,7 @@ pub(crate) fn run_updates(args: &UpdatesArgs) -> Result<()> {
     rows.extend(report.by_category.iter().map(|(name, shares)| row(name, shares)));
     println!("{}", render(&["updates", "n", "newest first", "asked", "found"], &rows));
     if args.extract {
-        println!("{} statements drawn from the turns", report.drafts);
+        println!("{} drafts extracted from the turns", report.drafts);
     }
     for missed in report.missed.iter().take(args.worst) {
         println!("{} wants {}, got {}", missed.text, missed.newest, missed.answer.join(" "));
@@ -118,16 +118,17 @@ pub(crate) fn run_updates(args: &UpdatesArgs) -> Result<()> {
     Ok(())
 }
 
-/// Measures abstention and prints.
+/// Runs `abstain`.
 pub(crate) fn run_abstain(args: &AbstainArgs) -> Result<()> {
     let report = abstention::measure(&args.files.read()?)?;
     if args.files.json {
         println!("{:#}", serde_json::to_value(&report)?);
         return Ok(());
     }
-    let row = |name: &str, told: &AbstentionScores| {
-        let shares = [told.own_answered, told.foreign_silenced, told.silenced_at_95].map(percent);
-        let auc = [name.to_owned(), format!("{:.3}", told.auc)];
+    let row = |name: &str, scores: &AbstentionScores| {
+        let shares =
+            [scores.own_answered, scores.foreign_silenced, scores.silenced_at_95].map(percent);
+        let auc = [name.to_owned(), format!("{:.3}", scores.auc)];
         auc.into_iter().chain(shares).collect::<Vec<_>>()
     };
     let rows = vec![row("kept", &report.names_kept), row("removed", &report.names_removed)];

@@ -1,4 +1,4 @@
-//! `replay`: how many vectors of a day's texts are found in the cache when the day comes again.
+//! `replay`: hit rate of the vector cache when a day of texts is replayed.
 
 use std::{path::Path, sync::Arc, time::Duration, time::Instant};
 
@@ -11,7 +11,7 @@ use everlore::{
     store::{SqliteStore, Store, VectorCacheStatus},
     types::Role,
 };
-use everlore_scripted::{MockEmbeddings, MockServer};
+use everlore_mock_llm::{MockEmbeddings, MockServer};
 use serde_json::json;
 
 use crate::{
@@ -19,26 +19,26 @@ use crate::{
     table::{number, render},
 };
 
-/// How many numbers the vectors have; the cache does not care.
+/// Dimensions of the embeddings; the cache does not depend on them.
 const DIMENSIONS: usize = 64;
 
-/// Longer than the scripted server takes for anything.
+/// Timeout above any response time of the mock server.
 const EMBED_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Exchanges of one conversation.
 const EXCHANGES: u32 = 10;
 
-/// Plain statements, of which rules make memories: they are embedded too.
+/// Plain statements, from which rules extract memories that are embedded too.
 const STATEMENTS: [&str; 4] =
     ["I live in Lisbon.", "我对花生过敏。", "I work at Nokia.", "我喜欢喝龙井茶。"];
 
-/// Measure the cache of vectors: a day of turns and questions, then the same day again
+/// Measure the vector cache: a day of turns and questions, then the same day again
 #[derive(clap::Args)]
 pub(crate) struct ReplayArgs {
-    /// How many exchanges the day has
+    /// Exchanges of the day
     #[arg(long, default_value_t = 200)]
     exchanges: u32,
-    /// How often it is replayed
+    /// Replays of the day
     #[arg(long, default_value_t = 1)]
     times: u32,
     /// Print JSON instead of a table
@@ -46,11 +46,11 @@ pub(crate) struct ReplayArgs {
     json: bool,
 }
 
-/// What one run through the day asked for.
+/// Cache figures of one pass through the day.
 struct ReplayPass {
     hits: u64,
     misses: u64,
-    /// Texts that the server was asked for, by its own count.
+    /// Texts that the server embedded, by its own count.
     asked: usize,
     seconds: f64,
 }
@@ -61,7 +61,7 @@ impl ReplayPass {
     }
 }
 
-/// Measures and prints.
+/// Runs the command.
 pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let passes = measure(args)?;
     let replayed = passes.last().context("--times must be at least 1")?.rate();
@@ -78,16 +78,16 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     }
     let row = |(index, pass): (usize, &ReplayPass)| {
         let name = if index == 0 { "the day".to_owned() } else { format!("replay {index}") };
-        let wanted = (pass.hits + pass.misses).to_string();
+        let lookups = (pass.hits + pass.misses).to_string();
         let rate = format!("{:.1}%", 100.0 * pass.rate());
-        vec![name, wanted, pass.asked.to_string(), rate, number(pass.seconds)]
+        vec![name, lookups, pass.asked.to_string(), rate, number(pass.seconds)]
     };
     let rows: Vec<_> = passes.iter().enumerate().map(row).collect();
-    println!("{}", render(&["", "texts", "asked of the server", "from the cache", "s"], &rows));
+    println!("{}", render(&["", "texts", "embedded by the server", "from the cache", "s"], &rows));
     Ok(())
 }
 
-/// The day and its replays, each by a process of its own as far as the engine can tell.
+/// Measures the day and its replays, each with a newly opened engine, as a new process would have.
 fn measure(args: &ReplayArgs) -> Result<Vec<ReplayPass>> {
     let provider = MockEmbeddings { dimensions: DIMENSIONS, ..MockEmbeddings::default() };
     let (server, folder) = (MockServer::start(provider), tempfile::tempdir()?);
@@ -96,14 +96,14 @@ fn measure(args: &ReplayArgs) -> Result<Vec<ReplayPass>> {
         let mut passes = Vec::new();
         for day in 0..=args.times {
             let (engine, store) = open(&folder.path().join("everlore.db"), &server).await?;
-            let (before, asked, begun) =
+            let (before, requested, begun) =
                 (cache_status(&engine).await?, requested_texts(&server), Instant::now());
             replay_day(&engine, args.exchanges, day).await?;
             let after = cache_status(&engine).await?;
             passes.push(ReplayPass {
                 hits: after.hits - before.hits,
                 misses: after.misses - before.misses,
-                asked: requested_texts(&server) - asked,
+                asked: requested_texts(&server) - requested,
                 seconds: begun.elapsed().as_secs_f64(),
             });
             store.admin().close().await;
@@ -132,32 +132,32 @@ async fn open(path: &Path, server: &MockServer) -> Result<(Engine, Arc<SqliteSto
     Ok((engine, store))
 }
 
-/// Exchanges in conversations: something is asked, recall is asked, an answer comes, and memories are drawn at the end.
+/// Runs the exchanges of a day: inject, observe question and answer, and extract memories at the end.
 async fn replay_day(engine: &Engine, exchanges: u32, day: u32) -> Result<()> {
-    let (corpus, owner) = (Corpus::new(exchanges.max(1), 1), Scope::default());
+    let (corpus, scope) = (Corpus::new(exchanges.max(1), 1), Scope::default());
     for number in 0..exchanges {
         let session = format!("day {day}, talk {}", number / EXCHANGES);
-        let said = |role, text: String| Turn {
+        let turn = |role, text: String| Turn {
             text,
             role: Some(role),
             session: Some(session.clone()),
             ..Turn::default()
         };
         let question = corpus.query(0, number);
-        engine.inject(&engine.context_request(&owner, &question), 2_000, &session).await?;
+        engine.inject(&engine.context_request(&scope, &question), 2_000, &session).await?;
         let statement = STATEMENTS[number as usize % STATEMENTS.len()];
         let answer = corpus.memory(number.into(), 0, number).text;
         let turns = vec![
-            said(Role::User, question),
-            said(Role::User, statement.to_owned()),
-            said(Role::Assistant, answer),
+            turn(Role::User, question),
+            turn(Role::User, statement.to_owned()),
+            turn(Role::Assistant, answer),
         ];
-        engine.observe(&owner, turns).await?;
+        engine.observe(&scope, turns).await?;
     }
-    engine.extract(&owner, &ExtractRequest::default()).await?;
+    engine.extract(&scope, &ExtractRequest::default()).await?;
     engine.flush(EMBED_TIMEOUT).await;
     let waiting = engine.embed_status().await?.waiting;
-    anyhow::ensure!(waiting == 0, "{waiting} texts have no vector: the server was not understood");
+    anyhow::ensure!(waiting == 0, "{waiting} texts have no embedding: the mock server failed");
     Ok(())
 }
 
@@ -165,9 +165,9 @@ async fn cache_status(engine: &Engine) -> Result<VectorCacheStatus> {
     engine.embed_status().await?.cache.context("the engine has no cache")
 }
 
-/// How many texts the server was asked for so far.
+/// Returns the number of texts that the server has embedded so far.
 fn requested_texts(server: &MockServer) -> usize {
-    let one = |request: &everlore_scripted::HttpRequest| {
+    let one = |request: &everlore_mock_llm::HttpRequest| {
         request.json()["input"].as_array().map_or(1, Vec::len)
     };
     server.requests().iter().map(one).sum()
@@ -180,10 +180,10 @@ mod tests {
     #[test]
     fn a_day_that_comes_again_is_found_in_the_cache() {
         let passes = measure(&ReplayArgs { exchanges: 20, times: 2, json: true }).unwrap();
-        // A text that comes twice at once is missed twice and asked for once.
+        // A text that comes twice at once counts as two misses and one request.
         assert!(passes[0].misses > 20 && passes[0].asked as u64 <= passes[0].misses);
         for replay in &passes[1..] {
-            assert!(replay.hits > 60, "turns and questions were asked for");
+            assert!(replay.hits > 60, "turns and questions are looked up");
             assert!(replay.rate() > 0.95, "{} of {}", replay.hits, replay.misses);
             assert!(replay.asked as u64 <= replay.misses);
         }

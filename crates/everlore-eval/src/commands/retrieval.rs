@@ -1,4 +1,4 @@
-//! `retrieval`: recall, hit, reciprocal rank and gain on a data set with known answers.
+//! `retrieval`: ranking metrics on a data set with known answers.
 
 use std::path::PathBuf;
 
@@ -21,15 +21,15 @@ use crate::{
     timing::SampleStats,
 };
 
-/// Measure the quality of retrieval on a data set
+/// Measure retrieval quality on a data set
 ///
 /// Files are JSON Lines, for example ../shared/bench/locomo/corpus.jsonl and queries.jsonl.
 #[derive(clap::Args)]
 pub(crate) struct RetrievalArgs {
-    /// The rows to store: id, scope, session, time, speaker, text
+    /// Rows to store: id, scope, session, time, speaker, text
     #[arg(long)]
     corpus: PathBuf,
-    /// The questions: id, scope, text, category, relevant
+    /// Queries: id, scope, text, category, relevant
     #[arg(long)]
     queries: PathBuf,
     /// Rows to add to every scope
@@ -39,31 +39,31 @@ pub(crate) struct RetrievalArgs {
     options: RetrievalOptions,
 }
 
-/// What every measurement of retrieval can be told
+/// Options of every retrieval measurement
 #[derive(clap::Args, Default)]
 pub(crate) struct RetrievalOptions {
-    /// Ask only this many questions, spread over the file
+    /// Use only this many queries, evenly spaced over the file
     #[arg(long, value_name = "COUNT")]
     limit: Option<usize>,
     /// Measure the baselines too
     #[arg(long)]
     baselines: bool,
-    /// Keep the scores of every question in this file
+    /// Save the scores of every query in this file
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Compare with the run that was kept in this file, question by question
+    /// Compare with the run saved in this file, query by query
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
-    /// Use the model in this folder to compare the best candidates with the question word by word
+    /// Rerank with the model in this folder
     #[arg(long, value_name = "DIR")]
     model: Option<PathBuf>,
-    /// Use the model for the vectors of whole texts instead
+    /// Use the model as embedder instead
     #[arg(long, requires = "model")]
     pooled: bool,
-    /// Choose the weight of the model on one half of the scopes and measure it on the other, both ways
+    /// Choose the reranker's weight on one half of the scopes and measure it on the other, both ways
     #[arg(long, requires = "model", conflicts_with_all = ["pooled", "json"])]
     folds: bool,
-    /// Measure what each step of a recall takes
+    /// Measure the time of each step of a recall
     #[arg(long)]
     steps: bool,
     /// Print JSON instead of tables
@@ -71,13 +71,13 @@ pub(crate) struct RetrievalOptions {
     json: bool,
 }
 
-/// Measures and prints.
+/// Runs the command.
 pub(crate) fn run(args: &RetrievalArgs) -> Result<()> {
     let set = DataSet::read(&args.corpus, &args.queries, args.noise.as_deref())?;
     measure_and_print(set, &args.options)
 }
 
-/// Measures a data set and prints.
+/// Measures a data set and prints the figures.
 pub(crate) fn measure_and_print(mut set: DataSet, options: &RetrievalOptions) -> Result<()> {
     if let Some(limit) = options.limit {
         set.sample_queries(limit);
@@ -90,7 +90,7 @@ pub(crate) fn measure_and_print(mut set: DataSet, options: &RetrievalOptions) ->
         print_folds(&folds::measure(&set, local)?);
         return Ok(());
     }
-    let chosen = candidates(options.baselines);
+    let chosen = retrievers(options.baselines);
     let mut reports = chosen.into_iter().map(|c| measure(c, &set)).collect::<Result<Vec<_>>>()?;
     if !matches!(local, LocalModelUse::None) {
         let make = || {
@@ -117,14 +117,14 @@ pub(crate) fn measure_and_print(mut set: DataSet, options: &RetrievalOptions) ->
     Ok(())
 }
 
-/// The model that is measured.
+/// Reads the local model that the options name.
 fn local_model_use(options: &RetrievalOptions) -> Result<LocalModelUse> {
     let Some(folder) = &options.model else { return Ok(LocalModelUse::None) };
     let model = LocalModel::read(folder)?;
     Ok(if options.pooled { LocalModelUse::Embedder(model) } else { LocalModelUse::Reranker(model) })
 }
 
-/// Compares with a saved run first, so that it may be replaced by this one.
+/// Compares with a saved run, then saves this one: it may replace that file.
 fn differences(
     report: &RetrievalReport,
     options: &RetrievalOptions,
@@ -139,8 +139,8 @@ fn differences(
 
 fn print_folds(folds: &WeightFolds) {
     let [first, second] = folds.chosen;
-    let honest = format!("chosen by halves: {first} and {second}");
-    let mut rows = vec![row(&honest, &folds.judged.overall)];
+    let cross_validated = format!("chosen by halves: {first} and {second}");
+    let mut rows = vec![row(&cross_validated, &folds.judged.overall)];
     rows.extend(
         folds.by_weight.iter().map(|(w, judged)| row(&format!("weight {w}"), &judged.overall)),
     );
@@ -162,31 +162,31 @@ fn print_differences(differences: &[RunDifference]) {
     let percent = |value: f64| format!("{:+.2}", value * 100.0);
     let rows: Vec<_> = differences
         .iter()
-        .map(|found| {
-            let interval = format!("{} to {}", percent(found.low), percent(found.high));
-            let name = found.measure.to_owned();
-            vec![name, percent(found.mean), interval, format!("{:.3}", found.not_better)]
+        .map(|difference| {
+            let interval = format!("{} to {}", percent(difference.low), percent(difference.high));
+            let name = difference.measure.to_owned();
+            vec![name, percent(difference.mean), interval, format!("{:.3}", difference.not_better)]
         })
         .collect();
     println!("{}", render(&["against the saved run", "points", "95%", "not better"], &rows));
 }
 
-/// The engine first.
-fn candidates(with_baselines: bool) -> Vec<&'static RetrieverSpec> {
-    let beside = if with_baselines { baselines::RETRIEVERS } else { &[] };
-    engine::RETRIEVERS.iter().chain(beside).collect()
+/// Returns the retrievers to measure, the engine first.
+fn retrievers(with_baselines: bool) -> Vec<&'static RetrieverSpec> {
+    let baselines = if with_baselines { baselines::RETRIEVERS } else { &[] };
+    engine::RETRIEVERS.iter().chain(baselines).collect()
 }
 
-/// The first report at the top, the others beside it under `baselines`.
+/// Renders the first report at the top level and the others under `baselines`.
 fn to_json(reports: &[RetrievalReport]) -> Result<Value> {
     let Some((first, others)) = reports.split_first() else { return Ok(Value::Null) };
     let mut value = serde_json::to_value(first)?;
-    let mut beside = Map::new();
+    let mut baselines = Map::new();
     for report in others {
-        beside.insert(report.retriever.to_owned(), serde_json::to_value(report)?);
+        baselines.insert(report.retriever.to_owned(), serde_json::to_value(report)?);
     }
-    if !beside.is_empty() {
-        value["baselines"] = json!(beside);
+    if !baselines.is_empty() {
+        value["baselines"] = json!(baselines);
     }
     Ok(value)
 }

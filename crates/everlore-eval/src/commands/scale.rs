@@ -1,4 +1,4 @@
-//! `scale`: speed of the source design and of the engine as other people's memories grow.
+//! `scale`: speed of the trigram baseline and of the engine as other people's memories grow.
 
 use std::path::PathBuf;
 
@@ -18,19 +18,19 @@ use crate::{
 /// Measure speed at one or more totals
 #[derive(clap::Args)]
 pub(crate) struct ScaleArgs {
-    /// How many memories the corpus has; several totals are measured one after the other
+    /// Memories of the corpus; several totals are measured one after the other
     #[arg(long, value_delimiter = ',', default_value = "100000,1000000")]
     total: Vec<u32>,
-    /// The subjects to measure; all if not given
+    /// Subjects to measure; all if not given
     #[arg(long, value_delimiter = ',')]
     only: Vec<SubjectKind>,
     /// Queries measured in each class of scopes
     #[arg(long, default_value_t = 60)]
     queries: u32,
-    /// Where the databases are made; the system's temporary folder if not given
+    /// Folder of the databases; the system's temporary folder if not given
     #[arg(long)]
     folder: Option<PathBuf>,
-    /// The number the corpus grows from
+    /// Seed of the corpus
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Print JSON instead of tables
@@ -38,7 +38,7 @@ pub(crate) struct ScaleArgs {
     json: bool,
 }
 
-/// Measures and prints.
+/// Runs the command.
 pub(crate) fn run(args: &ScaleArgs) -> Result<()> {
     let base = args.folder.clone().unwrap_or_else(std::env::temp_dir);
     let sync = sync_ms(&base)?;
@@ -81,7 +81,7 @@ fn print(all: &[ScaleResult], sync: SampleStats) {
 }
 
 fn cost_row(measured: &ScaleResult) -> Vec<String> {
-    let pair = |spread: SampleStats| format!("{} / {}", number(spread.p50), number(spread.p95));
+    let pair = |stats: SampleStats| format!("{} / {}", number(stats.p50), number(stats.p95));
     vec![
         label(measured),
         number(measured.memories_per_second),
@@ -100,7 +100,7 @@ fn query_row(measured: &ScaleResult) -> Vec<String> {
 
 type Ratios = [Option<f64>; ScopeClass::ALL.len()];
 
-/// How each subject grows from a total to a larger one, and how many times slower an earlier subject is than a later one.
+/// Returns the growth of each subject from one total to a larger one, and the slowdown of each subject against a later one.
 fn ratio_rows(all: &[ScaleResult]) -> Vec<(String, Ratios)> {
     let mut rows = Vec::new();
     for (index, later) in all.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `tune`: constants of ranking, chosen on some conversations and judged on others.
+//! `tune`: searches ranking constants on some conversations and scores them on others.
 
 use std::path::PathBuf;
 
@@ -11,36 +11,36 @@ use crate::{
     table::render,
 };
 
-/// Search constants of ranking by folds, and print held-out beside in-sample figures
+/// Search ranking constants by folds, and print held-out beside in-sample figures
 ///
 /// The objective is the mean of recall@10 and ndcg@10 over all sets whose answers are ranked. Conversations are dealt into
 /// folds; then each set is left out as a whole. Constants that win by a hair are no better than the ones there are.
 #[derive(clap::Args)]
 pub(crate) struct TuneArgs {
-    /// The folder with a folder for each set
+    /// Folder with a folder for each set
     #[arg(long, value_name = "DIR")]
     bench_dir: PathBuf,
-    /// Into how many folds the conversations are dealt
+    /// Folds of the conversations
     #[arg(long, value_name = "COUNT", default_value_t = 2)]
     folds: usize,
-    /// How many random choices are tried before constants are changed one by one
+    /// Random configurations to try before constants are changed one by one
     #[arg(long, value_name = "COUNT", default_value_t = 60)]
     tries: u64,
-    /// Ask only this many questions of each set, spread over the file
+    /// Use only this many queries of each set, evenly spaced over the file
     #[arg(long, value_name = "COUNT", default_value_t = 300)]
     limit: usize,
-    /// Begin with another value than the default; may be given more than once
+    /// Start from another value than the default; may be given more than once
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
     /// Search only this constant; may be given more than once
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Search nothing: print the figures of the beginning and what every value of each constant does to them
+    /// Search nothing: print the figures of the start and those of every value of each constant
     #[arg(long)]
     curves: bool,
 }
 
-/// Searches and prints.
+/// Runs the command.
 pub(crate) fn run(args: &TuneArgs) -> Result<()> {
     if args.folds < 2 {
         bail!("with fewer than two folds nothing is held back");
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<()> {
     if args.curves { curves(&mut search, &begin) } else { folds(&mut search, &begin, args) }
 }
 
-/// The sets whose answers are ranked.
+/// Reads the sets with ranked answers.
 fn ranked_sets(args: &TuneArgs) -> Result<Vec<NamedDataSet>> {
     let mut sets = read_sets(&args.bench_dir)?;
     sets.retain(NamedDataSet::is_ranked);
@@ -69,7 +69,7 @@ fn ranked_sets(args: &TuneArgs) -> Result<Vec<NamedDataSet>> {
     Ok(sets)
 }
 
-/// The defaults with what was given.
+/// Returns the default constants with the given changes.
 fn initial_config(given: &[String]) -> Result<RecallConfig> {
     given.iter().try_fold(RecallConfig::default(), |config, given| {
         let (name, value) =
@@ -115,22 +115,22 @@ fn folds(search: &mut ConstantSearch<'_>, begin: &RecallConfig, args: &TuneArgs)
     Ok(())
 }
 
-/// What was changed.
+/// Renders the constants that differ.
 fn changes(begin: &RecallConfig, to: &RecallConfig) -> String {
     let changed = KNOBS.iter().filter(|knob| knob.get(begin) != knob.get(to));
     let changed: Vec<_> = changed.map(|knob| format!("{}={}", knob.name, knob.get(to))).collect();
     if changed.is_empty() { "nothing better than the beginning".into() } else { changed.join(" ") }
 }
 
-/// The figures of some constants on the sets that a part has.
+/// Renders the figures of a configuration on the sets of a split.
 fn row(
     search: &mut ConstantSearch<'_>,
     name: &str,
     config: &RecallConfig,
-    part: QuestionSplit,
+    split: QuestionSplit,
 ) -> Result<Vec<String>> {
     let percent = |share: f64| format!("{:.2}", 100.0 * share);
-    let figures = search.figures(config, part)?;
+    let figures = search.figures(config, split)?;
     let mut row = vec![name.to_owned(), percent(worth(&figures))];
     row.extend(figures.iter().map(|set| match set {
         Some(set) => format!("{} / {}", percent(set.recall_10), percent(set.ndcg_10)),

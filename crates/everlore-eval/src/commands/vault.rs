@@ -1,4 +1,4 @@
-//! `vault`: how long it takes to list a vault for a prompt and to sync one, beside a plain read of the same files.
+//! `vault`: time to list a vault for a prompt and to sync one, beside a plain read of the same files.
 
 use std::{fs, path::Path, time::Instant};
 
@@ -17,7 +17,7 @@ use crate::{
     timing::SampleStats,
 };
 
-/// How often a listing is measured.
+/// Samples of a listing.
 const LISTINGS: usize = 20;
 
 /// Time the listing of a vault for a prompt, and its sync with a database
@@ -31,7 +31,7 @@ pub(crate) struct VaultArgs {
     synced: usize,
 }
 
-/// Measures both and prints two tables.
+/// Runs the command.
 pub(crate) fn run(args: &VaultArgs) -> Result<()> {
     println!("{}", listing(args.listed)?);
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
@@ -50,8 +50,8 @@ fn listing(files: usize) -> Result<String> {
         plain.push(milliseconds(|| read_all(folder.path()))?);
     }
     let row = |name: &str, samples: Vec<f64>| {
-        let spread = SampleStats::from_samples(samples);
-        vec![name.to_owned(), number(spread.p50), number(spread.p95)]
+        let stats = SampleStats::from_samples(samples);
+        vec![name.to_owned(), number(stats.p50), number(stats.p95)]
     };
     let rows =
         [row("newest 200, for a prompt", prompt), row("all", all), row("plain read of all", plain)];
@@ -77,7 +77,7 @@ async fn syncing(files: usize) -> Result<String> {
     let plain = start.elapsed().as_secs_f64() * 1e3;
     sync("files → memories, all new", &request).await?;
     sync("nothing changed, files too young to trust", &request).await?;
-    // Only what is older than two seconds is trusted by its times.
+    // Sync trusts the times of a file only after two seconds.
     tokio::task::spawn_blocking(|| std::thread::sleep(std::time::Duration::from_millis(2_100)))
         .await?;
     sync("nothing changed", &request).await?;
@@ -100,7 +100,7 @@ pub(super) fn fill(folder: &Path, files: usize) -> Result<()> {
     Ok(())
 }
 
-/// A memory of the usual size: a sentence or two, the reason, and how to apply it.
+/// Renders a memory of the usual size: a sentence or two, the reason, and its application.
 fn page(number: usize, how: &str) -> String {
     format!(
         "---\nname: Note {number}\ndescription: What note {number} is about, in one line\ntype: user\n---\n\nThe user told \
@@ -113,10 +113,10 @@ fn page(number: usize, how: &str) -> String {
 
 pub(super) fn read_all(folder: &Path) -> Result<usize> {
     let mut bytes = 0;
-    for found in fs::read_dir(folder)? {
-        let found = found?;
-        if found.file_type()?.is_file() {
-            bytes += fs::read(found.path())?.len();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            bytes += fs::read(entry.path())?.len();
         }
     }
     Ok(bytes)

@@ -1,4 +1,4 @@
-//! A connection that is kept open, with just enough of HTTP/1.1 to ask this server: what a client costs is not measured.
+//! Keep-alive HTTP/1.1 client, as small as possible so that the client's own cost is not measured.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::ServerProcess;
 
-/// A request that takes longer hangs.
+/// Longest wait for a response; a request that takes longer counts as hung.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) struct LoadClient {
@@ -56,7 +56,7 @@ impl LoadClient {
         Ok(serde_json::from_str(&text).unwrap_or_default())
     }
 
-    /// The status and the length of the body.
+    /// Reads the status and the content length.
     fn head(&mut self) -> Result<(u16, usize)> {
         let mut line = String::new();
         ensure!(self.stream.read_line(&mut line)? > 0, "the server closed the connection");

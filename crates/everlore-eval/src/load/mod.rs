@@ -1,4 +1,4 @@
-//! Many clients on one server.
+//! Load test: many clients on one server.
 
 mod client;
 mod server;
@@ -19,18 +19,18 @@ pub(crate) use server::ServerProcess;
 
 use crate::{corpus::Corpus, random::SplitMix64};
 
-/// Users whose memories are asked; each client asks for all of them in turn.
+/// Users of the load; each client goes through all of them in turn.
 const USERS: u64 = 16;
 
-/// How often the server's memory is read while it is asked.
+/// Samples of the server's memory during a load.
 const MEMORY_READINGS: u32 = 4;
 
-/// What the clients ask for.
+/// Requests of the clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoadKind {
-    /// A handler that does nothing.
+    /// Requests to a handler that does nothing.
     Nothing,
-    /// Saves and recalls, one by one.
+    /// Saves and recalls in turn.
     Mixed,
     /// Recalls alone.
     Recalls,
@@ -46,20 +46,20 @@ impl LoadKind {
     }
 }
 
-/// What came of it.
+/// Result of a load.
 #[derive(Default)]
 pub(crate) struct LoadResult {
-    /// Milliseconds of each request that was answered.
+    /// Milliseconds of each successful request.
     pub(crate) times: Vec<f64>,
-    /// The users and ids of memories whose save was acknowledged.
+    /// Users and ids of memories whose save was acknowledged.
     pub(crate) saved: Vec<(u32, String)>,
-    /// Why requests failed.
+    /// Errors of failed requests.
     pub(crate) failed: Vec<String>,
-    /// The bytes of the server's memory, in time.
+    /// Bytes of the server's memory over time.
     pub(crate) memory: Vec<u64>,
 }
 
-/// Has clients ask for a time; `meanwhile` runs beside them.
+/// Runs the clients for a time; `meanwhile` runs beside them.
 pub(crate) fn run(
     server: &ServerProcess,
     load: LoadKind,
@@ -91,7 +91,7 @@ pub(crate) fn run(
     Ok(ran.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// One client: asks until it is over, or until the server is gone.
+/// Sends requests until the time is over or the server is gone.
 fn run_client(
     server: &ServerProcess,
     load: LoadKind,
@@ -105,7 +105,7 @@ fn run_client(
         Ok(client) => client,
         Err(error) => return LoadResult { failed: vec![error.to_string()], ..ran },
     };
-    let mut asked = 0u32;
+    let mut sent = 0u32;
     while !over.load(Ordering::Relaxed) {
         let user = random.below(USERS) as u32;
         let saves = load == LoadKind::Mixed && random.below(2) == 0;
@@ -113,16 +113,16 @@ fn run_client(
         let answer = match (load, saves) {
             (LoadKind::Nothing, _) => client.get("/health"),
             (_, true) => {
-                let said = corpus.memory(asked.into(), user, asked);
-                let text = format!("{} ({number}-{asked})", said.text);
+                let memory = corpus.memory(sent.into(), user, sent);
+                let text = format!("{} ({number}-{sent})", memory.text);
                 client.post(&format!("/v1/memories?user=u{user}"), &json!({ "content": text }))
             }
             (_, false) => {
-                let query = corpus.query(user, asked);
+                let query = corpus.query(user, sent);
                 client.post(&format!("/v1/recall?user=u{user}"), &json!({ "query": query }))
             }
         };
-        asked += 1;
+        sent += 1;
         match answer {
             Ok(body) => {
                 ran.times.push(begun.elapsed().as_secs_f64() * 1e3);

@@ -1,4 +1,4 @@
-//! The server that is measured: a process of its own, on a home of its own.
+//! Server under test: its own process on its own home.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::client::LoadClient;
 
-/// More than any load here asks for: what a key may ask is not measured.
+/// Rate limit above any load here, so that the limiter is not measured.
 const RATE: &str = "1000000";
 
 pub(crate) struct ServerProcess {
@@ -24,20 +24,20 @@ pub(crate) struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts one on a free port and waits until it says where it is.
+    /// Starts a server on a free port and waits for its address.
     pub(crate) fn start(binary: &Path, home: &Path) -> Result<Self> {
         let (child, address, token) = spawn_server(binary, home)?;
         Ok(Self { binary: binary.to_owned(), home: home.to_owned(), child, address, token })
     }
 
-    /// Starts it again after its end.
+    /// Starts the server again after it has ended.
     pub(crate) fn restart(&mut self) -> Result<()> {
         self.child.wait()?;
         (self.child, self.address, self.token) = spawn_server(&self.binary, &self.home)?;
         Ok(())
     }
 
-    /// What ends it without a warning.
+    /// Returns a function that kills the server without warning.
     pub(crate) fn killer(&self) -> impl FnOnce() + Send + use<> {
         let pid = self.child.id().to_string();
         move || {
@@ -46,7 +46,8 @@ impl ServerProcess {
         }
     }
 
-    /// The bytes of its own memory, where the system tells: pages of files that it maps are the system's to take back.
+    /// Returns the bytes of anonymous memory, or `None` where the system does not report them. Mapped file pages do not count:
+    /// the system can take them back.
     pub(super) fn memory_bytes(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
@@ -54,7 +55,7 @@ impl ServerProcess {
         Some(kilobytes * 1024)
     }
 
-    /// Those of these memories that it does not have.
+    /// Returns the ids of saved memories that the server does not have.
     pub(crate) fn missing(&self, saved: &[(u32, String)]) -> Result<Vec<String>> {
         let mut client = LoadClient::connect(self)?;
         let is_lost = |client: &mut LoadClient, (user, id): &(u32, String)| {
@@ -79,8 +80,9 @@ fn spawn_server(binary: &Path, home: &Path) -> Result<(Child, String, String)> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let mut line = String::new();
     BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
-    let told: Value = serde_json::from_str(&line).context("the server did not say where it is")?;
-    let url = told["url"].as_str().context("no url")?;
-    let token = fs::read_to_string(told["token_file"].as_str().context("no token")?)?;
+    let address: Value =
+        serde_json::from_str(&line).context("the server did not say where it is")?;
+    let url = address["url"].as_str().context("no url")?;
+    let token = fs::read_to_string(address["token_file"].as_str().context("no token")?)?;
     Ok((child, url.trim_start_matches("http://").to_owned(), token.trim().to_owned()))
 }

@@ -1,4 +1,4 @@
-//! Abstention: whether the engine knows that nothing stored answers a question.
+//! Abstention: how well the engine tells questions that its memories answer from those that they do not.
 //!
 //! Each question is put to its own scope and to another one, once as it is and once without the names of the speakers of
 //! any scope: a name that a scope does not know gives a foreign question away.
@@ -18,25 +18,25 @@ use crate::{
     },
 };
 
-/// As many hits as are looked at when confidence is judged.
+/// Hits of a recall whose confidence is measured.
 const LIMIT: usize = 10;
-/// The number the choice of the other scope grows from.
+/// Seed of the choice of the other scope.
 const SEED: u64 = 7;
 
-/// How well own and foreign questions are told apart.
+/// Separation of own and foreign questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct AbstentionScores {
-    /// How probable it is that an own question gets more confidence than a foreign one.
+    /// Probability that an own question gets more confidence than a foreign one.
     pub(crate) auc: f64,
-    /// The share of own questions that are answered at the default threshold.
+    /// Share of own questions answered at the default threshold.
     pub(crate) own_answered: f64,
-    /// The share of foreign questions that are met with silence at the default threshold.
+    /// Share of foreign questions silenced at the default threshold.
     pub(crate) foreign_silenced: f64,
-    /// The share of foreign questions that are silenced by the threshold that answers 95 of 100 own ones.
+    /// Share of foreign questions silenced by the threshold that answers 95 of 100 own ones.
     pub(crate) silenced_at_95: f64,
 }
 
-/// The result on a data set.
+/// Result on a data set.
 #[derive(Debug, Serialize)]
 pub(crate) struct AbstentionReport {
     pub(crate) auc_names_kept: f64,
@@ -47,39 +47,40 @@ pub(crate) struct AbstentionReport {
     pub(crate) n: usize,
 }
 
-/// A question as it was put to a scope, and how sure the engine was.
+/// Question put to a scope, with the engine's confidence.
 #[derive(Debug, Clone)]
 pub(crate) struct PlacedQuestion {
-    /// The scope that answers it.
+    /// Scope that answers the question.
     pub(crate) scope: String,
-    /// Whether it was put to that one, or to another.
+    /// Set if the question was put to that scope, unset if to another.
     pub(crate) own: bool,
-    /// Whether the names of speakers were left in it.
+    /// Set if the question still has the names of speakers.
     pub(crate) names_kept: bool,
     pub(crate) judgement: ConfidenceEstimate,
-    /// What a calibration of the scope that it was put to found, if it was asked for.
+    /// Calibration of the scope that the question was put to, if requested.
     pub(crate) calibration: Option<Calibration>,
 }
 
-/// Asks every question four times.
+/// Asks every question four times: own and other scope, with names and without.
 pub(crate) fn measure(set: &DataSet) -> Result<AbstentionReport> {
-    let asked = place_questions(set, false)?;
+    let questions = place_questions(set, false)?;
     let threshold = Config::default().recall.min_confidence;
-    let told = |names_kept: bool| {
+    let scores = |names_kept: bool| {
         let of = |own: bool| {
-            let fitting = asked.iter().filter(|a| a.own == own && a.names_kept == names_kept);
-            fitting.map(|asked| asked.judgement.confidence).collect::<Vec<_>>()
+            let fitting =
+                questions.iter().filter(|it| it.own == own && it.names_kept == names_kept);
+            fitting.map(|question| question.judgement.confidence).collect::<Vec<_>>()
         };
         abstention_scores(&of(true), &of(false), threshold)
     };
-    let (names_kept, names_removed) = (told(true), told(false));
+    let (names_kept, names_removed) = (scores(true), scores(false));
     Ok(AbstentionReport {
         auc_names_kept: names_kept.auc,
         auc_names_removed: names_removed.auc,
         threshold,
         names_kept,
         names_removed,
-        n: asked.len() / 4,
+        n: questions.len() / 4,
     })
 }
 
@@ -91,26 +92,27 @@ pub(crate) fn place_questions(set: &DataSet, calibrate: bool) -> Result<Vec<Plac
     }
     let everlore = EngineRetriever::loaded_with(set)?;
     let names = speaker_names(set);
-    let mut found: HashMap<&str, Option<Calibration>> = HashMap::new();
+    let mut calibrations: HashMap<&str, Option<Calibration>> = HashMap::new();
     for scope in scopes.iter().filter(|_| calibrate) {
-        found.insert(scope, everlore.calibrate(scope)?);
+        calibrations.insert(scope, everlore.calibrate(scope)?);
     }
-    let mut asked = Vec::new();
-    let questions =
+    let mut placed = Vec::new();
+    let queries =
         set.queries.iter().enumerate().filter(|(_, query)| query.category != EXCLUDED_CATEGORY);
-    for (number, query) in questions {
+    for (number, query) in queries {
         let other = other_scope(&scopes, &query.scope, number);
         for names_kept in [true, false] {
             let text =
                 if names_kept { query.text.clone() } else { without_names(&query.text, &names) };
             for (own, to) in [(true, query.scope.as_str()), (false, other)] {
                 let judgement = judgement(&everlore, query, to, &text)?;
-                let (scope, calibration) = (query.scope.clone(), found.get(to).cloned().flatten());
-                asked.push(PlacedQuestion { scope, own, names_kept, judgement, calibration });
+                let calibration = calibrations.get(to).cloned().flatten();
+                let scope = query.scope.clone();
+                placed.push(PlacedQuestion { scope, own, names_kept, judgement, calibration });
             }
         }
     }
-    Ok(asked)
+    Ok(placed)
 }
 
 fn judgement(
@@ -124,33 +126,33 @@ fn judgement(
     Ok(everlore.answer(&question)?.judgement)
 }
 
-/// Any scope but the question's own, the same in every run.
+/// Picks a scope other than the question's own, the same in every run.
 fn other_scope<'a>(scopes: &[&'a str], own: &str, number: usize) -> &'a str {
     let others: Vec<&str> = scopes.iter().copied().filter(|scope| *scope != own).collect();
     SplitMix64::from_keys(&[SEED, number as u64]).pick(&others)
 }
 
-/// The names of all speakers, word by word, in lower case.
+/// Returns the names of all speakers, word by word, in lower case.
 fn speaker_names(set: &DataSet) -> HashSet<String> {
     let speakers = set.rows.iter().filter_map(|row| row.speaker.as_deref());
     speakers.flat_map(str::split_whitespace).map(str::to_lowercase).collect()
 }
 
-/// The text without these names, with or without `'s`.
+/// Removes these names from a text, with or without `'s`.
 fn without_names(text: &str, names: &HashSet<String>) -> String {
     let is_name = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         let bare = bare.replace('’', "'");
         names.contains(&bare) || bare.strip_suffix("'s").is_some_and(|name| names.contains(name))
     };
-    let kept: Vec<&str> = text.split_whitespace().filter(|word| !is_name(word)).collect();
-    kept.join(" ")
+    let words: Vec<&str> = text.split_whitespace().filter(|word| !is_name(word)).collect();
+    words.join(" ")
 }
 
 pub(crate) fn abstention_scores(own: &[f64], foreign: &[f64], threshold: f64) -> AbstentionScores {
     let mut sorted = own.to_vec();
     sorted.sort_by(f64::total_cmp);
-    // A twentieth of the own ones lies below.
+    // One in twenty own questions is below.
     let at_95 = sorted.get(sorted.len() / 20).copied().unwrap_or_default();
     let share = |of: &[f64], passes: &dyn Fn(f64) -> bool| {
         of.iter().filter(|value| passes(**value)).count() as f64 / of.len().max(1) as f64
@@ -163,7 +165,7 @@ pub(crate) fn abstention_scores(own: &[f64], foreign: &[f64], threshold: f64) ->
     }
 }
 
-/// The area under the curve: the share of pairs in the right order, equal ones counted half.
+/// Returns the area under the ROC curve: the share of pairs in the right order, equal ones counted half.
 fn auc(own: &[f64], foreign: &[f64]) -> f64 {
     let mut sorted = foreign.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Messages that need no memory, put to real conversations: how many get something all the same.
+//! False positives of recall: messages that need no memory, put to real conversations.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -8,27 +8,27 @@ use crate::retrieval::{
     engine::{EngineQuestion, EngineRetriever},
 };
 
-/// The messages, one a line, a line break in them written as `\n`; the engine's tests put them to stores of their own.
+/// Messages, one a line, a line break in them written as `\n`; the engine's tests put them to their own stores.
 pub(crate) const LANGUAGES: [(&str, &str); 2] = [
     ("english", include_str!("../../../everlore/tests/data/everyday_en.txt")),
     ("chinese", include_str!("../../../everlore/tests/data/everyday_zh.txt")),
 ];
 
-/// As many hits as are looked at when confidence is judged.
+/// Hits of a recall whose confidence is measured.
 const LIMIT: usize = 10;
 
-/// More scopes of a set than this only repeat what the first ones say.
+/// Scopes of a set that are asked; more of them give the same figures.
 const MAX_SCOPES: usize = 20;
 
-/// What happened to the messages of a language.
+/// Outcome for the messages of a language.
 #[derive(Debug, Serialize)]
 pub(crate) struct EverydayReport {
     pub(crate) language: &'static str,
     /// Messages times scopes.
     pub(crate) asked: usize,
-    /// The share that got nothing.
+    /// Share that got no memories.
     pub(crate) silent: f64,
-    /// What got something: how sure, the scope and the message.
+    /// Messages that got memories: confidence, scope and message.
     pub(crate) told: Vec<(f64, String, String)>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn measure(set: &DataSet, threshold: f64) -> Result<Vec<EverydayRepor
     let everlore = EngineRetriever::loaded_with(set)?;
     let scopes: Vec<&str> =
         set.by_scope().into_iter().map(|(scope, _)| scope).take(MAX_SCOPES).collect();
-    let of = |(language, text): (&'static str, &str)| {
+    let measure_language = |(language, text): (&'static str, &str)| {
         let (mut asked, mut told) = (0, Vec::new());
         for message in text.lines().map(|line| line.replace("\\n", "\n")) {
             for scope in &scopes {
@@ -48,14 +48,14 @@ pub(crate) fn measure(set: &DataSet, threshold: f64) -> Result<Vec<EverydayRepor
                     limit: LIMIT,
                     ..EngineQuestion::default()
                 };
-                let sure = everlore.answer(&question)?.judgement.confidence;
-                if sure >= threshold {
-                    told.push((sure, (*scope).to_owned(), message.clone()));
+                let confidence = everlore.answer(&question)?.judgement.confidence;
+                if confidence >= threshold {
+                    told.push((confidence, (*scope).to_owned(), message.clone()));
                 }
             }
         }
         let silent = 1.0 - told.len() as f64 / asked.max(1) as f64;
         Ok(EverydayReport { language, asked, silent, told })
     };
-    LANGUAGES.into_iter().map(of).collect()
+    LANGUAGES.into_iter().map(measure_language).collect()
 }

@@ -1,4 +1,4 @@
-//! Rule-based extraction held against statements written by hand: what is learned, what is missed, what is made up.
+//! Precision and recall of rule-based extraction on hand-labelled statements.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use everlore::{
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-/// The statements and what is to be learned from each.
+/// Labelled statements.
 pub(crate) const STATEMENTS: &str = include_str!("../../data/statements.txt");
 
-/// When every message of the set was said.
+/// Time of every message of the set.
 const SAID_AT: &str = "2026-03-02T10:00:00Z";
 
-/// One message and what is to be learned from it.
+/// Message with the drafts that extraction should make.
 pub(crate) struct LabeledStatement {
     half: String,
     language: String,
@@ -25,7 +25,7 @@ pub(crate) struct LabeledStatement {
     expected: Vec<ExpectedDraft>,
 }
 
-/// What a draft must be like.
+/// Draft that extraction should make.
 #[derive(Debug, Clone, PartialEq)]
 struct ExpectedDraft {
     kind: Kind,
@@ -33,35 +33,35 @@ struct ExpectedDraft {
     words: Vec<String>,
 }
 
-/// How well drafts agree with what was expected.
+/// Agreement of drafts with labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Agreement {
     /// Messages.
     pub(crate) messages: usize,
-    /// Messages from which nothing is to be learned.
+    /// Messages without an expected draft.
     pub(crate) negatives: usize,
-    /// Drafts that are to be made.
+    /// Expected drafts.
     pub(crate) expected: usize,
-    /// Drafts that were made.
+    /// Drafts that the rules made.
     pub(crate) made: usize,
-    /// Drafts that were made and are to be made.
+    /// Drafts made that are expected.
     pub(crate) right: usize,
-    /// The share of drafts made that are right.
+    /// Share of drafts made that are expected.
     pub(crate) precision: f64,
-    /// The share of drafts to be made that were made.
+    /// Share of expected drafts that were made.
     pub(crate) recall: f64,
 }
 
-/// A message on which the rules and the set disagree.
+/// Message on which rules and labels disagree.
 #[derive(Debug, Serialize)]
 pub(crate) struct Disagreement {
     pub(crate) group: String,
     pub(crate) message: String,
-    /// What was made of it, as kind, attribute and content.
+    /// Drafts that the rules made, as kind, attribute and content.
     pub(crate) made: Vec<String>,
 }
 
-/// The figures, by half and language.
+/// Figures by half and language.
 #[derive(Debug, Serialize)]
 pub(crate) struct ExtractionQuality {
     pub(crate) groups: BTreeMap<String, Agreement>,
@@ -89,7 +89,7 @@ pub(crate) fn measure(statements: &[LabeledStatement]) -> ExtractionQuality {
     report
 }
 
-/// How many drafts are expected ones; each expectation is met once.
+/// Counts the drafts that are expected; each expectation is met once.
 fn count_matches(drafts: &[Draft], expected: &[ExpectedDraft]) -> usize {
     let mut open: Vec<_> = expected.iter().collect();
     let meets = |draft: &Draft, expected: &ExpectedDraft| {
@@ -100,8 +100,8 @@ fn count_matches(drafts: &[Draft], expected: &[ExpectedDraft]) -> usize {
     };
     let mut right = 0;
     for draft in drafts {
-        if let Some(place) = open.iter().position(|expected| meets(draft, expected)) {
-            open.remove(place);
+        if let Some(index) = open.iter().position(|expected| meets(draft, expected)) {
+            open.remove(index);
             right += 1;
         }
     }
@@ -125,7 +125,7 @@ impl Agreement {
     }
 }
 
-/// Reads the set: lines of `half language message => - | kind attribute: words ; …`.
+/// Parses labelled statements: lines of `half language message => - | kind attribute: words ; …`.
 pub(crate) fn parse_statements(text: &str) -> Result<Vec<LabeledStatement>> {
     let lines =
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -163,17 +163,17 @@ fn parse_expectation(text: &str) -> Result<ExpectedDraft> {
 
 fn parse_turns(message: &str) -> Result<Vec<TurnText>> {
     let at: Timestamp = SAID_AT.parse()?;
-    let said = |role, text: &str| TurnText {
+    let turn = |role, text: &str| TurnText {
         id: MemoryId::new(at),
         role,
         text: text.trim().to_owned(),
         at,
     };
     let Some(rest) = message.strip_prefix("[assistant]") else {
-        return Ok(vec![said(Role::User, message)]);
+        return Ok(vec![turn(Role::User, message)]);
     };
     let (assistant, user) = rest.split_once("[user]").context("nobody answers the assistant")?;
-    Ok(vec![said(Role::Assistant, assistant), said(Role::User, user)])
+    Ok(vec![turn(Role::Assistant, assistant), turn(Role::User, user)])
 }
 
 #[cfg(test)]

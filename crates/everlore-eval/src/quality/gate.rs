@@ -1,4 +1,4 @@
-//! Fitting the gate: what each part of the evidence is worth, judged on conversations that the fit never saw.
+//! Fits the coefficients of the confidence gate and scores them on conversations outside the fit.
 
 use std::collections::HashSet;
 
@@ -11,69 +11,69 @@ use serde::Serialize;
 use super::abstention::{AbstentionScores, PlacedQuestion, abstention_scores, place_questions};
 use crate::retrieval::data::DataSet;
 
-/// The sets are cut into this many parts by scope; each is judged by a fit on the others.
+/// Cross-validation folds, cut by scope; each is scored by a fit on the others.
 const FOLDS: usize = 5;
 
-/// Every part counts as much as a thousand questions, so that a large set does not outvote a small one.
+/// Weight of each question set in the fit, in questions, so that a large set does not outvote a small one.
 const PART_WEIGHT: f64 = 1_000.0;
 
-/// Hardly any pull: there are hundreds of questions for each weight.
+/// L2 penalty, nearly none: there are hundreds of questions for each coefficient.
 const REGULARIZATION: f64 = 1.0;
 
 /// Bins of a reliability diagram.
 const BINS: usize = 5;
 
-/// The thresholds of the trade-off.
+/// Thresholds of the trade-off.
 pub(crate) const THRESHOLDS: [f64; 9] = [0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7];
 
-/// The questions of a set with the names of speakers, or without.
+/// Questions of a data set, with the names of speakers or without.
 struct QuestionSet {
     name: String,
-    asked: Vec<PlacedQuestion>,
-    /// The scopes, in the order in which they come: the folds are cut by them.
+    questions: Vec<PlacedQuestion>,
+    /// Scopes in file order; folds are cut by them.
     scopes: Vec<String>,
 }
 
-/// How the gate does on a part.
+/// Quality of the gate on a question set.
 #[derive(Debug, Serialize)]
 pub(crate) struct QuestionSetReport {
     pub(crate) name: String,
     pub(crate) n: usize,
-    /// By the constants that are shipped, which were fitted on these sets too.
+    /// With the shipped coefficients, which were fitted on these sets too.
     pub(crate) shipped: GateQuality,
-    /// By fits on all parts at once: they saw what they judge.
+    /// With a fit on all sets, this one included.
     pub(crate) in_sample: GateQuality,
-    /// By fits on other scopes.
+    /// With fits on other scopes.
     pub(crate) held_out: GateQuality,
-    /// By the shipped constants, calibrated on the memories of each scope, if that was asked for.
+    /// With the shipped coefficients calibrated on the memories of each scope, if requested.
     pub(crate) calibrated: Option<GateQuality>,
-    /// By fits on other scopes, at each of [`THRESHOLDS`].
+    /// With fits on other scopes, at each of [`THRESHOLDS`]: threshold, own answered, foreign silenced.
     pub(crate) trade_off: Vec<(f64, f64, f64)>,
-    /// By fits on other scopes: how sure, how often right, and how many.
+    /// With fits on other scopes: mean confidence, share answerable, and count of each bin.
     pub(crate) bins: Vec<(f64, f64, usize)>,
 }
 
 #[derive(Debug, Serialize)]
 pub(crate) struct GateQuality {
     pub(crate) auc: f64,
-    /// The mean squared error of the confidence.
+    /// Mean squared error of the confidence.
     pub(crate) brier: f64,
     pub(crate) own_answered: f64,
     pub(crate) foreign_silenced: f64,
 }
 
-/// What was found.
+/// Report of the fit.
 #[derive(Debug, Serialize)]
 pub(crate) struct GateReport {
     pub(crate) parts: Vec<QuestionSetReport>,
-    /// Fitted on all of it.
+    /// Coefficients fitted on all sets.
     pub(crate) weights: ConfidenceCoefficients,
     pub(crate) threshold: f64,
-    /// What calibrations came out at on average, before what is usual for made-up questions was taken off.
+    /// Mean calibration before the correction for synthetic questions.
     pub(crate) made_up: Option<ConfidenceTuning>,
 }
 
-/// Asks, fits, and judges each part by what was learned elsewhere.
+/// Places the questions, fits, and scores each set in sample, held out and calibrated.
 pub(crate) fn measure(
     sets: &[(String, DataSet)],
     calibrate: bool,
@@ -95,7 +95,7 @@ pub(crate) fn measure(
         let held_out = part.judged(|at| folds[at % FOLDS]);
         QuestionSetReport {
             name: part.name.clone(),
-            n: part.asked.len(),
+            n: part.questions.len(),
             shipped: quality(&shipped, threshold),
             in_sample: quality(&part.judged(|_| weights), threshold),
             calibrated: calibrate.then(|| quality(&part.calibrated(), threshold)),
@@ -109,51 +109,59 @@ pub(crate) fn measure(
 }
 
 fn mean_calibration(parts: &[QuestionSet]) -> Option<ConfidenceTuning> {
-    let asked = parts.iter().flat_map(|part| &part.asked);
-    let found: Vec<_> = asked.filter_map(|asked| asked.calibration.as_ref()).collect();
-    let mean = |of: fn(&ConfidenceTuning) -> f64| {
-        found.iter().map(|found| of(&found.fitted)).sum::<f64>() / found.len() as f64
+    let questions = parts.iter().flat_map(|part| &part.questions);
+    let calibrations: Vec<_> =
+        questions.filter_map(|question| question.calibration.as_ref()).collect();
+    let mean = |value: fn(&ConfidenceTuning) -> f64| {
+        let sum: f64 = calibrations.iter().map(|calibration| value(&calibration.fitted)).sum();
+        sum / calibrations.len() as f64
     };
-    (!found.is_empty())
+    (!calibrations.is_empty())
         .then(|| ConfidenceTuning { bias: mean(|t| t.bias), slope: mean(|t| t.slope) })
 }
 
-/// A set once with and once without names; once if it has none.
-fn question_sets(name: &str, asked: Vec<PlacedQuestion>) -> Vec<QuestionSet> {
-    let (kept, removed): (Vec<_>, Vec<_>) = asked.into_iter().partition(|asked| asked.names_kept);
+/// Splits a data set into the questions with names and those without; one set if the names make no difference.
+fn question_sets(name: &str, questions: Vec<PlacedQuestion>) -> Vec<QuestionSet> {
+    let (kept, removed): (Vec<_>, Vec<_>) =
+        questions.into_iter().partition(|question| question.names_kept);
     let same = kept.iter().zip(&removed).all(|(a, b)| a.judgement == b.judgement);
-    let part = |suffix: &str, asked: Vec<PlacedQuestion>| {
+    let set = |suffix: &str, questions: Vec<PlacedQuestion>| {
         let mut seen = HashSet::new();
-        let scopes = asked.iter().map(|asked| asked.scope.clone());
+        let scopes = questions.iter().map(|question| question.scope.clone());
         let scopes = scopes.filter(|scope| seen.insert(scope.clone())).collect();
-        QuestionSet { name: format!("{name}{suffix}"), asked, scopes }
+        QuestionSet { name: format!("{name}{suffix}"), questions, scopes }
     };
-    match same {
-        true => vec![part("", kept)],
-        false => vec![part(", names kept", kept), part(", names removed", removed)],
+    if same {
+        vec![set("", kept)]
+    } else {
+        vec![set(", names kept", kept), set(", names removed", removed)]
     }
 }
 
 impl QuestionSet {
-    fn scope_index(&self, asked: &PlacedQuestion) -> usize {
-        self.scopes.iter().position(|scope| *scope == asked.scope).unwrap_or_default()
+    fn scope_index(&self, question: &PlacedQuestion) -> usize {
+        self.scopes.iter().position(|scope| *scope == question.scope).unwrap_or_default()
     }
 
-    /// The same by what calibrations of the scopes found.
+    /// Returns the same with the calibration of each scope.
     fn calibrated(&self) -> Vec<(f64, bool)> {
-        let tuning = |asked: &PlacedQuestion| asked.calibration.as_ref().map(|found| found.tuning);
-        let weights = |asked: &PlacedQuestion| tuning(asked).unwrap_or_default().coefficients();
-        let judge =
-            |asked: &PlacedQuestion| (asked.judgement.confidence_with(&weights(asked)), asked.own);
-        self.asked.iter().map(judge).collect()
+        let tuning = |question: &PlacedQuestion| {
+            question.calibration.as_ref().map(|calibration| calibration.tuning)
+        };
+        let weights =
+            |question: &PlacedQuestion| tuning(question).unwrap_or_default().coefficients();
+        let judge = |question: &PlacedQuestion| {
+            (question.judgement.confidence_with(&weights(question)), question.own)
+        };
+        self.questions.iter().map(judge).collect()
     }
 
-    /// How sure each question gets, and whether it was put to its own scope.
+    /// Returns the confidence of each question and `true` if it was put to its own scope.
     fn judged(&self, weights: impl Fn(usize) -> ConfidenceCoefficients) -> Vec<(f64, bool)> {
-        let judge = |asked: &PlacedQuestion| {
-            (asked.judgement.confidence_with(&weights(self.scope_index(asked))), asked.own)
+        let judge = |question: &PlacedQuestion| {
+            (question.judgement.confidence_with(&weights(self.scope_index(question))), question.own)
         };
-        self.asked.iter().map(judge).collect()
+        self.questions.iter().map(judge).collect()
     }
 }
 
@@ -163,11 +171,12 @@ fn fit_weights(
 ) -> ConfidenceCoefficients {
     let mut samples = Vec::new();
     for part in parts {
-        let weight = PART_WEIGHT / part.asked.len() as f64;
-        let fitting = part.asked.iter().filter(|asked| belongs(part.scope_index(asked), asked));
-        samples.extend(fitting.map(|asked| TrainingSample {
-            features: asked.judgement.evidence.features(),
-            answered: asked.own,
+        let weight = PART_WEIGHT / part.questions.len() as f64;
+        let fitting =
+            part.questions.iter().filter(|question| belongs(part.scope_index(question), question));
+        samples.extend(fitting.map(|question| TrainingSample {
+            features: question.judgement.evidence.features(),
+            answered: question.own,
             weight,
         }));
     }
@@ -185,7 +194,7 @@ fn quality(judged: &[(f64, bool)], threshold: f64) -> GateQuality {
     GateQuality { auc, brier, own_answered, foreign_silenced }
 }
 
-/// The share of own questions answered and of foreign ones silenced at a threshold.
+/// Returns the threshold, the share of own questions answered and the share of foreign ones silenced.
 fn trade_off(judged: &[(f64, bool)], threshold: f64) -> (f64, f64, f64) {
     let quality = quality(judged, threshold);
     (threshold, quality.own_answered, quality.foreign_silenced)

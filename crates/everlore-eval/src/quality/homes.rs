@@ -1,4 +1,5 @@
-//! Questions put to small homes, of one memory up to sixty: how many get what they need, and how many get something that nobody asked for.
+//! Recall in small homes of 1 to 60 memories: how many questions get the memory that they need, and how many get one that
+//! they do not.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -12,7 +13,7 @@ use everlore::{
 };
 use serde::Serialize;
 
-/// What is stored, and what is asked; the engine's tests hold the gate to the held-out half of it.
+/// Memories and questions by language; the engine's tests hold the gate to the held-out half of the questions.
 const LANGUAGES: [(&str, &str, &str); 2] = [
     (
         "english",
@@ -26,31 +27,31 @@ const LANGUAGES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// How many memories a home has.
+/// Memories of a home.
 const SIZES: [usize; 5] = [1, 2, 5, 20, 60];
 
-/// What a context block may hold by default.
+/// Default budget of a context block, in tokens.
 const BUDGET: usize = 2_000;
 
-/// A message as it was put to a home.
+/// Question put to a home, with its outcome.
 #[derive(Debug, Serialize)]
 pub(crate) struct HomeQuestion {
     pub(crate) language: &'static str,
     pub(crate) half: &'static str,
     pub(crate) size: usize,
     pub(crate) question: &'static str,
-    /// Whether the home knows what it needs.
+    /// Set if the home has a memory that answers.
     pub(crate) answerable: bool,
-    /// Whether something was told.
+    /// Set if the block has an entry.
     pub(crate) told: bool,
-    /// Whether what it needs was told.
+    /// Set if the block has a memory that answers.
     pub(crate) right: bool,
-    /// What was found first.
+    /// Content of the best hit.
     pub(crate) best: Option<String>,
     pub(crate) judgement: ConfidenceEstimate,
 }
 
-/// Puts every message to a home of each size.
+/// Puts every question to a home of each size.
 pub(crate) fn measure() -> Result<Vec<HomeQuestion>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut all = Vec::new();
@@ -67,7 +68,7 @@ pub(crate) fn measure() -> Result<Vec<HomeQuestion>> {
     Ok(all)
 }
 
-/// The two parts of each line.
+/// Splits each line at ` | `.
 fn parse_rows(text: &'static str) -> Result<Vec<(&'static str, &'static str)>> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
@@ -90,14 +91,14 @@ async fn ask_homes(
         let holds = |home: &[(&str, &str)]| {
             needs.first().is_some_and(|n| home.iter().any(|(_, text)| text.contains(n)))
         };
-        // Any home will do for what none can answer.
+        // A question that no home answers goes to any of them.
         let home = homes.iter().copied().position(holds).unwrap_or(number * 7 % homes.len());
         let engine = match engines.entry(home) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(fill_engine(&scope, homes[home]).await?),
         };
         let block = engine.context(&engine.context_request(&scope, *question), BUDGET).await?;
-        let found = engine.recall(&engine.request(&scope, *question)).await?;
+        let recall = engine.recall(&engine.request(&scope, *question)).await?;
         all.push(HomeQuestion {
             language,
             half: if matches!(number % 4, 0 | 3) { "tuning" } else { "held out" },
@@ -106,14 +107,14 @@ async fn ask_homes(
             answerable: !needs.is_empty(),
             told: !block.entries.is_empty(),
             right: needs.iter().any(|needed| block.text.contains(needed)),
-            best: found.hits.first().map(|hit| hit.memory.content.clone()),
-            judgement: found.judgement,
+            best: recall.hits.first().map(|hit| hit.memory.content.clone()),
+            judgement: recall.judgement,
         });
     }
     Ok(all)
 }
 
-/// An engine with the memories of a home.
+/// Creates an engine with the memories of a home.
 async fn fill_engine(scope: &Scope, memories: &[(&str, &str)]) -> Result<Engine> {
     let engine = Engine::builder(Arc::new(RamStore::default()))
         .embedder(Arc::new(BuiltinEmbedder::new()))

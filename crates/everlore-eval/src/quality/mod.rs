@@ -1,4 +1,4 @@
-//! What ranked lists do not show: whole periods, updates, and knowing when nothing stored answers.
+//! Qualities that ranked lists do not show: whole periods, updates, extraction, and abstention.
 
 pub(crate) mod periods;
 pub(crate) mod updates;

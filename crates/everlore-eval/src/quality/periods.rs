@@ -1,6 +1,6 @@
-//! Questions for a period: how much of it is returned, and how much else.
+//! Questions for a period: precision and recall of the rows of that period.
 //!
-//! Each wording of a question is put on its own and its answer compared with the rows of the period as a set. Overall
+//! Each wording of a question is a query of its own; its result is compared with the rows of the period as a set. Overall
 //! figures are micro-averaged: rows are counted over all wordings, so that precision is the share of returned rows that
 //! are right, recall the share of right rows that are returned, and F1 their harmonic mean. `macro_f1` is the mean of the
 //! F1 of each wording.
@@ -15,25 +15,25 @@ use crate::retrieval::{
     engine::{EngineQuestion, EngineRetriever},
 };
 
-/// Questions about something said at some time, whose right answer is one row and not the period: apart, never in the
-/// overall figure.
+/// Category of questions about something said at some time, whose answer is one row and not the period: reported
+/// separately, never in the overall figure.
 pub(crate) const EXCLUDED_CATEGORY: &str = "content_time";
 
-/// As many rows as a question gets that is not taken as one for a period.
+/// Rows of a question that is not recognized as one for a period.
 const LIMIT: usize = 10;
 
-/// Counts of rows over some wordings.
+/// Row counts over a set of wordings.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct RowCounts {
     right: usize,
     returned: usize,
     relevant: usize,
     wordings: usize,
-    /// Of all wordings' F1.
+    /// Sum of the F1 of all wordings.
     f1_sum: f64,
 }
 
-/// How well periods are returned.
+/// Precision, recall and F1 over a set of wordings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct SetScores {
     pub(crate) f1: f64,
@@ -43,18 +43,18 @@ pub(crate) struct SetScores {
     pub(crate) n: usize,
 }
 
-/// The result on a data set.
+/// Result on a data set.
 #[derive(Debug, Serialize)]
 pub(crate) struct PeriodReport {
     #[serde(flatten)]
     pub(crate) overall: SetScores,
     pub(crate) by_category: BTreeMap<String, SetScores>,
-    /// The wordings with the lowest F1, worst first.
+    /// Wordings by F1, lowest first.
     #[serde(skip)]
     pub(crate) worst: Vec<AnsweredWording>,
 }
 
-/// One wording and how it was answered.
+/// Wording with its scores.
 #[derive(Debug, Clone)]
 pub(crate) struct AnsweredWording {
     pub(crate) category: String,
@@ -63,7 +63,7 @@ pub(crate) struct AnsweredWording {
     pub(crate) scores: SetScores,
 }
 
-/// Asks every question, with all its wordings if told.
+/// Asks every question, with all its wordings if `paraphrases` is set.
 pub(crate) fn measure(set: &DataSet, paraphrases: bool) -> Result<PeriodReport> {
     let everlore = EngineRetriever::loaded_with(set)?;
     let (mut overall, mut by_category) =
@@ -98,7 +98,7 @@ fn answer(everlore: &EngineRetriever, query: &BenchQuery, text: &str) -> Result<
 }
 
 impl RowCounts {
-    /// Of one answer.
+    /// Counts the rows of one result.
     fn from_answer(returned: &[String], relevant: &[String]) -> Self {
         let relevant: HashSet<&String> = relevant.iter().collect();
         let right = returned.iter().filter(|id| relevant.contains(id)).count();

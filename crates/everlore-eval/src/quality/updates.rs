@@ -1,4 +1,4 @@
-//! Updates: whether the newest of several statements of the same thing comes first.
+//! Updates: how often the newest of several statements about the same thing ranks first.
 
 use std::collections::BTreeMap;
 
@@ -10,37 +10,36 @@ use crate::retrieval::{
     engine::{EngineQuestion, EngineRetriever},
 };
 
-/// As deep as an answer is looked at.
+/// Depth of the ranked list.
 const LIMIT: usize = 10;
 
-/// The result on some questions.
+/// Result on a set of questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct UpdateScores {
-    /// Of the questions to which there is a stale row, the share in which the newest is among the first ten and above
-    /// every stale one that is.
+    /// Share of the questions with a stale row in which the newest row is among the first ten and above every stale one.
     pub(crate) newest_first: f64,
-    /// Of all questions, the share in which the right row is among the first ten.
+    /// Share of all questions in which a relevant row is among the first ten.
     pub(crate) found: f64,
-    /// Questions to which there is a stale row.
+    /// Questions with a stale row.
     pub(crate) n: usize,
     /// All questions.
     pub(crate) asked: usize,
 }
 
-/// The result on a data set.
+/// Result on a data set.
 #[derive(Debug, Serialize)]
 pub(crate) struct UpdateReport {
     #[serde(flatten)]
     pub(crate) overall: UpdateScores,
     pub(crate) by_category: BTreeMap<String, UpdateScores>,
-    /// Statements that were drawn from the turns first.
+    /// Drafts extracted from the turns before the questions.
     pub(crate) drafts: usize,
-    /// Questions in which it is not first.
+    /// Questions in which the newest row is not first.
     #[serde(skip)]
     pub(crate) missed: Vec<MissedUpdate>,
 }
 
-/// A question in which the newest is not first: what came above it.
+/// Question in which the newest row is not first, with the ranked list.
 #[derive(Debug, Clone)]
 pub(crate) struct MissedUpdate {
     pub(crate) text: String,
@@ -48,7 +47,7 @@ pub(crate) struct MissedUpdate {
     pub(crate) newest: String,
 }
 
-/// Asks every question, of the turns alone or after memories were drawn from them.
+/// Asks every question, of the turns alone or, with `extract`, also of memories extracted from them.
 pub(crate) fn measure(set: &DataSet, extract: bool) -> Result<UpdateReport> {
     let mut everlore = EngineRetriever::loaded_with(set)?;
     let drafts = if extract { everlore.extract()? } else { 0 };
@@ -73,10 +72,10 @@ pub(crate) fn measure(set: &DataSet, extract: bool) -> Result<UpdateReport> {
     Ok(UpdateReport { overall: update_scores(&outcomes), by_category, drafts, missed })
 }
 
-/// Whether a right row is returned, and whether it is above every stale one.
+/// Returns (found, first): a relevant row is returned, and it is above every stale one.
 fn judge(answer: &[String], relevant: &[String], stale: &[String]) -> (bool, bool) {
-    let place = |ids: &[String]| answer.iter().position(|id| ids.contains(id));
-    let (newest, oldest) = (place(relevant), place(stale));
+    let position = |ids: &[String]| answer.iter().position(|id| ids.contains(id));
+    let (newest, oldest) = (position(relevant), position(stale));
     (newest.is_some(), newest.is_some_and(|newest| oldest.is_none_or(|stale| newest < stale)))
 }
 

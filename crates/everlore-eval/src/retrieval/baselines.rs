@@ -1,4 +1,4 @@
-//! What the engine is compared with: plain BM25, vectors alone, and the source design's trigram search.
+//! Baselines that the engine is compared with: plain BM25, cosine of vectors alone, and FTS5 trigram search.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use tempfile::TempDir;
 
 use super::{
     Retriever, RetrieverSpec,
+    bm25::{self, Posting, QueryPostings},
     data::{BenchQuery, CorpusRow},
 };
 use crate::{
-    layouts::{Found, Posting, rank},
     terms::{BaselineTerm, bm25_terms},
     trigram_baseline::{Durability, TrigramBaseline, TrigramEntry},
 };
@@ -32,8 +32,8 @@ struct Bm25Retriever {
 
 #[derive(Default)]
 struct ScopeIndex {
-    docs: i64,
-    total_length: i64,
+    docs: usize,
+    total_length: usize,
     lists: HashMap<BaselineTerm, Vec<Posting>>,
 }
 
@@ -43,7 +43,7 @@ impl Retriever for Bm25Retriever {
             let speaker = row.speaker.as_deref().unwrap_or_default();
             let terms = bm25_terms(&format!("{speaker} {}", row.text));
             let scope = self.scopes.entry(row.scope.clone()).or_default();
-            scope.add(self.ids.len() as i64, &terms);
+            scope.add(self.ids.len(), &terms);
             self.ids.push(row.id.clone());
         }
         Ok(())
@@ -55,17 +55,17 @@ impl Retriever for Bm25Retriever {
         terms.sort_unstable();
         terms.dedup();
         let lists = terms.iter().filter_map(|term| scope.lists.get(term).cloned()).collect();
-        let found = Found { docs: scope.docs, total_length: scope.total_length, lists };
-        let ranked = rank::top(&found, limit).into_iter();
-        Ok(ranked.map(|(id, _)| self.ids[id as usize].clone()).collect())
+        let postings = QueryPostings { docs: scope.docs, total_length: scope.total_length, lists };
+        let ranked = bm25::top(&postings, limit).into_iter();
+        Ok(ranked.map(|(id, _)| self.ids[id].clone()).collect())
     }
 }
 
 impl ScopeIndex {
-    fn add(&mut self, id: i64, terms: &[BaselineTerm]) {
+    fn add(&mut self, id: usize, terms: &[BaselineTerm]) {
         let length = terms.len() as u32;
         self.docs += 1;
-        self.total_length += i64::from(length);
+        self.total_length += terms.len();
         for term in terms {
             let list = self.lists.entry(*term).or_default();
             match list.last_mut() {
@@ -76,7 +76,7 @@ impl ScopeIndex {
     }
 }
 
-/// The cosine of the built-in model's vectors alone, the speaker's name counted as text, as most memory systems search.
+/// Cosine of the built-in model's vectors alone, the speaker's name counted as text, as most memory systems search.
 #[derive(Default)]
 struct DenseRetriever {
     model: BuiltinEmbedder,
@@ -94,24 +94,24 @@ impl Retriever for DenseRetriever {
     }
 
     fn search(&mut self, query: &BenchQuery, limit: usize) -> Result<Vec<String>> {
-        let asked = self.model.vector(&query.text);
+        let query_vector = self.model.vector(&query.text);
         let rows = self.scopes.get(&query.scope).map_or(&[][..], Vec::as_slice);
         let mut near: Vec<(f32, &String)> =
-            rows.iter().map(|(id, vector)| (cosine(&asked, vector), id)).collect();
+            rows.iter().map(|(id, vector)| (cosine(&query_vector, vector), id)).collect();
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         Ok(near.into_iter().take(limit).map(|(_, id)| id.clone()).collect())
     }
 }
 
-/// Of vectors of length 1.
+/// Returns the cosine of two vectors of length 1.
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The source design on disk, the speaker as the entry's name; a scope is a user.
+/// Trigram baseline on disk, the speaker as the entry's name; a scope is a user.
 struct TrigramRetriever {
-    design: TrigramBaseline,
-    /// The ids of the data set, by rowid from 1.
+    baseline: TrigramBaseline,
+    /// Ids of the data set, by rowid from 1.
     ids: Vec<String>,
     _folder: TempDir,
 }
@@ -119,8 +119,8 @@ struct TrigramRetriever {
 impl TrigramRetriever {
     fn new() -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let design = TrigramBaseline::open(&folder.path().join("source.db"), Durability::Load)?;
-        Ok(Self { design, ids: vec![], _folder: folder })
+        let baseline = TrigramBaseline::open(&folder.path().join("source.db"), Durability::Load)?;
+        Ok(Self { baseline, ids: vec![], _folder: folder })
     }
 }
 
@@ -135,13 +135,13 @@ impl Retriever for TrigramRetriever {
                 content: &row.text,
             })
             .collect();
-        self.design.insert_batch(&entries)?;
+        self.baseline.insert_batch(&entries)?;
         self.ids.extend(rows.iter().map(|row| row.id.clone()));
         Ok(())
     }
 
     fn search(&mut self, query: &BenchQuery, limit: usize) -> Result<Vec<String>> {
-        let rowids = self.design.search("eval", &query.scope, &query.text, limit)?;
+        let rowids = self.baseline.search("eval", &query.scope, &query.text, limit)?;
         let id = |rowid: i64| self.ids.get(rowid as usize - 1).cloned().context("an unknown rowid");
         rowids.into_iter().map(id).collect()
     }

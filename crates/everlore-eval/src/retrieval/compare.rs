@@ -1,4 +1,4 @@
-//! Two runs over the same queries, compared query by query: by how much one is better, and how sure that is.
+//! Paired bootstrap of two runs over the same queries: the difference of each measure with its confidence interval.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::metrics::{EXCLUDED_CATEGORY, METRIC_NAMES};
 use crate::random::SplitMix64;
 
-/// How many samples are drawn.
+/// Bootstrap samples.
 const RESAMPLES: usize = 10_000;
-/// The number the samples grow from: two comparisons of the same runs say the same.
+/// Seed of the samples: two comparisons of the same runs give the same figures.
 const SEED: u64 = 20_260_304;
 
-/// The scores of one answer, in the order of [`NAMES`].
+/// Scores of a query, in the order of [`METRIC_NAMES`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct QueryScores {
     pub(crate) id: String,
@@ -21,34 +21,34 @@ pub(crate) struct QueryScores {
     pub(crate) scores: [f64; 6],
 }
 
-/// The difference of one measure between two runs.
+/// Difference of a measure between two runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct RunDifference {
     pub(crate) measure: &'static str,
-    /// The mean of this run less that of the other.
+    /// Mean of this run minus mean of the other.
     pub(crate) mean: f64,
-    /// Where 95 of 100 samples lie.
+    /// Bounds of the 95% confidence interval.
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// The share of samples in which this run is not better.
+    /// Share of samples in which this run is not better.
     pub(crate) not_better: f64,
     pub(crate) n: usize,
 }
 
-/// Keeps a run for later.
+/// Saves a run.
 pub(crate) fn save(path: &Path, run: &[QueryScores]) -> Result<()> {
     let text = serde_json::to_string(run)?;
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Reads a run that was kept.
+/// Reads a saved run.
 pub(crate) fn read(path: &Path) -> Result<Vec<QueryScores>> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is no saved run", path.display()))
 }
 
-/// Compares two runs by the queries that both have, those apart left out.
+/// Compares two runs by the queries that both have, without those of the excluded category.
 pub(crate) fn compare(run: &[QueryScores], other: &[QueryScores]) -> Result<Vec<RunDifference>> {
     let before: HashMap<&str, &QueryScores> =
         other.iter().map(|judged| (judged.id.as_str(), judged)).collect();
@@ -66,7 +66,7 @@ pub(crate) fn compare(run: &[QueryScores], other: &[QueryScores]) -> Result<Vec<
     Ok((0..METRIC_NAMES.len()).map(|measure| difference(measure, &pairs, &samples)).collect())
 }
 
-/// Means of samples drawn with replacement, all measures of a query together.
+/// Draws samples with replacement, all measures of a query together, and returns their means.
 fn samples(pairs: &[[f64; 6]]) -> Vec<[f64; 6]> {
     let mut random = SplitMix64::from_keys(&[SEED]);
     let draw = |random: &mut SplitMix64| {

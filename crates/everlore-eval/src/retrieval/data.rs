@@ -5,21 +5,21 @@ use std::{collections::HashMap, fs, path::Path};
 use anyhow::{Context, Result};
 use serde::{Deserialize, de::DeserializeOwned};
 
-/// A stored text.
+/// Stored text.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct CorpusRow {
     pub(crate) id: String,
     pub(crate) scope: String,
     pub(crate) session: Option<String>,
-    /// When it was said, in ISO form.
+    /// Time of the turn, in ISO form.
     pub(crate) time: Option<String>,
     pub(crate) speaker: Option<String>,
     pub(crate) text: String,
-    /// Its place in the order of writing, where the set has one.
+    /// Position in the order of writing, where the set has one.
     pub(crate) seq: Option<u64>,
 }
 
-/// A question and the rows that answer it.
+/// Query with the rows that answer it.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct BenchQuery {
     #[serde(default)]
@@ -35,13 +35,13 @@ pub(crate) struct BenchQuery {
     /// Other wordings of the same question.
     #[serde(default)]
     pub(crate) paraphrases: Vec<String>,
-    /// When it is asked, in ISO form.
+    /// Time of the query, in ISO form.
     pub(crate) time: Option<String>,
-    /// Only rows with a smaller `seq` may be seen.
+    /// Bound of the visible rows: only those with a smaller `seq` count.
     pub(crate) asof_seq: Option<u64>,
 }
 
-/// A data set in memory.
+/// Data set in memory.
 #[derive(Debug, Default)]
 pub(crate) struct DataSet {
     pub(crate) rows: Vec<CorpusRow>,
@@ -59,30 +59,30 @@ impl DataSet {
         Ok(Self { rows: read_jsonl(corpus)?, queries, noise })
     }
 
-    /// The scopes in the order in which they come, each with its rows.
+    /// Returns the scopes in file order, each with its rows.
     pub(crate) fn by_scope(&self) -> Vec<(&str, Vec<CorpusRow>)> {
         let mut scopes: Vec<(&str, Vec<CorpusRow>)> = Vec::new();
-        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut indices: HashMap<&str, usize> = HashMap::new();
         for row in &self.rows {
-            let place = *places.entry(&row.scope).or_insert_with(|| {
+            let index = *indices.entry(&row.scope).or_insert_with(|| {
                 scopes.push((&row.scope, vec![]));
                 scopes.len() - 1
             });
-            scopes[place].1.push(row.clone());
+            scopes[index].1.push(row.clone());
         }
         scopes
     }
 
-    /// The rows of one scope.
+    /// Returns the rows of a scope.
     pub(crate) fn rows_of(&self, scope: &str) -> Vec<CorpusRow> {
         self.rows.iter().filter(|row| row.scope == scope).cloned().collect()
     }
 
-    /// Keeps `limit` queries, spread over the file so that every category stays.
+    /// Keeps `limit` queries, evenly spaced over the file so that every category stays.
     pub(crate) fn sample_queries(&mut self, limit: usize) {
         let count = self.queries.len();
-        let kept = limit.min(count);
-        self.queries = (0..kept).map(|i| self.queries[i * count / kept].clone()).collect();
+        let limit = limit.min(count);
+        self.queries = (0..limit).map(|i| self.queries[i * count / limit].clone()).collect();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Everlore itself as a [`Retriever`](super::Retriever).
+//! The engine as a [`Retriever`](super::Retriever).
 
 use std::{
     collections::{HashMap, HashSet},
@@ -26,11 +26,11 @@ use super::{
 };
 use crate::timing::timed;
 
-/// The engine's retrievers, the one that users get first.
+/// Engine as users get it.
 pub(crate) const RETRIEVERS: &[RetrieverSpec] =
     &[RetrieverSpec { name: "everlore", make: || Ok(Box::new(EngineRetriever::new()?)) }];
 
-/// The engine without one ingredient each: what that ingredient adds.
+/// Ablations: the engine without one signal each.
 pub(crate) const ABLATIONS: &[RetrieverSpec] = &[
     RetrieverSpec { name: "without meaning", make: || ablated(|c| c.semantic = 0.0) },
     RetrieverSpec { name: "without neighbouring turns", make: without_neighbours },
@@ -50,35 +50,35 @@ fn without_neighbours() -> Result<Box<dyn Retriever>> {
 }
 
 fn ablated(change: fn(&mut RecallConfig)) -> Result<Box<dyn Retriever>> {
-    let mut everlore = EngineRetriever::new()?;
-    everlore.configure(change);
-    Ok(Box::new(everlore))
+    let mut retriever = EngineRetriever::new()?;
+    retriever.configure(change);
+    Ok(Box::new(retriever))
 }
 
-/// When the first row of a set without times was said: the beginning of 2024.
+/// Time of the first row of a set without times: the beginning of 2024.
 const FIRST_SECOND: i64 = 1_704_067_200;
 
-/// The engine on a database of its own.
+/// Engine on its own database.
 pub(crate) struct EngineRetriever {
     engine: Engine,
     embedder: Arc<dyn Embedder>,
     local: LocalModelUse,
     runtime: Runtime,
     rows: HashMap<MemoryId, String>,
-    /// The newest row of each scope: when a question without a time is asked.
+    /// Time of the newest row of each scope: the time of queries that have none.
     newest: HashMap<String, Timestamp>,
     _folder: TempDir,
 }
 
-/// What a local model is used for.
+/// Use of a local model.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum LocalModelUse {
-    /// There is none.
+    /// No local model.
     #[default]
     None,
-    /// It compares the best candidates with the question word by word.
+    /// Reranks the best candidates by late interaction.
     Reranker(LocalModel),
-    /// It makes one vector of each text, in place of the built-in model.
+    /// Embeds texts in place of the built-in model.
     Embedder(LocalModel),
 }
 
@@ -96,14 +96,14 @@ impl EngineRetriever {
         Self::with_local_model(LocalModelUse::None)
     }
 
-    /// An engine with a local model.
+    /// Creates an empty engine with a local model.
     pub(crate) fn with_local_model(local: LocalModelUse) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let folder = tempfile::tempdir()?;
         let store = runtime.block_on(SqliteStore::open(folder.path().join("everlore.db")))?;
         let (rows, newest) = (HashMap::new(), HashMap::new());
         let mut config = Config::default();
-        // Questions that must not see later rows ask for all of them.
+        // Queries that must not see later rows ask for all rows.
         config.memory.long_term.max_return = usize::MAX;
         let embedder = local.embedder();
         let engine =
@@ -118,48 +118,48 @@ impl EngineRetriever {
     }
 }
 
-/// A question as it is put to the engine.
+/// Query to the engine.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EngineQuestion<'a> {
     pub(crate) scope: &'a str,
     pub(crate) text: &'a str,
-    /// When it is asked, in ISO form; without, when the newest row of the scope was said.
+    /// Time of the query, in ISO form; `None` for the time of the scope's newest row.
     pub(crate) time: Option<&'a str>,
     pub(crate) limit: usize,
-    /// A question for a period gets all of it, whatever the limit.
+    /// Set if a question for a period gets all of it, whatever the limit.
     pub(crate) whole_period: bool,
 }
 
-/// What the engine answered.
+/// Result of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct EngineAnswer {
-    /// The rows, best first.
+    /// Ids of rows, best first.
     pub(crate) ids: Vec<String>,
-    /// Whether the question was taken as one for a period.
+    /// Set if the engine took the query as one for a period.
     pub(crate) asks_period: bool,
-    /// How sure the engine is that the best one answers the question.
+    /// Confidence that the best hit answers the query.
     pub(crate) judgement: everlore::recall::ConfidenceEstimate,
 }
 
 impl EngineRetriever {
-    /// An engine that holds all rows of a data set.
+    /// Creates an engine with all rows of a data set.
     pub(crate) fn loaded_with(set: &DataSet) -> Result<Self> {
         Self::loaded_with_model(set, LocalModelUse::None)
     }
 
-    /// The same with a local model.
+    /// Creates an engine with a local model and all rows of a data set.
     pub(crate) fn loaded_with_model(set: &DataSet, local: LocalModelUse) -> Result<Self> {
-        let mut everlore = Self::with_local_model(local)?;
+        let mut retriever = Self::with_local_model(local)?;
         for (_, rows) in set.by_scope() {
-            everlore.load(&rows)?;
+            retriever.load(&rows)?;
         }
-        Ok(everlore)
+        Ok(retriever)
     }
 
-    /// Draws memories from all that was loaded, by rules; returns how many statements were found.
+    /// Extracts memories from all loaded turns by rules and returns the number of drafts.
     pub(crate) fn extract(&mut self) -> Result<usize> {
         let mut config = self.engine.config().clone();
-        // A row a fact: a batch may be full of them.
+        // Every row may be a fact.
         config.memory_agent.extract.max_facts = 1_000;
         self.engine = self.engine.clone().rebuild().config(config).build();
         let scopes = self.runtime.block_on(self.engine.store().admin().scopes())?;
@@ -172,48 +172,47 @@ impl EngineRetriever {
         Ok(drafts)
     }
 
-    /// Changes how it ranks.
+    /// Changes the ranking constants.
     pub(super) fn configure(&mut self, change: impl FnOnce(&mut RecallConfig)) {
         let mut config = self.engine.config().clone();
         change(&mut config.recall);
         self.engine = self.engine.clone().rebuild().config(config).build();
     }
 
-    /// What a calibration on the rows of a scope finds; none if they are too few.
+    /// Calibrates the gate on the rows of a scope; `None` if they are too few.
     pub(crate) fn calibrate(&self, name: &str) -> Result<Option<Calibration>> {
-        let found = self.runtime.block_on(self.engine.calibrate(&scope(name)?));
-        match found {
-            Ok(found) => Ok(Some(found)),
+        match self.runtime.block_on(self.engine.calibrate(&scope(name)?)) {
+            Ok(calibration) => Ok(Some(calibration)),
             Err(Error::Invalid { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Changes what the comparison word by word is worth.
+    /// Sets the weight of the reranker.
     pub(crate) fn set_rerank(&mut self, weight: f64) {
         let mut config = self.engine.config().clone();
         config.recall.rerank = weight;
         self.engine = self.engine.clone().rebuild().config(config).build();
     }
 
-    /// Puts one question.
+    /// Runs a query.
     pub(crate) fn answer(&self, question: &EngineQuestion<'_>) -> Result<EngineAnswer> {
-        let found = self.recall(question)?;
-        // A memory stands for the last turn that it was drawn from.
+        let recall = self.recall(question)?;
+        // A memory stands for the last of its source turns.
         let turn = |memory: &Memory| *memory.source.turns.last().unwrap_or(&memory.id);
         let mut seen = HashSet::new();
-        let ids = found.hits.iter().filter_map(|hit| self.rows.get(&turn(&hit.memory)).cloned());
+        let ids = recall.hits.iter().filter_map(|hit| self.rows.get(&turn(&hit.memory)).cloned());
         let ids = ids.filter(|id| seen.insert(id.clone()));
         Ok(EngineAnswer {
             ids: ids.collect(),
-            asks_period: found.intent.asks_period,
-            judgement: found.judgement,
+            asks_period: recall.intent.asks_period,
+            judgement: recall.judgement,
         })
     }
 
-    /// Puts one question as a whole and step by step.
+    /// Times a query as a whole and step by step.
     pub(crate) fn time_steps(&self, question: &EngineQuestion<'_>) -> Result<StepTimes> {
-        let (found, whole) = timed(|| self.recall(question))?;
+        let (recall, whole) = timed(|| self.recall(question))?;
         let (scope, now) = (scope(question.scope)?, self.asked_at(question)?);
         let config = &self.engine.config().recall;
         let (intent, analysis) = timed(|| Ok(analyze(question.text, config, &now)))?;
@@ -228,9 +227,10 @@ impl EngineRetriever {
         let (_, index) = timed(postings)?;
         let embed = || Ok(self.runtime.block_on(self.embedder.embed(&[question.text]))?);
         let (_, embedding) = timed(embed)?;
-        let places: Vec<_> = found.hits.iter().map(|hit| hit.address).collect();
-        let (_, rows) =
-            timed(|| Ok(self.runtime.block_on(store.memories().by_address(&scope, &places))?))?;
+        let addresses: Vec<_> = recall.hits.iter().map(|hit| hit.address).collect();
+        let (_, rows) = timed(|| {
+            Ok(self.runtime.block_on(store.memories().by_address(&scope, &addresses))?)
+        })?;
         let asking = match &self.local {
             LocalModelUse::Reranker(model) => {
                 let words: Vec<_> =
@@ -253,11 +253,11 @@ impl EngineRetriever {
         Ok(self.runtime.block_on(self.engine.recall_at(&request, &now))?)
     }
 
-    /// When a question is asked.
+    /// Returns the time of a query.
     fn asked_at(&self, question: &EngineQuestion<'_>) -> Result<Zoned> {
-        let asked = question.time.map(parse_time).transpose()?;
+        let given = question.time.map(parse_time).transpose()?;
         let newest = self.newest.get(question.scope).copied();
-        Ok(asked.or(newest).unwrap_or_default().to_zoned(TimeZone::UTC))
+        Ok(given.or(newest).unwrap_or_default().to_zoned(TimeZone::UTC))
     }
 }
 
@@ -295,18 +295,18 @@ fn turn(row: &CorpusRow) -> Result<Turn> {
     })
 }
 
-/// Rows that have an order but no time were said a minute after each other.
+/// Returns the time of a row that has an order but no time: rows are a minute apart.
 fn time_from_seq(seq: u64) -> Option<Timestamp> {
     Timestamp::from_second(FIRST_SECOND.checked_add(i64::try_from(seq).ok()?.checked_mul(60)?)?)
         .ok()
 }
 
-/// A scope's name may hold what a user's name may not.
+/// Makes the name of a data set's scope a user name, which may not hold a slash.
 fn scope(name: &str) -> Result<Scope> {
     Ok(Scope::new("bench", &name.replace('/', ":"))?)
 }
 
-/// Times of data sets say no zone.
+/// Parses a time; without a zone it is UTC.
 fn parse_time(text: &str) -> Result<Timestamp> {
     if let Ok(at) = text.parse() {
         return Ok(at);

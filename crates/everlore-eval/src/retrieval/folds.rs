@@ -1,5 +1,5 @@
-//! What the weight of the comparison word by word should be, told without looking at the questions it is told for: the
-//! weight that is best on one half of the conversations is measured on the other, both ways.
+//! Cross-validated weight of the reranker: the weight that is best on one half of the conversations is measured on the
+//! other, both ways.
 
 use std::collections::BTreeSet;
 
@@ -13,21 +13,21 @@ use super::{
     run::search,
 };
 
-/// The weights that are tried; 0 leaves the comparison out.
+/// Weights to try; 0 turns the reranker off.
 pub(crate) const RERANK_WEIGHTS: [f64; 6] = [0.0, 0.5, 0.75, 1.0, 1.5, 2.0];
 
-/// The outcome.
+/// Result of the cross-validation.
 #[derive(Debug, Serialize)]
 pub(crate) struct WeightFolds {
-    /// The weight chosen on each half, for the other.
+    /// Weight chosen on each half, for the other.
     pub(crate) chosen: [f64; 2],
-    /// Every question under the weight that was chosen without it.
+    /// Every query under the weight that the other half chose.
     pub(crate) judged: RunScores,
-    /// All questions under each weight: what choosing by all of them would look like.
+    /// All queries under each weight: the in-sample figures.
     pub(crate) by_weight: Vec<(f64, RunScores)>,
 }
 
-/// Measures every weight and chooses by halves.
+/// Measures every weight and cross-validates the choice.
 pub(crate) fn measure(set: &DataSet, local: LocalModelUse) -> Result<WeightFolds> {
     let mut everlore = EngineRetriever::loaded_with_model(set, local)?;
     let mut by_weight = Vec::new();
@@ -38,7 +38,7 @@ pub(crate) fn measure(set: &DataSet, local: LocalModelUse) -> Result<WeightFolds
     let halves = halves(set);
     let chosen = [0, 1].map(|half| best_weight(&by_weight, set, &halves[half]));
     let honest = set.queries.iter().enumerate().map(|(index, query)| {
-        // A question of the first half is asked with the weight that the second half chose.
+        // A query of the first half runs with the weight that the second half chose.
         let half = usize::from(!halves[0].contains(query.scope.as_str()));
         let weight = chosen[1 - half];
         by_weight
@@ -48,7 +48,7 @@ pub(crate) fn measure(set: &DataSet, local: LocalModelUse) -> Result<WeightFolds
     });
     let judged = summarize_scores(set, &honest.collect::<Vec<_>>());
     let by_weight =
-        by_weight.iter().map(|(weight, all)| (*weight, self::summarize_scores(set, all))).collect();
+        by_weight.iter().map(|(weight, all)| (*weight, summarize_scores(set, all))).collect();
     Ok(WeightFolds { chosen, judged, by_weight })
 }
 
@@ -60,13 +60,13 @@ fn score_all(everlore: &mut EngineRetriever, set: &DataSet) -> Result<Vec<Rankin
     set.queries.iter().map(answer).collect()
 }
 
-/// Every second conversation.
+/// Splits the conversations alternately into two halves.
 fn halves(set: &DataSet) -> [BTreeSet<&str>; 2] {
     let scopes = set.by_scope();
     [0, 1].map(|half| scopes.iter().skip(half).step_by(2).map(|(scope, _)| *scope).collect())
 }
 
-/// The weight with the best mean of recall and gain on some conversations.
+/// Returns the weight with the best mean of recall and gain on the conversations of a half.
 fn best_weight(
     by_weight: &[(f64, Vec<RankingScores>)],
     set: &DataSet,
@@ -80,8 +80,8 @@ fn best_weight(
         let mean = summarize_run(&within).overall.mean;
         mean.recall_10 + mean.ndcg_10
     };
-    let of = |(weight, all): &(f64, Vec<RankingScores>)| (*weight, worth(all));
-    by_weight.iter().map(of).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0.0, |(weight, _)| weight)
+    let rated = |(weight, all): &(f64, Vec<RankingScores>)| (*weight, worth(all));
+    by_weight.iter().map(rated).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0.0, |(weight, _)| weight)
 }
 
 fn summarize_scores(set: &DataSet, all: &[RankingScores]) -> RunScores {

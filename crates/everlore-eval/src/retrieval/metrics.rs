@@ -1,17 +1,17 @@
-//! How good a ranked answer is: recall, hit, reciprocal rank and discounted gain, with their standard errors. Pure.
+//! Ranking metrics: recall, hit rate, reciprocal rank and discounted gain, with their standard errors. Pure.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The category that is reported by itself and never counted in the overall figure.
+/// Category that is reported separately and never counted in the overall figure.
 pub(crate) const EXCLUDED_CATEGORY: &str = "adversarial";
 
-/// The measures in the order in which they are shown.
+/// Metrics in display order.
 pub(crate) const METRIC_NAMES: [&str; 6] =
     ["recall@5", "recall@10", "recall@20", "hit@5", "mrr@10", "ndcg@10"];
 
-/// The measures of one answer, or their means over many; fractions from 0 to 1.
+/// Metrics of one query, or their means over many; fractions from 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct RankingScores {
     #[serde(rename = "recall@5")]
@@ -28,7 +28,7 @@ pub(crate) struct RankingScores {
     pub(crate) ndcg_10: f64,
 }
 
-/// Means over some queries.
+/// Means over a set of queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct ScoreSummary {
     #[serde(flatten)]
@@ -36,7 +36,7 @@ pub(crate) struct ScoreSummary {
     pub(crate) n: usize,
 }
 
-/// The means over all queries but those apart, their standard errors, and the means by category.
+/// Means over all queries outside the excluded category, their standard errors, and the means by category.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct RunScores {
     pub(crate) overall: ScoreSummary,
@@ -44,10 +44,10 @@ pub(crate) struct RunScores {
     pub(crate) by_category: BTreeMap<String, ScoreSummary>,
 }
 
-/// Judges one ranked answer by the ids that are right.
+/// Scores a ranked list of ids by the relevant ones.
 pub(crate) fn score_answer(answer: &[String], relevant: &[String]) -> RankingScores {
     let right: Vec<bool> = answer.iter().map(|id| relevant.contains(id)).collect();
-    let found = |depth: usize| right.iter().take(depth).filter(|right| **right).count() as f64;
+    let hits = |depth: usize| right.iter().take(depth).filter(|right| **right).count() as f64;
     let first = right.iter().take(10).position(|right| *right);
     let gain: f64 =
         right.iter().take(10).enumerate().filter(|(_, r)| **r).map(|(i, _)| discount(i)).sum();
@@ -55,16 +55,16 @@ pub(crate) fn score_answer(answer: &[String], relevant: &[String]) -> RankingSco
     let share = |amount: f64, of: f64| if of > 0.0 { amount / of } else { 0.0 };
     let count = relevant.len() as f64;
     RankingScores {
-        recall_5: share(found(5), count),
-        recall_10: share(found(10), count),
-        recall_20: share(found(20), count),
-        hit_5: f64::from(found(5) > 0.0),
-        mrr_10: first.map_or(0.0, |place| 1.0 / (place + 1) as f64),
+        recall_5: share(hits(5), count),
+        recall_10: share(hits(10), count),
+        recall_20: share(hits(20), count),
+        hit_5: f64::from(hits(5) > 0.0),
+        mrr_10: first.map_or(0.0, |position| 1.0 / (position + 1) as f64),
         ndcg_10: share(gain, ideal),
     }
 }
 
-/// Sums up the scores of many answers, each with its category.
+/// Summarizes the scores of many queries, each with its category.
 pub(crate) fn summarize_run(scores: &[(String, RankingScores)]) -> RunScores {
     let mut by_category: BTreeMap<String, Vec<RankingScores>> = BTreeMap::new();
     for (category, score) in scores {
@@ -83,7 +83,7 @@ pub(crate) fn summarize_run(scores: &[(String, RankingScores)]) -> RunScores {
 }
 
 impl RankingScores {
-    /// The measures in the order in which they are shown.
+    /// Returns the metrics in display order.
     pub(crate) fn values(&self) -> [f64; 6] {
         [self.recall_5, self.recall_10, self.recall_20, self.hit_5, self.mrr_10, self.ndcg_10]
     }
@@ -97,7 +97,7 @@ fn summary(scores: &[RankingScores]) -> ScoreSummary {
     ScoreSummary { mean: map_metrics(scores, mean), n: scores.len() }
 }
 
-/// The spread of the mean: the sample's standard deviation by the root of its size.
+/// Returns the standard error of the mean: the sample's standard deviation by the root of its size.
 fn standard_error(scores: &[RankingScores]) -> RankingScores {
     map_metrics(scores, |values| {
         let (n, mean) = (values.len() as f64, mean(values));
@@ -117,9 +117,9 @@ fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// What a right answer is worth at a place, counted from 0.
-fn discount(place: usize) -> f64 {
-    1.0 / ((place + 2) as f64).log2()
+/// Returns the gain of a relevant id at a position, counted from 0.
+fn discount(position: usize) -> f64 {
+    1.0 / ((position + 2) as f64).log2()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The files of LoCoMo and LongMemEval as their authors publish them.
+//! Readers for the files of LoCoMo and LongMemEval as their authors publish them.
 
 use std::{collections::BTreeMap, collections::HashSet, fs, path::Path};
 
@@ -12,7 +12,7 @@ use super::{
     metrics::EXCLUDED_CATEGORY,
 };
 
-/// One conversation of LoCoMo with its questions.
+/// Conversation of LoCoMo with its questions.
 #[derive(Deserialize)]
 struct LocomoSample {
     sample_id: String,
@@ -36,7 +36,7 @@ struct LocomoQuestion {
     category: u8,
 }
 
-/// One question of LongMemEval with the sessions to search.
+/// Question of LongMemEval with the sessions to search.
 #[derive(Deserialize)]
 struct LongmemevalInstance {
     question_id: String,
@@ -58,7 +58,7 @@ struct LongmemevalTurn {
     has_answer: bool,
 }
 
-/// Reads LoCoMo: a turn is a row, with the caption of the picture it shares; the evidence is what is right.
+/// Reads LoCoMo: a turn is a row, with the caption of the picture it shares; the evidence turns are relevant.
 pub(crate) fn locomo(path: &Path) -> Result<DataSet> {
     let samples: Vec<LocomoSample> = read(path)?;
     let mut set = DataSet::default();
@@ -71,8 +71,8 @@ pub(crate) fn locomo(path: &Path) -> Result<DataSet> {
     Ok(set)
 }
 
-/// Reads LongMemEval: each question has a scope of its own. Right are the turns marked as having the answer; where none
-/// is marked, all turns of the sessions that have it.
+/// Reads LongMemEval: each question has its own scope. Relevant are the turns marked as having the answer; where none is
+/// marked, all turns of the answer sessions.
 pub(crate) fn longmemeval(path: &Path) -> Result<DataSet> {
     let instances: Vec<LongmemevalInstance> = read(path)?;
     let mut set = DataSet::default();
@@ -95,7 +95,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     serde_json::from_value(list).with_context(|| format!("{} has another form", path.display()))
 }
 
-/// The turns of a conversation, session by session.
+/// Returns the turns of a conversation, session by session.
 fn turns_of(sample: &LocomoSample) -> Result<Vec<CorpusRow>> {
     let scope = &sample.sample_id;
     let number = |key: &String| key.strip_prefix("session_")?.parse::<u32>().ok();
@@ -103,27 +103,27 @@ fn turns_of(sample: &LocomoSample) -> Result<Vec<CorpusRow>> {
     sessions.sort_unstable();
     let mut rows = Vec::new();
     for session in sessions {
-        let said: Vec<LocomoTurn> =
+        let turns: Vec<LocomoTurn> =
             serde_json::from_value(sample.conversation[&format!("session_{session}")].clone())?;
         let date = sample.conversation.get(&format!("session_{session}_date_time"));
         let time = date.and_then(Value::as_str).map(locomo_time).transpose()?;
-        rows.extend(said.into_iter().map(|said| CorpusRow {
-            id: format!("{scope}/{}", said.dia_id),
+        rows.extend(turns.into_iter().map(|turn| CorpusRow {
+            id: format!("{scope}/{}", turn.dia_id),
             scope: scope.clone(),
             session: Some(format!("{scope}/S{session}")),
             time: time.clone(),
-            text: with_caption(&said),
-            speaker: Some(said.speaker),
+            text: with_caption(&turn),
+            speaker: Some(turn.speaker),
             seq: None,
         }));
     }
     Ok(rows)
 }
 
-fn with_caption(said: &LocomoTurn) -> String {
-    match &said.blip_caption {
-        Some(caption) => format!("{} [shares {caption}]", said.text),
-        None => said.text.clone(),
+fn with_caption(turn: &LocomoTurn) -> String {
+    match &turn.blip_caption {
+        Some(caption) => format!("{} [shares {caption}]", turn.text),
+        None => turn.text.clone(),
     }
 }
 
@@ -132,17 +132,17 @@ fn questions_of<'a>(
     known: &'a HashSet<&str>,
 ) -> impl Iterator<Item = BenchQuery> + 'a {
     let scope = &sample.sample_id;
-    sample.qa.iter().enumerate().map(move |(number, asked)| {
+    sample.qa.iter().enumerate().map(move |(number, question)| {
         // Some evidence names several turns in one string.
-        let named = asked.evidence.iter().flat_map(|turns| turns.split([';', ',', ' ']));
+        let named = question.evidence.iter().flat_map(|turns| turns.split([';', ',', ' ']));
         let ids = named.map(|turn| format!("{scope}/{}", turn.trim()));
         let mut relevant: Vec<String> = ids.filter(|id| known.contains(id.as_str())).collect();
         relevant.dedup();
         BenchQuery {
             id: format!("{scope}/q{number}"),
             scope: scope.clone(),
-            text: asked.question.clone(),
-            category: category(asked.category).into(),
+            text: question.question.clone(),
+            category: category(question.category).into(),
             relevant,
             ..BenchQuery::default()
         }
@@ -197,12 +197,12 @@ fn rows_and_query(instance: &LongmemevalInstance) -> Result<(Vec<CorpusRow>, Ben
     Ok((rows, query))
 }
 
-/// 1:56 pm on 8 May, 2023.
+/// Parses a time such as "1:56 pm on 8 May, 2023".
 fn locomo_time(text: &str) -> Result<String> {
     civil("%I:%M %p on %d %B, %Y", text)
 }
 
-/// 2023/05/20 (Sat) 02:21.
+/// Parses a time such as "2023/05/20 (Sat) 02:21".
 fn longmemeval_time(text: &str) -> Result<String> {
     civil("%Y/%m/%d (%a) %H:%M", text)
 }

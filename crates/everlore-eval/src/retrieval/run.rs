@@ -1,4 +1,4 @@
-//! Fills a retriever with a data set, asks every question and judges the answers.
+//! Loads a data set into a retriever, runs every query and scores the results.
 
 use std::collections::HashMap;
 
@@ -13,42 +13,42 @@ use super::{
 };
 use crate::timing::{SampleStats, timed};
 
-/// The deepest measure looks at twenty ids.
+/// Depth of the deepest measure, recall@20.
 const LIMIT: usize = 20;
-/// Rows loaded into one retriever before a fresh one takes over: with noise, a set may have millions in all.
+/// Rows of one retriever before a fresh one takes over: with noise, a set may have millions in all.
 const MAX_ROWS: usize = 100_000;
 
-/// One retriever's result on one data set.
+/// Result of a retriever on a data set.
 #[derive(Debug, Serialize)]
 pub(crate) struct RetrievalReport {
     pub(crate) retriever: &'static str,
     #[serde(flatten)]
     pub(crate) judged: RunScores,
     pub(crate) ms: RetrievalTimes,
-    /// The scores of each query, for comparing two runs.
+    /// Scores of each query, for comparing two runs.
     #[serde(skip)]
     pub(crate) answers: Vec<QueryScores>,
 }
 
-/// Milliseconds: of loading all rows, and of one search.
+/// Milliseconds of loading all rows and of one search.
 #[derive(Debug, Serialize)]
 pub(crate) struct RetrievalTimes {
     pub(crate) load: f64,
     pub(crate) search: SampleStats,
 }
 
-/// A scope with its own rows and the questions put to it.
+/// Scope with its rows and its queries.
 pub(super) struct ScopeQueries<'a> {
     pub(super) rows: Vec<CorpusRow>,
     pub(super) queries: Vec<&'a BenchQuery>,
 }
 
 /// Measures one retriever.
-pub(crate) fn run(candidate: &RetrieverSpec, set: &DataSet) -> Result<RetrievalReport> {
-    run_with(candidate.name, &candidate.make, set)
+pub(crate) fn run(spec: &RetrieverSpec, set: &DataSet) -> Result<RetrievalReport> {
+    run_with(spec.name, &spec.make, set)
 }
 
-/// Measures one retriever that is made in a way of its own.
+/// Measures a retriever that `make` creates.
 pub(crate) fn run_with(
     name: &'static str,
     make: &dyn Fn() -> Result<Box<dyn Retriever>>,
@@ -79,7 +79,7 @@ pub(crate) fn run_with(
     Ok(RetrievalReport { retriever: name, judged, ms, answers })
 }
 
-/// Asks for as many more as there are rows that this query may not see, and leaves those out.
+/// Runs a query and removes the rows that it may not see; asks for as many more as there are of those.
 pub(crate) fn search(
     retriever: &mut dyn Retriever,
     query: &BenchQuery,
@@ -94,8 +94,8 @@ pub(crate) fn search(
     Ok((answer, ms))
 }
 
-/// The scopes that are asked anything, in groups that are loaded together. Without noise all rows of the set are loaded,
-/// asked or not, because that is what a store would hold.
+/// Returns the scopes with queries, in groups that are loaded together. Without noise all scopes are loaded, because a store
+/// would hold them too.
 pub(super) fn groups(set: &DataSet) -> Vec<Vec<ScopeQueries<'_>>> {
     let (mut groups, mut group, mut rows) = (Vec::new(), Vec::new(), 0);
     for scope in scopes(set) {
@@ -112,29 +112,29 @@ pub(super) fn groups(set: &DataSet) -> Vec<Vec<ScopeQueries<'_>>> {
 
 fn scopes(set: &DataSet) -> Vec<ScopeQueries<'_>> {
     let mut order: Vec<&str> = Vec::new();
-    let mut found: HashMap<&str, ScopeQueries<'_>> = HashMap::new();
+    let mut by_name: HashMap<&str, ScopeQueries<'_>> = HashMap::new();
     for (scope, rows) in set.by_scope() {
         order.push(scope);
-        found.insert(scope, ScopeQueries { rows, queries: vec![] });
+        by_name.insert(scope, ScopeQueries { rows, queries: vec![] });
     }
     for query in &set.queries {
-        if let Some(asked) = found.get_mut(query.scope.as_str()) {
-            asked.queries.push(query);
+        if let Some(scope) = by_name.get_mut(query.scope.as_str()) {
+            scope.queries.push(query);
         }
     }
-    let needed = |asked: &ScopeQueries<'_>| set.noise.is_empty() || !asked.queries.is_empty();
+    let needed = |scope: &ScopeQueries<'_>| set.noise.is_empty() || !scope.queries.is_empty();
     let ordered =
-        order.into_iter().filter_map(|name| found.remove(name).map(|asked| (name, asked)));
+        order.into_iter().filter_map(|name| by_name.remove(name).map(|scope| (name, scope)));
     ordered
-        .filter(|(_, asked)| needed(asked))
-        .map(|(name, asked)| with_noise(name, asked, set))
+        .filter(|(_, scope)| needed(scope))
+        .map(|(name, scope)| with_noise(name, scope, set))
         .collect()
 }
 
-fn with_noise<'a>(scope: &str, mut asked: ScopeQueries<'a>, set: &DataSet) -> ScopeQueries<'a> {
-    let owned = |row: &CorpusRow| CorpusRow { scope: scope.to_owned(), ..row.clone() };
-    asked.rows.extend(set.noise.iter().map(owned));
-    asked
+fn with_noise<'a>(name: &str, mut scope: ScopeQueries<'a>, set: &DataSet) -> ScopeQueries<'a> {
+    let owned = |row: &CorpusRow| CorpusRow { scope: name.to_owned(), ..row.clone() };
+    scope.rows.extend(set.noise.iter().map(owned));
+    scope
 }
 
 #[cfg(test)]
@@ -173,9 +173,9 @@ mod tests {
         let noise = vec![row("n", "*", 1, "nothing of that sort")];
         for noise in [vec![], noise] {
             let set = DataSet { rows: rows.clone(), queries: queries.clone(), noise };
-            for candidate in baselines::RETRIEVERS {
-                let report = run(candidate, &set).unwrap();
-                assert_eq!(report.judged.overall.mean.mrr_10, 1.0, "{}", candidate.name);
+            for spec in baselines::RETRIEVERS {
+                let report = run(spec, &set).unwrap();
+                assert_eq!(report.judged.overall.mean.mrr_10, 1.0, "{}", spec.name);
                 assert_eq!(report.judged.overall.n, 2);
             }
         }

@@ -1,5 +1,5 @@
-//! What each step of a recall takes: understanding the query, embedding it, reading the index, reading rows, and the
-//! rest, which is ranking. The steps are run by themselves beside the whole.
+//! Time of each step of a recall: analysing the query, embedding it, reading the index, reading rows, and the rest, which
+//! is ranking. Each step also runs by itself, beside the whole.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::timing::SampleStats;
 
-/// As many hits as a recall returns by default.
+/// Hits of a recall by default.
 const LIMIT: usize = 10;
 
 /// Milliseconds of each step.
@@ -19,13 +19,13 @@ pub(crate) struct StepTimes {
     pub(crate) analysis: f64,
     pub(crate) embedding: f64,
     pub(crate) index: f64,
-    /// Reading the question for the comparison word by word.
+    /// Encoding the query for the reranker.
     pub(crate) asking: f64,
     pub(crate) rows: f64,
     pub(crate) whole: f64,
 }
 
-/// How long the steps take over all queries of a set.
+/// Times of the steps over all queries of a set.
 #[derive(Debug, Serialize)]
 pub(crate) struct StepStats {
     pub(crate) analysis: SampleStats,
@@ -44,7 +44,7 @@ impl StepTimes {
 }
 
 impl StepStats {
-    /// The steps with their names, in the order in which they happen.
+    /// Returns the steps with their names, in order.
     pub(crate) fn named(&self) -> [(&'static str, SampleStats); 7] {
         [
             ("analysis", self.analysis),
@@ -58,25 +58,25 @@ impl StepStats {
     }
 }
 
-/// Asks every question step by step.
+/// Runs every query step by step.
 pub(crate) fn measure(set: &DataSet, local: LocalModelUse) -> Result<StepStats> {
     let everlore = EngineRetriever::loaded_with_model(set, local)?;
-    let mut taken = Vec::with_capacity(set.queries.len());
+    let mut times = Vec::with_capacity(set.queries.len());
     for query in &set.queries {
         let (scope, text, time) = (&query.scope, &query.text, query.time.as_deref());
         let question = EngineQuestion { scope, text, time, limit: LIMIT, whole_period: false };
-        taken.push(everlore.time_steps(&question)?);
+        times.push(everlore.time_steps(&question)?);
     }
-    let spread =
-        |of: fn(&StepTimes) -> f64| SampleStats::from_samples(taken.iter().map(of).collect());
+    let stats =
+        |step: fn(&StepTimes) -> f64| SampleStats::from_samples(times.iter().map(step).collect());
     Ok(StepStats {
-        analysis: spread(|step| step.analysis),
-        embedding: spread(|step| step.embedding),
-        index: spread(|step| step.index),
-        asking: spread(|step| step.asking),
-        // The parts are timed apart, so that a fast whole may fall short of their sum.
-        ranking: spread(|step| step.ranking_ms().max(0.0)),
-        rows: spread(|step| step.rows),
-        whole: spread(|step| step.whole),
+        analysis: stats(|step| step.analysis),
+        embedding: stats(|step| step.embedding),
+        index: stats(|step| step.index),
+        asking: stats(|step| step.asking),
+        // The steps are timed separately, so a fast whole may fall short of their sum.
+        ranking: stats(|step| step.ranking_ms().max(0.0)),
+        rows: stats(|step| step.rows),
+        whole: stats(|step| step.whole),
     })
 }

@@ -1,7 +1,7 @@
-//! Finds constants of ranking, and tells how they do on conversations they were not chosen by.
+//! Searches ranking constants and scores them on conversations that did not take part in the search.
 //!
-//! Every choice of constants is asked all questions once; folds are made afterwards, by leaving conversations or whole
-//! sets out of the judgement. So one search serves all folds, and what they share is asked once.
+//! Every configuration runs all queries once; folds only select which conversations or sets count. So one search serves
+//! all folds, and configurations that folds share run once.
 
 use std::collections::HashMap;
 
@@ -17,14 +17,14 @@ use super::{
 };
 use crate::random::SplitMix64;
 
-/// A constant that is searched, and the values it is tried with.
+/// Ranking constant with the values to try.
 pub(crate) struct Knob {
     pub(crate) name: &'static str,
     pub(crate) values: &'static [f64],
     of: fn(&mut RecallConfig) -> &mut f64,
 }
 
-/// Field weights are not among them: no set that we have names or describes its memories.
+/// Constants to search. Field weights are left out: no set that we have names or describes its memories.
 #[rustfmt::skip]
 pub(crate) const KNOBS: &[Knob] = &[
     Knob { name: "semantic", values: &[0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0], of: |c| &mut c.semantic },
@@ -44,7 +44,7 @@ pub(crate) const KNOBS: &[Knob] = &[
     Knob { name: "recency_half_life_days", values: &[60.0, 180.0, 400.0], of: |c| &mut c.recency_half_life_days },
 ];
 
-/// The knob of a name.
+/// Returns the constant of this name.
 pub(crate) fn find_knob(name: &str) -> Result<&'static Knob> {
     let names = || KNOBS.iter().map(|knob| knob.name).collect::<Vec<_>>().join(", ");
     KNOBS
@@ -65,30 +65,30 @@ impl Knob {
     }
 }
 
-/// A set of questions with engines that hold its rows.
+/// Data set with engines that hold its rows.
 pub(crate) struct TuneSet<'a> {
     pub(crate) name: String,
     loaded: Vec<(EngineRetriever, Vec<ScopeQueries<'a>>)>,
 }
 
-/// What one question got.
+/// Scores of a query.
 #[derive(Debug, Clone, Copy)]
 struct TuneOutcome {
     set: usize,
-    /// The number of its conversation in the set.
+    /// Number of the conversation in the set.
     scope: usize,
     recall_10: f64,
     ndcg_10: f64,
 }
 
-/// Which questions count.
+/// Subset of the queries that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum QuestionSplit {
-    /// All.
+    /// All queries.
     All,
-    /// Of every set all conversations but each `of`-th, counted from `fold`.
+    /// All conversations of every set but each `of`-th, counted from `fold`.
     AllBut { fold: usize, of: usize },
-    /// Those conversations.
+    /// Each `of`-th conversation of every set, counted from `fold`.
     Only { fold: usize, of: usize },
     /// All sets but one.
     Without(usize),
@@ -108,7 +108,7 @@ impl QuestionSplit {
     }
 }
 
-/// The means of one set in a part.
+/// Means of a set within a split.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct SplitFigures {
     pub(crate) recall_10: f64,
@@ -116,7 +116,7 @@ pub(crate) struct SplitFigures {
 }
 
 impl<'a> TuneSet<'a> {
-    /// Fills engines with a set.
+    /// Loads a set into engines.
     pub(crate) fn new(name: String, set: &'a DataSet) -> Result<Self> {
         let load = |group: Vec<ScopeQueries<'a>>| {
             let mut engine = EngineRetriever::new()?;
@@ -126,7 +126,7 @@ impl<'a> TuneSet<'a> {
         Ok(Self { name, loaded: groups(set).into_iter().map(load).collect::<Result<_>>()? })
     }
 
-    /// Asks all questions that count.
+    /// Runs all queries that count.
     fn evaluate(&mut self, set: usize, config: &RecallConfig) -> Result<Vec<TuneOutcome>> {
         let (mut outcomes, mut first) = (Vec::new(), 0);
         for (engine, group) in &mut self.loaded {
@@ -147,10 +147,10 @@ impl<'a> TuneSet<'a> {
     }
 }
 
-/// All sets, and what was asked of them.
+/// Search over all sets, with a cache of the outcomes by configuration.
 pub(crate) struct ConstantSearch<'a> {
     pub(crate) sets: Vec<TuneSet<'a>>,
-    /// What is searched.
+    /// Constants to search.
     pub(crate) knobs: Vec<&'static Knob>,
     outcome_cache: HashMap<Vec<u64>, Vec<TuneOutcome>>,
 }
@@ -160,7 +160,7 @@ impl<'a> ConstantSearch<'a> {
         Self { sets, knobs: KNOBS.iter().collect(), outcome_cache: HashMap::new() }
     }
 
-    /// Searches only the constants of these names, if there are any.
+    /// Restricts the search to the constants of these names, if there are any.
     pub(crate) fn restrict_to(&mut self, names: &[String]) -> Result<()> {
         if !names.is_empty() {
             self.knobs = names.iter().map(|name| find_knob(name)).collect::<Result<_>>()?;
@@ -168,17 +168,17 @@ impl<'a> ConstantSearch<'a> {
         Ok(())
     }
 
-    /// The figures of each set, none for a set that has no question in the part.
+    /// Returns the means of each set, `None` for a set without a query in the split.
     pub(crate) fn figures(
         &mut self,
         config: &RecallConfig,
-        part: QuestionSplit,
+        split: QuestionSplit,
     ) -> Result<Vec<Option<SplitFigures>>> {
         let sets = self.sets.len();
         let outcomes = self.outcomes(config)?;
         let of_set = |set: usize| {
             let counted =
-                || outcomes.iter().filter(|outcome| outcome.set == set && part.contains(outcome));
+                || outcomes.iter().filter(|outcome| outcome.set == set && split.contains(outcome));
             let n = counted().count() as f64;
             let mean = |measure: fn(&TuneOutcome) -> f64| counted().map(measure).sum::<f64>() / n;
             (n > 0.0).then(|| SplitFigures {
@@ -189,22 +189,22 @@ impl<'a> ConstantSearch<'a> {
         Ok((0..sets).map(of_set).collect())
     }
 
-    fn objective(&mut self, config: &RecallConfig, part: QuestionSplit) -> Result<f64> {
-        Ok(worth(&self.figures(config, part)?))
+    fn objective(&mut self, config: &RecallConfig, split: QuestionSplit) -> Result<f64> {
+        Ok(worth(&self.figures(config, split)?))
     }
 
-    /// The best constants for a part: the best of `tries` random ones and the beginning, then each constant in turn
-    /// while that helps.
+    /// Finds the best constants for a split: starts from the best of `begin` and `tries` random configurations, then
+    /// changes one constant at a time while that helps.
     pub(crate) fn best(
         &mut self,
         begin: &RecallConfig,
-        part: QuestionSplit,
+        split: QuestionSplit,
         tries: u64,
     ) -> Result<RecallConfig> {
-        let mut best = (self.objective(begin, part)?, begin.clone());
+        let mut best = (self.objective(begin, split)?, begin.clone());
         for number in 0..tries {
             let config = random_config(&self.knobs, begin, number);
-            let worth = self.objective(&config, part)?;
+            let worth = self.objective(&config, split)?;
             if worth > best.0 {
                 best = (worth, config);
             }
@@ -214,13 +214,13 @@ impl<'a> ConstantSearch<'a> {
             for knob in self.knobs.clone() {
                 for value in knob.values {
                     let config = knob.set(&best.1, *value);
-                    let worth = self.objective(&config, part)?;
+                    let worth = self.objective(&config, split)?;
                     if worth > best.0 {
                         best = (worth, config);
                     }
                 }
             }
-            // A step below a hundredth of a point is no step.
+            // An improvement below a hundredth of a point does not count.
             if best.0 < before + 1e-4 {
                 return Ok(best.1);
             }
@@ -237,35 +237,34 @@ impl<'a> ConstantSearch<'a> {
     }
 }
 
-/// What is maximised: the mean of both measures over the sets, each set alike.
+/// Returns the objective: the mean of recall@10 and ndcg@10 over the sets, each set with the same weight.
 pub(crate) fn worth(figures: &[Option<SplitFigures>]) -> f64 {
     let of = |figures: &SplitFigures| (figures.recall_10 + figures.ndcg_10) / 2.0;
     let sets = figures.iter().flatten();
     sets.clone().map(of).sum::<f64>() / sets.count().max(1) as f64
 }
 
-/// Asks the sets at the same time.
+/// Evaluates the sets in parallel.
 fn evaluate_all(benches: &mut [TuneSet<'_>], config: &RecallConfig) -> Result<Vec<TuneOutcome>> {
     std::thread::scope(|scope| {
-        let ask = |(set, bench): (usize, _)| {
+        let spawn = |(set, bench): (usize, _)| {
             let bench: &mut TuneSet<'_> = bench;
             scope.spawn(move || bench.evaluate(set, config))
         };
-        let asked: Vec<_> = benches.iter_mut().enumerate().map(ask).collect();
+        let threads: Vec<_> = benches.iter_mut().enumerate().map(spawn).collect();
         let mut outcomes = Vec::new();
-        for set in asked {
-            outcomes.extend(set.join().map_err(|_| anyhow::anyhow!("a set failed"))??);
+        for thread in threads {
+            outcomes.extend(thread.join().map_err(|_| anyhow::anyhow!("a set failed"))??);
         }
         Ok(outcomes)
     })
 }
 
-/// Constants drawn by number: half of them as in the beginning, the others from their values.
+/// Draws configuration `number`: half of the constants as in `begin`, the others from their values.
 fn random_config(knobs: &[&Knob], begin: &RecallConfig, number: u64) -> RecallConfig {
     let mut random = SplitMix64::from_keys(&[number]);
-    knobs.iter().fold(begin.clone(), |config, knob| match random.chance(50) {
-        true => knob.set(&config, random.pick(knob.values)),
-        false => config,
+    knobs.iter().fold(begin.clone(), |config, knob| {
+        if random.chance(50) { knob.set(&config, random.pick(knob.values)) } else { config }
     })
 }
 

@@ -1,4 +1,4 @@
-//! Everlore itself as a [`ScaleSubject`].
+//! The engine as a [`ScaleSubject`].
 
 use std::{
     collections::BTreeMap,
@@ -14,11 +14,11 @@ use tokio::{runtime::Runtime, task::JoinSet};
 use super::subject::ScaleSubject;
 use crate::corpus::{Corpus, GeneratedMemory};
 
-/// The engine on a database file.
+/// Engine on a database file.
 pub(super) struct EngineSubject {
     path: PathBuf,
     runtime: Runtime,
-    /// `None` only while it is being opened again.
+    /// `None` only during [`ScaleSubject::reopen`].
     engine: Option<Engine>,
 }
 
@@ -35,7 +35,7 @@ impl EngineSubject {
 }
 
 impl ScaleSubject for EngineSubject {
-    /// Each scope's turns are one write; all of them wait together, as many users at once would.
+    /// Writes each scope's turns as one batch; all batches wait together, as those of many users would.
     fn load(&mut self, batch: &[GeneratedMemory]) -> Result<()> {
         let mut by_scope: BTreeMap<u32, Vec<Turn>> = BTreeMap::new();
         for memory in batch {

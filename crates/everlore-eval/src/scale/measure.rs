@@ -1,4 +1,4 @@
-//! Fills one subject with one corpus and measures loading, saving, asking and opening.
+//! Measures loading, durable saves, queries and opening of one subject on one corpus.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const BATCH: usize = 2_000;
 const SAVES: u32 = 100;
 const REOPENS: u32 = 10;
 
-/// What was measured of one subject at one total.
+/// Figures of a subject at one total.
 #[derive(Debug, Serialize)]
 pub(crate) struct ScaleResult {
     pub(crate) subject: &'static str,
@@ -33,19 +33,19 @@ pub(crate) struct ScaleResult {
 pub(crate) struct ScopeClassTimes {
     pub(crate) class: ScopeClass,
     pub(crate) scope_size: u32,
-    /// Memories that came back, on average.
+    /// Mean number of memories returned.
     pub(crate) found: f64,
     pub(crate) ms: SampleStats,
 }
 
 impl ScaleResult {
-    /// The times of a class.
+    /// Returns the query times of a class.
     pub(crate) fn class(&self, class: ScopeClass) -> Option<&ScopeClassTimes> {
         self.queries.iter().find(|times| times.class == class)
     }
 }
 
-/// Measures a new subject made in `folder`.
+/// Measures a new subject in `folder`.
 pub(crate) fn measure(
     kind: SubjectKind,
     corpus: &Corpus,
@@ -56,8 +56,8 @@ pub(crate) fn measure(
     let mut subject = kind.open(folder)?;
     let seconds = load_corpus(subject.as_mut(), corpus)?;
     subject.reopen()?;
-    let asked = |class| time_queries(subject.as_mut(), corpus, class, queries);
-    let queries = ScopeClass::ALL.into_iter().map(asked).collect::<Result<_>>()?;
+    let measured = |class| time_queries(subject.as_mut(), corpus, class, queries);
+    let queries = ScopeClass::ALL.into_iter().map(measured).collect::<Result<_>>()?;
     Ok(ScaleResult {
         subject: kind.name(),
         total,
@@ -81,7 +81,7 @@ fn load_corpus(subject: &mut dyn ScaleSubject, corpus: &Corpus) -> Result<f64> {
     }
 }
 
-/// A few other queries go before to warm the caches.
+/// Times queries in the scopes of a class, after a few others that warm the caches.
 fn time_queries(
     subject: &mut dyn ScaleSubject,
     corpus: &Corpus,
@@ -109,7 +109,7 @@ fn time_queries(
     })
 }
 
-/// Opens anew and recalls once, in another small scope each time; the system's own cache stays as it is.
+/// Times opening plus one recall, in another small scope each time; the system's page cache stays warm.
 fn time_first_recalls(subject: &mut dyn ScaleSubject, corpus: &Corpus) -> Result<SampleStats> {
     let scopes = corpus.scopes_of(ScopeClass::Small);
     let mut times = Vec::new();
@@ -122,7 +122,7 @@ fn time_first_recalls(subject: &mut dyn ScaleSubject, corpus: &Corpus) -> Result
     Ok(SampleStats::from_samples(times))
 }
 
-/// Durable saves into small scopes.
+/// Times durable saves into small scopes.
 fn time_saves(subject: &mut dyn ScaleSubject, corpus: &Corpus, total: u32) -> Result<SampleStats> {
     let scopes = corpus.scopes_of(ScopeClass::Small);
     let mut times = Vec::new();

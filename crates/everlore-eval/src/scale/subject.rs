@@ -1,4 +1,4 @@
-//! What is measured at scale.
+//! Systems that `scale` measures.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,24 +13,24 @@ use crate::{
     trigram_baseline::{Durability, TrigramBaseline, TrigramEntry},
 };
 
-/// Memories a query asks for.
+/// Memories that a query returns at most.
 const LIMIT: usize = 10;
 
-/// A store of memories that can be filled, saved to and asked.
+/// Memory store under test.
 pub(crate) trait ScaleSubject {
     /// Stores many memories at once, as an import does.
     fn load(&mut self, batch: &[GeneratedMemory]) -> Result<()>;
     /// Stores one memory; when it returns, the memory survives a power cut.
     fn save_one(&mut self, memory: &GeneratedMemory) -> Result<()>;
-    /// Recalls for a text in a scope and says how many memories came back.
+    /// Recalls for a text in a scope and returns the number of memories found.
     fn query(&mut self, scope: u32, text: &str) -> Result<usize>;
-    /// Closes everything and opens it again as a user would.
+    /// Closes everything and opens it again, as a new process would.
     fn reopen(&mut self) -> Result<()>;
-    /// Bytes on disk.
+    /// Returns the bytes on disk.
     fn bytes(&self) -> Result<i64>;
 }
 
-/// Which subject.
+/// Kind of subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SubjectKind {
     Everlore,
@@ -47,7 +47,7 @@ impl SubjectKind {
         }
     }
 
-    /// Makes a new, empty subject in `folder`.
+    /// Creates an empty subject in `folder`.
     pub(crate) fn open(self, folder: &Path) -> Result<Box<dyn ScaleSubject>> {
         match self {
             Self::Everlore => Ok(Box::new(EngineSubject::new(folder.join("everlore.db"))?)),
@@ -69,7 +69,7 @@ impl FromStr for SubjectKind {
 
 struct TrigramSubject {
     path: PathBuf,
-    /// `None` only while it is being opened again.
+    /// `None` only during [`ScaleSubject::reopen`].
     design: Option<TrigramBaseline>,
 }
 

@@ -372,8 +372,8 @@ mod tests {
 
     #[tokio::test]
     async fn another_machine_is_asked_through_the_proxy() {
-        let proxy = everlore_scripted::MockServer::start(|_: &everlore_scripted::HttpRequest| {
-            everlore_scripted::HttpResponse::error(403, "not through here")
+        let proxy = everlore_mock_llm::MockServer::start(|_: &everlore_mock_llm::HttpRequest| {
+            everlore_mock_llm::HttpResponse::error(403, "not through here")
         });
         let address = proxy.url().replace("http://", "http://ann:secret@");
         let http = HttpClient::new(

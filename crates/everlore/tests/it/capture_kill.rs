@@ -24,7 +24,7 @@ use everlore::{
     store::{SqliteStore, Store},
     types::{Role, Timestamp},
 };
-use everlore_scripted::{MockChat, MockServer, ModelResponse};
+use everlore_mock_llm::{MockChat, MockServer, ModelResponse};
 use serde_json::{Value, json};
 
 use crate::support;

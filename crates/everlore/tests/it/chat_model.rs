@@ -12,7 +12,7 @@ use everlore::{
         remote::{RemoteChatModel, RetryPolicy, list_models},
     },
 };
-use everlore_scripted::{HttpRequest, HttpResponse, MockChat, MockServer, ModelResponse};
+use everlore_mock_llm::{HttpRequest, HttpResponse, MockChat, MockServer, ModelResponse};
 use serde_json::{Value, json};
 
 use crate::remote::HASTY;
@@ -531,7 +531,7 @@ async fn a_server_that_wants_thoughts_back_gets_a_stand_in() {
 #[tokio::test]
 async fn a_server_that_does_not_stream_is_understood() {
     let server = MockServer::start(|request: &HttpRequest| {
-        use everlore_scripted::Responder;
+        use everlore_mock_llm::Responder;
         let mut body = request.json();
         body["stream"] = json!(false);
         let request = HttpRequest { body: body.to_string().into_bytes(), ..request.clone() };

@@ -10,7 +10,7 @@ use everlore::{
         remote::{EmbeddingEndpoint, RemoteEmbedder, RetryPolicy},
     },
 };
-use everlore_scripted::{HttpResponse, MockEmbeddings, MockServer, embeddings};
+use everlore_mock_llm::{HttpResponse, MockEmbeddings, MockServer, embeddings};
 use serde_json::json;
 
 /// Pauses too short to notice.
@@ -183,7 +183,7 @@ async fn failures_that_pass_are_survived_and_those_that_do_not_are_told() {
 
 #[tokio::test]
 async fn a_connection_that_breaks_off_every_time_is_told() {
-    let server = MockServer::start(|_: &everlore_scripted::HttpRequest| {
+    let server = MockServer::start(|_: &everlore_mock_llm::HttpRequest| {
         HttpResponse::json(200, &json!({ "data": [] })).disconnect_after(3)
     });
     let (message, _) = failure(&openai(&server), &TEXTS).await;

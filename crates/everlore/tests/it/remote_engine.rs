@@ -9,7 +9,7 @@ use everlore::{
     store::{SqliteStore, Store, VectorCache, VectorInsert, VectorLookup},
     types::{EmbeddingModelId, Fingerprint, Vector},
 };
-use everlore_scripted::{HttpResponse, MockEmbeddings, MockServer, embeddings};
+use everlore_mock_llm::{HttpResponse, MockEmbeddings, MockServer, embeddings};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -82,7 +82,7 @@ async fn memories_are_found_by_meaning_in_english_and_chinese_over_both_protocol
 
 #[tokio::test]
 async fn a_save_does_not_wait_for_a_server_that_never_answers() {
-    let server = MockServer::start(|_: &everlore_scripted::HttpRequest| {
+    let server = MockServer::start(|_: &everlore_mock_llm::HttpRequest| {
         HttpResponse::json(200, &json!({})).held()
     });
     let (engine, store) = open(&fresh_path(), &config(&server, EmbeddingProvider::Openai)).await;
@@ -240,9 +240,9 @@ async fn a_day_that_is_replayed_asks_nothing_of_the_server() {
 
 #[tokio::test]
 async fn another_model_is_noticed_and_going_back_costs_no_request() {
-    let server = MockServer::start(|request: &everlore_scripted::HttpRequest| {
+    let server = MockServer::start(|request: &everlore_mock_llm::HttpRequest| {
         let model = request.json()["model"].as_str().unwrap_or_default().to_owned();
-        everlore_scripted::Responder::respond(
+        everlore_mock_llm::Responder::respond(
             &mut MockEmbeddings { model, ..MockEmbeddings::default() },
             request,
         )

@@ -1,6 +1,6 @@
 //! OpenAI's and Anthropic's own clients, unchanged but for the base URL and the key, talk to a model that remembers (X5, A8).
 
-use everlore_scripted::{MockChat, MockServer, ModelResponse, chat::ModelRequest};
+use everlore_mock_llm::{MockChat, MockServer, ModelResponse, chat::ModelRequest};
 use serde_json::{Value, json};
 
 use super::{clients, succeed};
@@ -58,7 +58,7 @@ fn run_client(provider: &str, script: &str) -> Option<Vec<Value>> {
             "as the client sends its own"
         );
     }
-    Some(requests.iter().map(everlore_scripted::HttpRequest::json).collect())
+    Some(requests.iter().map(everlore_mock_llm::HttpRequest::json).collect())
 }
 
 /// The text of the last message, and whether memory is in it.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use everlore_scripted::{MockChat, MockServer};
+use everlore_mock_llm::{MockChat, MockServer};
 
 use super::{clients, succeed};
 use crate::serve::{

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use everlore_scripted::{HttpRequest, MockServer};
+use everlore_mock_llm::{HttpRequest, MockServer};
 use serde_json::json;
 
 use super::{clients, succeed};

@@ -23,7 +23,7 @@ use std::{
     time::Duration,
 };
 
-use everlore_scripted::{
+use everlore_mock_llm::{
     HttpRequest, HttpResponse, MockChat, MockEmbeddings, MockServer, ModelResponse, Responder,
 };
 use serde_json::Value;

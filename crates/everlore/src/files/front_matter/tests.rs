@@ -1,3 +1,5 @@
+//! Tests of front matter: reading, editing, and what an edit leaves alone.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -5,9 +5,7 @@ use serde::Serialize;
 
 use super::{
     confidence::full_confidence,
-    pack::{
-        BlockPhrases, CLOSING_TAG, PackedHit, fit_to_budget, heading, text_at_tier,
-    },
+    pack::{BlockPhrases, CLOSING_TAG, PackedHit, fit_to_budget, heading, text_at_tier},
 };
 use crate::{
     config::RecallConfig,

@@ -6,11 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::{
-    abstain::relevance_floor,
-    confidence::ConfidenceEstimate,
-    pack::MemoryBlock,
-};
+use super::{abstain::relevance_floor, confidence::ConfidenceEstimate, pack::MemoryBlock};
 use crate::{
     config::RecallConfig,
     error::{Error, Result},

@@ -155,7 +155,8 @@ impl GatheredPostings {
         if numbers.is_empty() {
             return Ok(true);
         }
-        let answer = deps.store.index().similarities(&request.scope, &numbers, &embedding.vector).await?;
+        let answer =
+            deps.store.index().similarities(&request.scope, &numbers, &embedding.vector).await?;
         let Some(mut compared) = answer.map(Vec::into_iter) else { return Ok(false) };
         for vectors in self.segments.iter_mut().filter_map(|segment| segment.vectors.as_mut()) {
             if let Some(similarities) = remote_number(vectors).and_then(|_| compared.next()) {

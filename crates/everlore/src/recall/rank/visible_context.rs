@@ -48,7 +48,8 @@ pub(crate) async fn already_visible(
     let extracted = memories.clone().filter(|memory| context.may_cover(memory));
     let sources: Vec<MemoryId> =
         extracted.clone().flat_map(|memory| memory.source.turns.iter().copied()).collect();
-    let turns = if sources.is_empty() { Vec::new() } else { store.memories().get(scope, &sources).await? };
+    let turns =
+        if sources.is_empty() { Vec::new() } else { store.memories().get(scope, &sources).await? };
     let visible: HashMap<MemoryId, bool> = sources
         .into_iter()
         .zip(turns)

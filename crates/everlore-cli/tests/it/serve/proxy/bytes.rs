@@ -5,7 +5,7 @@ use std::{
     net::TcpStream,
 };
 
-use everlore_scripted::{BodyStep, HttpResponse, MockServer, ModelResponse};
+use everlore_mock_llm::{BodyStep, HttpResponse, MockServer, ModelResponse};
 use serde_json::json;
 
 use super::{KEY, chats, header, home_with_provider, question};

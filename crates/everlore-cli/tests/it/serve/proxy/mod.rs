@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use everlore_scripted::{HttpRequest, MockChat, MockServer, ModelResponse};
+use everlore_mock_llm::{HttpRequest, MockChat, MockServer, ModelResponse};
 use serde_json::{Value, json};
 
 use super::{ApiResponse, DEADLINE, TestServer, contents};

@@ -1,6 +1,6 @@
 //! Models and vectors through the proxy: those of the provider, and ours (X5).
 
-use everlore_scripted::{MockEmbeddings, MockServer};
+use everlore_mock_llm::{MockEmbeddings, MockServer};
 use serde_json::json;
 
 use super::{KEY, chats, home_with_provider, last_request};

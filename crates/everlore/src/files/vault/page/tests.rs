@@ -1,3 +1,5 @@
+//! Tests of vault pages: from memory to file and back.
+
 use super::*;
 use crate::types::{MemorySource, Origin, Scope, Status};
 
