@@ -7,7 +7,7 @@ use axum::{
     response::Response,
 };
 
-use crate::{mem0, openviking};
+use crate::compat;
 
 /// Tells what goes wrong further in as the clients of the route read it.
 pub(crate) async fn format_errors(request: Request, next: Next) -> Response {
@@ -23,8 +23,6 @@ fn formatter_for(route: Option<&MatchedPath>, uri: &Uri) -> fn(Response) -> Resp
         path if path.starts_with("/anthropic/") => crate::proxy::as_anthropic,
         #[cfg(feature = "remote")]
         path if crate::proxy::is_openai(path) => crate::proxy::as_openai,
-        path if openviking::is_viking_route(path) => openviking::to_error_envelope,
-        path if route.is_some() && mem0::is_mem0_route(path) => mem0::to_detail_response,
-        _ => |response| response,
+        _ => compat::error_formatter(route, uri).unwrap_or(|response| response),
     }
 }

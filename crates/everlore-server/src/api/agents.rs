@@ -23,7 +23,7 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
     let engine = access.engine();
     let open = match &access.caller.bound_scope {
         Some(only) => vec![only.clone()],
-        None => engine.store().scopes().await?,
+        None => engine.scopes().await?,
     };
     let mut agents = BTreeMap::<String, Vec<Value>>::new();
     for scope in open {

@@ -43,7 +43,7 @@ pub(super) async fn health() -> JsonResponse<Value> {
     (status = 503, description = "It cannot", body = ProblemBody, content_type = "application/problem+json"),
 ))]
 pub(super) async fn ready(State(app): State<App>) -> ApiResult<Value> {
-    let read = tokio::time::timeout(MAX_WAIT, app.engine.store().embedding_model()).await;
+    let read = tokio::time::timeout(MAX_WAIT, app.engine.ping_store()).await;
     match (read, *app.shutting_down.borrow()) {
         (Ok(Ok(_)), false) => Ok(JsonResponse::ok(json!({ "status": "ready" }))),
         (_, closing) => {

@@ -45,11 +45,10 @@ use utoipa::{
 use crate::{
     app::App,
     auth::authenticate,
-    docs_page,
+    compat, docs_page,
     error_format::format_errors,
     host_guard::check_host_and_origin,
-    mcp, mem0,
-    openviking::{self, translate_headers},
+    mcp,
     problem::{Problem, ProblemBody},
     response::JsonResponse,
     trace::trace_request,
@@ -58,12 +57,10 @@ use crate::{
 /// Everything that is answered.
 pub(crate) fn router(app: App) -> Router {
     let authorized = from_fn_with_state(app.clone(), authenticate);
-    let closed = authenticated_routes().route_layer(authorized.clone());
-    let viking =
-        openviking::routes().route_layer(authorized).route_layer(from_fn(translate_headers));
+    let closed = authenticated_routes().route_layer(authorized);
     let open =
         health::routes().merge(docs_page::routes()).route("/v1/openapi.json", get(serve_openapi));
-    let routes = closed.merge(mem0::router(app.clone())).merge(open).merge(viking);
+    let routes = compat::add_routes(closed.merge(open), &app);
     #[cfg(feature = "remote")]
     let routes = routes.merge(crate::proxy::routes(&app));
     routes
@@ -176,7 +173,7 @@ fn complete_operation(path: &str, operation: &mut Operation) {
 /// The description of the API as OpenAPI 3.1.
 pub fn openapi() -> Value {
     let mut api = ApiDoc::openapi();
-    api.merge(mem0::openapi());
+    compat::extend_openapi(&mut api);
     #[cfg(feature = "remote")]
     api.merge(crate::proxy::api_doc());
     let mut api = json!(api);
@@ -214,6 +211,7 @@ mod tests {
 
     use super::*;
 
+    #[cfg(all(feature = "remote", feature = "mem0"))]
     #[test]
     fn the_description_is_what_it_was() {
         insta::assert_json_snapshot!(openapi());
@@ -241,6 +239,7 @@ mod tests {
             include_str!("agents.rs"),
             include_str!("settings.rs"),
             include_str!("health.rs"),
+            #[cfg(feature = "remote")]
             include_str!("../proxy/routes.rs"),
         ];
         let routed: BTreeSet<String> = sources
@@ -249,6 +248,7 @@ mod tests {
             .map(|rest| rest.split('"').nth(1).unwrap().replace("{*", "{"))
             .collect();
         let mut api = ApiDoc::openapi();
+        #[cfg(feature = "remote")]
         api.merge(crate::proxy::api_doc());
         let described: BTreeSet<String> = api.paths.paths.keys().cloned().collect();
         assert_eq!(routed, described);

@@ -19,7 +19,7 @@ pub(super) async fn list(Reader(access): Reader) -> ApiResult<Value> {
     let engine = access.engine();
     let open = match &access.caller.bound_scope {
         Some(only) => vec![only.clone()],
-        None => engine.store().scopes().await?,
+        None => engine.scopes().await?,
     };
     let mut listed = Vec::new();
     for scope in open {

@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 use crate::{
     app::App,
     auth::{Access, Admin, Reader},
-    body::{MAX_BODY_TIME, body_error, body_too_slow, check_content_type},
+    body::{body_error, body_too_slow, check_content_type},
     params::QueryParams,
     problem::Problem,
     response::{ApiResult, JsonResponse},
@@ -137,7 +137,7 @@ async fn spool_body(body: Body, access: &Access) -> Result<File, Problem> {
     let mut file = tempfile::tempfile_in(&access.app.options.home).map_err(failed)?;
     let mut body = Limited::new(body, MAX_IMPORT_BYTES);
     loop {
-        match tokio::time::timeout(MAX_BODY_TIME, body.frame()).await {
+        match tokio::time::timeout(access.app.options.timeouts.body, body.frame()).await {
             Err(_) => return Err(body_too_slow()),
             Ok(None) => return Ok(file),
             Ok(Some(Err(error))) => return Err(body_error(&*error, MAX_IMPORT_BYTES)),

@@ -39,7 +39,7 @@ async fn handle_message(
     params.finish()?;
     let max_bytes = access.app.options.max_body_bytes;
     let (parts, body) = request.into_parts();
-    let body: Full<Bytes> = Full::new(read_body(body, max_bytes).await?);
+    let body: Full<Bytes> = Full::new(read_body(body, &access.app.options).await?);
     let mcp = McpServer::new(mcp_context(&access, sets));
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)

@@ -189,7 +189,7 @@ async fn read_request(access: &Access, request: Request) -> Result<(Parts, Bytes
     if parts.method != Method::GET {
         check_content_type(&parts.headers, "application/json")?;
     }
-    let body = read_body(body, access.app.options.max_body_bytes).await?;
+    let body = read_body(body, &access.app.options).await?;
     Ok((parts, body))
 }
 

@@ -1,10 +1,7 @@
 //! Changing and removing: one memory, several, or all that someone has.
 
 use axum::extract::RawQuery;
-use everlore::{
-    Memory, MemoryEdit, MemoryId, Scope,
-    types::{Change, WriteBatch},
-};
+use everlore::{Memory, MemoryEdit, MemoryId, Scope};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -23,9 +20,6 @@ use crate::{
 
 /// The most memories of a batch.
 const MAX_BATCH: usize = 1_000;
-
-/// Changes of one write: more would hold others up.
-const MAX_CHANGES_PER_WRITE: usize = 1_000;
 
 /// Change a memory, for mem0's clients
 #[utoipa::path(put, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "update", request_body(content = Object, example = json!({"text": "Lives in Porto now 住在波尔图", "metadata": {"team": "blue"}})), params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Object)))]
@@ -136,37 +130,26 @@ async fn superseded_memories(
     Ok(found.split_off(1))
 }
 
-/// Removes memories of a scope, and turns from which nothing else was drawn: else they would be found in their place.
+/// Removes memories of a scope, and the turns that no other memory was extracted from: a search would find those instead.
 async fn remove_memories(
     event: &Mem0Event,
     scope: &Scope,
-    gone: Vec<MemoryId>,
+    removed: Vec<MemoryId>,
 ) -> Result<(), Problem> {
-    let store = event.engine.store();
-    let memories: Vec<Memory> = store.get(scope, &gone).await?.into_iter().flatten().collect();
+    let engine = &event.engine;
+    let memories = engine.get_many(scope, &removed).await?;
     let mut all: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
     for turn in memories.iter().flat_map(|memory| memory.source.turns.iter().copied()) {
-        let drawn = event.engine.derived_memories(scope, turn).await?;
-        if drawn.iter().all(|id| gone.contains(id)) {
+        let derived = engine.derived_memories(scope, turn).await?;
+        if derived.iter().all(|id| removed.contains(id)) {
             all.push(turn);
         }
     }
     all.sort_unstable();
     all.dedup();
-    let is_there: Vec<MemoryId> =
-        store.get(scope, &all).await?.into_iter().flatten().map(|memory| memory.id).collect();
-    apply_deletes(event, scope, &is_there).await?;
-    Ok(())
-}
-
-async fn apply_deletes(event: &Mem0Event, scope: &Scope, ids: &[MemoryId]) -> Result<(), Problem> {
-    for part in ids.chunks(MAX_CHANGES_PER_WRITE) {
-        let changes = part.iter().copied().map(Change::Delete).collect();
-        let (author, at) = (&event.author, event.engine.now().timestamp());
-        let write = WriteBatch::new(scope, author.actor, author.reason_for("delete"), at, changes);
-        event.engine.store().apply(WriteBatch { run: author.run.clone(), ..write }).await?;
-    }
-    Ok(())
+    let existing = engine.get_many(scope, &all).await?;
+    let existing: Vec<MemoryId> = existing.iter().map(|memory| memory.id).collect();
+    Ok(engine.delete_many(scope, &existing).await?)
 }
 
 /// Remove all memories that ids name, turns included; this can be undone by the run of the journal
@@ -215,7 +198,7 @@ async fn remove_all(
         })
         .await?;
         count += ids.len();
-        apply_deletes(&event, &scope, &ids).await?;
+        event.engine.delete_many(&scope, &ids).await?;
     }
     Ok((event, count))
 }

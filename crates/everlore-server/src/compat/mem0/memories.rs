@@ -147,7 +147,7 @@ async fn list_page(
     let (count, first) = (all.len(), (place.page - 1).saturating_mul(place.size));
     let mut results = Vec::new();
     for (_, id, scope) in all.iter().skip(first).take(place.size) {
-        let memory = asked.engine().store().get(scope, &[*id]).await?.pop().flatten();
+        let memory = asked.engine().get_many(scope, &[*id]).await?.pop();
         results.extend(
             memory.map(|memory| select_fields(to_json(&memory, asked.default_scope()), only)),
         );
@@ -191,7 +191,7 @@ async fn last_change_seq(asked: &Mem0Access, scope: &Scope) -> Result<Option<u64
     };
     engine.list(scope, &first).await?;
     let query = JournalQuery { limit: Some(1), ..JournalQuery::default() };
-    Ok(engine.store().journal(scope, &query).await?.first().map(|entry| entry.seq))
+    Ok(engine.history(scope, &query).await?.first().map(|entry| entry.seq))
 }
 
 /// All that a view shows of a scope: memories, and turns that none was drawn from. One pass, some of it at a time.
