@@ -1,10 +1,8 @@
-//! The routes, one file a noun, and the description that is made of them.
+//! Routes, one file per noun, and their OpenAPI description.
 //!
-//! A route is a handler with `#[utoipa::path]`, named in its file's `routes` and in [`ApiDoc`]; a test compares both.
-//! What speaks other protocols (MCP, other systems' routes, the proxy) is merged into [`router`] beside these.
+//! A route is a handler with `#[utoipa::path]`, named in its file's `routes` and in [`ApiDoc`]; a test compares both. The
+//! routes of other protocols (MCP, the proxy, compatible systems) are merged into [`router`] beside these.
 
-mod schema;
-mod check_schema;
 mod openapi_constraints;
 mod health;
 mod memories;
@@ -54,13 +52,13 @@ use crate::{
     trace::trace_request,
 };
 
-/// Everything that is answered.
+/// Builds the router of the whole server.
 pub(crate) fn router(app: App) -> Router {
     let authorized = from_fn_with_state(app.clone(), authenticate);
-    let closed = authenticated_routes().route_layer(authorized);
-    let open =
+    let authenticated = authenticated_routes().route_layer(authorized);
+    let public =
         health::routes().merge(docs_page::routes()).route("/v1/openapi.json", get(serve_openapi));
-    let routes = compat::add_routes(closed.merge(open), &app);
+    let routes = compat::add_routes(authenticated.merge(public), &app);
     #[cfg(feature = "remote")]
     let routes = routes.merge(crate::proxy::routes(&app));
     routes
@@ -72,7 +70,7 @@ pub(crate) fn router(app: App) -> Router {
         .with_state(app)
 }
 
-/// What wants a token or a key.
+/// Returns the routes that need a token or a key.
 fn authenticated_routes() -> Router<App> {
     Router::new()
         .merge(memories::routes())
@@ -127,7 +125,7 @@ fn authenticated_routes() -> Router<App> {
 )]
 struct ApiDoc;
 
-/// What all routes have in common: names for programs, the token or a key, whose memory is meant, and problems.
+/// Adds what all routes share: operation ids, authentication, scope parameters and problems.
 struct ApiModifier;
 
 impl Modify for ApiModifier {
@@ -152,25 +150,25 @@ fn complete_operation(path: &str, operation: &mut Operation) {
         .description("What went wrong")
         .content("application/problem+json", problem);
     operation.responses.responses.insert("default".to_owned(), problem.build().into());
-    // Where the path names the agent, whose user asks does not matter.
+    // Where the path names the agent, the user does not matter.
     if !path.starts_with("/v1/") || path.contains("{agent}") {
         return;
     }
     let parameters = operation.parameters.get_or_insert_default();
-    for (name, what) in
-        [("agent", "The agent whose memory is meant"), ("user", "The user whose memory is meant")]
+    for (name, description) in
+        [("agent", "Agent whose memory is meant"), ("user", "User whose memory is meant")]
     {
         let text = ObjectBuilder::new().schema_type(Type::String);
         let parameter = ParameterBuilder::new()
             .name(name)
             .parameter_in(ParameterIn::Query)
-            .description(Some(format!("{what}; that of the key or of the settings if left out")))
+            .description(Some(format!("{description}; that of the key or the settings by default")))
             .schema(Some(text));
         parameters.push(parameter.build().into());
     }
 }
 
-/// The description of the API as OpenAPI 3.1.
+/// Returns the OpenAPI 3.1 description of the API.
 pub fn openapi() -> Value {
     let mut api = ApiDoc::openapi();
     compat::extend_openapi(&mut api);
@@ -192,7 +190,7 @@ fn unknown_route() -> Problem {
         StatusCode::NOT_FOUND,
         "no_route",
         "there is nothing at this path",
-        "see /docs for what there is",
+        "see /docs for the routes",
     )
 }
 
@@ -200,8 +198,8 @@ fn method_not_allowed() -> Problem {
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "no_method",
-        "this path does not take this method",
-        "see /docs for what it takes",
+        "this path does not support this method",
+        "see /docs for its methods",
     )
 }
 

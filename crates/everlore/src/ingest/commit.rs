@@ -22,6 +22,7 @@ const MAX_ATTEMPTS: u32 = 1_000;
 
 /// What was stored.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SavedMemory {
     /// The memory's id.
     pub id: MemoryId,
@@ -35,11 +36,13 @@ pub struct SavedMemory {
     pub receipt: SaveReceipt,
     /// Secrets that were masked before anything was written, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
     pub masked: Vec<SecretKind>,
 }
 
 /// The proof of a save: it is durable, and both its row and its index entry were read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SaveReceipt {
     /// The journal's number of the save.
     pub seq: u64,

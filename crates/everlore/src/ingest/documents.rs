@@ -70,6 +70,7 @@ pub struct IngestOptions {
 
 /// What became of one document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct IngestReport {
     /// Where it is.
     pub path: String,

@@ -22,6 +22,7 @@ const MAX_ATTEMPTS: usize = 1_000;
 
 /// What to change. What is left out stays as it is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryEdit {
     /// The new text.

@@ -17,6 +17,7 @@ use crate::{
 
 /// How much of a memory is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum MemoryTier {
     /// One line.
     L0,
@@ -28,6 +29,7 @@ pub enum MemoryTier {
 
 /// Prompt text, with the figures of how it came about. Empty when nothing is worth telling.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct MemoryBlock {
     /// What to append to the system prompt; empty if nothing is.
     pub text: String,
@@ -41,6 +43,7 @@ pub struct MemoryBlock {
 
 /// One memory of a block.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct MemoryBlockEntry {
     /// The memory.
     pub id: MemoryId,

@@ -16,6 +16,7 @@ const DAY_MILLIS: f64 = 86_400_000.0;
 
 /// Numbers near 1 that relevance is multiplied with.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScoreFactors {
     /// The signals as one positive number: ln(1 + e^fused).
     pub relevance: f64,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// What the index said of a memory, number by number.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct HitSignals {
     /// BM25F of the query's terms.
     pub bm25: f64,
@@ -41,6 +42,7 @@ fn is_nothing(number: &f64) -> bool {
 
 /// What one term of the query did for a memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TermSignal {
     /// The term.
     pub term: String,

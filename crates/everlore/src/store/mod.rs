@@ -228,6 +228,7 @@ pub enum MemoryKey {
 
 /// Which memories are meant. An empty list means any.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryFilter {
     /// Of one of these kinds.

@@ -88,6 +88,7 @@ impl<'a> ToolContext<'a> {
 
 /// What a tool answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ToolResult {
     /// For the model.
     pub text: String,

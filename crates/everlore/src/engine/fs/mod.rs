@@ -38,6 +38,7 @@ pub const MAX_PAGE_SIZE: usize = 1_000;
 
 /// How much of a text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FsTier {
     /// One line.
@@ -84,6 +85,7 @@ impl FromStr for FsTier {
 
 /// Something in the tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsEntry {
     /// What it is called by; a folder's ends with a slash.
     pub uri: String,
@@ -141,6 +143,7 @@ impl FsListRequest {
 
 /// A page of a folder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsListing {
     /// The folder.
     pub uri: String,
@@ -165,6 +168,7 @@ pub struct FsTreeRequest {
 
 /// A folder with what is in it, from the outside in.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsTree {
     /// The folder.
     pub uri: String,
@@ -176,6 +180,7 @@ pub struct FsTree {
 
 /// An entry of a tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsTreeEntry {
     /// How far below the folder it stands; 1 for what is in it.
     pub depth: usize,
@@ -186,6 +191,7 @@ pub struct FsTreeEntry {
 
 /// What was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsText {
     /// Its uri.
     pub uri: String,
@@ -199,6 +205,7 @@ pub struct FsText {
 
 /// What is known of an entry without reading it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsStat {
     /// The entry.
     #[serde(flatten)]
