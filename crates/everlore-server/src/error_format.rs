@@ -1,4 +1,4 @@
-//! In whose words a problem is told: clients of other systems read their own shape, whatever it was that refused them.
+//! Error shapes by route: clients of other systems get errors in their own shape, whichever layer refused them.
 
 use axum::{
     extract::{MatchedPath, Request},
@@ -9,13 +9,13 @@ use axum::{
 
 use crate::compat;
 
-/// Tells what goes wrong further in as the clients of the route read it.
+/// Rewrites errors of the inner layers into the shape of the route's clients.
 pub(crate) async fn format_errors(request: Request, next: Next) -> Response {
     let translate = formatter_for(request.extensions().get::<MatchedPath>(), request.uri());
     translate(next.run(request).await)
 }
 
-/// How problems of a route are told. A path that leads nowhere is judged by its beginning.
+/// Returns the formatter of a route's errors; an unknown path is judged by its prefix.
 fn formatter_for(route: Option<&MatchedPath>, uri: &Uri) -> fn(Response) -> Response {
     let path = route.map_or(uri.path(), MatchedPath::as_str);
     match path {

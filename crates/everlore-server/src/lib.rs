@@ -5,6 +5,7 @@
 //! Every error is a `Problem`.
 
 mod app;
+mod sync;
 mod timeouts;
 mod response;
 mod problem;

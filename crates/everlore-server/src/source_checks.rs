@@ -1,14 +1,14 @@
-//! Checks the source of the server itself: file heads, lengths, and that nothing prints or looks around.
+//! Checks of the server's own source: module docs, file lengths, and no printing or environment access.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// A file longer than this, tests aside, holds more than one thing.
+/// A longer file, tests aside, holds more than one thing.
 const MAX_LINES: usize = 400;
 
-/// What a library does not do. This file names it.
+/// Calls that a library does not make; this file names them.
 const FORBIDDEN: [&str; 6] = ["println!", "eprintln!", "print!", "eprint!", "dbg!", "std::env"];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -18,12 +18,12 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_file_says_what_it_is_for_is_short_and_never_prints() {
+fn every_file_has_module_docs_is_short_and_never_prints() {
     let files = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     assert!(files.len() > 20);
     for path in files.iter().filter(|path| !path.ends_with("source_checks.rs")) {
         let (name, text) = (path.display(), fs::read_to_string(path).unwrap());
-        assert!(text.starts_with("//! "), "{name} must start with what it is for");
+        assert!(text.starts_with("//! "), "{name} must start with module docs");
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         assert!(code.lines().count() <= MAX_LINES, "{name} is too long");
         for never in FORBIDDEN {

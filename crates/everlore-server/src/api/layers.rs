@@ -68,7 +68,7 @@ pub(super) async fn show(
 }
 
 fn layer_response(layer: LayerView) -> Response {
-    with_etag(&text_etag(&layer.text), Ok(JsonResponse::ok(layer)))
+    with_etag(&text_etag(&layer.text), JsonResponse::ok(layer))
 }
 
 /// Edit of a layer: `action` is add, replace, remove or write.

@@ -152,7 +152,7 @@ pub(super) async fn show(
 
 async fn memory_response(engine: &everlore::Engine, memory: Memory) -> Response {
     let tag = memory_etag(&memory);
-    with_etag(&tag, Ok(JsonResponse::ok(CheckedMemory::verified(engine, memory).await)))
+    with_etag(&tag, JsonResponse::ok(CheckedMemory::verified(engine, memory).await))
 }
 
 async fn resolve(access: &Access, name: &str) -> Result<(everlore::Engine, MemoryId), Problem> {

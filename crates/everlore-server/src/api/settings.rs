@@ -158,7 +158,7 @@ fn settings_response(access: Access, result: Result<AgentSettings, Problem>) -> 
     let mut response = match result {
         Ok(settings) => {
             let tag = settings_etag(&settings);
-            with_etag(&tag, Ok(JsonResponse::ok(SettingsView::from(settings))))
+            with_etag(&tag, JsonResponse::ok(SettingsView::from(settings)))
         }
         Err(problem) => problem.into_response(),
     };

@@ -79,7 +79,7 @@ pub(super) async fn show(
     params.finish()?;
     let folder = vault_folder(&access.app.options.home, &access.scope);
     let file = run_blocking(move || read_vault_file(&folder, &name)).await?;
-    Ok(with_etag(&text_etag(&file.text), Ok(JsonResponse::ok(file))))
+    Ok(with_etag(&text_etag(&file.text), JsonResponse::ok(file)))
 }
 
 /// Reads a regular file of the folder itself; symbolic links are not followed.
