@@ -3,10 +3,11 @@
 use std::{
     net::{IpAddr, SocketAddr},
     path::PathBuf,
+    time::Duration,
 };
 
 use clap::{Args, Subcommand};
-use everlore_server::{ApiKeys, KeyRole, Server, ServerOptions, TlsFiles};
+use everlore_server::{ApiKeys, KeyRole, Server, ServerOptions, Timeouts, TlsFiles};
 use serde_json::json;
 
 use crate::{
@@ -22,6 +23,9 @@ use crate::{
 const EXIT_INTERRUPTED: i32 = 130;
 #[cfg(unix)]
 const EXIT_TERMINATED: i32 = 143;
+
+/// Environment variable by which tests shorten time limits, in milliseconds: `headers=500,body=500`.
+const TEST_TIMEOUTS_VAR: &str = "EVERLORE_TEST_TIMEOUTS";
 
 /// Answer over HTTP, for agents and programs of this machine
 ///
@@ -164,6 +168,7 @@ impl ListenArgs {
             max_body_bytes: self.max_body.unwrap_or(server.max_body_bytes),
             requests_per_second: self.rate.unwrap_or(server.requests_per_second),
             settings_digest: cx.settings.digest(),
+            timeouts: timeouts(),
             #[cfg(feature = "remote")]
             providers: crate::chat_model::providers(cx),
         })
@@ -183,6 +188,23 @@ impl ListenArgs {
             )),
         }
     }
+}
+
+/// Returns the default time limits, with those replaced that a test names.
+fn timeouts() -> Timeouts {
+    let mut timeouts = Timeouts::default();
+    let given = std::env::var(TEST_TIMEOUTS_VAR).unwrap_or_default();
+    for (name, millis) in given.split(',').filter_map(|pair| pair.split_once('=')) {
+        let limit = match name {
+            "headers" => &mut timeouts.headers,
+            "body" => &mut timeouts.body,
+            "tls_handshake" => &mut timeouts.tls_handshake,
+            "certificate_poll" => &mut timeouts.certificate_poll,
+            _ => continue,
+        };
+        *limit = millis.parse().map_or(*limit, Duration::from_millis);
+    }
+    timeouts
 }
 
 /// A file that the settings name, if they do.

@@ -19,7 +19,7 @@ use everlore::{
     store::SqliteStore,
 };
 use everlore_mock_llm::{MockChat, MockServer as Provider, ModelResponse};
-use everlore_server::{Providers, Server, ServerOptions};
+use everlore_server::{Providers, Server, ServerOptions, Timeouts};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -151,6 +151,7 @@ fn options(home: &Path, provider: &Provider) -> Result<ServerOptions> {
         requests_per_second: u32::MAX,
         mcp_tools: Vec::new(),
         settings_digest: String::new(),
+        timeouts: Timeouts::default(),
         providers: Providers { openai: relay.map(Arc::new), ..Providers::default() },
     })
 }

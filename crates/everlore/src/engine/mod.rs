@@ -3,6 +3,7 @@
 mod builder;
 mod agent_settings;
 mod memories;
+mod reads;
 mod capture;
 mod recall;
 mod prompt;
@@ -10,6 +11,7 @@ mod lifecycle;
 mod embedding;
 mod files;
 mod forget;
+mod delete_many;
 mod checks;
 pub mod fs;
 

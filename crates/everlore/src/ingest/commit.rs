@@ -23,6 +23,7 @@ const MAX_ATTEMPTS: u32 = 1_000;
 
 /// Stored memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SavedMemory {
     /// Id of the memory.
     pub id: MemoryId,
@@ -36,11 +37,13 @@ pub struct SavedMemory {
     pub receipt: SaveReceipt,
     /// Secrets masked before anything was written, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
     pub masked: Vec<SecretKind>,
 }
 
 /// Receipt of a save: durable, with row and index entry read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SaveReceipt {
     /// Sequence number of the change in the journal.
     pub seq: u64,

@@ -71,6 +71,7 @@ pub struct IngestOptions {
 
 /// Result of ingesting one document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct IngestReport {
     /// Path of the document.
     pub path: String,

@@ -23,6 +23,7 @@ const MAX_ATTEMPTS: usize = 1_000;
 
 /// Fields to change; omitted ones stay.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryEdit {
     /// New text.

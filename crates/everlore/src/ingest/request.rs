@@ -21,6 +21,7 @@ const MAX_LABEL_CHARS: usize = 200;
 
 /// Statement to remember. Only the content is required.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RememberRequest {
     /// Text of the statement.

@@ -55,6 +55,7 @@ pub enum MemoryKey {
 
 /// Filter on memories. An empty list matches any.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryFilter {
     /// Of one of these kinds.

@@ -89,6 +89,7 @@ impl<'a> ToolContext<'a> {
 
 /// Result of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ToolResult {
     /// Text for the model.
     pub text: String,

@@ -7,6 +7,7 @@ use super::{CaptureCheckpoint, ChangeVectors, Fingerprint, Memory, MemoryId, Sco
 
 /// Who makes a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Actor {
     /// A person, by command or by hand.
@@ -138,6 +139,7 @@ pub struct ErasureReceipt {
 
 /// What a change did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeOp {
     /// A memory was stored.
@@ -152,6 +154,7 @@ pub enum ChangeOp {
 
 /// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct JournalEntry {
     /// Its number; numbers only rise.
     pub seq: u64,

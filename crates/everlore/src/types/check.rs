@@ -12,6 +12,7 @@ pub const CHECK_KEY: &str = "check";
 
 /// How a machine can tell whether a memory still holds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum Check {
     /// Something is at a path.
@@ -124,6 +125,7 @@ impl Memory {
 
 /// Whether a memory holds by its check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CheckStatus {
     /// It was verified just now.
@@ -195,12 +197,15 @@ pub enum CheckReason {
 
 /// What was found out about a memory by its check.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CheckResult {
     /// The check.
+    #[cfg_attr(feature = "schema", serde(flatten))]
     pub check: Check,
     /// What it says.
     pub verdict: CheckStatus,
     /// Why.
+    #[cfg_attr(feature = "schema", schema(rename = "why", value_type = String))]
     pub reason: CheckReason,
 }
 

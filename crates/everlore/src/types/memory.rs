@@ -21,6 +21,7 @@ pub const OVERVIEW_KEY: &str = "overview";
 
 /// The name of a memory that never changes; ids sort by the time they were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct MemoryId(Uuid);
 
@@ -80,6 +81,7 @@ impl FromStr for MemoryId {
 
 /// What sort of statement a memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Kind {
     /// Who the user is: role, preferences, habits.
@@ -168,6 +170,7 @@ impl TryFrom<String> for Kind {
 
 /// Whether a memory takes part in recall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It holds now.
@@ -210,6 +213,7 @@ impl FromStr for Status {
 
 /// Who spoke a turn, in the terms of chat models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The person.
@@ -224,6 +228,7 @@ pub enum Role {
 
 /// The way by which a memory came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// Someone asked for it to be remembered.
@@ -238,6 +243,7 @@ pub enum Origin {
 
 /// Where a memory comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct MemorySource {
     /// How it was written.
     pub via: Origin,
@@ -292,6 +298,7 @@ impl Fingerprint {
 
 /// One stored statement or turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Memory {
     /// Its name for good.
     pub id: MemoryId,

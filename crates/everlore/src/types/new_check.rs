@@ -20,6 +20,7 @@ const MAX_DAYS: u32 = 36_500;
 
 /// A check as a caller gives it: exactly one of path, file, command, until and days.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NewCheck {
     /// Something must be at this path.

@@ -11,6 +11,7 @@ const MAX_SCOPE_NAME_CHARS: usize = 100;
 
 /// The owner of memories. Nothing is ever read, written or counted across two scopes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(try_from = "RawScope")]
 pub struct Scope {
     agent: String,

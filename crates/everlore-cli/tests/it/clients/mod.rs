@@ -2,7 +2,9 @@
 
 mod examples;
 mod mcp;
+#[cfg(feature = "mem0")]
 mod mem0;
+#[cfg(feature = "openviking")]
 mod openviking;
 mod schemathesis;
 #[cfg(feature = "remote")]

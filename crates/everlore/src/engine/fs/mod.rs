@@ -36,6 +36,7 @@ pub const MAX_PAGE_SIZE: usize = 1_000;
 
 /// Something in the tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsEntry {
     /// What it is called by; a folder's ends with a slash.
     pub uri: String,
@@ -93,6 +94,7 @@ impl FsListRequest {
 
 /// A page of a folder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsListing {
     /// The folder.
     pub uri: String,
@@ -117,6 +119,7 @@ pub struct FsTreeRequest {
 
 /// A folder with what is in it, from the outside in.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsTree {
     /// The folder.
     pub uri: String,
@@ -128,6 +131,7 @@ pub struct FsTree {
 
 /// An entry of a tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsTreeEntry {
     /// How far below the folder it stands; 1 for what is in it.
     pub depth: usize,
@@ -138,6 +142,7 @@ pub struct FsTreeEntry {
 
 /// What was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsText {
     /// Its uri.
     pub uri: String,
@@ -151,6 +156,7 @@ pub struct FsText {
 
 /// What is known of an entry without reading it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsStat {
     /// The entry.
     #[serde(flatten)]

@@ -46,6 +46,7 @@ pub struct FsFindRequest {
 
 /// What was found by meaning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsFindReport {
     /// Best first.
     pub found: Vec<FsHit>,
@@ -55,6 +56,7 @@ pub struct FsFindReport {
 
 /// One hit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsHit {
     /// Where it stands.
     pub uri: String,
@@ -97,6 +99,7 @@ pub struct FsGrepRequest {
 
 /// What was found by text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsGrepReport {
     /// The lines, in the order of the tree.
     pub matches: Vec<FsGrepMatch>,
@@ -108,6 +111,7 @@ pub struct FsGrepReport {
 
 /// A line that fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsGrepMatch {
     /// Where it stands.
     pub uri: String,

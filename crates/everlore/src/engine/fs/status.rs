@@ -12,6 +12,7 @@ use crate::{
 
 /// What is held of an agent and a user.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsStatus {
     /// Memories that take part in recall, by kind; only kinds that occur.
     pub memories: BTreeMap<Kind, usize>,

@@ -40,6 +40,7 @@ pub struct FsAddRequest {
 
 /// What was added.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsAddReport {
     /// Where it stands.
     pub uri: String,
@@ -64,6 +65,7 @@ pub struct FsRemoveRequest {
 
 /// What was removed. The journal keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsRemoveReport {
     /// Where it stood.
     pub uri: String,

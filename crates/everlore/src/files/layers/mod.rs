@@ -103,6 +103,7 @@ pub struct LayerText {
 
 /// A section and how long it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SectionSize {
     /// Its title.
     pub title: String,

@@ -17,6 +17,7 @@ use crate::{
 
 /// Prompt text with its token count and contents. Empty if there are no hits or none fits.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct MemoryBlock {
     /// Text to append to the system prompt; may be empty.
     pub text: String,
@@ -30,6 +31,7 @@ pub struct MemoryBlock {
 
 /// Memory shown in a block.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct MemoryBlockEntry {
     /// Id of the memory.
     pub id: MemoryId,
@@ -37,6 +39,7 @@ pub struct MemoryBlockEntry {
     pub uri: String,
     /// Amount of text shown.
     #[serde(serialize_with = "Tier::serialize_upper")]
+    #[cfg_attr(feature = "schema", schema(value_type = String, example = "L2"))]
     pub tier: Tier,
     /// Score for the query.
     pub score: f64,

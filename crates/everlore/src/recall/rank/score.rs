@@ -21,6 +21,7 @@ const DAY_MILLIS: f64 = 86_400_000.0;
 
 /// Factors near 1 that multiply the relevance.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScoreFactors {
     /// Fused signals as one positive number: ln(1 + e^fused).
     pub relevance: f64,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Relevance signals of a memory for a query.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct HitSignals {
     /// BM25F of the query's terms; not part of `fused`.
     pub bm25: f64,
@@ -40,6 +41,7 @@ fn is_zero(number: &f64) -> bool {
 
 /// Contribution of one query term to a memory's BM25F.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TermSignal {
     /// Term as it is looked up.
     pub term: String,

@@ -33,7 +33,7 @@ const READ_BATCH: usize = 1_000;
 /// List memories, the newest first, for mem0's clients
 #[utoipa::path(post, path = "/v3/memories/", tag = "mem0", operation_id = "list", request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})), params(
     ("page" = Option<usize>, Query, description = "The page, from 1"),
-    ("page_size" = Option<usize>, Query, description = "Memories of a page, 100 if left out, 1000 at most"),
+    ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
 ), responses((status = 200, description = "A page, the count of all, and the addresses of its neighbours", body = Object)))]
 pub(super) async fn list(
     asked: Mem0Access,
@@ -55,7 +55,7 @@ pub(super) async fn list(
 /// The same, as older clients read it: a list, unless a page is asked for
 #[utoipa::path(post, path = "/v2/memories/", tag = "mem0", operation_id = "list_v2", request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})), params(
     ("page" = Option<usize>, Query, description = "The page, from 1"),
-    ("page_size" = Option<usize>, Query, description = "Memories of a page, 100 if left out, 1000 at most"),
+    ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
 ), responses((status = 200, description = "A list or a page", body = Value)))]
 pub(super) async fn list_v2(
     asked: Mem0Access,
@@ -77,7 +77,7 @@ pub(super) async fn list_v2(
     ("app_id" = Option<String>, Query, description = "Of this application"),
     ("run_id" = Option<String>, Query, description = "Of this conversation"),
     ("page" = Option<usize>, Query, description = "The page, from 1"),
-    ("page_size" = Option<usize>, Query, description = "Memories of a page, 100 if left out, 1000 at most"),
+    ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
 ), responses((status = 200, description = "A list or a page", body = Value)))]
 pub(super) async fn list_v1(asked: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
     let mut fields = RequestFields::from_query(query.as_deref())?;
@@ -91,7 +91,7 @@ pub(super) async fn list_v1(asked: Mem0Access, RawQuery(query): RawQuery) -> Api
     ("user_id" = Option<String>, Query, description = "Of this user"),
     ("agent_id" = Option<String>, Query, description = "Of this agent"),
     ("run_id" = Option<String>, Query, description = "Of this conversation"),
-    ("top_k" = Option<usize>, Query, description = "The most memories, 100 if left out, 1000 at most"),
+    ("top_k" = Option<usize>, Query, description = "Largest number of memories; 100 by default, at most 1000"),
 ), responses((status = 200, description = "The newest memories", body = Object)))]
 pub(super) async fn list_open(asked: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
     let mut fields = RequestFields::from_query(query.as_deref())?;
@@ -147,7 +147,7 @@ async fn list_page(
     let (count, first) = (all.len(), (place.page - 1).saturating_mul(place.size));
     let mut results = Vec::new();
     for (_, id, scope) in all.iter().skip(first).take(place.size) {
-        let memory = asked.engine().store().memories().get(scope, &[*id]).await?.pop().flatten();
+        let memory = asked.engine().get_many(scope, &[*id]).await?.pop();
         results.extend(
             memory.map(|memory| select_fields(to_json(&memory, asked.default_scope()), only)),
         );
@@ -191,7 +191,7 @@ async fn last_change_seq(asked: &Mem0Access, scope: &Scope) -> Result<Option<u64
     };
     engine.list(scope, &first).await?;
     let query = JournalQuery { limit: Some(1), ..JournalQuery::default() };
-    Ok(engine.store().journal().entries(scope, &query).await?.first().map(|entry| entry.seq))
+    Ok(engine.history(scope, &query).await?.first().map(|entry| entry.seq))
 }
 
 /// All that a view shows of a scope: memories, and turns that none was drawn from. One pass, some of it at a time.

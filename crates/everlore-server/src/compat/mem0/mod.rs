@@ -16,7 +16,7 @@ mod status;
 #[cfg(test)]
 mod filter_tests;
 
-pub(crate) use self::memories::{CachedList, MAX_CACHED_LISTS};
+pub(super) use self::memories::{CachedList, MAX_CACHED_LISTS};
 
 use axum::{
     Router,
@@ -36,8 +36,8 @@ use utoipa::{
 use crate::{app::App, problem::Problem, trace::BodyWritten};
 
 /// The routes, for those who are known.
-pub(crate) fn router(app: App) -> Router<App> {
-    routes().route_layer(from_fn_with_state(app, access::authenticate))
+pub(super) fn router(app: &App) -> Router<App> {
+    routes().route_layer(from_fn_with_state(app.clone(), access::authenticate))
 }
 
 fn routes() -> Router<App> {
@@ -123,18 +123,18 @@ impl Modify for Mem0Modifier {
 }
 
 /// The description of these routes.
-pub(crate) fn openapi() -> utoipa::openapi::OpenApi {
+pub(super) fn openapi() -> utoipa::openapi::OpenApi {
     Mem0ApiDoc::openapi()
 }
 
 /// Whether a route is one of mem0: those of its hosted service end with a slash, those of its server are these.
-pub(crate) fn is_mem0_route(route: &str) -> bool {
+pub(super) fn is_mem0_route(route: &str) -> bool {
     let first = route.split('/').nth(1).unwrap_or_default();
     route.len() > 1 && route.ends_with('/') || ["memories", "search", "reset"].contains(&first)
 }
 
 /// A problem in the shape that clients of mem0 read.
-pub(crate) fn to_detail_response(mut response: Response) -> Response {
+pub(super) fn to_detail_response(mut response: Response) -> Response {
     let Some(problem) = response.extensions().get::<Problem>() else { return response };
     let detail = format!("{}: {}", problem.title, problem.detail);
     *response.body_mut() = json!({ "detail": detail }).to_string().into();

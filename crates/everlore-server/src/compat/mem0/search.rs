@@ -177,9 +177,8 @@ async fn is_covered(
     }
     let engine = asked.engine();
     let drawn = engine.derived_memories(scope, turn.id).await?;
-    let drawn = engine.store().memories().get(scope, &drawn).await?;
-    let drawn: Vec<&Memory> = drawn.iter().flatten().collect();
+    let drawn = engine.get_many(scope, &drawn).await?;
     let none_holds = drawn.iter().all(|memory| memory.status != Status::Active);
-    let is_before = |memory: &&Memory| before.iter().any(|(earlier, _)| earlier.id == memory.id);
+    let is_before = |memory: &Memory| before.iter().any(|(earlier, _)| earlier.id == memory.id);
     Ok(!drawn.is_empty() && (none_holds || drawn.iter().any(is_before)))
 }

@@ -325,16 +325,12 @@ async fn add_results(
             results.push(result_json(id, &memory.content, done));
         }
         if let DraftFate::Superseded { older, .. } = &outcome.fate {
-            for memory in
-                event.engine.store().memories().get(&adding.scope, older).await?.iter().flatten()
-            {
+            for memory in event.engine.get_many(&adding.scope, older).await? {
                 results.push(result_json(memory.id, &memory.content, "DELETE"));
             }
         }
     }
-    for memory in
-        event.engine.store().memories().get(&adding.scope, turns).await?.into_iter().flatten()
-    {
+    for memory in event.engine.get_many(&adding.scope, turns).await? {
         results.extend(unextracted_turn(&memory, drafts));
     }
     Ok(results)

@@ -36,7 +36,7 @@ const MAX_OPEN_SESSIONS: usize = 10_000;
 
 /// What is kept between two requests of a client.
 #[derive(Default)]
-pub(crate) struct VikingState {
+pub(in crate::compat) struct VikingState {
     uploads: Mutex<VecDeque<PendingUpload>>,
     open_sessions: Mutex<HashSet<(Scope, String)>>,
 }
@@ -103,7 +103,7 @@ impl FromRequest<App> for UploadedFile {
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         check_content_type(request.headers(), "multipart/form-data")?;
         let boundary = boundary(request.headers());
-        let bytes = read_body(request.into_body(), app.options.max_body_bytes).await?;
+        let bytes = read_body(request.into_body(), &app.options).await?;
         let file = boundary.and_then(|boundary| find_file_part(&bytes, &boundary));
         file.ok_or_else(|| {
             Problem::invalid("the form has no file", "send it as the part `file` with a filename")
@@ -145,7 +145,7 @@ fn find_bytes(bytes: &[u8], sought: &[u8], from: usize) -> Option<usize> {
 
 pub(super) async fn upload(Writer(access): Writer, form: UploadedFile) -> VikingResult {
     let began = Instant::now();
-    let id = access.app.viking.add_upload(&access.scope, form.name, form.bytes);
+    let id = access.app.compat.viking.add_upload(&access.scope, form.name, form.bytes);
     VikingResponse::ok(began, json!({ "temp_file_id": id }))
 }
 
@@ -173,7 +173,7 @@ pub(super) async fn add(
             "send the file to /api/v1/resources/temp_upload first; clients do so where it exists on their side",
         ));
     };
-    let Some((sent, bytes)) = access.app.viking.take_upload(&access.scope, id) else {
+    let Some((sent, bytes)) = access.app.compat.viking.take_upload(&access.scope, id) else {
         return Err(Problem::from(everlore::Error::not_found("upload", id)));
     };
     if bytes.starts_with(b"PK\x03\x04") {

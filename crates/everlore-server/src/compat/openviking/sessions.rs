@@ -56,7 +56,7 @@ pub(super) async fn create(
     let session = begin.session_id.filter(|name| !name.trim().is_empty());
     let session = session.unwrap_or_else(|| Uuid::now_v7().to_string());
     everlore::engine::fs::check_uri(&session_uri(&session), &access.scope)?;
-    access.app.viking.open_session(&access.scope, &session);
+    access.app.compat.viking.open_session(&access.scope, &session);
     VikingResponse::ok(began, session_json(&access, &session))
 }
 
@@ -94,7 +94,9 @@ pub(super) async fn show(
             told["abstract"] = stat.item.summary.into();
             told["pending_messages"] = pending_turns(&access, &session).await?.into();
         }
-        Err(_) if may_begin || access.app.viking.is_session_open(&access.scope, &session) => {
+        Err(_)
+            if may_begin || access.app.compat.viking.is_session_open(&access.scope, &session) =>
+        {
             told["message_count"] = 0.into();
         }
         Err(error) => return Err(error.into()),
@@ -105,7 +107,7 @@ pub(super) async fn show(
 pub(super) async fn remove(Writer(access): Writer, PathParam(session): PathParam) -> VikingResult {
     let began = Instant::now();
     let request = FsRemoveRequest { uri: session_uri(&session), recursive: true, dry_run: false };
-    let was_open = access.app.viking.close_session(&access.scope, &session);
+    let was_open = access.app.compat.viking.close_session(&access.scope, &session);
     match access.engine().fs_remove(&access.scope, &request).await {
         Err(_) if was_open => {}
         removed => drop(removed?),
@@ -296,7 +298,7 @@ pub(super) async fn context(
 async fn last_turns(access: &Access, session: &str) -> Result<Vec<Memory>, Problem> {
     let (engine, mut last, mut after) = (access.engine(), Vec::new(), None);
     loop {
-        let page = engine.store().uris().turns(&access.scope, session, after, MAX_TURNS).await?;
+        let page = engine.session_turns_after(&access.scope, session, after, MAX_TURNS).await?;
         let Some(end) = page.last() else { return Ok(last) };
         after = Some(end.id);
         last.extend(page);

@@ -46,7 +46,7 @@ impl IntoResponse for VikingResponse {
 }
 
 /// The same response; a problem in the words of OpenViking.
-pub(crate) fn to_error_envelope(mut response: Response) -> Response {
+pub(in crate::compat) fn to_error_envelope(mut response: Response) -> Response {
     let Some(problem) = response.extensions().get::<Problem>() else { return response };
     let (status, code) = error_code(problem.status);
     let message = format!("{}: {}", problem.title, problem.detail);

@@ -35,7 +35,6 @@ pub(super) struct Mem0Access {
 pub(super) struct Mem0Event {
     pub(super) id: String,
     pub(super) engine: Engine,
-    pub(super) author: ChangeAuthor,
 }
 
 /// Lets only those through who have a token or a key.
@@ -90,7 +89,7 @@ impl Mem0Access {
     /// The engine, whose changes are journaled as the caller's.
     /// What is kept of lists.
     pub(super) fn list_cache(&self) -> &FifoCache<CachedList> {
-        &self.access.app.mem0_lists
+        &self.access.app.compat.mem0_lists
     }
 
     pub(super) fn engine(&self) -> Engine {
@@ -102,7 +101,7 @@ impl Mem0Access {
         let id = Uuid::now_v7().to_string();
         let (cause, run) = (Some(format!("mem0 {what}")), Some(event_run(&id)));
         let author = ChangeAuthor { reason: cause, run, ..self.access.author() };
-        Mem0Event { id, engine: self.access.app.engine.on_behalf_of(author.clone()), author }
+        Mem0Event { id, engine: self.access.app.engine.on_behalf_of(author) }
     }
 
     /// Only what a filter lets through, today.
@@ -143,7 +142,7 @@ impl Mem0Access {
     pub(super) async fn open_scopes(&self) -> Result<Vec<Scope>, Problem> {
         match &self.access.caller.bound_scope {
             Some(only) => Ok(vec![only.clone()]),
-            None => Ok(self.engine().store().admin().scopes().await?),
+            None => Ok(self.engine().scopes().await?),
         }
     }
 
@@ -165,9 +164,7 @@ impl Mem0Access {
     pub(super) async fn find_memory(&self, name: &str) -> Result<Memory, Problem> {
         let id: MemoryId = name.parse().map_err(|_| not_found(name))?;
         for scope in self.open_scopes().await? {
-            if let Some(memory) =
-                self.engine().store().memories().get(&scope, &[id]).await?.pop().flatten()
-            {
+            if let Some(memory) = self.engine().get_many(&scope, &[id]).await?.pop() {
                 self.audit_scope(scope);
                 return Ok(memory);
             }

@@ -1,10 +1,7 @@
 //! Changing and removing: one memory, several, or all that someone has.
 
 use axum::extract::RawQuery;
-use everlore::{
-    Memory, MemoryEdit, MemoryId, Scope,
-    types::{Change, WriteBatch},
-};
+use everlore::{Memory, MemoryEdit, MemoryId, Scope};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -24,11 +21,8 @@ use crate::{
 /// The most memories of a batch.
 const MAX_BATCH: usize = 1_000;
 
-/// Changes of one write: more would hold others up.
-const MAX_CHANGES_PER_WRITE: usize = 1_000;
-
 /// Change a memory, for mem0's clients
-#[utoipa::path(put, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "update", request_body(content = Object, example = json!({"text": "Lives in Porto now 住在波尔图", "metadata": {"team": "blue"}})), params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Object)))]
+#[utoipa::path(put, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "update", request_body(content = Object, example = json!({"text": "Lives in Porto now 住在波尔图", "metadata": {"team": "blue"}})), params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory after the change", body = Object)))]
 pub(super) async fn update(
     asked: Mem0Access,
     PathParam(name): PathParam,
@@ -44,7 +38,7 @@ pub(super) async fn update(
 }
 
 /// The same, by the path of the open-source server
-#[utoipa::path(put, path = "/memories/{id}", tag = "mem0", operation_id = "update_open", request_body(content = Object, example = json!({"text": "Lives in Porto now 住在波尔图", "metadata": {"team": "blue"}})), params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Object)))]
+#[utoipa::path(put, path = "/memories/{id}", tag = "mem0", operation_id = "update_open", request_body(content = Object, example = json!({"text": "Lives in Porto now 住在波尔图", "metadata": {"team": "blue"}})), params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory after the change", body = Object)))]
 pub(super) async fn update_open(
     asked: Mem0Access,
     name: PathParam,
@@ -85,7 +79,7 @@ fn parse_edit(memory: &Memory, mut fields: RequestFields) -> Result<MemoryEdit, 
 #[utoipa::path(delete, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "delete", params(
     ("id" = String, Path, description = "The memory"),
     ("delete_linked" = Option<bool>, Query, description = "Also those that it replaced"),
-), responses((status = 200, description = "A message, and the event", body = Object)))]
+), responses((status = 200, description = "A message and the event id", body = Object)))]
 pub(super) async fn delete(
     asked: Mem0Access,
     PathParam(name): PathParam,
@@ -107,7 +101,7 @@ pub(super) async fn delete(
 }
 
 /// The same, by the path of the open-source server
-#[utoipa::path(delete, path = "/memories/{id}", tag = "mem0", operation_id = "delete_open", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "A message, and the event", body = Object)))]
+#[utoipa::path(delete, path = "/memories/{id}", tag = "mem0", operation_id = "delete_open", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "A message and the event id", body = Object)))]
 pub(super) async fn delete_open(
     asked: Mem0Access,
     name: PathParam,
@@ -136,44 +130,26 @@ async fn superseded_memories(
     Ok(found.split_off(1))
 }
 
-/// Removes memories of a scope, and turns from which nothing else was drawn: else they would be found in their place.
+/// Removes memories of a scope, and the turns that no other memory was extracted from: a search would find those instead.
 async fn remove_memories(
     event: &Mem0Event,
     scope: &Scope,
-    gone: Vec<MemoryId>,
+    removed: Vec<MemoryId>,
 ) -> Result<(), Problem> {
-    let store = event.engine.store();
-    let memories: Vec<Memory> =
-        store.memories().get(scope, &gone).await?.into_iter().flatten().collect();
+    let engine = &event.engine;
+    let memories = engine.get_many(scope, &removed).await?;
     let mut all: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
     for turn in memories.iter().flat_map(|memory| memory.source.turns.iter().copied()) {
-        let drawn = event.engine.derived_memories(scope, turn).await?;
-        if drawn.iter().all(|id| gone.contains(id)) {
+        let derived = engine.derived_memories(scope, turn).await?;
+        if derived.iter().all(|id| removed.contains(id)) {
             all.push(turn);
         }
     }
     all.sort_unstable();
     all.dedup();
-    let is_there: Vec<MemoryId> = store
-        .memories()
-        .get(scope, &all)
-        .await?
-        .into_iter()
-        .flatten()
-        .map(|memory| memory.id)
-        .collect();
-    apply_deletes(event, scope, &is_there).await?;
-    Ok(())
-}
-
-async fn apply_deletes(event: &Mem0Event, scope: &Scope, ids: &[MemoryId]) -> Result<(), Problem> {
-    for part in ids.chunks(MAX_CHANGES_PER_WRITE) {
-        let changes = part.iter().copied().map(Change::Delete).collect();
-        let (author, at) = (&event.author, event.engine.now().timestamp());
-        let write = WriteBatch::new(scope, author.actor, author.reason_for("delete"), at, changes);
-        event.engine.store().apply(WriteBatch { run: author.run.clone(), ..write }).await?;
-    }
-    Ok(())
+    let existing = engine.get_many(scope, &all).await?;
+    let existing: Vec<MemoryId> = existing.iter().map(|memory| memory.id).collect();
+    Ok(engine.delete_many(scope, &existing).await?)
 }
 
 /// Remove all memories that ids name, turns included; this can be undone by the run of the journal
@@ -182,7 +158,7 @@ async fn apply_deletes(event: &Mem0Event, scope: &Scope, ids: &[MemoryId]) -> Re
     ("agent_id" = Option<String>, Query, description = "Of this agent"),
     ("app_id" = Option<String>, Query, description = "Of this application"),
     ("run_id" = Option<String>, Query, description = "Of this conversation"),
-), responses((status = 200, description = "A message, and the event", body = Object)))]
+), responses((status = 200, description = "A message and the event id", body = Object)))]
 pub(super) async fn delete_all(asked: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
     asked.require_role(KeyRole::Admin)?;
     let mut fields = RequestFields::from_query(query.as_deref())?;
@@ -202,7 +178,7 @@ pub(super) async fn delete_all(asked: Mem0Access, RawQuery(query): RawQuery) -> 
     ("user_id" = Option<String>, Query, description = "Of this user"),
     ("agent_id" = Option<String>, Query, description = "Of this agent"),
     ("run_id" = Option<String>, Query, description = "Of this conversation"),
-), responses((status = 200, description = "A message, and the event", body = Object)))]
+), responses((status = 200, description = "A message and the event id", body = Object)))]
 pub(super) async fn delete_all_open(asked: Mem0Access, query: RawQuery) -> ApiResult<Value> {
     delete_all(asked, query).await
 }
@@ -222,13 +198,13 @@ async fn remove_all(
         })
         .await?;
         count += ids.len();
-        apply_deletes(&event, &scope, &ids).await?;
+        event.engine.delete_many(&scope, &ids).await?;
     }
     Ok((event, count))
 }
 
 /// Remove every memory that the caller may open; this can be undone by the run of the journal
-#[utoipa::path(post, path = "/reset", tag = "mem0", operation_id = "reset", responses((status = 200, description = "A message, and the event", body = Object)))]
+#[utoipa::path(post, path = "/reset", tag = "mem0", operation_id = "reset", responses((status = 200, description = "A message and the event id", body = Object)))]
 pub(super) async fn reset(asked: Mem0Access) -> ApiResult<Value> {
     asked.require_role(KeyRole::Admin)?;
     let (event, _) = remove_all(&asked, &Mem0Filter::All(Vec::new())).await?;
@@ -239,7 +215,7 @@ pub(super) async fn reset(asked: Mem0Access) -> ApiResult<Value> {
 #[utoipa::path(delete, path = "/v2/entities/{kind}/{id}/", tag = "mem0", operation_id = "delete_entity", params(
     ("kind" = String, Path, description = "user, agent, app or run"),
     ("id" = String, Path, description = "Its name"),
-), responses((status = 200, description = "A message, and the event", body = Object)))]
+), responses((status = 200, description = "A message and the event id", body = Object)))]
 pub(super) async fn delete_entity(asked: Mem0Access, path: super::PathPair) -> ApiResult<Value> {
     asked.require_role(KeyRole::Admin)?;
     let field = match path.0.as_str() {
@@ -257,7 +233,7 @@ pub(super) async fn delete_entity(asked: Mem0Access, path: super::PathPair) -> A
 }
 
 /// Change several memories, after all of them were found
-#[utoipa::path(put, path = "/v1/batch/", tag = "mem0", operation_id = "update_batch", request_body(content = Object, example = json!({"memories": [{"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04", "text": "Lives in Porto"}]})), responses((status = 200, description = "A message, and the event", body = Object)))]
+#[utoipa::path(put, path = "/v1/batch/", tag = "mem0", operation_id = "update_batch", request_body(content = Object, example = json!({"memories": [{"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04", "text": "Lives in Porto"}]})), responses((status = 200, description = "A message and the event id", body = Object)))]
 pub(super) async fn update_batch(
     asked: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
@@ -277,7 +253,7 @@ pub(super) async fn update_batch(
 }
 
 /// Remove several memories, after all of them were found
-#[utoipa::path(delete, path = "/v1/batch/", tag = "mem0", operation_id = "delete_batch", request_body(content = Object, example = json!({"memories": [{"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04"}]})), responses((status = 200, description = "A message, and the event", body = Object)))]
+#[utoipa::path(delete, path = "/v1/batch/", tag = "mem0", operation_id = "delete_batch", request_body(content = Object, example = json!({"memories": [{"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04"}]})), responses((status = 200, description = "A message and the event id", body = Object)))]
 pub(super) async fn delete_batch(
     asked: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,

@@ -96,7 +96,7 @@ async fn event_results(
             (Kind::Turn, ChangeOp::Add) => engine.derived_memories(scope, line.id).await?,
             _ => Vec::new(),
         };
-        for drawn in engine.store().memories().get(scope, &drawn).await?.iter().flatten() {
+        for drawn in engine.get_many(scope, &drawn).await? {
             results.push(result_json(drawn.id, &drawn.content, "ADD"));
         }
         if drawn.is_empty() {

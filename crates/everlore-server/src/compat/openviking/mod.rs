@@ -14,21 +14,28 @@ use axum::{
     Router,
     extract::Request,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
-    middleware::Next,
+    middleware::{Next, from_fn, from_fn_with_state},
     response::Response,
     routing::{any, delete, get, post},
 };
 
-pub(crate) use envelope::to_error_envelope;
-pub(crate) use resources::VikingState;
+pub(super) use envelope::to_error_envelope;
+pub(super) use resources::VikingState;
 
-use crate::{app::App, problem::Problem};
+use crate::{app::App, auth::authenticate, problem::Problem};
 
 /// The headers of that system, and ours for the same.
 const HEADER_ALIASES: [(&str, &str); 2] =
     [("x-openviking-user", "x-everlore-user"), ("x-openviking-actor-peer", "x-everlore-agent")];
 
-pub(crate) fn routes() -> Router<App> {
+/// Returns the routes, behind the same authentication as ours.
+pub(super) fn router(app: &App) -> Router<App> {
+    routes()
+        .route_layer(from_fn_with_state(app.clone(), authenticate))
+        .route_layer(from_fn(translate_headers))
+}
+
+fn routes() -> Router<App> {
     Router::new()
         .route("/api/v1/fs", delete(tree::remove))
         .route("/api/v1/fs/ls", get(tree::list))
@@ -58,12 +65,12 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 /// Whether a path is one of that system.
-pub(crate) fn is_viking_route(path: &str) -> bool {
+pub(super) fn is_viking_route(path: &str) -> bool {
     path.starts_with("/api/v1/")
 }
 
 /// Reads the headers of that system.
-pub(crate) async fn translate_headers(mut request: Request, next: Next) -> Response {
+async fn translate_headers(mut request: Request, next: Next) -> Response {
     let headers = request.headers_mut();
     if !headers.contains_key(header::AUTHORIZATION)
         && let Some(value) = api_key_as_bearer(headers)
