@@ -144,7 +144,7 @@ impl Engine {
     fn settings_file(&self, agent: &str) -> Result<AgentSettingsFile> {
         let scope = Scope::new(agent, Scope::default().user())?;
         let home = self.home.as_ref().ok_or_else(|| {
-            Error::invalid("there is no home folder", "open the engine with `Engine::with_home`")
+            Error::invalid("there is no home folder", "build the engine with `EngineBuilder::home`")
         })?;
         Ok(AgentSettingsFile::for_agent(home, scope.agent()))
     }

@@ -173,7 +173,8 @@ impl Engine {
             .await
     }
 
-    /// Marks memory `id` as superseded by memory `by` and returns it. Fails if the scope lacks either.
+    /// Marks memory `id` as superseded by memory `by` and returns it. Fails if the scope
+    /// lacks either, or if the two would replace each other.
     pub async fn supersede(&self, scope: &Scope, id: MemoryId, by: MemoryId) -> Result<Memory> {
         ingest::supersede(&*self.store, scope, id, by, self.now().timestamp()).await
     }

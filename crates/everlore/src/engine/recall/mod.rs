@@ -87,7 +87,7 @@ impl Engine {
         let now = at.to_zoned(self.zone.clone());
         let settings = self.settings(request.scope.agent());
         let deps = self.recall_deps(&request.scope, &settings, None, &now);
-        let deps = RecallDeps { store: &then, reranker: None, ..means };
+        let deps = RecallDeps { store: &then, reranker: None, ..deps };
         recall::recall(deps, &with_limit_cap(request, &settings)).await
     }
 
