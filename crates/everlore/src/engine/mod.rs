@@ -173,13 +173,14 @@ impl Engine {
             .await
     }
 
-    /// Marks memory `id` as superseded by memory `by` and returns it. Fails if the scope
-    /// lacks either, or if the two would replace each other.
+    /// Marks memory `id` as superseded by memory `by` and returns it. Fails if the scope lacks either, or if the two
+    /// would replace each other.
     pub async fn supersede(&self, scope: &Scope, id: MemoryId, by: MemoryId) -> Result<Memory> {
         ingest::supersede(&*self.store, scope, id, by, self.now().timestamp()).await
     }
 
-    /// Undoes changes and returns their journal numbers. Fails if a later change conflicts with the undo.
+    /// Undoes changes, all or none, and returns their journal numbers. Fails if there is nothing to undo, or if a
+    /// later change conflicts with it.
     pub async fn undo(&self, scope: &Scope, what: &UndoTarget) -> Result<Vec<u64>> {
         ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
     }

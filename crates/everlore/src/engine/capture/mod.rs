@@ -129,8 +129,8 @@ impl Engine {
         })
     }
 
-    /// Marks a session as ended, so that the worker reads it without waiting for more turns. Returns `false` if the
-    /// session had no unread turns.
+    /// Marks a session as ended, so that the worker reads it without waiting for more turns. Returns `false` if there
+    /// is no such session.
     pub async fn mark_session_ended(&self, scope: &Scope, session: &str) -> Result<bool> {
         let marked = self.store.queue().mark_ended(scope, session, self.now().timestamp()).await?;
         self.worker_wakeup.notify_one();

@@ -26,8 +26,8 @@ impl Engine {
         RecallRequest::new(scope.clone(), query, &self.settings(scope.agent()).recall)
     }
 
-    /// Returns the memories that answer a request, best first. Fails if the request is invalid or the store fails;
-    /// without a reachable embedder, words alone decide.
+    /// Returns the memories that answer a request, best first. Fails if the store fails; without a reachable embedder,
+    /// words alone decide.
     pub async fn recall(&self, request: &RecallRequest) -> Result<Recall> {
         self.recall_at(request, &self.now()).await
     }
