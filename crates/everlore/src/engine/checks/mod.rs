@@ -147,7 +147,7 @@ impl Engine {
     }
 
     /// Verifies the hits and sorts stale ones last, so that a token budget goes to valid ones first. Drops nothing,
-    /// and keeps hits that are in chronological order.
+    /// and leaves hits in chronological order as they are.
     pub(super) async fn verify_and_demote(&self, found: &mut Recall) {
         self.verify_hits(found, Duration::from_millis(self.config.checks.time_limit_ms)).await;
         if !found.intent.asks_period {

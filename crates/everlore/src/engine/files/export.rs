@@ -101,8 +101,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Imports JSON lines into the scope and returns a report; calls `progress` with the number read. Masks secrets
-    /// unless options or settings keep them. Fails if a line is invalid, or if the reader or the store fails.
+    /// Imports JSON lines into the scope and returns a report; calls `progress` with the number of lines done. Masks
+    /// secrets unless options or settings keep them. Repeating an interrupted import resumes it. Fails if the reader
+    /// or the store fails.
     pub async fn import<R: io::BufRead + Send>(
         &self,
         scope: &Scope,
