@@ -1,4 +1,4 @@
-//! Building an engine: a store plus models, settings, clock and home, in any order.
+//! Engine builder: a store plus models, settings, clock and home, in any order.
 
 use std::{
     collections::HashMap,
@@ -21,7 +21,7 @@ use crate::{
     types::{ChangeAuthor, Clock, Scope, Timestamp},
 };
 
-/// Parts of an [`Engine`]. Without any call it has default settings, no model, no home, and tells days by UTC.
+/// Parts of an [`Engine`]. The defaults are: default settings, no model, no home, and days in UTC.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> everlore::Result<()> {
@@ -52,7 +52,7 @@ pub struct EngineBuilder {
     background: BackgroundState,
 }
 
-/// State of work in progress, shared by an engine and those rebuilt from it.
+/// State of work in progress, shared by an engine and all engines rebuilt from it.
 #[derive(Clone, Default)]
 struct BackgroundState {
     breaker: Arc<CircuitBreaker>,
@@ -60,13 +60,13 @@ struct BackgroundState {
     worker_wakeup: Arc<Notify>,
 }
 
-/// The model that makes vectors.
+/// Embedding model and where it runs.
 #[derive(Clone)]
 enum EmbeddingChoice {
     None,
-    /// A model in this process: vectors are made with every save.
+    /// Model in this process: every save embeds inline.
     Local(Arc<dyn Embedder>),
-    /// A model on another server: saves do not wait for it.
+    /// Model on another server: saves do not wait for it.
     Remote {
         memories: Arc<dyn Embedder>,
         queries: Arc<dyn Embedder>,
@@ -75,7 +75,8 @@ enum EmbeddingChoice {
 }
 
 impl Engine {
-    /// Opens what the command line opens: a SQLite file, created where needed, with the built-in model.
+    /// Opens a SQLite file with the built-in embedder, as the command line does; creates the file where needed. Fails
+    /// if the file cannot be opened or migrated.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> everlore::Result<()> {
@@ -95,7 +96,7 @@ impl Engine {
         Ok(Self::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build())
     }
 
-    /// Starts an engine on a store.
+    /// Returns a builder of an engine on `store`.
     pub fn builder(store: Arc<dyn Store>) -> EngineBuilder {
         EngineBuilder {
             store,
@@ -113,7 +114,7 @@ impl Engine {
         }
     }
 
-    /// Returns the parts of this engine, to build another one like it on the same store. Both share work in progress.
+    /// Returns the parts of this engine, to build another like it on the same store. Both share work in progress.
     pub fn rebuild(&self) -> EngineBuilder {
         (*self.parts).clone()
     }
@@ -125,13 +126,13 @@ impl Engine {
 }
 
 impl EngineBuilder {
-    /// Sets a model in this process for meaning. It makes vectors at every save, so it must be fast.
+    /// Sets an embedder that runs in this process. It embeds at every save, so it must be fast.
     pub fn embedder(self, embedder: Arc<dyn Embedder>) -> Self {
         Self { embedding: EmbeddingChoice::Local(embedder), ..self }
     }
 
-    /// Sets a model on another server for meaning. Saves do not wait for it: a background task makes their vectors. The
-    /// store caches at most `max_cached` of its vectors; 0 caches none.
+    /// Sets an embedder on another server. Saves do not wait for it: a background task embeds them. The store caches
+    /// at most `max_cached` of its vectors; 0 caches none.
     pub fn remote_embedder(
         self,
         memories: Arc<dyn Embedder>,
@@ -141,12 +142,12 @@ impl EngineBuilder {
         Self { embedding: EmbeddingChoice::Remote { memories, queries, max_cached }, ..self }
     }
 
-    /// Sets a model that compares the best candidates with a query word by word.
+    /// Sets a reranker, which compares the best candidates with a query token by token.
     pub fn reranker(self, reranker: Arc<dyn Reranker>) -> Self {
         Self { reranker: Some(reranker), ..self }
     }
 
-    /// Sets the model that reads conversations, if the settings let it.
+    /// Sets the chat model that reads conversations, if the settings allow it.
     pub fn chat_model(self, model: Arc<dyn ChatModel>) -> Self {
         Self { chat: Some(model), ..self }
     }
@@ -216,7 +217,7 @@ impl EngineBuilder {
     }
 }
 
-/// A store whose writes get vectors, the backfill of missing ones, and the model of queries.
+/// A store that embeds on write, the backfill of missing vectors, and the query embedder.
 type EmbeddingParts = (Arc<dyn Store>, Option<Arc<EmbeddingBackfill>>, Option<Arc<dyn Embedder>>);
 
 impl EmbeddingChoice {

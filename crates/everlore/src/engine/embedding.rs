@@ -1,4 +1,4 @@
-//! State of the vectors, and making the missing ones.
+//! Embedding status and backfill of missing vectors.
 
 use std::time::Duration;
 
@@ -11,29 +11,29 @@ use crate::{
     types::EmbeddingModelId,
 };
 
-/// The state of the vectors.
+/// Embedding status: the models and the number of embedded memories.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EmbedStatus {
-    /// The model whose vectors are kept.
+    /// Model whose vectors the store holds.
     pub in_use: Option<EmbeddingModelId>,
-    /// The model that this engine has.
+    /// Embedding model of this engine.
     pub model: Option<EmbeddingModelId>,
     /// Memories with a vector of the model in use.
     pub embedded: usize,
-    /// Memories without.
+    /// Memories without a vector of the model in use.
     pub waiting: usize,
-    /// What is kept of a model on another server.
+    /// Vector cache of a remote model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<VectorCacheStatus>,
-    /// What compares texts word by word, if anything does.
+    /// Reranking model, if any.
     pub reranker: Option<EmbeddingModelId>,
-    /// Memories that it has read.
+    /// Memories with token vectors of the reranking model.
     pub read: usize,
-    /// Memories that it has not.
+    /// Memories without token vectors of the reranking model.
     pub unread: usize,
 }
 
-/// Texts that are read at a time: what is made of them is written together.
+/// Texts that the reranker encodes at a time; one write stores their token vectors.
 const TOKEN_BATCH: usize = 64;
 
 fn no_embedder_error() -> Error {
@@ -41,10 +41,11 @@ fn no_embedder_error() -> Error {
 }
 
 impl Engine {
-    /// Which model's vectors are kept, which one makes them now, and how many are made and still to be made.
+    /// Returns the embedding models in use and configured, and how many memories have vectors and how many lack them.
+    /// Fails if the store fails.
     pub async fn embed_status(&self) -> Result<EmbedStatus> {
         let (embedded, waiting) = self.store.vectors().counts().await?;
-        let model = self.backfill.as_ref().map(|filler| filler.embedder.model().clone());
+        let model = self.backfill.as_ref().map(|backfill| backfill.embedder.model().clone());
         let cache = match self.backfill.as_ref().and_then(|backfill| backfill.vector_cache()) {
             Some(handle) => Some(handle.cache.status().await?),
             None => None,
@@ -58,36 +59,39 @@ impl Engine {
         Ok(EmbedStatus { in_use, model, embedded, waiting, cache, reranker, read, unread })
     }
 
-    /// Takes this engine's model into use; vectors of another one wait to be made anew by [`Engine::embed_rest`].
+    /// Makes this engine's embedding model the one in use. Vectors of another model become stale until
+    /// [`Engine::backfill_embeddings`] replaces them. Fails if the engine has no embedder.
     pub async fn switch_embedding_model(&self) -> Result<()> {
-        let filler = self.backfill.as_ref().ok_or_else(no_embedder_error)?;
-        self.store.vectors().set_model(filler.embedder.model()).await
+        let backfill = self.backfill.as_ref().ok_or_else(no_embedder_error)?;
+        self.store.vectors().set_model(backfill.embedder.model()).await
     }
 
-    /// Makes the vectors that are still to be made, calling `progress` with how many are done. Recall goes on
-    /// meanwhile, and what was done stays done if it is cut off.
+    /// Embeds all memories that lack a vector and returns how many; calls `progress` with the number done. Recall
+    /// works meanwhile, and finished work survives an interruption. Fails if the engine has no embedder, or if the
+    /// embedder or the store fails.
     pub async fn backfill_embeddings(
         &self,
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<usize> {
-        let filler = self.backfill.as_ref().ok_or_else(no_embedder_error)?;
-        filler.ensure_model_in_use().await?;
-        filler.backfill(None, progress).await
+        let backfill = self.backfill.as_ref().ok_or_else(no_embedder_error)?;
+        backfill.ensure_model_in_use().await?;
+        backfill.backfill(None, progress).await
     }
 
-    /// Waits for vectors that are being made since a save, but not longer than this; what is not made then is made after
-    /// the next save or by [`Engine::embed_rest`].
+    /// Waits for usage records and for embeddings started by saves, the latter for at most `limit`. Memories that lack
+    /// a vector by then get one after the next save or from [`Engine::backfill_embeddings`].
     pub async fn flush(&self, limit: Duration) {
         self.flush_usage().await;
-        if let Some(filler) = &self.backfill {
-            filler.flush(limit).await;
+        if let Some(backfill) = &self.backfill {
+            backfill.flush(limit).await;
         }
     }
 }
 
 impl Engine {
-    /// Has the reranking model read what it has not read yet, calling `progress` with how many texts are done, so that no
-    /// question waits for it. What was done stays done if it is cut off. Does nothing without such a model.
+    /// Encodes all memories that lack token vectors with the reranker, so that no query waits for it, and returns how
+    /// many; calls `progress` with the number done. Finished work survives an interruption. Does nothing without a
+    /// reranker. Fails if the reranker or the store fails.
     pub async fn backfill_token_vectors(
         &self,
         progress: &mut (dyn FnMut(usize) + Send),
@@ -98,19 +102,19 @@ impl Engine {
             let mut after = None;
             loop {
                 let model = reranker.model();
-                let waiting =
+                let pending =
                     self.store.token_vectors().missing(&scope, model, after, TOKEN_BATCH).await?;
-                let Some(last) = waiting.last() else { break };
+                let Some(last) = pending.last() else { break };
                 after = Some(last.id);
-                let texts: Vec<&str> = waiting.iter().map(|memory| &*memory.content).collect();
-                let made = waiting.iter().zip(reranker.encode_texts(&texts).await?);
-                let made = made.map(|(memory, packed)| NewTokenVectors {
+                let texts: Vec<&str> = pending.iter().map(|memory| &*memory.content).collect();
+                let encoded = pending.iter().zip(reranker.encode_texts(&texts).await?);
+                let encoded = encoded.map(|(memory, packed)| NewTokenVectors {
                     id: memory.id,
                     version: memory.version,
                     token_vectors: packed.0,
                 });
-                self.store.token_vectors().put(&scope, model, made.collect()).await?;
-                done += waiting.len();
+                self.store.token_vectors().put(&scope, model, encoded.collect()).await?;
+                done += pending.len();
                 progress(done);
             }
         }

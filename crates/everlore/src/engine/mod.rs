@@ -1,4 +1,4 @@
-//! The engine: owns the store, the settings and the clock, and is the way in for everything else.
+//! The engine: owns the store, the settings and the clock, and is the entry point for library, CLI and server.
 
 mod builder;
 mod agent_settings;
@@ -48,10 +48,11 @@ use crate::{
     types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, to_millisecond},
 };
 
-/// Memories read at a time when all are looked at: bounds what is held.
+/// Page size of scans over all memories; bounds the memory that a scan holds.
 const SCAN_PAGE: usize = 1_000;
 
-/// Memory for agents, on any store.
+/// Long-term memory for agents, on any [`Store`]. Cloning is cheap: clones share the store, caches and background
+/// work.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> everlore::Result<()> {
@@ -68,13 +69,13 @@ const SCAN_PAGE: usize = 1_000;
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
-    /// The model of memories, with what it takes to make vectors.
+    /// Embedder of memories and the backfill of missing vectors; `None` without an embedding model.
     backfill: Option<Arc<EmbeddingBackfill>>,
-    /// The model of questions.
+    /// Embedder of queries.
     query_embedder: Option<Arc<dyn Embedder>>,
-    /// Whether a model of questions on another server answers.
+    /// Circuit breaker of a remote query embedder.
     breaker: Arc<CircuitBreaker>,
-    /// What compares texts word by word.
+    /// Late-interaction reranker, which compares texts token by token.
     reranker: Option<Arc<dyn Reranker>>,
     config: Arc<Config>,
     settings_cache: Arc<agent_settings::AgentSettingsCache>,
@@ -83,46 +84,49 @@ pub struct Engine {
     clock: Clock,
     zone: TimeZone,
     home: Option<PathBuf>,
-    /// How sure recall should be in scopes that were calibrated.
+    /// Confidence tunings of calibrated scopes.
     tunings: HashMap<Scope, ConfidenceTuning>,
     usage_tasks: Arc<lifecycle::UsageTasks>,
-    /// The model that talks and reads conversations.
+    /// Chat model that reads conversations.
     chat: Option<Arc<dyn ChatModel>>,
-    /// Tells the worker that something came in.
+    /// Wakes the background worker when turns arrive.
     worker_wakeup: Arc<Notify>,
     check_verifier: Arc<checks::CheckVerifier>,
-    /// What it was built from.
+    /// Parts that built this engine, for [`Engine::rebuild`].
     parts: Arc<EngineBuilder>,
 }
 
 impl Engine {
-    /// Returns the engine acting for an author: the journal names it for what is remembered, edited and deleted.
+    /// Returns this engine acting for `author`: the journal names the author in what it remembers, edits and deletes.
     #[must_use]
     pub fn on_behalf_of(&self, author: ChangeAuthor) -> Self {
         Self { author, ..self.clone() }
     }
 
-    /// The settings of the home; what holds for an agent is told by [`Engine::settings`].
+    /// Returns the settings of the home. [`Engine::settings`] returns those in force for an agent.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Its words of a trade.
+    /// Returns the domain vocabularies.
     pub fn domains(&self) -> &Domains {
         &self.domains
     }
 
-    /// Its store.
+    /// Returns the store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// The time, in the zone of the user.
+    /// Returns the current time in the user's time zone.
     pub fn now(&self) -> Zoned {
         to_millisecond((self.clock)()).to_zoned(self.zone.clone())
     }
 
-    /// Stores a statement, or renews it if the same is known.
+    /// Stores a statement, or renews the memory that already says the same. Masks secrets first if the settings say
+    /// so.
+    ///
+    /// Fails if memory is disabled for the agent, if the request is invalid, or if the store fails.
     pub async fn remember(
         &self,
         scope: &Scope,
@@ -136,7 +140,10 @@ impl Engine {
         Ok(SavedMemory { masked, ..saved })
     }
 
-    /// Stores what was said, word for word, all or nothing.
+    /// Stores turns verbatim, all or none, and wakes the background worker. Masks secrets first if the settings say
+    /// so.
+    ///
+    /// Fails if memory is disabled for the agent, if a turn is invalid, or if the store fails.
     pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<SavedMemory>> {
         self.check_enabled(scope)?;
         let masks = self.masks_secrets(scope);
@@ -152,12 +159,12 @@ impl Engine {
         Ok(saved.into_iter().zip(masked).map(with).collect())
     }
 
-    /// Whether secrets are masked before anything is written.
+    /// Returns `true` if the settings mask secrets before any write.
     pub(super) fn masks_secrets(&self, scope: &Scope) -> bool {
         self.settings(scope.agent()).memory.mask_secrets
     }
 
-    /// Changes a memory and returns it as it is now.
+    /// Edits a memory and returns its new state. Fails if the scope has no such memory or the edit is invalid.
     pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &MemoryEdit) -> Result<Memory> {
         let mut edit = edit.clone();
         if self.masks_secrets(scope) {
@@ -168,12 +175,14 @@ impl Engine {
             .await
     }
 
-    /// Marks a memory as replaced by another.
+    /// Marks memory `id` as superseded by memory `by` and returns it. Fails if the scope lacks either, or if the two
+    /// would replace each other.
     pub async fn supersede(&self, scope: &Scope, id: MemoryId, by: MemoryId) -> Result<Memory> {
         ingest::supersede(&*self.store, scope, id, by, self.now().timestamp()).await
     }
 
-    /// Takes changes back and returns their numbers.
+    /// Undoes changes, all or none, and returns their journal numbers. Fails if there is nothing to undo, or if a
+    /// later change conflicts with it.
     pub async fn undo(&self, scope: &Scope, what: &UndoTarget) -> Result<Vec<u64>> {
         ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
     }

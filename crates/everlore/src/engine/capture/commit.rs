@@ -1,4 +1,4 @@
-//! Committing what a session taught: plan against what is known, write, and verify.
+//! Commit step of capture: plans drafts against known memories, writes the plan, and verifies the write.
 
 use jiff::SignedDuration;
 
@@ -15,37 +15,39 @@ use crate::{
     types::{Actor, CaptureCheckpoint, MemoryId, QuarantineLimits, Scope, Timestamp, WriteBatch},
 };
 
-/// Plans made for one session when someone else changes a memory meanwhile.
+/// Most plans for one session when concurrent changes to a memory conflict.
 const MAX_ATTEMPTS: usize = 5;
 
 impl Engine {
-    /// Stores memories, quarantined drafts and the checkpoint of a session in one write.
+    /// Stores memories, quarantined drafts and the checkpoint of a session in one write. Returns the plan and the run
+    /// id. Plans again after a conflict, at most [`MAX_ATTEMPTS`] times in all.
     pub(super) async fn commit(
         &self,
-        claimed: &SessionLease,
+        lease: &SessionLease,
         unread: &UnreadTurns,
-        drawn: &ExtractedDrafts,
+        extracted: &ExtractedDrafts,
         arbiter: Option<&ModelArbiter<'_>>,
     ) -> Result<(CapturePlan, String)> {
-        let (scope, session) = (&claimed.scope, claimed.session.as_deref());
+        let (scope, session) = (&lease.scope, lease.session.as_deref());
         let mut attempt = 1;
         loop {
             let now = self.now().timestamp();
             let run = run_id(now);
-            let judging = self.capture_context(scope, session, &run, now).await?;
-            let deciding = arbiter.map(|arbiter| arbiter as &dyn Arbiter);
-            let planned =
-                ingest::plan_capture(&*self.store, &drawn.drafts, &judging, deciding).await?;
-            let tokens = drawn.tokens + arbiter.map_or(0, ModelArbiter::tokens);
-            let write = self.extraction_write(claimed, unread, (&planned, tokens), &run, now);
+            let context = self.capture_context(scope, session, &run, now).await?;
+            let decider = arbiter.map(|arbiter| arbiter as &dyn Arbiter);
+            let plan =
+                ingest::plan_capture(&*self.store, &extracted.drafts, &context, decider).await?;
+            let tokens = extracted.tokens + arbiter.map_or(0, ModelArbiter::tokens);
+            let write = self.extraction_write(lease, unread, &plan, tokens, &run, now);
             match self.store.apply(write).await {
-                // Someone changed a memory that this would change, or took the uri: judge again by what is known now.
+                // A concurrent write changed a memory of this plan or took its URI: plan again against the current
+                // state.
                 Err(Error::Conflict { .. }) if attempt < MAX_ATTEMPTS => attempt += 1,
                 Err(error) => return Err(error),
                 Ok(applied) => {
                     let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
                     self.verify_stored(scope, &ids).await?;
-                    return Ok((planned, run));
+                    return Ok((plan, run));
                 }
             }
         }
@@ -53,34 +55,35 @@ impl Engine {
 
     fn extraction_write(
         &self,
-        claimed: &SessionLease,
+        lease: &SessionLease,
         unread: &UnreadTurns,
-        (planned, tokens): (&CapturePlan, u64),
+        plan: &CapturePlan,
+        tokens: u64,
         run: &str,
         now: Timestamp,
     ) -> WriteBatch {
-        let extract = &self.settings(claimed.scope.agent()).memory_agent.extract;
+        let extract = &self.settings(lease.scope.agent()).memory_agent.extract;
         let days = i64::try_from(extract.held_days).unwrap_or(i64::MAX);
         let since = now - SignedDuration::from_hours(days.saturating_mul(24));
-        let extracted = CaptureCheckpoint {
-            session: claimed.session.clone(),
-            owner: claimed.owner.clone(),
+        let checkpoint = CaptureCheckpoint {
+            session: lease.session.clone(),
+            owner: lease.owner.clone(),
             from: unread.from,
             to: unread.to,
-            quarantined: planned.quarantined.clone(),
+            quarantined: plan.quarantined.clone(),
             limits: QuarantineLimits { max_drafts: extract.max_held, keep_since: since },
         };
-        let cause = match &claimed.session {
+        let cause = match &lease.session {
             Some(session) => format!("extract from session {session}"),
             None => "extract".to_owned(),
         };
-        let changes = planned.changes.clone();
+        let changes = plan.changes.clone();
         WriteBatch {
             run: Some(run.to_owned()),
-            // Each line of the journal bears its part.
+            // Each journal entry bears its share.
             cost: tokens.div_ceil(changes.len().max(1) as u64),
-            checkpoint: Some(extracted),
-            ..WriteBatch::new(&claimed.scope, Actor::Engine, cause, now, changes)
+            checkpoint: Some(checkpoint),
+            ..WriteBatch::new(&lease.scope, Actor::Engine, cause, now, changes)
         }
     }
 
@@ -111,18 +114,19 @@ impl Engine {
         Ok(CaptureContext { scope, session, run, gate, max_accepted: extract.max_facts, now })
     }
 
-    /// What was put into the prompts of a session, so that an echo is told from news even after the memory is gone.
+    /// Returns sketches of the memories injected into a session's prompts, so that the gate detects an echo even after
+    /// the memory is deleted.
     async fn session_injection_sketches(
         &self,
         scope: &Scope,
         session: Option<&str>,
     ) -> Result<Vec<TextSketch>> {
         let Some(session) = session else { return Ok(Vec::new()) };
-        let told = self.injected_sketches(scope, session).await?;
-        Ok(told.into_iter().map(|(_, likeness)| likeness).collect())
+        let sketches = self.injected_sketches(scope, session).await?;
+        Ok(sketches.into_iter().map(|(_, sketch)| sketch).collect())
     }
 
-    /// The words that the agent was given for itself.
+    /// Returns the sketch of SOUL.md, the agent's own persona text.
     async fn soul_sketch(&self, scope: &Scope) -> TextSketch {
         let (Ok(layers), today) = (self.layers(scope), self.now().date()) else {
             return TextSketch::default();

@@ -1,4 +1,4 @@
-//! Drafts from turns: by a model where there is one, by rules otherwise.
+//! Extraction of drafts from turns: by a chat model where there is one, by rules otherwise.
 
 use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -22,50 +22,51 @@ use crate::{
     types::{Memory, Scope},
 };
 
-/// After so many answers in a row that could not be used, rules read the turns.
+/// Consecutive unusable model answers after which rules extract instead.
 const MAX_INVALID_ANSWERS: u32 = 3;
 
-/// Known statements that a model is shown: enough to name what is replaced, few enough to read.
+/// Known statements in a prompt: enough to name what a draft replaces, few enough to read.
 const MAX_KNOWN: usize = 12;
 
-/// The files in a home's folder `prompts` that stand for the prompt, by language; the last for any.
+/// Files in a home's folder `prompts` that replace the extraction prompt, by language; [`ANY_EXTRACT_PROMPT_FILE`]
+/// replaces it for any.
 const EXTRACT_PROMPT_FILES: [&str; 2] = ["extract_en.md", "extract_zh.md"];
 const ANY_EXTRACT_PROMPT_FILE: &str = "extract.md";
 
-/// The same for the question what a statement means beside others.
+/// Files that replace the reconciliation prompt, which asks for a draft's relation to similar memories.
 const RECONCILE_PROMPT_FILES: [&str; 2] = ["reconcile_en.md", "reconcile_zh.md"];
 const ANY_RECONCILE_PROMPT_FILE: &str = "reconcile.md";
 
-/// The names of the two under which the ledger keeps what they cost.
+/// Ledger job names of extraction and reconciliation.
 const EXTRACT_JOB: &str = "extract";
 const RECONCILE_JOB: &str = "reconcile";
 
-/// Questions of that sort in one reading: each costs a call.
+/// Most arbiter calls per extraction: each costs a model call.
 pub(crate) const MAX_DECISIONS: usize = 3;
 
-/// What was found in some turns.
+/// Drafts extracted from some turns.
 pub(crate) struct ExtractedDrafts {
     pub(crate) drafts: Vec<Draft>,
-    /// Who found it.
+    /// `rules`, or the name of a model.
     pub(crate) extractor: String,
     pub(crate) tokens: u64,
-    /// What should be known about how it went.
+    /// Remark for the report, such as why rules replaced the model.
     pub(crate) note: Option<String>,
 }
 
 impl Engine {
-    /// The model that reads conversations, if there is one and the settings let it.
+    /// Returns the chat model that extracts, if there is one and the settings allow it.
     pub(crate) fn capture_model(&self, scope: &Scope) -> Option<&dyn ChatModel> {
         let model = self.chat.as_deref()?;
         self.settings(scope.agent()).memory_agent.enabled.then_some(model)
     }
 
-    /// Whether conversations are read by rules alone, which takes no time worth waiting for.
+    /// Returns `true` if rules alone extract from conversations of a scope; they take no time worth waiting for.
     pub fn captures_without_model(&self, scope: &Scope) -> bool {
         self.capture_model(scope).is_none()
     }
 
-    /// What is worth remembering in some turns; `invalid` is how often a model failed to say.
+    /// Extracts drafts from unread turns. `invalid` counts the model's consecutive unusable answers.
     pub(crate) async fn extract_drafts(
         &self,
         scope: &Scope,
@@ -78,12 +79,13 @@ impl Engine {
             return Ok(self.extract_drafts_by_rules(&before, turns));
         };
         match self.model_bypass_reason(model, scope, invalid).await? {
-            None => self.extract_drafts_by_model(model, scope, (&before, &turns)).await,
+            None => self.extract_drafts_by_model(model, scope, &before, &turns).await,
             note => Ok(ExtractedDrafts { note, ..self.extract_drafts_by_rules(&before, turns) }),
         }
     }
 
-    /// Why rules read in place of the model, if they should: it gave no usable answers, or the budget is spent (A6).
+    /// Returns the reason why rules must replace the model, if any: it gave no usable answers, or the day's budget is
+    /// spent.
     async fn model_bypass_reason(
         &self,
         model: &dyn ChatModel,
@@ -104,13 +106,13 @@ impl Engine {
         before: &[TurnText],
         turns: Vec<TurnText>,
     ) -> ExtractedDrafts {
-        // A question that was read before may be answered now.
+        // The first new turn may answer an assistant's question that was already read.
         let question = before.last().cloned().into_iter();
-        let heard: Vec<TurnText> = question
+        let input: Vec<TurnText> = question
             .filter(|turn| turn.role == crate::types::Role::Assistant)
             .chain(turns)
             .collect();
-        let drafts = extract_by_rules(&heard, &self.zone);
+        let drafts = extract_by_rules(&input, &self.zone);
         ExtractedDrafts { drafts, extractor: "rules".to_owned(), tokens: 0, note: None }
     }
 
@@ -118,7 +120,8 @@ impl Engine {
         &self,
         model: &dyn ChatModel,
         scope: &Scope,
-        (before, turns): (&[TurnText], &[TurnText]),
+        before: &[TurnText],
+        turns: &[TurnText],
     ) -> Result<ExtractedDrafts, CaptureError> {
         let known = self.known_statements(scope, turns).await?;
         let conversation =
@@ -136,7 +139,8 @@ impl Engine {
         Ok(ExtractedDrafts { drafts, extractor: model.name().to_owned(), tokens, note: None })
     }
 
-    /// Asks a model on the engine's own account. Every such question goes through here.
+    /// Calls a model on the engine's own account, within the configured timeout, and records the spending. All
+    /// background calls go through here. Fails if the model fails or times out.
     pub(crate) async fn call_model(
         &self,
         model: &dyn ChatModel,
@@ -146,25 +150,26 @@ impl Engine {
     ) -> Result<ChatResponse> {
         let (limit, begun) = (self.config.memory_agent.timeout, Instant::now());
         tracing::debug!(job, model = model.name(), "asking");
-        let asked = tokio::time::timeout(limit, complete(model, request)).await;
-        let answered = asked.unwrap_or_else(|_| {
+        let outcome = tokio::time::timeout(limit, complete(model, request)).await;
+        let response = outcome.unwrap_or_else(|_| {
             Err(Error::Remote {
                 message: format!("{} did not answer within {limit:?}", model.name()),
                 hint: "it is asked again later; raise memory_agent.timeout for a slow model"
                     .to_owned(),
             })
         })?;
-        self.record_spending(scope, job, answered.tokens, begun.elapsed()).await?;
-        Ok(answered)
+        self.record_spending(scope, job, response.tokens, begun.elapsed()).await?;
+        Ok(response)
     }
 
-    /// The model as an arbiter for what it read itself.
+    /// Returns an arbiter if the model that would arbitrate also extracted these drafts.
     pub(crate) fn model_arbiter<'a>(
         &'a self,
         scope: &'a Scope,
-        drawn: &ExtractedDrafts,
+        extracted: &ExtractedDrafts,
     ) -> Option<ModelArbiter<'a>> {
-        let model = self.capture_model(scope).filter(|model| model.name() == drawn.extractor)?;
+        let model =
+            self.capture_model(scope).filter(|model| model.name() == extracted.extractor)?;
         Some(ModelArbiter {
             engine: self,
             model,
@@ -185,17 +190,18 @@ impl Engine {
         self.prompt_file([own, ANY_EXTRACT_PROMPT_FILE], extract_prompt(language))
     }
 
-    /// Turns as an extractor sees them. They may have been stored while secrets were kept.
+    /// Converts turns for an extractor. Masks secrets again, because a turn may date from a time when the settings did
+    /// not.
     fn turn_texts(&self, scope: &Scope, turns: &[Memory]) -> Vec<TurnText> {
-        let mut said: Vec<TurnText> = turns.iter().map(TurnText::from_turn).collect();
+        let mut texts: Vec<TurnText> = turns.iter().map(TurnText::from_turn).collect();
         if self.masks_secrets(scope) {
-            mask_all(said.iter_mut().map(|turn| &mut turn.text));
+            mask_all(texts.iter_mut().map(|turn| &mut turn.text));
         }
-        said
+        texts
     }
 }
 
-/// A model that is asked where the rules are unsure.
+/// Chat model that decides where the rules are unsure.
 pub(crate) struct ModelArbiter<'a> {
     engine: &'a Engine,
     model: &'a dyn ChatModel,
@@ -205,7 +211,7 @@ pub(crate) struct ModelArbiter<'a> {
 }
 
 impl ModelArbiter<'_> {
-    /// What its answers cost so far.
+    /// Returns the tokens spent so far.
     pub(crate) fn tokens(&self) -> u64 {
         self.tokens.load(Ordering::Relaxed)
     }

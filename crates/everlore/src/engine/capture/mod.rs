@@ -1,4 +1,4 @@
-//! From turns to memories: claim a session, read its turns, extract, judge, reconcile, commit, report.
+//! Capture, from turns to memories: lease a session, read its turns, extract, judge, reconcile, commit, report.
 
 mod extract;
 mod commit;
@@ -23,67 +23,69 @@ use crate::{
 
 pub use worker::BackgroundWorker;
 
-/// Turns that are read at once: a model still sees each of them, and little is read again if it fails.
+/// Most turns per extraction: a model still attends to each of them, and a failure repeats little work.
 pub(crate) const MAX_TURNS: usize = 40;
 
-/// A lease is longer than all answers of a model may take by this: judging and storing take a part of it.
+/// Time by which a lease exceeds the timeouts of all model calls, for judging and storing.
 const LEASE_SLACK: Duration = Duration::from_secs(30);
 
-/// How long the first retry waits; each further one twice as long.
+/// Delay of the first retry; each further retry doubles it.
 const FIRST_RETRY: SignedDuration = SignedDuration::from_secs(30);
 
-/// No retry waits longer: a provider that is back should be noticed within the hour.
+/// Longest delay of a retry: a provider that recovered gets noticed within the hour.
 const MAX_RETRY: SignedDuration = SignedDuration::from_hours(1);
 
-/// What to draw from, by hand.
+/// Request for a manual extraction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtractRequest {
-    /// Only this session.
+    /// Session to extract from; `None` for all.
     pub session: Option<String>,
-    /// Only say what would be done.
+    /// Set to report without storing anything.
     pub dry_run: bool,
 }
 
-/// What was drawn from some turns of a session.
+/// Report of one extraction from a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ExtractionReport {
-    /// The session; none for turns outside of one.
+    /// Session; `None` for turns outside of one.
     pub session: Option<String>,
-    /// How many turns were read.
+    /// Number of turns read.
     pub turns: usize,
-    /// Who read them: `rules`, or the name of a model.
+    /// Extractor: `rules`, or the name of a model.
     pub by: String,
-    /// The run, by which all of it can be undone; none where nothing was changed.
+    /// Run id, for undoing all of it; `None` if nothing changed.
     pub run: Option<String>,
-    /// What became of each draft.
+    /// Outcome of each draft.
     pub drafts: Vec<DraftOutcome>,
-    /// The tokens that a model spent on it.
+    /// Tokens that the model spent.
     pub tokens: u64,
-    /// What should be known about how it went.
+    /// Remark, such as why rules replaced the model.
     pub note: Option<String>,
-    /// Why nothing was drawn; the turns wait and are read again.
+    /// Reason of a failure; the turns stay in the queue for a retry.
     pub error: Option<String>,
 }
 
-/// What waits, and what is held.
+/// State of the capture queue and the quarantine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaptureStatus {
-    /// Sessions with turns that were not read yet.
+    /// Sessions with unread turns.
     pub waiting: Vec<PendingSession>,
-    /// All turns that wait.
+    /// Total number of unread turns.
     pub turns: usize,
-    /// Drafts in quarantine, those that were rejected included.
+    /// Drafts in quarantine, rejected ones included.
     pub held: usize,
 }
 
 impl Engine {
-    /// Returns the engine with a model that reads conversations, if the settings let it.
+    /// Returns this engine with a chat model that reads conversations, if the settings allow it.
     #[must_use]
     pub fn with_chat_model(self, model: Arc<dyn ChatModel>) -> Self {
         Self { chat: Some(model), ..self }
     }
 
-    /// Draws memories from everything that waits in a scope, or in one of its sessions. What fails waits further.
+    /// Extracts memories from all unread turns of a scope, or of one of its sessions, and returns a report for each
+    /// extraction. Failed sessions stay in the queue, and their report names the reason. Fails if memory is disabled
+    /// for the agent or the store fails.
     pub async fn extract(
         &self,
         scope: &Scope,
@@ -91,20 +93,21 @@ impl Engine {
     ) -> Result<Vec<ExtractionReport>> {
         self.check_enabled(scope)?;
         let mut done = Vec::new();
-        for waiting in self.pending_sessions(scope, request.session.as_deref()).await? {
+        for pending in self.pending_sessions(scope, request.session.as_deref()).await? {
             if request.dry_run {
-                done.push(self.preview_extraction(&waiting).await?);
+                done.push(self.preview_extraction(&pending).await?);
             } else {
-                self.extract_session(scope, waiting.session, &mut done).await?;
+                self.extract_session(scope, pending.session, &mut done).await?;
             }
         }
         Ok(done)
     }
 
-    /// Draws memories from one session that is due, of any scope; none if none is.
+    /// Extracts memories from the session of any scope that is due longest; returns `None` if none is due. Fails if
+    /// the store fails; a failed extraction is in the report.
     pub async fn extract_due(&self) -> Result<Option<ExtractionReport>> {
         match self.claim_next().await? {
-            Some(claimed) => self.extract_claimed(&claimed).await.map(Some),
+            Some(lease) => self.extract_claimed(&lease).await.map(Some),
             None => Ok(None),
         }
     }
@@ -115,26 +118,26 @@ impl Engine {
         self.store.queue().claim(&self.claim_request(None, None, Some(due))).await
     }
 
-    /// What waits in a scope, and what is held.
+    /// Returns the pending sessions of a scope and the size of its quarantine.
     pub async fn capture_status(&self, scope: &Scope) -> Result<CaptureStatus> {
-        let waiting = self.store.queue().pending(Some(scope)).await?;
-        let turns = waiting.iter().map(|it| it.turns).sum();
+        let pending = self.store.queue().pending(Some(scope)).await?;
+        let turns = pending.iter().map(|it| it.turns).sum();
         Ok(CaptureStatus {
-            waiting,
+            waiting: pending,
             turns,
             held: self.store.queue().quarantined(scope).await?.len(),
         })
     }
 
-    /// Notes that a session is over, so that it is read without waiting for more.
+    /// Marks a session as ended, so that the worker reads it without waiting for more turns. Returns `false` if there
+    /// is no such session.
     pub async fn mark_session_ended(&self, scope: &Scope, session: &str) -> Result<bool> {
-        let announced =
-            self.store.queue().mark_ended(scope, session, self.now().timestamp()).await?;
+        let marked = self.store.queue().mark_ended(scope, session, self.now().timestamp()).await?;
         self.worker_wakeup.notify_one();
-        Ok(announced)
+        Ok(marked)
     }
 
-    /// Drafts that were not remembered, newest first.
+    /// Returns the drafts in quarantine, newest first.
     pub async fn quarantine(&self, scope: &Scope) -> Result<Vec<QuarantinedDraft>> {
         self.store.queue().quarantined(scope).await
     }
@@ -144,14 +147,14 @@ impl Engine {
         scope: &Scope,
         session: Option<&str>,
     ) -> Result<Vec<PendingSession>> {
-        let mut waiting = self.store.queue().pending(Some(scope)).await?;
+        let mut pending = self.store.queue().pending(Some(scope)).await?;
         if let Some(name) = session {
-            waiting.retain(|it| it.session.as_deref() == Some(name));
+            pending.retain(|it| it.session.as_deref() == Some(name));
         }
-        Ok(waiting)
+        Ok(pending)
     }
 
-    /// Reads a session to its end, or until something goes wrong.
+    /// Extracts from a session until no turn is unread or an extraction fails.
     async fn extract_session(
         &self,
         scope: &Scope,
@@ -159,16 +162,16 @@ impl Engine {
         done: &mut Vec<ExtractionReport>,
     ) -> Result<()> {
         loop {
-            let waits = self.pending_sessions(scope, None).await?;
-            let Some(waiting) = waits.iter().find(|it| it.session == session) else {
+            let sessions = self.pending_sessions(scope, None).await?;
+            let Some(pending) = sessions.iter().find(|it| it.session == session) else {
                 return Ok(());
             };
-            let claim = self.claim_request(Some(scope), Some(waiting), None);
-            let Some(claimed) = self.store.queue().claim(&claim).await? else {
-                done.push(ExtractionReport::already_leased(waiting));
+            let claim = self.claim_request(Some(scope), Some(pending), None);
+            let Some(lease) = self.store.queue().claim(&claim).await? else {
+                done.push(ExtractionReport::already_leased(pending));
                 return Ok(());
             };
-            let extraction = self.extract_claimed(&claimed).await?;
+            let extraction = self.extract_claimed(&lease).await?;
             let failed = extraction.error.is_some();
             done.push(extraction);
             if failed {
@@ -180,7 +183,7 @@ impl Engine {
     fn claim_request(
         &self,
         scope: Option<&Scope>,
-        waiting: Option<&PendingSession>,
+        pending: Option<&PendingSession>,
         due: Option<DuePolicy>,
     ) -> ClaimRequest {
         let now = self.now().timestamp();
@@ -188,7 +191,7 @@ impl Engine {
         let answer = model.map_or(Duration::ZERO, |_| self.config.memory_agent.timeout);
         ClaimRequest {
             scope: scope.cloned(),
-            session: waiting.map(|waiting| waiting.session.clone()),
+            session: pending.map(|pending| pending.session.clone()),
             owner: MemoryId::new(now).to_string(),
             now,
             lease_duration: answer * (1 + MAX_DECISIONS as u32) + LEASE_SLACK,
@@ -196,66 +199,66 @@ impl Engine {
         }
     }
 
-    /// Draws memories from a session that is leased; if that fails, it goes back to the queue.
-    pub(crate) async fn extract_claimed(&self, claimed: &SessionLease) -> Result<ExtractionReport> {
-        let trouble = match self.extract_and_commit(claimed).await {
+    /// Extracts from a leased session; after a failure, releases it to the queue for a retry.
+    pub(crate) async fn extract_claimed(&self, lease: &SessionLease) -> Result<ExtractionReport> {
+        let failed = match self.extract_and_commit(lease).await {
             Ok(extraction) => return Ok(extraction),
-            Err(trouble) => trouble,
+            Err(failed) => failed,
         };
         let failure = CaptureFailure {
-            error: trouble.error.to_string(),
-            is_invalid: trouble.is_invalid,
-            retry_at: self.now().timestamp() + retry_after(claimed.failures),
+            error: failed.error.to_string(),
+            is_invalid: failed.is_invalid,
+            retry_at: self.now().timestamp() + retry_after(lease.failures),
         };
-        tracing::warn!(session = ?claimed.session, "{}: the turns wait", failure.error);
-        self.store.queue().release(claimed, Some(&failure)).await?;
+        tracing::warn!(session = ?lease.session, "{}: the turns wait", failure.error);
+        self.store.queue().release(lease, Some(&failure)).await?;
         Ok(ExtractionReport {
-            session: claimed.session.clone(),
+            session: lease.session.clone(),
             error: Some(failure.error),
-            tokens: trouble.tokens,
+            tokens: failed.tokens,
             ..ExtractionReport::default()
         })
     }
 
     async fn extract_and_commit(
         &self,
-        claimed: &SessionLease,
+        lease: &SessionLease,
     ) -> Result<ExtractionReport, CaptureError> {
-        let (scope, session) = (&claimed.scope, claimed.session.as_deref());
+        let (scope, session) = (&lease.scope, lease.session.as_deref());
         let unread = self.store.queue().unread_turns(scope, session, MAX_TURNS).await?;
-        let drawn = self.extract_drafts(scope, &unread, claimed.invalid).await?;
-        let arbiter = self.model_arbiter(scope, &drawn);
-        let (planned, run) = self.commit(claimed, &unread, &drawn, arbiter.as_ref()).await?;
+        let extracted = self.extract_drafts(scope, &unread, lease.invalid).await?;
+        let arbiter = self.model_arbiter(scope, &extracted);
+        let (plan, run) = self.commit(lease, &unread, &extracted, arbiter.as_ref()).await?;
         let decided = arbiter.map_or(0, |arbiter| arbiter.tokens());
-        let drawn = ExtractedDrafts { tokens: drawn.tokens + decided, ..drawn };
-        let changed = !planned.changes.is_empty();
+        let extracted = ExtractedDrafts { tokens: extracted.tokens + decided, ..extracted };
+        let changed = !plan.changes.is_empty();
         Ok(ExtractionReport {
             run: changed.then_some(run),
-            ..extraction_report(session, &unread, drawn, planned)
+            ..extraction_report(session, &unread, extracted, plan)
         })
     }
 
-    /// Says what would be drawn from a session's first unread turns.
-    async fn preview_extraction(&self, waiting: &PendingSession) -> Result<ExtractionReport> {
-        let (scope, session) = (&waiting.scope, waiting.session.as_deref());
+    /// Reports what an extraction from a session's first unread turns would do.
+    async fn preview_extraction(&self, pending: &PendingSession) -> Result<ExtractionReport> {
+        let (scope, session) = (&pending.scope, pending.session.as_deref());
         let unread = self.store.queue().unread_turns(scope, session, MAX_TURNS).await?;
-        let drawn = match self.extract_drafts(scope, &unread, waiting.invalid).await {
-            Ok(drawn) => drawn,
-            Err(trouble) => return Err(trouble.error),
+        let extracted = match self.extract_drafts(scope, &unread, pending.invalid).await {
+            Ok(extracted) => extracted,
+            Err(failed) => return Err(failed.error),
         };
         let now = self.now().timestamp();
-        let judging = self.capture_context(scope, session, "preview", now).await?;
-        let arbiter = self.model_arbiter(scope, &drawn);
-        let deciding = arbiter.as_ref().map(|arbiter| arbiter as &dyn Arbiter);
-        let planned = ingest::plan_capture(&*self.store, &drawn.drafts, &judging, deciding).await?;
-        Ok(extraction_report(session, &unread, drawn, planned))
+        let context = self.capture_context(scope, session, "preview", now).await?;
+        let arbiter = self.model_arbiter(scope, &extracted);
+        let decider = arbiter.as_ref().map(|arbiter| arbiter as &dyn Arbiter);
+        let plan = ingest::plan_capture(&*self.store, &extracted.drafts, &context, decider).await?;
+        Ok(extraction_report(session, &unread, extracted, plan))
     }
 }
 
-/// Why a session could not be read.
+/// Failure of an extraction.
 pub(crate) struct CaptureError {
     pub(crate) error: Error,
-    /// Whether a model answered what could not be used.
+    /// Set when a model gave an unusable answer.
     pub(crate) is_invalid: bool,
     pub(crate) tokens: u64,
 }
@@ -267,28 +270,28 @@ impl From<Error> for CaptureError {
 }
 
 impl ExtractionReport {
-    fn already_leased(waiting: &PendingSession) -> Self {
-        let until = waiting.leased_until.map(|until| until.strftime("%H:%M:%S UTC").to_string());
+    fn already_leased(pending: &PendingSession) -> Self {
+        let until = pending.leased_until.map(|until| until.strftime("%H:%M:%S UTC").to_string());
         let until = until.map_or_else(String::new, |until| format!(" until {until} at the latest"));
         let error = format!("memories of this user are being drawn by another process{until}");
-        Self { session: waiting.session.clone(), error: Some(error), ..Self::default() }
+        Self { session: pending.session.clone(), error: Some(error), ..Self::default() }
     }
 }
 
 fn extraction_report(
     session: Option<&str>,
     unread: &UnreadTurns,
-    drawn: ExtractedDrafts,
-    planned: CapturePlan,
+    extracted: ExtractedDrafts,
+    plan: CapturePlan,
 ) -> ExtractionReport {
     ExtractionReport {
         session: session.map(str::to_owned),
         turns: unread.turns.len(),
-        by: drawn.extractor,
+        by: extracted.extractor,
         run: None,
-        drafts: planned.outcomes,
-        tokens: drawn.tokens,
-        note: drawn.note,
+        drafts: plan.outcomes,
+        tokens: extracted.tokens,
+        note: extracted.note,
         error: None,
     }
 }
@@ -298,7 +301,7 @@ fn retry_after(failures: u32) -> SignedDuration {
     SignedDuration::from_secs(doubled).min(MAX_RETRY)
 }
 
-/// A name for a run: when it was, and a few digits in case two are at once.
+/// Returns a run id: the time, and a few digits in case two runs coincide.
 fn run_id(now: Timestamp) -> String {
     let id = MemoryId::new(now).to_string();
     format!("extract-{}-{}", now.as_millisecond(), &id[id.len() - 4..])
@@ -310,8 +313,8 @@ mod tests {
 
     #[test]
     fn each_retry_waits_twice_as_long_up_to_an_hour() {
-        let waits: Vec<_> = (0..9).map(|failures| retry_after(failures).as_secs()).collect();
-        assert_eq!(waits, [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
+        let delays: Vec<_> = (0..9).map(|failures| retry_after(failures).as_secs()).collect();
+        assert_eq!(delays, [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
         assert_eq!(retry_after(u32::MAX).as_secs(), 3_600);
     }
 }

@@ -1,4 +1,4 @@
-//! The quarantine: drafts that were found and not remembered, to be looked at, remembered all the same, or dropped.
+//! Quarantine: extracted drafts that the gate did not accept, for review, approval or removal.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +10,19 @@ use crate::{
 };
 
 impl Engine {
-    /// A draft that was not remembered.
+    /// Returns a draft from the quarantine. Fails if there is none with this id.
     pub async fn quarantined_draft(&self, scope: &Scope, id: MemoryId) -> Result<QuarantinedDraft> {
-        let held = self.store.queue().quarantined(scope).await?;
-        let found = held.into_iter().find(|held| held.id() == id);
+        let drafts = self.store.queue().quarantined(scope).await?;
+        let found = drafts.into_iter().find(|draft| draft.id() == id);
         found.ok_or_else(|| Error::not_found("draft", id))
     }
 
-    /// Remembers a draft all the same: a person approved it.
+    /// Stores a quarantined draft as a memory, because a person approved it, and returns the memory. Fails if memory
+    /// is disabled for the agent or the quarantine has no such draft.
     pub async fn restore_quarantined(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
         self.check_enabled(scope)?;
-        let held = self.quarantined_draft(scope, id).await?;
-        let mut memory = ingest::approved_memory(*held.memory, self.now().timestamp());
+        let draft = self.quarantined_draft(scope, id).await?;
+        let mut memory = ingest::approved_memory(*draft.memory, self.now().timestamp());
         ingest::assign_free_uri(&*self.store, &mut memory, &BTreeSet::new()).await?;
         let write = WriteBatch::new(
             scope,
@@ -34,7 +35,7 @@ impl Engine {
         Ok(memory)
     }
 
-    /// Removes drafts from the quarantine for good and returns how many there were.
+    /// Removes drafts from the quarantine for good and returns how many it removed.
     pub async fn drop_quarantined(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize> {
         self.store.queue().drop_quarantined(scope, ids).await
     }

@@ -1,4 +1,4 @@
-//! Draws memories, and makes better overviews, in the background of a process that stays: never in the way of a turn.
+//! Background worker of a long-running process: extracts memories and improves overviews without delaying any turn.
 
 use std::{
     collections::BTreeMap,
@@ -18,44 +18,45 @@ use crate::{
     types::Scope,
 };
 
-/// How often it looks by itself: silences and retries end without anyone saying so.
+/// Poll interval: idle periods and retry delays end without a wake-up.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// It rests for so many times as long as it looked, so that many turns, with many sessions that wait, cost others little.
+/// Rest after a poll, as a multiple of its duration, so that many turns with many pending sessions cost others little.
 const REST_FACTOR: u32 = 20;
 
-/// Two readings of one scope are this far apart, so that what comes in between is read together (C2).
+/// Shortest interval between extractions of one scope, so that turns arriving in between are read together.
 const MIN_SCOPE_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Work in the background.
+/// Handle of a background worker.
 pub struct BackgroundWorker {
     engine: Engine,
     stop: Arc<Notify>,
     task: Mutex<Option<JoinHandle<()>>>,
-    /// The session that it is reading.
+    /// Lease of the session that the worker reads now.
     current_lease: CurrentLease,
 }
 
 type CurrentLease = Arc<Mutex<Option<SessionLease>>>;
 
 impl Engine {
-    /// Starts to draw memories from what is observed, until the worker is stopped.
+    /// Starts a worker that extracts memories from observed turns until [`BackgroundWorker::stop`]. Needs a Tokio
+    /// runtime.
     pub fn spawn_worker(&self) -> BackgroundWorker {
         self.spawn_worker_with(|_, _| {})
     }
 
-    /// The same; `tell` hears of every reading, whoever's conversation it was.
+    /// Starts a worker like [`Engine::spawn_worker`] and calls `on_report` with every extraction, of any scope.
     pub fn spawn_worker_with(
         &self,
-        tell: impl Fn(&Scope, ExtractionReport) + Send + 'static,
+        on_report: impl Fn(&Scope, ExtractionReport) + Send + 'static,
     ) -> BackgroundWorker {
-        let (stop, reading) = (Arc::new(Notify::new()), CurrentLease::default());
-        let work = run_loop(self.clone(), Arc::clone(&stop), Arc::clone(&reading), tell);
+        let (stop, current_lease) = (Arc::new(Notify::new()), CurrentLease::default());
+        let work = run_loop(self.clone(), Arc::clone(&stop), Arc::clone(&current_lease), on_report);
         let task = Mutex::new(Some(tokio::spawn(work)));
-        BackgroundWorker { engine: self.clone(), stop, task, current_lease: reading }
+        BackgroundWorker { engine: self.clone(), stop, task, current_lease }
     }
 
-    /// When sessions are due by themselves: as the home says, or their agents.
+    /// Returns the rules that make sessions due, with overrides by agent.
     pub(crate) async fn due_rules(&self) -> Result<DuePolicy> {
         let extract = &self.config.memory_agent.extract;
         let (exchanges, quiet, own) = (extract.batch_size, extract.quiet, BTreeMap::new());
@@ -68,8 +69,8 @@ impl Engine {
         if self.home.as_deref().is_none_or(|home| AgentSettingsFile::all(home).is_empty()) {
             return Ok(due);
         }
-        for waiting in self.store.queue().pending(None).await? {
-            let agent = waiting.scope.agent();
+        for pending in self.store.queue().pending(None).await? {
+            let agent = pending.scope.agent();
             let settings = self.settings(agent);
             if !Arc::ptr_eq(&settings, &self.config) && !due.agent_overrides.contains_key(agent) {
                 let extract = &settings.memory_agent.extract;
@@ -83,60 +84,64 @@ impl Engine {
 }
 
 impl BackgroundWorker {
-    /// Ends it after what it is doing, but not later than this; what it was doing then goes back to the queue.
+    /// Stops the worker after its current extraction, or aborts it after `limit`; an aborted session returns to the
+    /// queue.
     pub async fn stop(&self, limit: Duration) {
         self.stop.notify_one();
         let task = lock(&self.task).take();
         let Some(mut task) = task else { return };
         if tokio::time::timeout(limit, &mut task).await.is_err() {
             task.abort();
-            // Only when it is really over may the store be closed.
+            // The store may close only after the task has ended.
             let _ = task.await;
             self.release_lease().await;
         }
     }
 
-    /// Ends the lease of a reading that was cut off. If the reading was done after all, there is none.
+    /// Releases the lease of an aborted extraction; there is none if the extraction finished.
     async fn release_lease(&self) {
-        let Some(claimed) = replace_lease(&self.current_lease, None) else { return };
-        if let Err(error) = self.engine.store.queue().release(&claimed, None).await {
+        let Some(lease) = replace_lease(&self.current_lease, None) else { return };
+        if let Err(error) = self.engine.store.queue().release(&lease, None).await {
             tracing::warn!("{error}: a reading that was cut off waits until its lease is over");
         }
     }
 }
 
-/// Notes what is being read and returns what was before.
-fn replace_lease(reading: &CurrentLease, claimed: Option<SessionLease>) -> Option<SessionLease> {
-    std::mem::replace(&mut *reading.lock().unwrap_or_else(PoisonError::into_inner), claimed)
+/// Replaces the current lease and returns the previous one.
+fn replace_lease(
+    current_lease: &CurrentLease,
+    lease: Option<SessionLease>,
+) -> Option<SessionLease> {
+    std::mem::replace(&mut *current_lease.lock().unwrap_or_else(PoisonError::into_inner), lease)
 }
 
 async fn extract_next(
     engine: &Engine,
-    reading: &CurrentLease,
+    current_lease: &CurrentLease,
 ) -> Result<Option<(Scope, ExtractionReport)>> {
-    let Some(claimed) = engine.claim_next().await? else { return Ok(None) };
-    replace_lease(reading, Some(claimed.clone()));
-    let read = engine.extract_claimed(&claimed).await;
-    replace_lease(reading, None);
-    Ok(Some((claimed.scope, read?)))
+    let Some(lease) = engine.claim_next().await? else { return Ok(None) };
+    replace_lease(current_lease, Some(lease.clone()));
+    let report = engine.extract_claimed(&lease).await;
+    replace_lease(current_lease, None);
+    Ok(Some((lease.scope, report?)))
 }
 
 async fn run_loop(
     engine: Engine,
     stop: Arc<Notify>,
-    reading: CurrentLease,
-    tell: impl Fn(&Scope, ExtractionReport),
+    current_lease: CurrentLease,
+    on_report: impl Fn(&Scope, ExtractionReport),
 ) {
-    let mut looked = OverviewCursor::default();
+    let mut cursor = OverviewCursor::default();
     loop {
         let begun = Instant::now();
-        let more = match extract_next(&engine, &reading).await {
+        let more = match extract_next(&engine, &current_lease).await {
             Ok(Some((scope, extraction))) => {
-                tell(&scope, extraction);
+                on_report(&scope, extraction);
                 true
             }
             Ok(None) => {
-                if let Err(error) = engine.improve_overviews_if_due(&mut looked).await {
+                if let Err(error) = engine.improve_overviews_if_due(&mut cursor).await {
                     tracing::warn!("{error}: overviews stay as they are for now");
                 }
                 false

@@ -1,4 +1,4 @@
-//! Documents in and out.
+//! Ingestion and removal of documents.
 
 use crate::{
     engine::Engine,
@@ -8,9 +8,10 @@ use crate::{
 };
 
 impl Engine {
-    /// Makes a document knowledge: what is new in it is stored, what is no longer in it is taken out, all in one write.
+    /// Ingests a document as knowledge: one write stores its new chunks and removes those no longer in it.
     ///
-    /// Ingesting it again unchanged costs one lookup and changes nothing.
+    /// Ingesting it again unchanged costs one lookup and changes nothing. Fails if memory is disabled for the agent,
+    /// if the document cannot be parsed, or if the store fails.
     pub async fn ingest_document(
         &self,
         scope: &Scope,
@@ -24,7 +25,7 @@ impl Engine {
             .await
     }
 
-    /// Takes out everything that is known of a document.
+    /// Removes all memories of a document and returns a report. Fails if the store fails.
     pub async fn remove_document(
         &self,
         scope: &Scope,
@@ -34,12 +35,12 @@ impl Engine {
         ingest::remove_document(&*self.store, scope, path, options, self.now().timestamp()).await
     }
 
-    /// The paths of all documents that were ingested and not taken out.
+    /// Returns the paths of all ingested documents.
     pub async fn documents(&self, scope: &Scope) -> Result<Vec<String>> {
         ingest::document_paths(&*self.store, scope).await
     }
 
-    /// The name of a run that begins now, under which many documents can be undone together.
+    /// Returns a new run id, under which many documents can be undone together.
     pub fn ingest_run(&self) -> String {
         ingest::new_ingest_run(self.now().timestamp())
     }

@@ -1,4 +1,4 @@
-//! Taking memories out as lines, and bringing lines in.
+//! Export of memories as JSON lines, and their import.
 
 use std::io;
 
@@ -12,19 +12,20 @@ use crate::{
     types::Scope,
 };
 
-/// What an export wrote.
+/// Counts of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct ExportReport {
-    /// Memories.
+    /// Number of memories.
     pub memories: usize,
-    /// Lines of the journal.
+    /// Number of journal entries.
     pub changes: usize,
-    /// Tombstones.
+    /// Number of tombstones.
     pub tombstones: usize,
 }
 
 impl Engine {
-    /// Writes every memory of the scope, or with `journal` every change, as lines; calls `progress` with how many.
+    /// Writes every memory of the scope, or with `journal` every change, as JSON lines and returns the counts; calls
+    /// `progress` with the number written. Fails if the store or the writer fails.
     pub async fn export<W: io::Write + Send>(
         &self,
         scope: &Scope,
@@ -84,7 +85,7 @@ impl Engine {
     ) -> Result<()> {
         let (mut written, total) = (0, self.store.memories().count(scope).await?.changes as u64);
         while written < total {
-            // Lines are numbered from 1 without gaps; what is added meanwhile is left to the next export.
+            // Journal numbers start at 1 without gaps; entries added meanwhile are left to the next export.
             let end = total.min(written + SCAN_PAGE as u64);
             let limit = Some((end - written) as usize);
             let page = JournalQuery { before: Some(end + 1), limit, ..JournalQuery::default() };
@@ -100,7 +101,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads lines into the scope; calls `progress` with how many.
+    /// Imports JSON lines into the scope and returns a report; calls `progress` with the number of lines done. Masks
+    /// secrets unless options or settings keep them. Repeating an interrupted import resumes it. Fails if the reader
+    /// or the store fails.
     pub async fn import<R: io::BufRead + Send>(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! The layers of an agent, and what a conversation leaves in the daily log.
+//! Layers of an agent, and the daily log of its sessions.
 
 use jiff::civil::Date;
 use serde::Serialize;
@@ -20,31 +20,32 @@ use crate::{
     types::{Actor, Kind, Memory, Role, Scope},
 };
 
-/// What the end of a conversation left in the daily log.
+/// Entry of an ended session in the daily log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SessionEnd {
-    /// The day it was written to.
+    /// Day of the log.
     pub day: Date,
-    /// How many turns of that day it is about.
+    /// Number of the session's turns on that day.
     pub turns: usize,
-    /// The file as it is now; none if the day was full or nothing was worth a line.
+    /// File after the change; `None` if the day was full or nothing was worth a line.
     pub log: Option<LayerChange>,
 }
 
-/// A day of the log that was put away.
+/// Archived day of the daily log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ArchivedDay {
-    /// The day.
+    /// Date.
     pub day: Date,
-    /// What became of it as a memory.
+    /// Outcome for the memory made from it.
     pub memory: DayArchiveOutcome,
 }
 
 impl Engine {
-    /// The most characters of a summary in the daily log: a few conversations fit into a day.
+    /// Most characters of a summary in the daily log: a few sessions fit into a day.
     pub const MAX_SUMMARY_CHARS: usize = 300;
 
-    /// The files of a scope. They are read and written where they are asked for; an async caller uses the methods below.
+    /// Returns the layer files of a scope. Their methods block; an async caller uses the methods below. Fails if the
+    /// engine has no home.
     pub fn layers(&self, scope: &Scope) -> Result<Layers> {
         let home = self.home.as_ref().ok_or_else(|| {
             Error::invalid("there is no home folder", "build the engine with `EngineBuilder::home`")
@@ -54,13 +55,15 @@ impl Engine {
         Ok(Layers::new(home, scope, &settings.layers).keeping_secrets(keeps_secrets))
     }
 
-    /// A layer as it is on disk; of the daily log, today's.
+    /// Returns a layer as it is on disk; of the daily log, today's file. Fails if the engine has no home or the file
+    /// cannot be read.
     pub async fn read_layer(&self, scope: &Scope, layer: Layer) -> Result<LayerText> {
         let (layers, today) = (self.layers(scope)?, self.now().date());
         run_blocking(move || layers.read(layer, today)).await
     }
 
-    /// Changes a layer; of the daily log, today's file.
+    /// Edits a layer and returns the change; of the daily log, it edits today's file. Fails if the engine has no home,
+    /// the text exceeds the layer's budget, or the file cannot be written.
     pub async fn edit_layer(
         &self,
         scope: &Scope,
@@ -71,7 +74,8 @@ impl Engine {
         self.edit_layer_if(scope, layer, edit, actor, |_| true).await
     }
 
-    /// The same, if what the file says is still what the caller expects.
+    /// Edits a layer like [`Engine::edit_layer`], but only if `is_expected` accepts its current text; fails with a
+    /// conflict otherwise.
     pub async fn edit_layer_if(
         &self,
         scope: &Scope,
@@ -84,24 +88,26 @@ impl Engine {
         run_blocking(move || layers.edit_if(layer, by.now.date(), &edit, &by, &is_expected)).await
     }
 
-    /// The four layers as they reach the prompt of a conversation that begins now.
+    /// Returns the four layers as a session that starts now sees them in its prompt.
     pub async fn layer_snapshot(&self, scope: &Scope) -> Result<LayerSnapshot> {
         let (layers, today) = (self.layers(scope)?, self.now().date());
         run_blocking(move || layers.snapshot(today)).await
     }
 
-    /// Writes what a conversation was about into the log of the day it ended on, and has memories drawn from it. Doing so again changes nothing.
+    /// Ends a session: writes a summary into the log of its last day and queues its turns for extraction. Repeating it
+    /// changes nothing. Fails if memory is disabled for the agent, the session has no turns, or the engine has no
+    /// home.
     pub async fn end_session(&self, scope: &Scope, session: &str) -> Result<SessionEnd> {
         self.end_session_with_summary(scope, session, None).await
     }
 
-    /// The same with lines that a model wrote; as many as the day has room for, and sentences of the conversation where
-    /// not even the first fits.
+    /// Ends a session like [`Engine::end_session`] with a summary that a model wrote: as many of its lines as the day
+    /// has room for, or sentences of the session if the first line does not fit.
     pub async fn end_session_with_summary(
         &self,
         scope: &Scope,
         session: &str,
-        told: Option<&str>,
+        summary: Option<&str>,
     ) -> Result<SessionEnd> {
         self.check_enabled(scope)?;
         self.mark_session_ended(scope, session).await?;
@@ -113,21 +119,21 @@ impl Engine {
         let mut turns: Vec<Memory> =
             turns.into_iter().filter(|turn| day_of(turn) == date).collect();
         if self.masks_secrets(scope) {
-            // They may have been stored while secrets were kept.
+            // The turns may date from a time when the settings did not mask secrets.
             mask_all(turns.iter_mut().map(|turn| &mut turn.content));
         }
         let (layers, by) =
             (self.layers(scope)?, EditContext { actor: Actor::Engine, now: self.now() });
         let (session, count) = (session.to_owned(), turns.len());
-        let mut told = told.unwrap_or_default().to_owned();
+        let mut summary = summary.unwrap_or_default().to_owned();
         if self.masks_secrets(scope) {
-            mask_all([&mut told]);
+            mask_all([&mut summary]);
         }
         let log = run_blocking(move || {
             let chinese = is_chinese(&turns);
             let day = SessionDay { date, session: &session, turns: count, chinese };
             layers.log_session(&day, Self::MAX_SUMMARY_CHARS, &by, |room| {
-                match truncate_lines(&told, room) {
+                match truncate_lines(&summary, room) {
                     lines if lines.is_empty() => summarize(&summary_input(&turns, chinese), room),
                     lines => lines,
                 }
@@ -136,29 +142,31 @@ impl Engine {
         Ok(SessionEnd { day: date, turns: count, log: log.await? })
     }
 
-    /// Puts the days of the log away that no longer reach the prompt; they stay searchable as memories.
+    /// Archives the days of the log that no longer reach the prompt and returns them; they stay searchable as
+    /// memories. Fails if the engine has no home, or if a file or the store fails.
     pub async fn archive_days(&self, scope: &Scope) -> Result<Vec<ArchivedDay>> {
         let (layers, now) = (self.layers(scope)?, self.now());
         let (log, today) = (layers.clone(), now.date());
         let mut archived = Vec::new();
         for day in run_blocking(move || log.old_days(today)).await? {
-            let mut said = day.clone();
+            let mut masked = day.clone();
             if self.masks_secrets(scope) {
-                mask_all([&mut said.text]);
+                mask_all([&mut masked.text]);
             }
-            let kept = ingest::archive_day(&*self.store, scope, &said, &self.zone, now.timestamp())
-                .await?;
+            let memory =
+                ingest::archive_day(&*self.store, scope, &masked, &self.zone, now.timestamp())
+                    .await?;
             // A day that changed meanwhile is left for the next time.
             if layers.archive_day(&day)? {
-                archived.push(ArchivedDay { day: day.date, memory: kept });
+                archived.push(ArchivedDay { day: day.date, memory });
             }
         }
         Ok(archived)
     }
 
-    /// The same where something else is being done, which must not fail for it: what cannot be put away now stays where it
-    /// is. Most of the time there is nothing to do; to find that out, one small folder is listed, which takes less than
-    /// handing it to another thread.
+    /// Archives old days on behalf of another operation, which must not fail for it: a day that cannot be archived now
+    /// stays. Most of the time there is nothing to do; finding that out lists one small folder, which takes less time
+    /// than handing it to another thread.
     pub(crate) async fn archive_old_days(&self, scope: &Scope) {
         let today = self.now().date();
         if !self.layers(scope).is_ok_and(|layers| layers.has_old_days(today)) {
@@ -169,7 +177,7 @@ impl Engine {
         }
     }
 
-    /// Every turn of a conversation, in the order in which they were stored.
+    /// Returns every turn of a session, in the order of storage.
     pub(crate) async fn session_turns(&self, scope: &Scope, session: &str) -> Result<Vec<Memory>> {
         let filter = MemoryFilter {
             kinds: vec![Kind::Turn],
@@ -188,13 +196,13 @@ impl Engine {
     }
 }
 
-/// Whether they are mostly Chinese.
+/// Returns `true` if the turns are mostly Chinese.
 pub(crate) fn is_chinese(turns: &[Memory]) -> bool {
     let text: String = turns.iter().map(|turn| turn.content.as_str()).collect();
     detect_language(&text) == Language::Chinese
 }
 
-/// The turns as a summary takes them.
+/// Converts turns to the summarizer's input.
 pub(crate) fn summary_input(turns: &[Memory], chinese: bool) -> Vec<Utterance<'_>> {
     let by = |turn: &Memory| match (turn.source.role, chinese) {
         (Some(Role::User), false) => "user",
@@ -203,12 +211,12 @@ pub(crate) fn summary_input(turns: &[Memory], chinese: bool) -> Vec<Utterance<'_
         (Some(Role::Assistant), true) => "助手",
         _ => "",
     };
-    let kept = |turn: &&Memory| !matches!(turn.source.role, Some(Role::System | Role::Tool));
-    let said = |turn| {
+    let is_spoken = |turn: &&Memory| !matches!(turn.source.role, Some(Role::System | Role::Tool));
+    let utterance = |turn| {
         let turn: &Memory = turn;
         let by = turn.source.speaker.as_deref().unwrap_or_else(|| by(turn));
         let by_user = turn.source.role != Some(Role::Assistant);
         Utterance { speaker: by, text: &turn.content, is_user: by_user }
     };
-    turns.iter().filter(kept).map(said).collect()
+    turns.iter().filter(is_spoken).map(utterance).collect()
 }

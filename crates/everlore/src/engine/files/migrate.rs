@@ -1,4 +1,4 @@
-//! Bringing in what other memory systems keep.
+//! Migration from other memory systems.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -17,60 +17,62 @@ use crate::{
     types::{Actor, Scope},
 };
 
-/// The layers that another system may have.
+/// Layers that another system may have.
 const LAYERS: [Layer; 3] = [Layer::Soul, Layer::User, Layer::Memory];
 
-/// Users named when an export has several; more would bury the advice.
+/// Most users that an error names; more would bury the advice.
 const MAX_NAMED: usize = 10;
 
-/// What to import, and how.
+/// Source and options of a migration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MigrationRequest {
-    /// Which system wrote it; told by what is there if left out.
+    /// Format of the source; `None` detects it.
     pub format: Option<ExternalFormat>,
-    /// A file or a folder.
+    /// File or folder.
     pub path: PathBuf,
-    /// Only say what would happen.
+    /// Set to report without writing anything.
     pub dry_run: bool,
-    /// Fill empty layers with those of the other system.
+    /// Set to fill empty layers from the source.
     pub layers: bool,
-    /// Give each user of the source a scope of its own.
+    /// Set to give each user of the source a scope of its own.
     pub map_users: bool,
 }
 
-/// What an import did.
+/// Summary of a migration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MigrationSummary {
-    /// What became memories.
+    /// Report of the imported memories.
     #[serde(flatten)]
     pub report: ExternalImportReport,
-    /// Whether nothing was written.
+    /// Set for a dry run.
     pub dry_run: bool,
-    /// The users whose memories changed: each undoes its own part of the run.
+    /// Users whose memories changed: each undoes its own part of the run.
     pub users: Vec<String>,
-    /// What went into layers.
+    /// Layers that the source filled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<FilledLayer>,
 }
 
-/// What became of a layer.
+/// Outcome for one layer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FilledLayer {
-    /// Which.
+    /// Layer.
     pub layer: Layer,
-    /// Parts written into it now.
+    /// Parts written now.
     pub written: usize,
-    /// Parts that were in it already.
+    /// Parts that it already contained.
     pub unchanged: usize,
     /// Parts that became memories instead.
     pub left_out: usize,
-    /// Why, if there are any.
+    /// Reason for the parts left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Engine {
-    /// Brings the memories of a scope to what another system says. Doing so again changes nothing.
+    /// Imports the memories of another system into a scope and returns a summary. Repeating it changes nothing. Fails
+    /// if memory is disabled for the agent, if the source cannot be read, or if it has several users and neither
+    /// `map_users` nor the scope selects one.
     pub async fn migrate(
         &self,
         scope: &Scope,
@@ -81,9 +83,10 @@ impl Engine {
         let mut report = ExternalImportReport::new(format);
         found.skipped.into_iter().for_each(|skipped| report.skip(skipped));
         let mut drafts = found.drafts;
-        let layers = match request.layers {
-            true => self.fill_layers(scope, &mut drafts, request.dry_run).await?,
-            false => Vec::new(),
+        let layers = if request.layers {
+            self.fill_layers(scope, &mut drafts, request.dry_run).await?
+        } else {
+            Vec::new()
         };
         let now = self.now().timestamp();
         let options = ExternalImportOptions {
@@ -103,7 +106,7 @@ impl Engine {
         Ok(MigrationSummary { report, dry_run: request.dry_run, users, layers })
     }
 
-    /// Writes what fits into layers that say nothing yet, and leaves the rest among the drafts.
+    /// Writes parts that fit into layers without own text, and leaves the rest among the drafts.
     async fn fill_layers(
         &self,
         scope: &Scope,
@@ -142,7 +145,7 @@ async fn read_source(request: &MigrationRequest) -> Result<(ExternalFormat, Pars
     .await
 }
 
-/// What goes into one layer.
+/// Plan of filling one layer.
 struct LayerFillPlan<'a> {
     layer: Layer,
     now: &'a str,
@@ -157,18 +160,16 @@ impl<'a> LayerFillPlan<'a> {
         Self { layer, now, unwritten, budget, text: String::new(), counts: [0; 3] }
     }
 
-    /// Takes a part if the layer holds it already or has room for it.
+    /// Takes a part if the layer contains it already or has room for it.
     fn try_take(&mut self, draft: &ExternalDraft, masks: bool) -> bool {
         let Some((_, part)) = &draft.layer else { return false };
         let part = if masks { secrets::mask(part).0.into_owned() } else { part.clone() };
-        let longer = match self.text.is_empty() {
-            true => part.clone(),
-            false => format!("{}\n\n{part}", self.text),
-        };
+        let longer =
+            if self.text.is_empty() { part.clone() } else { format!("{}\n\n{part}", self.text) };
         // The file ends with a line break.
         let fits = self.unwritten && count_chars(&longer) < self.budget;
-        let held = self.now.contains(part.trim());
-        let outcome = if held {
+        let is_present = self.now.contains(part.trim());
+        let outcome = if is_present {
             1
         } else if fits {
             0
@@ -184,16 +185,17 @@ impl<'a> LayerFillPlan<'a> {
 
     fn into_filled_layer(self) -> FilledLayer {
         let [written, unchanged, left_out] = self.counts;
-        let why = match self.unwritten {
-            true => format!("only {} characters fit", self.budget),
-            false => "the layer has a text of its own, which stays as it is".to_owned(),
+        let why = if self.unwritten {
+            format!("only {} characters fit", self.budget)
+        } else {
+            "the layer has a text of its own, which stays as it is".to_owned()
         };
         let reason = (left_out > 0).then_some(why);
         FilledLayer { layer: self.layer, written, unchanged, left_out, reason }
     }
 }
 
-/// The drafts of each scope. Memories of several users are never mixed unasked.
+/// Groups drafts by scope. Mixes the memories of several users only on request.
 fn group_by_scope(
     scope: &Scope,
     drafts: Vec<ExternalDraft>,
@@ -228,7 +230,7 @@ fn group_by_scope(
     Ok(vec![(scope.clone(), chosen)])
 }
 
-/// Every user gets its own scope; what belongs to nobody goes to the chosen one.
+/// Groups drafts by user, one scope each; drafts without a user go to the chosen scope.
 fn scope_per_user(
     scope: &Scope,
     by_user: BTreeMap<Option<String>, Vec<ExternalDraft>>,
@@ -239,7 +241,7 @@ fn scope_per_user(
         let owner =
             user.as_deref().map_or(Ok(scope.clone()), |user| Scope::new(scope.agent(), user));
         match owner {
-            // The scope may be the chosen one, which already has what belongs to nobody.
+            // The user may be the chosen scope's, which already has the drafts without a user.
             Ok(owner) => match scopes.iter_mut().find(|(known, _)| *known == owner) {
                 Some((_, known)) => known.extend(drafts),
                 None => scopes.push((owner, drafts)),

@@ -1,4 +1,4 @@
-//! Everything of the engine that lives in files: layers, vault, documents, exports, and imports from other systems.
+//! File-based parts of the engine: layers, vault, documents, exports, and imports from other systems.
 
 mod layers;
 mod vault;

@@ -1,4 +1,4 @@
-//! A folder of markdown files kept equal to the memories of a scope, and the notes that an agent keeps in it.
+//! Vault sync, which keeps a folder of Markdown files equal to a scope's memories, and the agent's notes.
 
 use crate::{
     engine::Engine,
@@ -10,8 +10,9 @@ use crate::{
 };
 
 impl Engine {
-    /// Brings a vault and the memories of its scope together: changes of either side travel to the other (D8). Secrets are
-    /// masked in memory and left in files that people wrote; the report names them.
+    /// Syncs a vault with the memories of its scope, both ways, and returns a report. Masks secrets in memories and
+    /// leaves them in files that people wrote; the report names them. Fails if memory is disabled for the agent, or if
+    /// a file or the store fails.
     pub async fn sync_vault(&self, request: &SyncRequest) -> Result<SyncReport> {
         self.check_enabled(&request.scope)?;
         let request =
@@ -19,7 +20,8 @@ impl Engine {
         sync(&*self.store, request, self.now().timestamp()).await
     }
 
-    /// Keeps what files of an agent's own folder said and will say, before they are changed.
+    /// Stores the old and new content of files in the agent's own folder, before they change. Fails if memory is
+    /// disabled for the agent or the store fails.
     pub async fn record_notes(
         &self,
         scope: &Scope,

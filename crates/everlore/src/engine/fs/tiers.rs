@@ -1,6 +1,6 @@
-//! The short forms of things: one line (L0), an overview (L1), all of it (L2).
+//! Tiers of nodes: one line (L0), an overview (L1), the full text (L2).
 //!
-//! Those of a memory are kept with it (`text/tiers.rs`). Those of everything else are made when it is looked at.
+//! A memory stores its tiers (`text/tiers.rs`). Those of other nodes are made on demand.
 
 use super::{FsListing, resolve::FsNode};
 use crate::{
@@ -10,18 +10,18 @@ use crate::{
     types::{Memory, Role, Tier},
 };
 
-/// Children that an overview of a folder tells of.
+/// Most children in the overview of a folder.
 pub(super) const MAX_OVERVIEW_CHILDREN: usize = 50;
 
-/// The most characters of a line, of an overview, and of a conversation or document that is read whole: hosts cut answers
-/// above 25,000 tokens.
+/// Most characters of a line, of an overview, and of a session or document read whole: hosts cut answers above 25,000
+/// tokens.
 const LINE_CHARS: usize = 160;
 const OVERVIEW_CHARS: usize = 1_000;
 const MAX_CHARS: usize = 200_000;
 
-/// A thing that is no folder at a level, and whether it was cut.
-pub(super) fn render_node(thing: &FsNode, level: Tier) -> (String, bool) {
-    match thing {
+/// Returns the text of a node other than a folder at a tier, and `true` if it was cut.
+pub(super) fn render_node(node: &FsNode, level: Tier) -> (String, bool) {
+    match node {
         FsNode::Folder => (String::new(), false),
         FsNode::Memory(memory) => (render_memory(memory, level), false),
         FsNode::Document(document, chunks) => match level {
@@ -41,7 +41,7 @@ pub(super) fn render_node(thing: &FsNode, level: Tier) -> (String, bool) {
     }
 }
 
-/// A memory in one line.
+/// Returns a memory in one line.
 pub(super) fn memory_line(memory: &Memory) -> String {
     let line = one_line(memory);
     if line.is_empty() { memory.name.clone() } else { line }
@@ -55,7 +55,7 @@ fn render_memory(memory: &Memory, level: Tier) -> String {
     }
 }
 
-/// A folder by what is in it.
+/// Returns the text of a folder, made from its entries.
 pub(super) fn render_folder(listing: &FsListing, level: Tier) -> String {
     let more = if listing.next.is_some() { " and more" } else { "" };
     let names = || {
@@ -84,7 +84,7 @@ pub(super) fn render_folder(listing: &FsListing, level: Tier) -> String {
     }
 }
 
-/// The heading of a chunk, and how it begins.
+/// Returns the heading of a chunk and its beginning.
 fn chunk_heading(chunk: &Memory) -> String {
     let text = Memory { description: String::new(), ..chunk.clone() };
     format!("- {}: {}", chunk.name, one_line(&text))
@@ -115,7 +115,7 @@ fn transcript_line(turn: &Memory) -> String {
     format!("{}: {}", turn.source.speaker.as_deref().unwrap_or(role), turn.content)
 }
 
-/// A markdown file: its first line of text, its headings with theirs, or all of it.
+/// Returns a Markdown file at a tier: its first line of text, its headings with theirs, or all of it.
 fn render_file(text: &str, level: Tier) -> String {
     let is_text = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
     let first = |text: &str| text.lines().find(is_text).map(|line| line.trim().to_owned());
@@ -126,7 +126,7 @@ fn render_file(text: &str, level: Tier) -> String {
     }
 }
 
-/// Pieces joined as far as they fit whole, and whether some did not.
+/// Joins pieces as far as they fit whole; `true` if some did not.
 fn join_within(pieces: impl Iterator<Item = String>, between: &str, max: usize) -> (String, bool) {
     let (mut text, mut used) = (String::new(), 0);
     for piece in pieces {

@@ -1,4 +1,4 @@
-//! The life of memories: what was put into prompts, whether it was of use, what it is worth, and the work between turns.
+//! Lifecycle of memories: injection into prompts, usage by answers, weights, and the upkeep between turns.
 
 mod usage;
 mod weights;
@@ -18,23 +18,23 @@ pub use weights::CleanupReport;
 
 use crate::{sync::lock, types::Scope};
 
-/// Work on the usage log that is still going on: no prompt and no answer waits for it. That of one conversation is done in
-/// its order, because an answer belongs to the prompt before it.
+/// Pending tasks of the usage log, for which neither prompt nor answer waits. Tasks of one session run in order,
+/// because an answer belongs to the prompt before it.
 #[derive(Default)]
 pub(super) struct UsageTasks(Mutex<HashMap<SessionKey, JoinHandle<()>>>);
 
-/// A conversation of a scope.
+/// A scope and a session.
 type SessionKey = (Scope, String);
 
 impl UsageTasks {
-    /// Starts work after everything that was started before for the same conversation.
+    /// Spawns a task that runs after all earlier tasks of the same session.
     fn spawn_after(&self, of: SessionKey, work: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = lock(&self.0);
         tasks.retain(|_, task| !task.is_finished());
         let before = tasks.remove(&of);
         let task = tokio::spawn(async move {
             if let Some(before) = before {
-                // A task that panicked has lost its lines of statistics and nothing else.
+                // A task that panicked lost its usage records and nothing else.
                 let _ = before.await;
             }
             work.await;
@@ -42,7 +42,7 @@ impl UsageTasks {
         tasks.insert(of, task);
     }
 
-    /// Waits until everything is written.
+    /// Waits for all pending tasks.
     pub(super) async fn flush(&self) {
         let tasks = std::mem::take(&mut *lock(&self.0));
         for task in tasks.into_values() {

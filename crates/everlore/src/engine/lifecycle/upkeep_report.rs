@@ -1,40 +1,40 @@
-//! Request and report of upkeep: jobs, what each did, and what waits for confirmation.
+//! Request and report of upkeep: the jobs, their results, and the jobs that wait for confirmation.
 
 use serde::Serialize;
 
 use crate::types::MemoryId;
 
-/// How upkeep is done.
+/// Options of upkeep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UpkeepRequest {
-    /// Only say what would be done.
+    /// Set to report without changing anything.
     pub dry_run: bool,
-    /// Also do what touches more than a quarter of the memories.
+    /// Set to confirm jobs that touch more than a quarter of the memories.
     pub yes: bool,
 }
 
-/// A job of upkeep, in the order they are done.
+/// Upkeep job; the variants are in the order of execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UpkeepJob {
-    /// Weights follow use.
+    /// Update weights from usage.
     Weigh,
-    /// What held until a time that is over is put away.
+    /// Archive memories whose validity ended.
     Expire,
-    /// What weighs too little is put away.
+    /// Archive memories of low weight.
     Archive,
-    /// What says the same is put together.
+    /// Merge duplicates.
     Merge,
-    /// Old lines of the usage log and the ledger go.
+    /// Prune old usage records, ledger entries and quarantined drafts.
     Prune,
-    /// Vectors that wait are made.
+    /// Embed memories that lack a vector.
     Embed,
-    /// Space is given back.
+    /// Compact the database and return its free space.
     Vacuum,
 }
 
 impl UpkeepJob {
-    /// The name used in runs and answers.
+    /// Returns the name used in run ids and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Weigh => "weigh",
@@ -48,37 +48,37 @@ impl UpkeepJob {
     }
 }
 
-/// A memory that a job touches.
+/// Memory that a job touches.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TouchedMemory {
-    /// The memory.
+    /// Memory id.
     pub id: MemoryId,
-    /// What it is called, or says.
+    /// Name, or the beginning of the content.
     pub name: String,
-    /// What it weighs.
+    /// Weight.
     pub weight: f64,
-    /// The memory that stays in its place.
+    /// Memory that supersedes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<MemoryId>,
 }
 
-/// What a job did, or would do.
+/// Report of one job, done or planned.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UpkeepJobReport {
     /// The job.
     pub job: UpkeepJob,
-    /// The run, to undo all of it; none if no memory was changed.
+    /// Run id, for undoing all of it; `None` if no memory changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// How much was done: memories, lines or bytes.
+    /// Amount of work done: memories, records or bytes.
     pub done: u64,
-    /// The memories that it touches.
+    /// Memories that it touches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<TouchedMemory>,
-    /// Why it waits for a yes.
+    /// Reason why it waits for confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// Why it could not be done and is left for the next time.
+    /// Reason of a failure; the next upkeep tries again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -89,17 +89,17 @@ impl UpkeepJobReport {
     }
 }
 
-/// What upkeep did, or would do.
+/// Report of an upkeep, done or planned.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UpkeepReport {
-    /// Whether it was only tried.
+    /// Set for a dry run.
     pub dry_run: bool,
-    /// The jobs in their order.
+    /// Jobs in order of execution.
     pub jobs: Vec<UpkeepJobReport>,
 }
 
 impl UpkeepReport {
-    /// The jobs that wait for a yes.
+    /// Returns the jobs that wait for confirmation.
     pub fn stopped(&self) -> impl Iterator<Item = &UpkeepJobReport> {
         self.jobs.iter().filter(|job| job.stopped.is_some())
     }

@@ -1,6 +1,7 @@
-//! Fitting the judgement to a scope: questions made from one half of its memories, put to that half and to the other.
+//! Calibration of recall confidence to a scope: puts synthetic questions, made from one half of its memories, to both
+//! halves.
 //!
-//! Only how sure a judgement is gets fitted, not what the parts of the evidence are worth: made-up questions tell how
+//! It fits only bias and slope of the confidence, not the coefficients of the evidence: synthetic questions show how
 //! well words separate these memories, but not what people ask.
 
 use std::{collections::HashMap, sync::Arc};
@@ -19,68 +20,71 @@ use crate::{
     types::{Actor, Change, Memory, Scope, Status, WriteBatch},
 };
 
-/// From fewer memories too few questions can be made to tell anything.
+/// Fewest memories for a calibration; fewer yield too few questions to learn from.
 pub const MIN_CALIBRATION_MEMORIES: usize = 100;
 
-/// The newest memories that are looked at: enough for two numbers, and a few seconds of work.
+/// Most memories, newest first, that a calibration reads: enough for two numbers, and a few seconds of work.
 const MAX_CALIBRATION_MEMORIES: usize = 1_000;
 
-/// Questions made from each half, spread over it.
+/// Questions made from each half, spread evenly over it.
 const QUESTIONS_PER_HALF: usize = 100;
 
-/// How strongly the fit is held to what is shipped: as if forty questions had spoken for it.
+/// Strength of the prior on the shipped tuning: as if forty questions had spoken for it.
 const PRIOR_STRENGTH: f64 = 10.0;
 
-/// How made-up questions differ from people's: on ten conversations for which the shipped weights are right, fits on made-up
-/// questions come out like this (`everlore-eval gate --calibrate`). What a scope shows beyond it is its own.
+/// Bias of synthetic questions: on ten conversations for which the shipped coefficients are right, fits on synthetic
+/// questions yield this tuning (`everlore-eval gate --calibrate`). Only a scope's deviation from it is the scope's
+/// own.
 const SYNTHETIC_BASELINE: ConfidenceTuning = ConfidenceTuning { bias: -2.1, slope: 1.2 };
 
-/// How far a scope may move what is shipped: beyond, the made-up questions say more about themselves than about memory.
+/// Greatest shift of a scope from the shipped tuning: beyond it, synthetic questions say more about themselves than
+/// about the memories.
 const MAX_SHIFT: f64 = 1.0;
 
-/// How well own questions are told from foreign ones.
+/// Separation of own questions from foreign ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CalibrationMetrics {
-    /// How probable it is that an own question gets more confidence than a foreign one.
+    /// Probability that an own question gets more confidence than a foreign one.
     pub auc: f64,
-    /// The mean squared error of the confidence.
+    /// Mean squared error of the confidence.
     pub brier: f64,
-    /// The share of own questions that are answered.
+    /// Share of own questions that get an answer.
     pub answered: f64,
-    /// The share of foreign questions that are met with silence.
+    /// Share of foreign questions that get silence.
     pub silenced: f64,
 }
 
-/// What a calibration found.
+/// Result of a calibration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Calibration {
-    /// How many memories were looked at.
+    /// Number of memories read.
     pub memories: usize,
-    /// How many questions were made of them; each was put to two halves.
+    /// Number of questions made from them; each was put to both halves.
     pub questions: usize,
-    /// With the weights that are shipped, as they judge made-up questions.
+    /// Metrics of the shipped coefficients on synthetic questions.
     pub before: CalibrationMetrics,
-    /// With weights fitted on every second question, on the others.
+    /// Cross-validated metrics of the fit: trained on every second question, measured on the others.
     pub after: CalibrationMetrics,
-    /// What the fit on made-up questions came out at, before what is usual for them was taken off.
+    /// Raw fit on synthetic questions, before subtracting their usual bias.
     pub fitted: ConfidenceTuning,
-    /// Whether the fit is better on questions that it did not see; otherwise what is shipped stays.
+    /// Set when the fit is better on unseen questions; otherwise the shipped tuning stays.
     pub improves: bool,
-    /// How sure recall should be in this scope.
+    /// Tuning to use in this scope.
     #[serde(flatten)]
     pub tuning: ConfidenceTuning,
 }
 
-/// A judgement, and whether the question was put to the half that it was made from.
+/// A confidence estimate, and `true` if the question was put to the half that it was made from.
 type JudgedQuestion = (ConfidenceEstimate, bool);
 
 impl Engine {
-    /// What evidence is worth in a scope.
+    /// Returns the confidence coefficients of a scope.
     pub(crate) fn confidence_coefficients(&self, scope: &Scope) -> ConfidenceCoefficients {
         self.tunings.get(scope).copied().unwrap_or_default().coefficients()
     }
 
-    /// Fits how sure recall is to the memories of a scope. Nothing is stored; the same memories give the same answer.
+    /// Fits recall confidence to the memories of a scope and returns the result. Stores nothing and is deterministic:
+    /// the same memories give the same result. Fails if the scope has fewer than [`MIN_CALIBRATION_MEMORIES`].
     pub async fn calibrate(&self, scope: &Scope) -> Result<Calibration> {
         let memories = self.newest_memories(scope).await?;
         if memories.len() < MIN_CALIBRATION_MEMORIES {
@@ -93,7 +97,7 @@ impl Engine {
         let threshold = self.settings(scope.agent()).recall.min_confidence;
         let (even, odd) = split_even_odd(&judged);
         let before = measure(&judged, &|_| SYNTHETIC_BASELINE, threshold);
-        // Each question is judged by what the others taught.
+        // Cross-validation: each half of the questions is judged by the fit on the other half.
         let crossed = [fit_tuning(&odd), fit_tuning(&even)];
         let after = measure(&judged, &|at| crossed[at / 2 % 2], threshold);
         let improves = after.brier < before.brier;
@@ -109,7 +113,7 @@ impl Engine {
         })
     }
 
-    /// The newest active memories, oldest first.
+    /// Returns the newest active memories, oldest first.
     async fn newest_memories(&self, scope: &Scope) -> Result<Vec<Memory>> {
         let filter = MemoryFilter { statuses: vec![Status::Active], ..MemoryFilter::default() };
         let mut page =
@@ -126,7 +130,7 @@ impl Engine {
         Ok(memories)
     }
 
-    /// Makes questions of each half and puts them to both.
+    /// Makes questions from each half and puts them to both.
     async fn judge_questions(
         &self,
         scope: &Scope,
@@ -147,7 +151,7 @@ impl Engine {
         Ok(judged)
     }
 
-    /// An engine that holds these memories in RAM, with everything else as it is here.
+    /// Returns an engine like this one with only these memories, in RAM.
     async fn ram_engine_with(&self, scope: &Scope, memories: &[Memory]) -> Result<Self> {
         let ram: Arc<dyn Store> = Arc::new(RamStore::default());
         let store: Arc<dyn Store> = match self.query_embedder.clone() {
@@ -169,7 +173,7 @@ impl Engine {
     }
 }
 
-/// Questions of memories spread over a half, each with a word of the other one.
+/// Returns questions from memories spread over a half, each with a word of the other half.
 fn synthetic_questions(half: &[Memory], other: &[Memory]) -> Vec<String> {
     let step = (half.len() / QUESTIONS_PER_HALF).max(1);
     let question = |(number, memory): (usize, &Memory)| {
@@ -180,7 +184,7 @@ fn synthetic_questions(half: &[Memory], other: &[Memory]) -> Vec<String> {
     half.iter().step_by(step).enumerate().filter_map(question).collect()
 }
 
-/// The samples of every second question; each question has two.
+/// Splits the samples by even and odd questions; each question has two samples.
 fn split_even_odd(judged: &[JudgedQuestion]) -> (Vec<JudgedQuestion>, Vec<JudgedQuestion>) {
     let pick = |rest: usize| {
         let pairs = judged.chunks(2).enumerate().filter(|(number, _)| number % 2 == rest);
@@ -189,7 +193,7 @@ fn split_even_odd(judged: &[JudgedQuestion]) -> (Vec<JudgedQuestion>, Vec<Judged
     (pick(0), pick(1))
 }
 
-/// The bias and the slope that make the questions most probable.
+/// Returns the bias and slope of greatest likelihood.
 fn fit_tuning(judged: &[JudgedQuestion]) -> ConfidenceTuning {
     let shipped = ConfidenceCoefficients::default();
     let sample = |(judgement, own): &JudgedQuestion| {
@@ -206,7 +210,7 @@ fn fit_tuning(judged: &[JudgedQuestion]) -> ConfidenceTuning {
     ConfidenceTuning { bias, slope }
 }
 
-/// What is left of a fit when what is usual for made-up questions is taken off.
+/// Returns a fit less the usual bias of synthetic questions.
 fn scope_tuning(fitted: &ConfidenceTuning) -> ConfidenceTuning {
     let most = 1.0 + MAX_SHIFT;
     ConfidenceTuning {
@@ -239,7 +243,7 @@ fn measure(
     }
 }
 
-/// The share of pairs in the right order, equal ones counted half.
+/// Returns the share of pairs in the right order; equal pairs count half.
 fn auc(own: &[f64], foreign: &[f64]) -> f64 {
     let mut sorted = foreign.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! What a question is answered, what a message is told, and why.
+//! Recall, the memory block of a message, and explanations of both.
 
 mod calibration;
 mod timeline;
@@ -21,44 +21,40 @@ pub use calibration::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES}
 pub use timeline::TimelineRequest;
 
 impl Engine {
-    /// A request for the best memories, by the settings.
+    /// Returns a request for the best memories, with limits from the settings.
     pub fn request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
         RecallRequest::new(scope.clone(), query, &self.settings(scope.agent()).recall)
     }
 
-    /// Finds what is worth knowing, best first.
+    /// Returns the memories that answer a request, best first. Fails if the store fails; without a reachable embedder,
+    /// words alone decide.
     pub async fn recall(&self, request: &RecallRequest) -> Result<Recall> {
         self.recall_at(request, &self.now()).await
     }
 
-    /// The same, asked at another time.
+    /// Recalls like [`Engine::recall`], as if the time were `now`.
     pub async fn recall_at(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
         let settings = self.settings(request.scope.agent());
-        let asking = self.cached_embedder(&request.scope, now.timestamp());
-        let means = self.recall_deps(&request.scope, &settings, asking.as_ref(), now);
-        let mut found = recall::recall(means, &with_limit_cap(request, &settings)).await?;
+        let embedder = self.cached_embedder(&request.scope, now.timestamp());
+        let deps = self.recall_deps(&request.scope, &settings, embedder.as_ref(), now);
+        let mut found = recall::recall(deps, &with_limit_cap(request, &settings)).await?;
         self.verify_and_demote(&mut found).await;
         Ok(found)
     }
 
-    /// The model of questions, for one scope.
+    /// Returns the query embedder for one scope, with cache and circuit breaker.
     pub(crate) fn cached_embedder<'a>(
         &'a self,
         scope: &'a Scope,
         now: Timestamp,
     ) -> Option<CachedEmbedder<'a>> {
         let embedder = self.query_embedder.as_deref()?;
-        let kept = self.backfill.as_ref().and_then(|filler| filler.vector_cache());
-        Some(CachedEmbedder {
-            embedder,
-            vector_cache: kept,
-            scope,
-            breaker: Some(&self.breaker),
-            now,
-        })
+        let vector_cache = self.backfill.as_ref().and_then(|backfill| backfill.vector_cache());
+        Some(CachedEmbedder { embedder, vector_cache, scope, breaker: Some(&self.breaker), now })
     }
 
-    /// Why the server that makes the vectors of questions is not asked at the moment, if so: words alone decide meanwhile.
+    /// Returns the reason why the remote query embedder is suspended, or `None` if it is in use. Words alone decide
+    /// during an outage.
     pub fn embedder_outage(&self) -> Option<OpenCircuit> {
         self.breaker.open_circuit((self.clock)())
     }
@@ -67,12 +63,12 @@ impl Engine {
         &'a self,
         scope: &Scope,
         settings: &'a Config,
-        asking: Option<&'a CachedEmbedder<'a>>,
+        embedder: Option<&'a CachedEmbedder<'a>>,
         now: &'a Zoned,
     ) -> RecallDeps<'a> {
         RecallDeps {
             store: &*self.store,
-            embedder: asking.map(|asking| asking as &dyn Embedder),
+            embedder: embedder.map(|embedder| embedder as &dyn Embedder),
             reranker: self.reranker.as_deref(),
             config: &settings.recall,
             domains: &self.domains,
@@ -81,7 +77,8 @@ impl Engine {
         }
     }
 
-    /// Finds what was worth knowing at a moment, among what was known then.
+    /// Recalls among the memories known at `at`, as if it were that moment. Uses words alone. Fails if the journal
+    /// cannot be read.
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::with_memories(
             &request.scope,
@@ -89,21 +86,23 @@ impl Engine {
         );
         let now = at.to_zoned(self.zone.clone());
         let settings = self.settings(request.scope.agent());
-        let means = self.recall_deps(&request.scope, &settings, None, &now);
-        let means = RecallDeps { store: &then, reranker: None, ..means };
-        recall::recall(means, &with_limit_cap(request, &settings)).await
+        let deps = self.recall_deps(&request.scope, &settings, None, &now);
+        let deps = RecallDeps { store: &then, reranker: None, ..deps };
+        recall::recall(deps, &with_limit_cap(request, &settings)).await
     }
 
-    /// Finds what is worth telling the model and packs it into at most `budget` tokens; empty if nothing is.
+    /// Recalls for a message and packs the hits into at most `budget` tokens. Returns an empty block if nothing is
+    /// relevant or the settings disable injection.
     pub async fn context(&self, request: &RecallRequest, budget: usize) -> Result<MemoryBlock> {
         let now = self.now();
-        let told = self.recall_for_prompt(request, &now).await?;
-        Ok(told.map_or_else(MemoryBlock::default, |(found, language)| {
+        let recalled = self.recall_for_prompt(request, &now).await?;
+        Ok(recalled.map_or_else(MemoryBlock::default, |(found, language)| {
             recall::pack(&found.hits, language, budget, &now)
         }))
     }
 
-    /// What a message gets, and in which language; none if the settings let it have nothing.
+    /// Returns the recall for a message and the language of its block; `None` if the settings disable injection for
+    /// it.
     pub(crate) async fn recall_for_prompt(
         &self,
         request: &RecallRequest,
@@ -122,7 +121,7 @@ impl Engine {
         Ok(Some((found, language)))
     }
 
-    /// A request for a context block: few hits, and only if recall is sure enough.
+    /// Returns a request for a context block: few hits, and only above the settings' confidence.
     pub fn context_request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
         let settings = self.settings(scope.agent());
         RecallRequest {
@@ -133,13 +132,13 @@ impl Engine {
         }
     }
 
-    /// Says what kept a memory out of an answer.
+    /// Explains why a memory is missing from a recall, or at which rank it is. Fails if the store fails.
     pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
         let settings = self.settings(request.scope.agent());
         let (request, now) = (with_limit_cap(request, &settings), self.now());
-        let asking = self.cached_embedder(&request.scope, now.timestamp());
-        let means = self.recall_deps(&request.scope, &settings, asking.as_ref(), &now);
-        let why_not = recall::why_not(means, &request, id).await?;
+        let embedder = self.cached_embedder(&request.scope, now.timestamp());
+        let deps = self.recall_deps(&request.scope, &settings, embedder.as_ref(), &now);
+        let why_not = recall::why_not(deps, &request, id).await?;
         match why_not {
             WhyNot::Returned { .. } => {
                 Ok(Self::with_final_rank(&self.recall_at(&request, &now).await?, why_not))
@@ -148,7 +147,7 @@ impl Engine {
         }
     }
 
-    /// Says what kept a memory out of the block that a message gets.
+    /// Explains why a memory is missing from the block of a message within `budget` tokens.
     pub async fn why_not_in_block(
         &self,
         request: &RecallRequest,
@@ -161,13 +160,13 @@ impl Engine {
     }
 }
 
-/// The request within the limit that the settings allow.
+/// Returns the request with its limit capped by the settings.
 fn with_limit_cap(request: &RecallRequest, settings: &Config) -> RecallRequest {
     let limit = request.limit.min(settings.memory.long_term.max_return);
     RecallRequest { limit, ..request.clone() }
 }
 
-/// Whether the settings let a message have memories at all.
+/// Returns `true` if the settings allow injection for a message.
 fn is_injection_enabled(settings: &Config, query: &str, now: &Zoned) -> bool {
     let memory = &settings.memory;
     let triggered = match memory.inject.long_term_trigger {

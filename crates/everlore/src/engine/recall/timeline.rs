@@ -1,4 +1,4 @@
-//! What was said around a moment, found through the index: no text is read but of those that are returned.
+//! Timeline: the memories around a moment, found through the index; only returned memories are read.
 
 use crate::{
     engine::Engine,
@@ -7,24 +7,24 @@ use crate::{
     types::{Memory, Scope, Timestamp},
 };
 
-/// So many said in one and the same moment are an import; of more, the first that were stored are looked at.
+/// Most memories of one and the same moment: so many are an import; of more, those stored first count.
 const MAX_SIMULTANEOUS: usize = 1_000;
 
-/// A moment, and how much is wanted on each side of it.
+/// Request for the memories around a moment.
 #[derive(Debug, Clone)]
 pub struct TimelineRequest {
     /// The moment.
     pub at: Timestamp,
-    /// Which memories count; tags and sessions are not looked at.
+    /// Filter of the memories; it ignores tags and sessions.
     pub filter: MemoryFilter,
-    /// The most that were said before.
+    /// Most memories before the moment.
     pub before: usize,
-    /// The most that were said after.
+    /// Most memories after the moment.
     pub after: usize,
 }
 
 impl Engine {
-    /// The memories that were said nearest to a moment, before, in it and after, in the order of time.
+    /// Returns the memories nearest to a moment, before, at and after it, in order of time. Fails if the store fails.
     pub async fn timeline(&self, scope: &Scope, request: &TimelineRequest) -> Result<Vec<Memory>> {
         let segments = self.store.index().postings(scope, &[], None).await?;
         let found =
@@ -34,11 +34,11 @@ impl Engine {
         Ok(memories)
     }
 
-    /// Every memory that has all tags of a filter and is let through by it, in the order in which they were stored.
+    /// Returns every memory that matches a filter and has all its tags, in the order of storage.
     pub async fn list_by_tags(&self, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<Memory>> {
         let segments = self.store.index().postings(scope, &filter.required_terms(), None).await?;
-        let places: Vec<DocAddress> = segments.iter().flat_map(docs_with_all_terms).collect();
-        let found = self.store.memories().by_address(scope, &places).await?;
+        let addresses: Vec<DocAddress> = segments.iter().flat_map(docs_with_all_terms).collect();
+        let found = self.store.memories().by_address(scope, &addresses).await?;
         let mut memories: Vec<Memory> = found.into_iter().map(|(_, memory)| memory).collect();
         memories.retain(|memory| filter.matches(memory));
         memories.sort_by_key(|memory| memory.id);
@@ -46,7 +46,7 @@ impl Engine {
     }
 }
 
-/// The places of the nearest, in no order.
+/// Returns the addresses of the nearest documents, in no order.
 fn nearest_in_time(segments: &[Segment], request: &TimelineRequest) -> Vec<DocAddress> {
     let (mut before, mut same, mut after) = (Vec::new(), Vec::new(), Vec::new());
     for Segment { docs, .. } in segments {
@@ -69,11 +69,11 @@ fn nearest_in_time(segments: &[Segment], request: &TimelineRequest) -> Vec<DocAd
     sides
         .into_iter()
         .flat_map(|(side, most)| side.into_iter().take(most))
-        .map(|(_, at)| at)
+        .map(|(_, address)| address)
         .collect()
 }
 
-/// Those of a segment that have every term that was asked for.
+/// Returns the documents of a segment that have every requested term.
 fn docs_with_all_terms(segment: &Segment) -> impl Iterator<Item = DocAddress> + '_ {
     let mut lists = segment.postings.iter();
     let first = lists.next().into_iter().flatten().map(|posting| posting.doc);
