@@ -1,4 +1,4 @@
-//! A model as one scope asks it: what it said before is looked up and not asked again.
+//! Embedder with a cache for one scope: a text that the model embedded before is looked up and not sent again.
 
 use std::collections::HashMap;
 
@@ -12,22 +12,22 @@ use crate::{
     types::{EmbeddingModelId, Fingerprint, Scope, Timestamp, Vector},
 };
 
-/// So many vectors are kept at a time: what was paid for is safe even if the rest fails.
+/// Vectors written to the cache at a time: vectors that were paid for are safe even if the rest fails.
 const CACHE_BATCH: usize = 64;
 
-/// Where vectors are kept, and how many.
+/// Vector cache of a store, with its size limit.
 #[derive(Clone, Copy)]
 pub(crate) struct VectorCacheHandle<'a> {
     pub(crate) cache: &'a dyn VectorCache,
     pub(crate) max_vectors: usize,
 }
 
-/// A model, asked for one scope.
+/// Embedder that serves one scope.
 pub(crate) struct CachedEmbedder<'a> {
     pub(crate) embedder: &'a dyn Embedder,
     pub(crate) vector_cache: Option<VectorCacheHandle<'a>>,
     pub(crate) scope: &'a Scope,
-    /// Where questions are embedded, and not memories: whether the model answers.
+    /// Circuit breaker for queries; `None` where memories are embedded.
     pub(crate) breaker: Option<&'a CircuitBreaker>,
     pub(crate) now: Timestamp,
 }
@@ -50,7 +50,7 @@ impl Embedder for CachedEmbedder<'_> {
         let Some(kept) = self.vector_cache else { return self.call_model(texts).await };
         let prints: Vec<_> = texts.iter().map(|text| Fingerprint::of(text)).collect();
         let mut known = self.lookup_cached(kept, &prints).await;
-        // The same text twice is asked for once.
+        // A text that occurs twice is sent once.
         let mut missing: Vec<_> = prints.iter().copied().zip(texts.iter().copied()).collect();
         missing.retain(|(print, _)| !known.contains_key(print));
         missing.sort_unstable();
@@ -64,7 +64,7 @@ impl Embedder for CachedEmbedder<'_> {
 }
 
 impl CachedEmbedder<'_> {
-    /// What is kept. A cache that fails is like an empty one.
+    /// Looks up vectors in the cache. A cache that fails counts as an empty one.
     async fn lookup_cached(
         &self,
         kept: VectorCacheHandle<'_>,
@@ -85,7 +85,7 @@ impl CachedEmbedder<'_> {
         pairs.filter_map(|(print, found)| Some((print, found.filter(usable)?))).collect()
     }
 
-    /// Asks the model, unless it failed a moment ago: somebody waits for the answer to a question.
+    /// Calls the model, unless it failed a moment ago: a query has a caller that waits.
     async fn call_model(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let Some(breaker) = self.breaker else { return self.embedder.embed(texts).await };
         let trial = breaker.attempt(self.now).map_err(open_circuit_error)?;
@@ -97,7 +97,7 @@ impl CachedEmbedder<'_> {
         made
     }
 
-    /// Asks the model and keeps what it says.
+    /// Calls the model and caches its vectors.
     async fn embed_and_cache(
         &self,
         kept: VectorCacheHandle<'_>,
@@ -121,7 +121,7 @@ impl CachedEmbedder<'_> {
     }
 }
 
-/// What a question is told that came too soon after a failure.
+/// Builds the error of a query that came too soon after a failure.
 fn open_circuit_error(paused: OpenCircuit) -> Error {
     let OpenCircuit { failures, until, why } = paused;
     Error::Remote {

@@ -32,7 +32,8 @@ impl EmbedOnWrite {
     }
 }
 
-/// Embeds the texts that a write stores. If the model fails, the write goes on without vectors and a backfill makes them.
+/// Embeds the texts that a write stores. If the model fails, the write goes on without vectors and a backfill adds
+/// them.
 async fn embed_changes(embedder: &dyn Embedder, changes: &[Change]) -> Option<ChangeVectors> {
     let texts: Vec<&str> = changes.iter().filter_map(embeddable_text).collect();
     let made = match embedder.embed(&texts).await {

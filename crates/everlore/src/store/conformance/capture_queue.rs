@@ -1,4 +1,4 @@
-//! What every store must do with what waits to be drawn from conversations.
+//! Conformance of the capture queue.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -70,7 +70,7 @@ async fn store_turns(store: &TestStore, owner: &Scope, second: i64, turns: &[&Me
     store.apply(write(owner, second, turns)).await.unwrap();
 }
 
-/// Sessions that wait, with how many turns.
+/// Returns the pending sessions with their unread turns and exchanges.
 async fn pending_sessions(store: &TestStore, owner: &Scope) -> Vec<(Option<String>, usize, usize)> {
     let waiting = store.queue().pending(Some(owner)).await.unwrap();
     waiting.into_iter().map(|it| (it.session, it.turns, it.exchanges)).collect()
@@ -84,7 +84,7 @@ fn texts(turns: &[Memory]) -> Vec<&str> {
     turns.iter().map(|turn| turn.content.as_str()).collect()
 }
 
-/// Reads up to three turns of the session that waits longest.
+/// Reads up to three turns of the session that is pending for longest.
 pub(super) async fn read_some_turns(store: &TestStore, owner: &Scope, second: i64) {
     let claim =
         ClaimRequest { scope: Some(owner.clone()), ..claim_request("mirror", second, None) };
@@ -131,7 +131,7 @@ pub(crate) async fn what_was_read_is_not_read_again(store: TestStore) {
     store_turns(&store, &owner, 1, &[&turn(&owner, 1, "monday", "one")]).await;
     let slow = store.queue().claim(&claim_request("slow", 2, None)).await.unwrap().unwrap();
     let turns = unread_turns(&store, &slow, 10).await;
-    // The lease of the slow one ends, another takes over and is done first.
+    // The lease of the slow reader ends; another takes over and is done first.
     let quick = store.queue().claim(&claim_request("quick", 100, None)).await.unwrap().unwrap();
     let tea = |number| add(&extracted_memory(&owner, number, "likes tea", &[]));
     let late = store.apply(extraction_write(&slow, &turns, 101, vec![tea(7)])).await;
@@ -165,7 +165,7 @@ pub(crate) async fn one_session_of_a_scope_is_read_at_a_time(store: TestStore) {
     assert_eq!((&first.scope, &second.scope), (&ann, &bob));
     assert_eq!(store.queue().claim(&claim_request("c", 7, None)).await.unwrap(), None);
     store.queue().release(&first, None).await.unwrap();
-    // Somebody else's lease is not ended by one who lost it.
+    // A reader that lost its lease does not end the lease of another.
     let third = store.queue().claim(&claim_request("c", 8, None)).await.unwrap().unwrap();
     store.queue().release(&first, None).await.unwrap();
     assert_eq!(store.queue().claim(&claim_request("d", 9, None)).await.unwrap(), None);
@@ -200,7 +200,7 @@ pub(crate) async fn a_failed_session_waits_for_its_next_try(store: TestStore) {
     let told = store.queue().pending(Some(&owner)).await.unwrap().remove(0);
     assert_eq!((told.failures, told.invalid, told.retry_at), (2, 1, Some(time(900))));
     assert_eq!((told.error.as_deref(), told.leased_until), (Some("offline"), None));
-    // Whoever asks by hand does not wait.
+    // A claim by hand does not wait.
     let by_hand = store.queue().claim(&claim_request("a", 101, None)).await.unwrap().unwrap();
     let turns = unread_turns(&store, &by_hand, 10).await;
     store.apply(extraction_write(&by_hand, &turns, 102, vec![])).await.unwrap();
@@ -297,7 +297,7 @@ pub(crate) async fn drafts_are_held_within_limits(store: TestStore) {
     use GateOutcome::{Quarantined, Rejected};
     let order = draft(1, "an order", Quarantined, 1);
     hold(1, vec![order.clone(), draft(2, "vague", Rejected, 1)]).await;
-    // The same again takes the place of what was there.
+    // The same draft again replaces the stored one.
     let again = draft(3, "vague", Rejected, 2);
     hold(2, vec![again.clone()]).await;
     assert_eq!(store.queue().quarantined(&owner).await.unwrap(), [again.clone(), order.clone()]);
@@ -308,7 +308,7 @@ pub(crate) async fn drafts_are_held_within_limits(store: TestStore) {
         [newest.clone(), other.clone(), order.clone()],
         "three at most, and what a person should look at stays longest"
     );
-    // One that becomes a memory is held no longer.
+    // A draft that becomes a memory leaves the quarantine.
     store.apply(write(&owner, 4, vec![add(&order.memory)])).await.unwrap();
     assert_eq!(store.queue().quarantined(&owner).await.unwrap(), [newest.clone(), other.clone()]);
     assert_eq!(store.queue().drop_quarantined(&owner, &[other.id(), order.id()]).await.unwrap(), 1);

@@ -1,4 +1,4 @@
-//! Conformance under several servers: two handles on one database, races, and what every backend must agree on.
+//! Conformance under several servers: two handles on one database, races, and rules that every backend must agree on.
 
 use super::*;
 use crate::types::Vector;

@@ -1,4 +1,4 @@
-//! The conformance suite of stores. A backend's tests are `suite!(fresh)`, where `fresh` makes an empty [`TestStore`].
+//! Conformance suite of stores. A backend's tests are `suite!(fresh)`, where `fresh` opens an empty [`TestStore`].
 
 pub(crate) mod capture_queue;
 pub(crate) mod many_servers;
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Makes a test of each case for the store that `$fresh` makes.
+/// Defines a test of each case for the store that `$fresh` opens.
 macro_rules! suite {
     ($fresh:ident) => {
         crate::store::conformance::suite!(@cases $fresh:
@@ -110,7 +110,7 @@ macro_rules! suite {
 }
 pub(crate) use suite;
 
-/// A store under test, with the folder it lives in and a way to open it a second time, as another server would.
+/// Store under test, with the folder it lives in and a way to open it a second time, as another server would.
 #[derive(Clone)]
 pub(crate) struct TestStore {
     store: Arc<dyn Store>,
@@ -119,7 +119,7 @@ pub(crate) struct TestStore {
 }
 
 impl TestStore {
-    /// Opens a store that lives in RAM: a second handle is the same store.
+    /// Wraps a store that lives in RAM: a second handle is the same store.
     pub(crate) fn in_ram(store: Arc<dyn Store>) -> Self {
         let shared = Arc::clone(&store);
         let open = move || -> BoxFuture<'static, Arc<dyn Store>> {
@@ -129,7 +129,7 @@ impl TestStore {
         Self { store, open: Arc::new(open), _folder: Arc::new(None) }
     }
 
-    /// Opens a store in a temporary folder, which goes with it.
+    /// Opens a store in a temporary folder, which is removed with it.
     pub(crate) async fn in_folder<F>(open: impl Fn(PathBuf) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Arc<dyn Store>> + Send + 'static,
@@ -165,7 +165,7 @@ pub(super) fn time(second: i64) -> Timestamp {
     Timestamp::from_second(1_790_000_000 + second).unwrap()
 }
 
-/// A memory told apart by its number; ids rise with it.
+/// Builds a memory with an id that rises with its number.
 pub(super) fn memory(owner: &Scope, number: u8, content: &str) -> Memory {
     let mut id = [7; 16];
     id[0] = number;
@@ -234,7 +234,7 @@ async fn list_all(store: &TestStore, owner: &Scope) -> Vec<Memory> {
     store.memories().list(owner, &page).await.unwrap()
 }
 
-/// The places and counts of each term, whatever the segments.
+/// Returns the addresses and counts of each term, whatever the segments.
 async fn postings_by_address(
     store: &TestStore,
     owner: &Scope,
@@ -600,7 +600,7 @@ fn model(name: &str) -> EmbeddingModelId {
     EmbeddingModelId { name: name.into(), dimensions: 4 }
 }
 
-/// A vector that tells texts apart.
+/// Returns a vector that differs from text to text.
 fn vector(text: &str) -> Vector {
     let hash = TermHash::of(text).0.to_le_bytes();
     Vector::quantize(&[
@@ -611,7 +611,7 @@ fn vector(text: &str) -> Vector {
     ])
 }
 
-/// The write with a vector for each text it stores.
+/// Returns the write with a vector for each text it stores.
 fn with_vectors(write: WriteBatch, model: &EmbeddingModelId) -> WriteBatch {
     let made = |change: &Change| match change {
         Change::Add(memory) | Change::Update(memory) => Some(vector(&memory.content)),
@@ -621,7 +621,7 @@ fn with_vectors(write: WriteBatch, model: &EmbeddingModelId) -> WriteBatch {
     WriteBatch { vectors: Some(ChangeVectors { model: model.clone(), vectors }), ..write }
 }
 
-/// The vectors of a model that a store returns, by the texts of their memories; none where a text has no vector.
+/// Returns the vectors of a model by the texts of their memories; `None` where a text has no vector.
 async fn vectors(
     store: &TestStore,
     owner: &Scope,
@@ -639,13 +639,13 @@ async fn vectors(
     memories.into_iter().map(|(place, memory)| (memory.content, found[&place].clone())).collect()
 }
 
-/// What [`vectors`] returns when every text has the vector that was made for it.
+/// Returns the result of [`vectors`] when every text has its vector.
 fn expected_vectors(texts: &[&str]) -> Vec<(String, Option<Vec<u8>>)> {
     let values = |text: &str| vector(text).to_bytes()[4..].to_vec();
     texts.iter().map(|text| ((*text).to_owned(), Some(values(text)))).collect()
 }
 
-/// Makes the vectors that are still to be made, as the engine does.
+/// Adds the missing vectors, as the engine does.
 async fn backfill_embeddings(store: &TestStore, model: &EmbeddingModelId) {
     loop {
         let waiting = store.vectors().missing(None).await.unwrap();
@@ -761,13 +761,13 @@ pub(crate) async fn an_erased_memory_leaves_no_vector(store: TestStore) {
     }
 }
 
-/// What a reranking model would make of a text.
+/// Returns token vectors that a reranker could have computed for a text.
 fn new_token_vectors(memory: &Memory) -> NewTokenVectors {
     let tokens = memory.content.bytes().rev().collect();
     NewTokenVectors { id: memory.id, version: memory.version, token_vectors: tokens }
 }
 
-/// Has a model read all that it has not read yet, as the engine does.
+/// Encodes every text that has no token vectors of the model, as the engine does.
 async fn backfill_token_vectors(store: &TestStore, model: &EmbeddingModelId) {
     for owner in store.admin().scopes().await.unwrap() {
         let mut after = None;
@@ -781,7 +781,7 @@ async fn backfill_token_vectors(store: &TestStore, model: &EmbeddingModelId) {
     }
 }
 
-/// What a store keeps of the texts of a scope, by their memories.
+/// Returns the stored token vectors of a scope, by their memories.
 async fn stored_token_vectors(
     store: &TestStore,
     owner: &Scope,
@@ -799,7 +799,7 @@ async fn stored_token_vectors(
     memories.into_iter().map(|(_, memory)| memory).zip(kept).collect()
 }
 
-/// What [`words`] returns when the model has read everything.
+/// Asserts that [`stored_token_vectors`] has those of every memory.
 async fn assert_token_vectors_complete(store: &TestStore, owner: &Scope, model: &EmbeddingModelId) {
     for (memory, kept) in stored_token_vectors(store, owner, model).await {
         assert_eq!(kept, Some(new_token_vectors(&memory).token_vectors), "{}", memory.content);
@@ -880,7 +880,7 @@ pub(crate) async fn an_erased_memory_leaves_no_words(store: TestStore) {
     assert_eq!(store.token_vectors().counts(&model).await.unwrap(), (1, 0));
 }
 
-/// A step of the random comparison: on which scope, with which memory, what.
+/// Step of the random comparison: the scope, the memory and the change.
 #[derive(Debug, Clone)]
 enum MirrorStep {
     Add {
@@ -902,7 +902,7 @@ enum MirrorStep {
 const TEXTS: [&str; 6] =
     ["alpha", "beta gamma", "早报 设备", "alpha alpha delta", "", "C盘 API配置"];
 
-/// Applies random changes to a store and to the RAM store and compares all that can be read.
+/// Applies random changes to a store and to the RAM store and compares everything that can be read.
 pub(crate) fn mirror(fresh: impl Fn() -> std::pin::Pin<Box<dyn Future<Output = TestStore>>>) {
     let step = prop_oneof![
         4 => (0..TEXTS.len(), proptest::option::of(0..3u8)).prop_map(|(text, session)| MirrorStep::Add { text, session }),
@@ -941,7 +941,7 @@ async fn compare(fresh: impl Future<Output = TestStore>, steps: &[(u8, u8, Mirro
         let write = if second % 3 == 0 { write } else { with_vectors(write, &model("one")) };
         let (real, expected) = (store.apply(write.clone()).await, ram.apply(write).await);
         assert_eq!(comparable(&real), comparable(&expected), "{real:?} and not {expected:?}");
-        // Some texts are read as they come, others only at the end.
+        // Some texts are encoded as they come, others only at the end.
         if second % 5 == 4 {
             backfill_token_vectors(&store, &model("words")).await;
             backfill_token_vectors(&ram, &model("words")).await;
@@ -974,7 +974,7 @@ async fn compare(fresh: impl Future<Output = TestStore>, steps: &[(u8, u8, Mirro
     store.admin().close().await;
 }
 
-/// What was applied, without the number of vectors removed: a store may have put off making some.
+/// Returns the applied changes without the number of vectors removed: a store may have deferred some vectors.
 fn comparable(applied: &Result<Vec<AppliedChange>>) -> Option<Vec<AppliedChange>> {
     let mut applied = applied.as_ref().ok()?.clone();
     for erased in applied.iter_mut().filter_map(|applied| applied.erasure.as_mut()) {

@@ -1,11 +1,11 @@
-//! What every store must do with its tree of uris.
+//! Conformance of the uri index.
 
 use super::*;
 use crate::types::Change;
 
 const FOLDER: &str = "agent://tester/user/";
 
-/// Memories at these uris, in another order than theirs.
+/// Stores memories at these uris, in another order than theirs.
 async fn fill(store: &TestStore, owner: &Scope, names: &[&str]) {
     let mut made: Vec<Memory> = Vec::new();
     for (number, name) in (1..).zip(names) {
@@ -49,7 +49,7 @@ pub(crate) async fn uris_are_walked_in_order_a_page_at_a_time(store: TestStore) 
 pub(crate) async fn places_are_those_of_a_folder_or_of_ids_and_of_nothing_else(store: TestStore) {
     let (owner, other) = (scope("a"), scope("b"));
     fill(&store, &owner, &["a", "a-b", "a/x", "a/y/z", "ab/z", "茶", "茶/龙井"]).await;
-    // One more than the owner has, so that its last id is its own.
+    // One more than the scope under test has, so that the last id of that scope is its own.
     fill(&store, &other, &["a/x", "b", "c", "d", "e", "f", "g", "h"]).await;
     let all = store.uris().by_prefix(&owner, FOLDER, None, 9).await.unwrap();
     let told = async |within: AddressQuery| {

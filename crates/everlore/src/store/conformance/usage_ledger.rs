@@ -1,4 +1,4 @@
-//! What every store must do for the life of memories: the usage log, the ledger, space.
+//! Conformance of the usage log, the ledger and disk space.
 
 use std::time::Duration;
 
@@ -112,7 +112,7 @@ pub(crate) async fn an_erased_memory_leaves_no_line_and_a_deleted_one_its_sketch
     assert_eq!(store.usage().injected(&owner, "s").await.unwrap().len(), 2);
     let receipts = store.apply(write(&owner, 12, vec![Change::Erase(one.id)])).await.unwrap();
     assert_eq!(receipts[0].erasure.unwrap().usage_lines, 1);
-    // A prompt that was made before and is written down after leaves nothing either.
+    // A prompt that was built before an erasure and is recorded after it leaves no line either.
     store.usage().record(&owner, injection("s", 13, both)).await.unwrap();
     let left = store.usage().injected(&owner, "s").await.unwrap();
     assert_eq!(left.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [two.id]);
