@@ -184,7 +184,7 @@ pub(super) fn pick_due(waiting: &[PendingSession], claim: &ClaimRequest) -> Opti
     })
 }
 
-/// Returns `true` if a turn begins an exchange: a turn of the user, or one without a speaker.
+/// Returns `true` if a turn begins an exchange: a turn of the user, or one without a role.
 pub(super) fn starts_exchange(turn: &Memory) -> bool {
     matches!(turn.source.role, None | Some(Role::User))
 }

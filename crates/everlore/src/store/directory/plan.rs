@@ -1,4 +1,4 @@
-//! From what both sides say to what has to be done: pure, no I/O.
+//! Sync planner: turns the state of both sides into the operations to execute; pure, no I/O.
 
 mod sync_plan;
 mod rename_detection;
@@ -71,18 +71,18 @@ struct SyncPlanner<'a> {
     now: Timestamp,
     /// Memories that have a file.
     paired: HashSet<MemoryId>,
-    /// Files that were about to get a memory which is not there: never stored, or stored and gone since.
+    /// Files with a record whose memory does not exist: it was never stored, or was deleted since.
     unconfirmed: HashMap<String, MemoryId>,
     plan: SyncPlan,
 }
 
 impl SyncPlanner<'_> {
-    /// What was noted before a memory was stored counts only if it was stored.
+    /// Returns `true` unless a record was noted before its memory was stored and the memory does not exist.
     fn is_confirmed(&self, base: &MergeBase) -> bool {
         !base.pending || self.database.memory(base.id).is_some()
     }
 
-    /// The records that count. A file that was renamed and noted anew before a crash is known by its new name.
+    /// Returns the records that count. A file that was renamed and noted again before a crash is known by its new name.
     fn confirmed_bases<'s>(&mut self, state: &'s SyncState) -> BTreeMap<&'s String, &'s MergeBase> {
         let mut live: BTreeMap<&String, &MergeBase> =
             state.files.iter().filter(|(_, base)| self.is_confirmed(base)).collect();
@@ -120,7 +120,7 @@ impl SyncPlanner<'_> {
         self.report(SyncAction::Renamed, to, Some(base.id), Some(format!("was {from}")));
     }
 
-    /// A file that nobody kept track of.
+    /// Plans for a file without a record.
     fn plan_untracked(&mut self, file: &String, seen: &ScannedFile, page: &VaultPage) {
         let known = self.database;
         let own = page.id.filter(|id| !self.paired.contains(id));
@@ -129,7 +129,7 @@ impl SyncPlanner<'_> {
         }
         if known.is_erased(&page.content) {
             return match page.id.or(self.unconfirmed.get(file).copied()) {
-                // It was a memory of ours, so we take it away.
+                // The file held a memory of this scope, so the sync removes it.
                 Some(id) => self.remove_file(file, id, seen.hash),
                 None => {
                     self.report(SyncAction::Skipped, file, None, Some(FORGOTTEN_NOTE.to_owned()))
@@ -146,7 +146,7 @@ impl SyncPlanner<'_> {
         }
     }
 
-    /// A file and a memory that belong together, though nothing is known of what both said before.
+    /// Pairs a file and a memory that belong together, although no record says what both agreed on.
     fn pair_file(&mut self, file: &str, seen: &ScannedFile, page: &VaultPage, memory: &Memory) {
         self.paired.insert(memory.id);
         if self.database.is_erased(&page.content) {
@@ -216,7 +216,7 @@ impl SyncPlanner<'_> {
         self.plan.changes.push(Change::Update(Box::new(after)));
     }
 
-    /// Stores a memory again that was deleted; one that was forgotten is a new one.
+    /// Restores a memory that was deleted; an erased one becomes a new memory.
     fn restore_memory(
         &mut self,
         file: &String,
@@ -263,14 +263,14 @@ impl SyncPlanner<'_> {
             .index_ops
             .push(IndexFileOp::Add { file: file.clone(), memory: Box::new(memory.clone()) });
         if page.id.is_some_and(|id| id != memory.id) {
-            // A copy of a file tells the id of the other one.
+            // A copy of a file names the id of the original.
             self.write_file(file, &memory, seen.hash);
         }
         self.report(SyncAction::Stored, file, Some(memory.id), with_secrets_note(note, seen));
         self.plan.changes.push(Change::Add(Box::new(memory)));
     }
 
-    /// The file stays and its memory follows it; what the memory said gets a memory and a file of its own.
+    /// Keeps the file and updates its memory from it; the memory's version gets a memory and a file of its own.
     fn keep_both(&mut self, file: &str, seen: &ScannedFile, page: &VaultPage, memory: &Memory) {
         let copy = conflict_copy(&self.request.scope, memory, self.now);
         let note =
@@ -297,7 +297,7 @@ impl SyncPlanner<'_> {
     }
 }
 
-/// What is told of a file that holds secrets: it stays as it was typed.
+/// Adds a note on masked secrets to the report of a file; the file stays as it was typed.
 fn with_secrets_note(note: Option<String>, seen: &ScannedFile) -> Option<String> {
     if seen.masked.is_empty() {
         return note;

@@ -1,4 +1,4 @@
-//! A vault and a database, step by step.
+//! Sync of a vault and a database, step by step.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -10,7 +10,7 @@ use crate::{
     types::{MemoryId, Timestamp},
 };
 
-/// A vault with its database.
+/// Vault with its database.
 pub(super) struct VaultFixture {
     pub(super) folder: tempfile::TempDir,
     pub(super) engine: Engine,
@@ -43,7 +43,7 @@ impl VaultFixture {
         fs::remove_file(self.path().join(file)).unwrap();
     }
 
-    /// The files of the vault, hidden ones and the index aside.
+    /// Returns the files of the vault, without hidden ones and the index file.
     pub(super) fn files(&self) -> Vec<String> {
         let names = fs::read_dir(self.path()).unwrap().map(|found| found.unwrap().file_name());
         let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();

@@ -1,4 +1,4 @@
-//! Which files are old acquaintances under other names, and which are strangers.
+//! Rename detection: tells files that only changed their names from new ones.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,10 +12,10 @@ use crate::{
     types::MemoryId,
 };
 
-/// A file that nobody kept track of.
+/// File without a record.
 pub(super) type UntrackedFile<'a> = (&'a String, &'a ScannedFile, &'a VaultPage);
 
-/// Tells files that were only renamed, by their old names, from those that are new.
+/// Splits files without a record into renamed ones, by their old names, and new ones.
 pub(super) fn detect_renames<'a>(
     live: &BTreeMap<&'a String, &'a MergeBase>,
     look: &'a VaultScan,
@@ -36,9 +36,9 @@ pub(super) fn detect_renames<'a>(
     (renamed, strangers)
 }
 
-/// The names under which files are no longer found, by what may tell that one has another name now.
+/// Names of files that disappeared, by the keys that can identify a file under another name.
 struct MissingFiles<'a> {
-    /// Those whose new name is still looked for.
+    /// Old names that no file has matched yet.
     by_id: HashMap<MemoryId, &'a String>,
     by_hash: HashMap<ContentDigest, MemoryId>,
     by_text: HashMap<ContentDigest, MemoryId>,
@@ -51,7 +51,7 @@ impl<'a> MissingFiles<'a> {
         known: &DatabaseView,
     ) -> Self {
         let gone = || live.iter().filter(|(file, base)| is_missing(base, look.files.get(**file)));
-        // A sync that was ended early may have brought a newer text to the memory than the record tells of.
+        // An interrupted sync may have brought a newer text to the memory than the record has.
         let arrived = |id| known.memory(id).map(|memory| ContentDigest::of_text(&memory.content));
         let texts = |base: &MergeBase| [Some(base.text), arrived(base.id)].into_iter().flatten();
         Self {
@@ -61,7 +61,7 @@ impl<'a> MissingFiles<'a> {
         }
     }
 
-    /// The name that a file had before, which no other can have had.
+    /// Takes the old name of a file, so that no other file can match it.
     fn take_match(&mut self, seen: &ScannedFile, page: &VaultPage) -> Option<&'a String> {
         let told = page.id.filter(|id| self.by_id.contains_key(id));
         let by_text = || {
@@ -72,12 +72,12 @@ impl<'a> MissingFiles<'a> {
     }
 }
 
-/// Whether a file is no longer found under its name, or is another by now.
+/// Returns `true` if a file is no longer found under its name, or is another by now.
 fn is_missing(base: &MergeBase, seen: Option<&ScannedFile>) -> bool {
     seen.is_none() || is_other_memory(base, seen)
 }
 
-/// Whether a file tells that it is another memory than the one that was under its name.
+/// Returns `true` if a file names another memory than the one recorded under its name.
 pub(super) fn is_other_memory(base: &MergeBase, seen: Option<&ScannedFile>) -> bool {
     let told = seen.and_then(|seen| match &seen.content {
         FileContent::Page(page) => page.id,

@@ -1,4 +1,4 @@
-//! A file that is kept track of, with its memory: what each says now, and what to do about it.
+//! Planning for a tracked file and its memory: a three-way comparison of both with their record.
 
 use super::{FORGOTTEN_NOTE, IndexFileOp, SyncPlanner};
 use crate::{
@@ -11,19 +11,19 @@ use crate::{
     types::{Change, Memory, Status},
 };
 
-/// A file and its memory, as far as they are there.
+/// File and memory of one record, as far as they exist.
 struct TrackedFile<'t> {
     file: &'t String,
-    /// What both said last.
+    /// Last state on which both agreed.
     base: &'t MergeBase,
     scanned: Option<&'t ScannedFile>,
-    /// What the file says, if that is news.
+    /// Content of the file, if it changed.
     page: Option<&'t VaultPage>,
     memory: Option<&'t Memory>,
 }
 
 impl SyncPlanner<'_> {
-    /// Compares a file and its memory with what both said last, and plans what follows.
+    /// Compares a file and its memory with their record, and plans the result.
     pub(super) fn plan_tracked(
         &mut self,
         file: &String,
@@ -57,7 +57,7 @@ impl SyncPlanner<'_> {
         }
     }
 
-    /// A file that says what was forgotten: it goes if its memory is gone, and stays away from memory otherwise.
+    /// Plans for a file with an erased text: it is removed if its memory is gone, and never stored otherwise.
     fn plan_forgotten(
         &mut self,
         file: &str,
@@ -72,7 +72,7 @@ impl SyncPlanner<'_> {
         self.report(SyncAction::Skipped, file, Some(base.id), Some(FORGOTTEN_NOTE.to_owned()));
     }
 
-    /// A sync that was ended early may have changed both sides and not yet the index.
+    /// Repairs the index line: an interrupted sync may have changed both sides and not yet the index file.
     fn repair_index_file(
         &mut self,
         file: &str,
@@ -108,7 +108,7 @@ impl SyncPlanner<'_> {
         }
     }
 
-    /// The memory's side is news: the file follows.
+    /// Updates the file: only the memory changed.
     fn push_to_file(&mut self, step: SyncDecision, one: &TrackedFile<'_>) {
         let Some(memory) = one.memory else { return };
         if step == SyncDecision::WriteFile {
@@ -119,7 +119,7 @@ impl SyncPlanner<'_> {
         self.create_file(memory.clone(), Some(one.file.clone()), Some(note));
     }
 
-    /// The file's side is news: the memory follows.
+    /// Updates the memory: only the file changed.
     fn pull_to_memory(&mut self, step: SyncDecision, one: &TrackedFile<'_>) {
         let (Some(seen), Some(page)) = (one.scanned, one.page) else { return };
         let Some(memory) = one.memory else {
@@ -145,7 +145,7 @@ impl SyncPlanner<'_> {
         self.plan.index_ops.push(IndexFileOp::Remove { file: one.file.clone() });
     }
 
-    /// That it was skipped is told already; what is more, it keeps a change from arriving.
+    /// Marks the plan as incomplete: a skipped file, which is reported already, keeps a change from arriving.
     fn defer(&mut self, one: &TrackedFile<'_>) {
         self.plan.is_incomplete = true;
         let note = "its memory was changed meanwhile; mend the file, or delete it".to_owned();
@@ -154,7 +154,7 @@ impl SyncPlanner<'_> {
 }
 
 impl TrackedFile<'_> {
-    /// The bytes that the file has, or had.
+    /// Returns the digest of the file's bytes, or of its last ones.
     fn hash(&self) -> ContentDigest {
         self.scanned.map_or(self.base.hash, |seen| seen.hash)
     }
