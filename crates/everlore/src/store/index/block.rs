@@ -1,5 +1,5 @@
-//! Sealed runs of index entries: documents in pages, postings in parts split by term, both small enough for a database
-//! page. Pure bytes in, bytes out; any database can keep them.
+//! Index blocks: sealed runs of index entries with documents in pages and postings in parts split by term, both small
+//! enough for a database page. Pure bytes in, bytes out; any database can store them.
 
 use std::collections::HashMap;
 
@@ -22,28 +22,28 @@ pub(crate) struct BlockLayout {
     pub(crate) vectors_per_row: usize,
 }
 
-/// The most bits of a term's hash that choose its part: 2^16 parts are 200 MB of postings in one block.
+/// Most bits of a term's hash that choose its part: 2^16 parts are 200 MB of postings in one block.
 const MAX_PART_BITS: u32 = 16;
 
-/// The scale of a vector that is still to be made.
+/// Scale that marks a missing vector.
 const MISSING_SCALE: f32 = f32::NAN;
 
-/// A run of memories, sorted by place, that is only ever read, merged or dropped.
+/// Run of memories, sorted by address, that is only ever read, merged or dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct IndexBlock {
-    /// All records.
+    /// Records of all documents.
     pub(crate) docs: Docs,
-    /// How many bits of a term's hash choose its part.
+    /// Bits of a term's hash that choose its part.
     pub(crate) part_bits: u32,
-    /// The postings, in the order of their terms' hashes.
+    /// Postings, in the order of their terms' hashes.
     pub(crate) parts: Vec<Vec<u8>>,
-    /// The number of the model that made the vectors; 0 if there are none.
+    /// Number of the model that made the vectors; 0 if there are none.
     pub(crate) model: u32,
-    /// The slots of all vectors, some perhaps still to be made; empty without a model.
+    /// Packed vectors of all documents, missing ones included; empty without a model.
     pub(crate) vectors: Vec<u8>,
 }
 
-/// A term of a document, in the order in which a block keeps them.
+/// Term of a document, in the sort order of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PostingRow {
     term: TermHash,
@@ -52,7 +52,7 @@ struct PostingRow {
 }
 
 impl IndexBlock {
-    /// Seals entries, with the vectors of the model of this number.
+    /// Seals entries, with their vectors of the model with this number.
     pub(crate) fn seal(entries: &[IndexEntry], model: u32, layout: &BlockLayout) -> Self {
         let mut order: Vec<&IndexEntry> = entries.iter().collect();
         order.sort_by_key(|entry| entry.record.address);
@@ -74,7 +74,7 @@ impl IndexBlock {
         block.with_vectors(model, order.iter().map(made).collect())
     }
 
-    /// Merges blocks into one, with the vectors of the model of this number, and leaves out the memories that are gone.
+    /// Merges blocks into one, with the vectors of the model with this number, and leaves out deleted documents.
     pub(crate) fn merge(blocks: &[Self], model: u32, layout: &BlockLayout) -> Self {
         let mut order: Vec<(DocAddress, usize, usize)> = Vec::new();
         for (source, block) in blocks.iter().enumerate() {
@@ -107,7 +107,7 @@ impl IndexBlock {
         merged.with_vectors(model, order.iter().map(made).collect())
     }
 
-    /// The block with these vectors, one for each document, or none where it is still to be made.
+    /// Returns the block with these vectors, one for each document; `None` where one is missing.
     pub(crate) fn with_vectors(self, model: u32, made: Vec<Option<Vec<u8>>>) -> Self {
         let size = made.iter().flatten().map(Vec::len).max().unwrap_or(0);
         if model == 0 || size == 0 {
@@ -126,14 +126,14 @@ impl IndexBlock {
         Self { model, vectors: slots, ..self }
     }
 
-    /// How many vectors of living documents are still to be made.
+    /// Counts the live documents without a vector.
     pub(crate) fn missing_vectors(&self) -> usize {
         (0..self.docs.len())
             .filter(|&doc| !self.docs.is_deleted(doc) && self.vector(doc).is_none())
             .count()
     }
 
-    /// The slot of a document's vector, if it was made.
+    /// Returns the packed vector of a document, if it has one.
     pub(crate) fn vector(&self, doc: usize) -> Option<&[u8]> {
         let size = self.vectors.len() / self.docs.len().max(1);
         let slot = &self.vectors[doc * size..(doc + 1) * size];
@@ -171,18 +171,18 @@ impl IndexBlock {
         Some(Self::merge(&[self.with_vectors(model, made)], model, layout))
     }
 
-    /// The slots of vectors in rows of the database.
+    /// Splits the packed vectors into rows of the database.
     pub(crate) fn vector_rows(&self, layout: &BlockLayout) -> impl Iterator<Item = &[u8]> {
         let size = self.vectors.len() / self.docs.len().max(1);
         self.vectors.chunks((size * layout.vectors_per_row).max(1))
     }
 
-    /// The records cut into pages.
+    /// Splits the records into pages.
     pub(crate) fn pages(&self, layout: &BlockLayout) -> impl Iterator<Item = &[u8]> {
         self.docs.packed().chunks(layout.page_docs * RECORD_BYTES)
     }
 
-    /// The entries of the memories that are not gone, in the order of their places.
+    /// Returns the entries of the live documents, in the order of their addresses.
     pub(crate) fn entries(&self) -> Vec<IndexEntry> {
         let mut terms = vec![Vec::new(); self.docs.len()];
         self.for_each_row(|row| {
@@ -217,12 +217,12 @@ impl IndexBlock {
     }
 }
 
-/// The part of a block that holds a term.
+/// Returns the part of a block that holds a term.
 pub(crate) fn part_of(term: TermHash, part_bits: u32) -> usize {
     term.0.checked_shr(64 - part_bits).unwrap_or(0) as usize
 }
 
-/// The postings of a term in its part.
+/// Returns the postings of a term in its part.
 pub(crate) fn find_postings(part: &[u8], term: TermHash) -> Vec<Posting> {
     term_lists(part)
         .find(|(found, _)| *found >= term)
@@ -230,7 +230,7 @@ pub(crate) fn find_postings(part: &[u8], term: TermHash) -> Vec<Posting> {
         .map_or_else(Vec::new, |(_, list)| decode_postings(list).collect())
 }
 
-/// The part without the postings of one document; the second value tells how many were taken out.
+/// Returns the part without the postings of one document, and how many postings that removed.
 pub(crate) fn without_doc(part: &[u8], doc: u32) -> (Vec<u8>, usize) {
     let (mut kept, mut removed) = (Vec::with_capacity(part.len()), 0);
     for (term, list) in term_lists(part) {
@@ -262,7 +262,7 @@ fn push_term(rows: &[PostingRow], to: &mut Vec<u8>) {
     to.extend(list);
 }
 
-/// The terms of a part with their lists, in the order of their hashes. Ends where the part is damaged.
+/// Iterates over the terms of a part with their lists, in the order of their hashes. Ends where the part is damaged.
 fn term_lists(part: &[u8]) -> impl Iterator<Item = (TermHash, &[u8])> {
     let mut rest = part;
     std::iter::from_fn(move || {
@@ -274,7 +274,7 @@ fn term_lists(part: &[u8]) -> impl Iterator<Item = (TermHash, &[u8])> {
     })
 }
 
-/// The postings of a list. Ends where the list is damaged.
+/// Decodes the postings of a list. Ends where the list is damaged.
 fn decode_postings(list: &[u8]) -> impl Iterator<Item = Posting> {
     let (mut rest, mut last) = (list, 0u32);
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! What waits to be drawn from conversations, in RAM.
+//! The capture queue in RAM.
 
 use async_trait::async_trait;
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// How far a session was read.
+/// Capture progress of a session.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CaptureProgress {
     next_position: u32,
@@ -30,7 +30,7 @@ pub(super) struct CaptureProgress {
 }
 
 impl ScopeData {
-    /// Notes that a turn was stored.
+    /// Counts a stored turn.
     pub(super) fn note_turn_added(&mut self, place: DocAddress, now: Timestamp) {
         let capture = self.captures.entry(place.session()).or_default();
         if capture.next_position <= place.position() {
@@ -38,7 +38,7 @@ impl ScopeData {
         }
     }
 
-    /// Moves on to what is unread now, if the lease is still the one's who read.
+    /// Moves the checkpoint past the turns that were read, if the reader still holds the lease.
     pub(super) fn commit_extraction(
         &mut self,
         extracted: &CaptureCheckpoint,

@@ -192,7 +192,7 @@ impl SearchIndex for RamStore {
     }
 
     async fn check(&self, _scope: &Scope) -> Result<Vec<String>> {
-        // The index is made from the rows at every query, so the two cannot disagree.
+        // The index is built from the rows at every query, so the two cannot disagree.
         Ok(Vec::new())
     }
 

@@ -1,4 +1,4 @@
-//! What a scope has, in RAM.
+//! Data of one scope in RAM.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,29 +14,29 @@ use crate::{
     },
 };
 
-/// There is one model at a time, so its number says nothing.
+/// Number of the model. There is one model at a time, so it carries no information.
 pub(super) const MODEL_NUMBER: u32 = 1;
 
-/// Everything of one scope.
+/// Data of one scope.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ScopeData {
     pub(super) rows: BTreeMap<DocAddress, Memory>,
-    /// The vectors of the texts that rows have now, with their models.
+    /// Vectors of the current texts, with their models.
     pub(super) vectors: HashMap<DocAddress, (EmbeddingModelId, Vector)>,
-    /// What a reranking model made of the words of these texts.
+    /// Token vectors of the current texts, with their models.
     pub(super) token_vectors: HashMap<DocAddress, (EmbeddingModelId, Vec<u8>)>,
-    /// Where each memory stands or, once removed, stood.
+    /// Address of each memory, stored or deleted.
     pub(super) addresses: HashMap<MemoryId, DocAddress>,
     pub(super) journal: Vec<JournalEntry>,
     pub(super) tombstones: BTreeSet<Fingerprint>,
     pub(super) sessions: HashMap<String, u32>,
-    /// How many places each session has given out.
+    /// Number of addresses that each session has given out.
     pub(super) session_lengths: HashMap<u32, u32>,
-    /// How far each session was read.
+    /// Capture progress of each session.
     pub(super) captures: BTreeMap<u32, CaptureProgress>,
-    /// When one was last read.
+    /// Time of the last reading of a session.
     pub(super) extracted_at: Option<Timestamp>,
-    /// Drafts that were not remembered.
+    /// Quarantined drafts.
     pub(super) quarantined: Vec<QuarantinedDraft>,
 }
 
@@ -51,7 +51,7 @@ impl ScopeData {
         all
     }
 
-    /// The place a memory had before or the next one of its session.
+    /// Returns the earlier address of a memory, or the next one of its session.
     pub(super) fn address_for(&mut self, memory: &Memory) -> DocAddress {
         if let Some(place) = self.addresses.get(&memory.id) {
             return *place;
@@ -74,7 +74,7 @@ impl ScopeData {
         self.vectors.get(&place).is_some_and(|(made_by, _)| made_by == model)
     }
 
-    /// The index entry of a memory, with its vector if it is of this model.
+    /// Builds the index entry of a memory, with its vector if it is of this model.
     pub(super) fn index_entry(
         &self,
         memory: &Memory,
@@ -86,7 +86,7 @@ impl ScopeData {
         IndexEntry { vector, ..IndexEntry::from_memory(memory, place) }
     }
 
-    /// Keeps the vector with the text: a new text has a new one, or none.
+    /// Stores the vector with the text: a new text has a new one, or none.
     fn update_vector(
         &mut self,
         id: MemoryId,

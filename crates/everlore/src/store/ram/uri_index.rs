@@ -1,4 +1,4 @@
-//! The tree of uris in RAM.
+//! The uri index in RAM.
 
 use async_trait::async_trait;
 

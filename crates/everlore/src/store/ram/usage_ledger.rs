@@ -20,17 +20,17 @@ use crate::{
     types::{ChangeOp, MemoryId, Scope, Timestamp},
 };
 
-/// What is known of the life of memories, beside the memories.
+/// Usage lines and spend, beside the memories.
 #[derive(Debug, Default)]
 pub(super) struct UsageLedgerData {
-    /// Lines by scope, each with whether weights have followed it.
+    /// Lines by scope; the flag is set once the weights were updated from the line.
     usage: BTreeMap<Scope, Vec<(UsageRecord, bool)>>,
     ledger: BTreeMap<(Date, Scope, String), ModelSpend>,
     jobs: BTreeMap<(Scope, String), Timestamp>,
 }
 
 impl UsageLedgerData {
-    /// Takes out every line of a memory.
+    /// Removes every line of a memory.
     pub(super) fn remove_memory(&mut self, scope: &Scope, id: MemoryId) -> usize {
         let lines = self.usage.entry(scope.clone()).or_default();
         let before = lines.len();

@@ -12,7 +12,7 @@ use crate::{
     types::{Fingerprint, Scope, Timestamp, Vector},
 };
 
-/// Scope, model, question or memory, text.
+/// Key of a cached vector: scope, model, `true` for queries, text.
 type CacheKey = (Scope, String, bool, Fingerprint);
 
 /// Cached vectors with their last use.
@@ -24,7 +24,8 @@ pub(super) struct CachedVectorMap {
 }
 
 impl CachedVectorMap {
-    /// Removes the vectors of erased texts, and every question of the scope, which may have quoted one.
+    /// Removes the vectors of erased texts, and every query of the scope, which may have quoted one; returns how many
+    /// vectors there were.
     pub(super) fn forget(&mut self, scope: &Scope, texts: &BTreeSet<Fingerprint>) -> usize {
         let before = self.vectors.len();
         self.vectors.retain(|(owner, _, question, text), _| {
