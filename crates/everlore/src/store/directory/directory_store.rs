@@ -116,9 +116,8 @@ impl DirectoryStore {
         sync(&self.inner, &request, now).await
     }
 
-    /// Writes changes to the files. The change itself is stored already, so
-    /// [`SearchIndex::check`](crate::store::SearchIndex::check) reports a failure, and the next write or scan makes it
-    /// good.
+    /// Writes changes to the files. The change itself is stored already, so [`SearchIndex::check`] reports a failure,
+    /// and the next write or scan makes it good.
     async fn write_files(&self, scope: &Scope, at: Timestamp) {
         let mut looked = self.last_synced.lock().await;
         let folder = self.folder(scope);

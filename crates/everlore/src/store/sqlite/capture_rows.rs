@@ -137,7 +137,7 @@ pub(super) fn mark_ended(
 
 /// Returns every session with unread turns, of one scope or of all, those that wait longest first.
 pub(super) fn pending(db: &Connection, scope: Option<&Scope>) -> Result<Vec<PendingSession>> {
-    // From the scope to its sessions or, for all scopes, from the sessions that wait: never through all that there are.
+    // From the scope to its sessions or, for all scopes, from the pending sessions: never through all sessions.
     let from = match scope {
         Some(_) => {
             "scopes s CROSS JOIN captures c INDEXED BY captures_waiting \

@@ -1,5 +1,5 @@
 //! Memories in one SQLite file: rows, index and journal in the same transaction, one writer that shares syncs between
-//! waiting saves, many readers that never wait for it.
+//! concurrent saves, many readers that never wait for it.
 
 mod open;
 mod pool;

@@ -24,20 +24,20 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../../migrations/sqlite/0007.sql"),
 ];
 
-/// How long to wait for another process that writes: far longer than any write takes, short enough to end a hang.
+/// Time to wait for another process that writes: far longer than any write takes, short enough to end a hang.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What is mapped of a file: all of one with a million memories.
+/// Bytes of a file that are memory-mapped: all of one with a million memories.
 const MMAP_BYTES: i64 = 1 << 30;
 
-/// What can be done with a file from here.
+/// Access that this process has to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OpenMode {
-    /// Everything.
+    /// Reading and writing.
     ReadWrite,
-    /// It can be read, beside others who write.
+    /// Reading, beside other processes that write.
     ReadOnly,
-    /// It can be read as it is: there is no log beside it, and none can be made.
+    /// Reading the file as it is: it has no log, and none can be created.
     Immutable,
 }
 
@@ -57,13 +57,13 @@ pub(super) fn prepare(path: &Path) -> Result<(Connection, OpenMode)> {
     Ok((db, OpenMode::ReadWrite))
 }
 
-/// The way in which a file that cannot be written to can be read: with its log, as others write it, or without one.
+/// Opens a file that cannot be written to: with its log, as other processes write it, or without one.
 fn read_only(path: &Path) -> Result<(Connection, OpenMode)> {
     let log_bytes = fs::metadata(wal_path(path)).map(|log| log.len());
     let ways: &[OpenMode] = match log_bytes {
         Err(_) => &[OpenMode::Immutable],
         Ok(0) => &[OpenMode::ReadOnly, OpenMode::Immutable],
-        // What it holds would be missing without it.
+        // Without the log, the changes in it would be missing.
         Ok(_) => &[OpenMode::ReadOnly],
     };
     let found = ways.iter().find_map(|mode| {
@@ -88,14 +88,14 @@ fn read_only(path: &Path) -> Result<(Connection, OpenMode)> {
     }
 }
 
-/// Where SQLite keeps what is not yet in the file.
+/// Returns the path of SQLite's write-ahead log.
 fn wal_path(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     log.into()
 }
 
-/// Whether a file is there and it or its folder may not be written to.
+/// Returns `true` if a file exists and it or its folder is write-protected.
 #[cfg(unix)]
 fn is_write_protected(path: &Path) -> bool {
     use rustix::{
@@ -114,7 +114,7 @@ fn is_write_protected(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.permissions().readonly())
 }
 
-/// A connection that reads.
+/// Opens a connection for reading.
 pub(super) fn reader(path: &Path, mode: OpenMode) -> Result<Connection> {
     let db = match mode {
         OpenMode::ReadWrite | OpenMode::ReadOnly => connect(path)?,
@@ -125,18 +125,18 @@ pub(super) fn reader(path: &Path, mode: OpenMode) -> Result<Connection> {
     Ok(db)
 }
 
-/// Maps the file instead of reading it page by page, or no longer does so.
+/// Turns memory-mapping of the file on or off; without it SQLite reads page by page.
 pub(super) fn set_mmap(db: &Connection, maps: bool) -> Result<()> {
     let bytes = if maps { MMAP_BYTES } else { 0 };
     Ok(db.pragma_update(None, "mmap_size", bytes)?)
 }
 
-/// A connection that writes, durably: a commit returns when the disk has it, and what is deleted is overwritten.
+/// Opens a connection for writing, durably: a commit returns when the disk has it, and deleted data is overwritten.
 pub(super) fn writer(path: &Path) -> Result<Connection> {
     let db = connect(path)?;
     db.pragma_update(None, "synchronous", "FULL")?;
     db.pragma_update(None, "secure_delete", true)?;
-    // 32 MB of pages: what a bulk import of many scopes touches again and again.
+    // 32 MB of pages: the working set of a bulk import of many scopes.
     db.pragma_update(None, "cache_size", -32_000)?;
     Ok(db)
 }
@@ -148,7 +148,7 @@ fn connect(path: &Path) -> Result<Connection> {
     configure(Connection::open_with_flags(path, flags)?)
 }
 
-/// A connection to a file that nobody changes: it needs no log and no locks.
+/// Opens a file that no process changes: it needs no log and no locks.
 fn connect_immutable(path: &Path) -> Result<Connection> {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -166,14 +166,15 @@ fn connect_immutable(path: &Path) -> Result<Connection> {
 
 fn configure(db: Connection) -> Result<Connection> {
     db.busy_timeout(BUSY_TIMEOUT)?;
-    // Otherwise a statement is compiled anew whenever a value is bound to it that the planner had looked at.
+    // Otherwise SQLite compiles a statement anew whenever a bound value changes that the planner had looked at.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // More than all statements this store has, so that none is compiled twice.
     db.set_prepared_statement_cache_capacity(64);
     Ok(db)
 }
 
-/// A connection for reading, if the file has this program's schema and terms, so that nothing need be done under the lock.
+/// Opens a connection for reading if the file has this program's schema and terms, so that no work under the lock is
+/// needed.
 fn open_if_current(path: &Path) -> Result<Option<Connection>> {
     if !path.exists() {
         return Ok(None);
@@ -210,7 +211,7 @@ fn migrate(path: &Path, migrations: &[&str]) -> Result<()> {
     Ok(tx.commit()?)
 }
 
-/// The copy made before leaving schema `version`.
+/// Returns the path of the copy made before leaving schema `version`.
 fn backup_path(path: &Path, version: u32) -> PathBuf {
     path.with_extension(format!("schema-{version}.backup"))
 }
@@ -227,12 +228,12 @@ fn version(db: &Connection) -> Result<u32> {
 mod tests {
     use super::*;
 
-    /// What a later version might add, and what would fail half way.
+    /// Migrations of a later version, the second of which fails half way.
     const NEXT: [&str; 2] = [MIGRATIONS[0], "CREATE TABLE vectors (id INTEGER PRIMARY KEY);"];
     const BROKEN: [&str; 2] =
         [MIGRATIONS[0], "CREATE TABLE half (id); INSERT INTO missing VALUES (1);"];
 
-    /// A file of the first schema that holds one scope.
+    /// Creates a file of the first schema that holds one scope.
     fn old_file() -> PathBuf {
         let path = tempfile::tempdir().unwrap().keep().join("everlore.db");
         migrate(&path, &MIGRATIONS[..1]).unwrap();

@@ -184,7 +184,7 @@ mod tests {
         },
     };
 
-    /// A store with blocks of several sizes, documents that are gone, vectors and a tail.
+    /// Fills a store with blocks of several sizes, deleted documents, vectors and a tail.
     async fn filled() -> (Arc<SqliteStore>, Scope, TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("everlore.db");
