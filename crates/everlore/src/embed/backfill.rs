@@ -98,15 +98,15 @@ impl EmbeddingBackfill {
     ) -> Result<usize> {
         let mut done = 0;
         loop {
-            let waiting = self.store.vectors().missing(scope).await?;
-            let Some(first) = waiting.first() else { return Ok(done) };
-            self.embed_memories(&first.scope, &waiting).await?;
-            done += waiting.len();
+            let missing = self.store.vectors().missing(scope).await?;
+            let Some(first) = missing.first() else { return Ok(done) };
+            self.embed_memories(&first.scope, &missing).await?;
+            done += missing.len();
             progress(done);
         }
     }
 
-    async fn embed_memories(&self, scope: &Scope, waiting: &[Memory]) -> Result<()> {
+    async fn embed_memories(&self, scope: &Scope, missing: &[Memory]) -> Result<()> {
         let asking = CachedEmbedder {
             embedder: &*self.embedder,
             vector_cache: self.vector_cache(),
@@ -114,14 +114,14 @@ impl EmbeddingBackfill {
             breaker: None,
             now: (self.clock)(),
         };
-        let texts: Vec<&str> = waiting.iter().map(|memory| memory.content.as_str()).collect();
+        let texts: Vec<&str> = missing.iter().map(|memory| memory.content.as_str()).collect();
         let numbers = asking.embed(&texts).await?;
-        let made = waiting.iter().zip(&numbers).map(|(memory, numbers)| NewEmbedding {
+        let embeddings = missing.iter().zip(&numbers).map(|(memory, numbers)| NewEmbedding {
             id: memory.id,
             version: memory.version,
             vector: Vector::quantize(numbers),
         });
-        self.store.vectors().put(scope, self.embedder.model(), made.collect()).await
+        self.store.vectors().put(scope, self.embedder.model(), embeddings.collect()).await
     }
 
     /// Takes the model into use if no other is; returns `true` if it is in use.

@@ -47,16 +47,16 @@ impl Embedder for CachedEmbedder<'_> {
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let Some(kept) = self.vector_cache else { return self.call_model(texts).await };
+        let Some(vector_cache) = self.vector_cache else { return self.call_model(texts).await };
         let prints: Vec<_> = texts.iter().map(|text| Fingerprint::of(text)).collect();
-        let mut known = self.lookup_cached(kept, &prints).await;
+        let mut known = self.lookup_cached(vector_cache, &prints).await;
         // A text that occurs twice is sent once.
         let mut missing: Vec<_> = prints.iter().copied().zip(texts.iter().copied()).collect();
         missing.retain(|(print, _)| !known.contains_key(print));
         missing.sort_unstable();
         missing.dedup();
         for some in missing.chunks(CACHE_BATCH) {
-            known.extend(self.embed_and_cache(kept, some).await?);
+            known.extend(self.embed_and_cache(vector_cache, some).await?);
         }
         let numbers = |print| known.get(print).map_or_else(Vec::new, Vector::dequantize);
         Ok(prints.iter().map(numbers).collect())
@@ -67,16 +67,16 @@ impl CachedEmbedder<'_> {
     /// Looks up vectors in the cache. A cache that fails counts as an empty one.
     async fn lookup_cached(
         &self,
-        kept: VectorCacheHandle<'_>,
+        vector_cache: VectorCacheHandle<'_>,
         prints: &[Fingerprint],
     ) -> HashMap<Fingerprint, Vector> {
-        let asked = VectorLookup {
+        let request = VectorLookup {
             model: self.model().clone(),
             texts: prints.to_vec(),
             is_query: self.breaker.is_some(),
             now: self.now,
         };
-        let found = kept.cache.lookup(self.scope, &asked).await.unwrap_or_else(|error| {
+        let found = vector_cache.cache.lookup(self.scope, &request).await.unwrap_or_else(|error| {
             tracing::warn!("{error}: kept vectors cannot be read");
             vec![None; prints.len()]
         });
@@ -89,32 +89,33 @@ impl CachedEmbedder<'_> {
     async fn call_model(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let Some(breaker) = self.breaker else { return self.embedder.embed(texts).await };
         let trial = breaker.attempt(self.now).map_err(open_circuit_error)?;
-        let made = self.embedder.embed(texts).await;
-        match &made {
+        let embeddings = self.embedder.embed(texts).await;
+        match &embeddings {
             Ok(_) => trial.succeeded(),
             Err(error) => trial.failed(error),
         }
-        made
+        embeddings
     }
 
     /// Calls the model and caches its vectors.
     async fn embed_and_cache(
         &self,
-        kept: VectorCacheHandle<'_>,
+        vector_cache: VectorCacheHandle<'_>,
         missing: &[(Fingerprint, &str)],
     ) -> Result<Vec<(Fingerprint, Vector)>> {
         let texts: Vec<_> = missing.iter().map(|(_, text)| *text).collect();
-        let made = self.call_model(&texts).await?;
+        let embeddings = self.call_model(&texts).await?;
         let prints = missing.iter().map(|(print, _)| *print);
-        let vectors: Vec<_> = prints.zip(made.iter().map(|made| Vector::quantize(made))).collect();
+        let vectors: Vec<_> =
+            prints.zip(embeddings.iter().map(|embeddings| Vector::quantize(embeddings))).collect();
         let keep = VectorInsert {
             model: self.model().clone(),
             vectors: vectors.clone(),
             is_query: self.breaker.is_some(),
             now: self.now,
-            max_entries: kept.max_vectors,
+            max_entries: vector_cache.max_vectors,
         };
-        if let Err(error) = kept.cache.insert(self.scope, keep).await {
+        if let Err(error) = vector_cache.cache.insert(self.scope, keep).await {
             tracing::warn!("{error}: vectors cannot be kept");
         }
         Ok(vectors)

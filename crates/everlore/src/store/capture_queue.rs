@@ -24,8 +24,7 @@ pub trait CaptureQueue: Send + Sync {
     async fn claim(&self, claim: &ClaimRequest) -> Result<Option<SessionLease>>;
 
     /// Ends a lease early, with the failure if there was one. A holder that lost the lease changes nothing.
-    async fn release(&self, claimed: &SessionLease, failure: Option<&CaptureFailure>)
-    -> Result<()>;
+    async fn release(&self, lease: &SessionLease, failure: Option<&CaptureFailure>) -> Result<()>;
 
     /// Returns the first unread turns of a session, and some turns before them.
     async fn unread_turns(
@@ -174,10 +173,10 @@ impl PendingSession {
 }
 
 /// Picks the pending session that a claim gets: the first one that is due and whose scope is not leased.
-pub(super) fn pick_due(waiting: &[PendingSession], claim: &ClaimRequest) -> Option<usize> {
+pub(super) fn pick_due(pending: &[PendingSession], claim: &ClaimRequest) -> Option<usize> {
     let busy: BTreeSet<&Scope> =
-        waiting.iter().filter(|it| it.is_leased(claim.now)).map(|it| &it.scope).collect();
-    waiting.iter().position(|it| {
+        pending.iter().filter(|it| it.is_leased(claim.now)).map(|it| &it.scope).collect();
+    pending.iter().position(|it| {
         let is_wanted = claim.scope.as_ref().is_none_or(|scope| *scope == it.scope)
             && claim.session.as_ref().is_none_or(|session| *session == it.session);
         is_wanted && !busy.contains(&it.scope) && it.is_due(claim.due.as_ref(), claim.now)

@@ -55,10 +55,10 @@ mod tests {
 
     #[test]
     fn neighbours_stay_in_their_session() {
-        let place = DocAddress::new(3, 1);
-        assert_eq!(place.neighbour(1), Some(DocAddress::new(3, 2)));
-        assert_eq!(place.neighbour(-1), Some(DocAddress::new(3, 0)));
-        assert_eq!(place.neighbour(-2), None);
+        let address = DocAddress::new(3, 1);
+        assert_eq!(address.neighbour(1), Some(DocAddress::new(3, 2)));
+        assert_eq!(address.neighbour(-1), Some(DocAddress::new(3, 0)));
+        assert_eq!(address.neighbour(-2), None);
         assert_eq!(DocAddress::new(3, u32::MAX).neighbour(1), None);
         assert_eq!(DocAddress::new(0, 5).neighbour(1), None);
     }

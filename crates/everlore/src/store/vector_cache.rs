@@ -13,10 +13,10 @@ use crate::{
 #[async_trait]
 pub trait VectorCache: Send + Sync {
     /// Returns the vectors of these texts, in this order; `None` where none is cached.
-    async fn lookup(&self, scope: &Scope, asked: &VectorLookup) -> Result<Vec<Option<Vector>>>;
+    async fn lookup(&self, scope: &Scope, request: &VectorLookup) -> Result<Vec<Option<Vector>>>;
 
     /// Caches vectors; where there are more than `max_entries`, those unused for longest are evicted.
-    async fn insert(&self, scope: &Scope, kept: VectorInsert) -> Result<()>;
+    async fn insert(&self, scope: &Scope, batch: VectorInsert) -> Result<()>;
 
     /// Returns the number of vectors, hits and misses.
     async fn status(&self) -> Result<VectorCacheStatus>;

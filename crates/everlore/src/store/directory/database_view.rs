@@ -50,23 +50,24 @@ impl DatabaseView {
         store: &dyn Store,
         scope: &Scope,
         state: &SyncState,
-        look: &VaultScan,
+        scan: &VaultScan,
         kinds: &[Kind],
     ) -> Result<Self> {
-        let mut known = Self::default();
-        known.compare_journal(store, scope, state, kinds).await?;
-        let is_quiet = known.changed.as_ref().is_some_and(HashSet::is_empty);
-        let has_news = look.files.values().any(|seen| matches!(seen.content, FileContent::Page(_)))
-            || state
-                .files
-                .iter()
-                .any(|(file, base)| base.pending || !look.files.contains_key(file));
+        let mut view = Self::default();
+        view.compare_journal(store, scope, state, kinds).await?;
+        let is_quiet = view.changed.as_ref().is_some_and(HashSet::is_empty);
+        let has_news =
+            scan.files.values().any(|scanned| matches!(scanned.content, FileContent::Page(_)))
+                || state
+                    .files
+                    .iter()
+                    .any(|(file, base)| base.pending || !scan.files.contains_key(file));
         if is_quiet && !has_news {
-            return Ok(known);
+            return Ok(view);
         }
-        known.read_memories(store, scope, state, look, kinds).await?;
-        known.read_texts(store, scope, state, look).await?;
-        Ok(known)
+        view.read_memories(store, scope, state, scan, kinds).await?;
+        view.read_texts(store, scope, state, scan).await?;
+        Ok(view)
     }
 
     pub(super) fn memory(&self, id: MemoryId) -> Option<&Memory> {
@@ -166,7 +167,7 @@ impl DatabaseView {
         store: &dyn Store,
         scope: &Scope,
         state: &SyncState,
-        look: &VaultScan,
+        scan: &VaultScan,
         kinds: &[Kind],
     ) -> Result<()> {
         let mut ids: HashSet<MemoryId> = self.changed.iter().flatten().copied().collect();
@@ -187,12 +188,14 @@ impl DatabaseView {
             ids.extend(state.files.values().map(|base| base.id));
         }
         let touched = |(file, base): (&String, &super::sync_state::MergeBase)| {
-            let as_it_was =
-                look.files.get(file).is_some_and(|seen| seen.content == FileContent::Unchanged);
+            let as_it_was = scan
+                .files
+                .get(file)
+                .is_some_and(|scanned| scanned.content == FileContent::Unchanged);
             (!as_it_was || base.pending).then_some(base.id)
         };
         ids.extend(state.files.iter().filter_map(touched));
-        ids.extend(pages(look).filter_map(|(_, page)| page.id));
+        ids.extend(pages(scan).filter_map(|(_, page)| page.id));
         self.looked_up.clone_from(&ids);
         ids.retain(|id| !self.memories.contains_key(id));
         let ids: Vec<_> = ids.into_iter().collect();
@@ -207,12 +210,12 @@ impl DatabaseView {
         store: &dyn Store,
         scope: &Scope,
         state: &SyncState,
-        look: &VaultScan,
+        scan: &VaultScan,
     ) -> Result<()> {
         for memory in self.memories.values() {
             self.by_text.entry(memory.fingerprint()).or_default().push(memory.id);
         }
-        let prints: Vec<_> = pages(look).map(|(_, page)| Fingerprint::of(&page.content)).collect();
+        let prints: Vec<_> = pages(scan).map(|(_, page)| Fingerprint::of(&page.content)).collect();
         let erased = store.memories().are_erased(scope, &prints).await?;
         self.erased = prints
             .into_iter()
@@ -220,7 +223,7 @@ impl DatabaseView {
             .filter(|(_, erased)| *erased)
             .map(|(print, _)| print)
             .collect();
-        for (file, page) in pages(look) {
+        for (file, page) in pages(scan) {
             let base = state.files.get(file).filter(|_| self.is_same_database);
             match page.id.or(base.map(|base| base.id)) {
                 Some(id) if !self.memories.contains_key(&id) => {
@@ -295,8 +298,8 @@ impl DatabaseView {
     }
 }
 
-fn pages(look: &VaultScan) -> impl Iterator<Item = (&String, &VaultPage)> {
-    look.files.iter().filter_map(|(file, ScannedFile { content: found, .. })| match found {
+fn pages(scan: &VaultScan) -> impl Iterator<Item = (&String, &VaultPage)> {
+    scan.files.iter().filter_map(|(file, ScannedFile { content: found, .. })| match found {
         FileContent::Page(page) => Some((file, &**page)),
         _ => None,
     })

@@ -157,14 +157,14 @@ async fn attempt(
     now: Timestamp,
     stop: &CrashPoint,
 ) -> Result<SyncReport> {
-    let OpenedVault { lock, state, look, kinds } = open(request).await?;
+    let OpenedVault { lock, state, scan, kinds } = open(request).await?;
     let request = &SyncRequest { kinds, ..request.clone() };
-    let known = DatabaseView::load(store, &request.scope, &state, &look, &request.kinds).await?;
-    let (state, look, known) = match known.is_same_database {
-        true => (state, look, known),
+    let database = DatabaseView::load(store, &request.scope, &state, &scan, &request.kinds).await?;
+    let (state, scan, database) = match database.is_same_database {
+        true => (state, scan, database),
         false => restart_without_state(store, request).await?,
     };
-    let mut work = plan(&state, &look, &known, request, now);
+    let mut work = plan(&state, &scan, &database, request, now);
     if request.dry_run {
         return Ok(dry_run_report(&request.folder, work));
     }
@@ -172,7 +172,7 @@ async fn attempt(
     state.append_pending(&request.folder, &work.pending)?;
     stop.step()?;
     let (run, checkpoint) =
-        apply_changes(store, request, changes, known.journal_head, now, stop).await?;
+        apply_changes(store, request, changes, database.journal_head, now, stop).await?;
     stop.step()?;
     let looked_at = lock.as_ref().map_or(0, |lock| lock.acquired_at);
     let (folder, stop, kinds) = (request.folder.clone(), stop.clone(), request.kinds.clone());
@@ -186,7 +186,7 @@ async fn attempt(
 struct OpenedVault {
     lock: Option<VaultLock>,
     state: SyncState,
-    look: VaultScan,
+    scan: VaultScan,
     kinds: Vec<Kind>,
 }
 
@@ -210,8 +210,8 @@ async fn open(request: &SyncRequest) -> Result<OpenedVault> {
             request.kinds.clone()
         };
         check_owner(&request, &state)?;
-        let look = scan_vault(&request.folder, &state, request.mask_secrets)?;
-        Ok(OpenedVault { lock, state, look, kinds })
+        let scan = scan_vault(&request.folder, &state, request.mask_secrets)?;
+        Ok(OpenedVault { lock, state, scan, kinds })
     })
     .await
 }
@@ -240,9 +240,9 @@ async fn restart_without_state(
     let state = SyncState::new(&request.scope, &request.kinds);
     let (folder, fresh) = (request.folder.clone(), state.clone());
     let mask_secrets = request.mask_secrets;
-    let look = run_blocking(move || scan_vault(&folder, &fresh, mask_secrets)).await?;
-    let known = DatabaseView::load(store, &request.scope, &state, &look, &request.kinds).await?;
-    Ok((state, look, known))
+    let scan = run_blocking(move || scan_vault(&folder, &fresh, mask_secrets)).await?;
+    let database = DatabaseView::load(store, &request.scope, &state, &scan, &request.kinds).await?;
+    Ok((state, scan, database))
 }
 
 /// Stores all changes as one run and returns the newest journal line that the sync accounts for.
@@ -352,8 +352,8 @@ fn finish(
 
 /// Returns removals of index lines whose files an interrupted sync was about to create and that do not exist.
 fn stale_index_lines(folder: &Path, left: &[String]) -> Vec<IndexFileOp> {
-    let gone = left.iter().filter(|file| !folder.join(file).exists());
-    gone.map(|file| IndexFileOp::Remove { file: file.clone() }).collect()
+    let missing = left.iter().filter(|file| !folder.join(file).exists());
+    missing.map(|file| IndexFileOp::Remove { file: file.clone() }).collect()
 }
 
 /// Returns `true` if the state must be written: it changed, or some file is too young to be trusted next time.

@@ -48,25 +48,26 @@ pub(super) fn scan_vault(
     state: &SyncState,
     mask_secrets: bool,
 ) -> Result<VaultScan> {
-    let mut look = VaultScan::default();
+    let mut scan = VaultScan::default();
     for found in memory_files(folder)? {
         match found {
-            Err(skipped) => look.skipped.push(skipped),
+            Err(skipped) => scan.skipped.push(skipped),
             Ok((file, data)) => {
                 // A pending record may turn out not to count, and then the file has to be read.
                 let base = state.files.get(&file).filter(|base| !base.pending);
                 let stat = FileStat::from_metadata(&data);
-                if let Some(mut seen) = scan_file(folder, &file, stat, base, state.header.looked_at)
+                if let Some(mut scanned) =
+                    scan_file(folder, &file, stat, base, state.header.looked_at)
                 {
-                    if mask_secrets && let FileContent::Page(page) = &mut seen.content {
-                        seen.masked = page.mask_secrets();
+                    if mask_secrets && let FileContent::Page(page) = &mut scanned.content {
+                        scanned.masked = page.mask_secrets();
                     }
-                    look.files.insert(file, seen);
+                    scan.files.insert(file, scanned);
                 }
             }
         }
     }
-    Ok(look)
+    Ok(scan)
 }
 
 /// Scans one file; `None` if it disappeared meanwhile.

@@ -66,12 +66,12 @@ impl IndexBlock {
                 counts,
             }));
         }
-        let made = |entry: &&IndexEntry| match &entry.vector {
+        let vector = |entry: &&IndexEntry| match &entry.vector {
             Some((number, slot)) if *number == model => Some(slot.clone()),
             _ => None,
         };
         let block = Self::from_rows(Docs::from_packed(packed), rows, layout);
-        block.with_vectors(model, order.iter().map(made).collect())
+        block.with_vectors(model, order.iter().map(vector).collect())
     }
 
     /// Merges blocks into one, with the vectors of the model with this number, and leaves out deleted documents.
@@ -99,22 +99,22 @@ impl IndexBlock {
                 }
             });
         }
-        let made = |&(_, source, doc): &(DocAddress, usize, usize)| {
+        let vector = |&(_, source, doc): &(DocAddress, usize, usize)| {
             let block: &Self = &blocks[source];
             (block.model == model).then(|| block.vector(doc)).flatten().map(<[u8]>::to_vec)
         };
         let merged = Self::from_rows(Docs::from_packed(packed), rows, layout);
-        merged.with_vectors(model, order.iter().map(made).collect())
+        merged.with_vectors(model, order.iter().map(vector).collect())
     }
 
     /// Returns the block with these vectors, one for each document; `None` where one is missing.
-    pub(crate) fn with_vectors(self, model: u32, made: Vec<Option<Vec<u8>>>) -> Self {
-        let size = made.iter().flatten().map(Vec::len).max().unwrap_or(0);
+    pub(crate) fn with_vectors(self, model: u32, vectors: Vec<Option<Vec<u8>>>) -> Self {
+        let size = vectors.iter().flatten().map(Vec::len).max().unwrap_or(0);
         if model == 0 || size == 0 {
             return Self { model: 0, vectors: Vec::new(), ..self };
         }
-        let mut slots = Vec::with_capacity(made.len() * size);
-        for slot in made {
+        let mut slots = Vec::with_capacity(vectors.len() * size);
+        for slot in vectors {
             match slot.filter(|slot| slot.len() == size) {
                 Some(slot) => slots.extend(slot),
                 None => {
@@ -167,8 +167,8 @@ impl IndexBlock {
             Some(vector) => Some(vector.to_vec()),
             None => vectors.get(&self.docs.address(doc)).cloned(),
         };
-        let made = (0..self.docs.len()).map(vector).collect();
-        Some(Self::merge(&[self.with_vectors(model, made)], model, layout))
+        let vectors = (0..self.docs.len()).map(vector).collect();
+        Some(Self::merge(&[self.with_vectors(model, vectors)], model, layout))
     }
 
     /// Splits the packed vectors into rows of the database.
@@ -232,7 +232,7 @@ pub(crate) fn find_postings(part: &[u8], term: TermHash) -> Vec<Posting> {
 
 /// Returns the part without the postings of one document, and how many postings that removed.
 pub(crate) fn without_doc(part: &[u8], doc: u32) -> (Vec<u8>, usize) {
-    let (mut kept, mut removed) = (Vec::with_capacity(part.len()), 0);
+    let (mut remaining, mut removed) = (Vec::with_capacity(part.len()), 0);
     for (term, list) in term_lists(part) {
         let all: Vec<_> = decode_postings(list).collect();
         let rows: Vec<_> = all
@@ -242,10 +242,10 @@ pub(crate) fn without_doc(part: &[u8], doc: u32) -> (Vec<u8>, usize) {
             .collect();
         removed += all.len() - rows.len();
         if !rows.is_empty() {
-            push_term(&rows, &mut kept);
+            push_term(&rows, &mut remaining);
         }
     }
-    (kept, removed)
+    (remaining, removed)
 }
 
 /// Appends a term: its hash, the length of its list, the list.
@@ -327,7 +327,7 @@ mod tests {
     const LAYOUT: BlockLayout =
         BlockLayout { page_docs: 138, part_bytes: 1_900, vectors_per_row: 64 };
 
-    fn entry(place: u32, terms: Vec<(u8, FieldCounts)>) -> IndexEntry {
+    fn entry(position: u32, terms: Vec<(u8, FieldCounts)>) -> IndexEntry {
         let mut terms: Vec<_> = terms
             .into_iter()
             // Few different hashes, spread over the whole range, so that blocks share terms and use many parts.
@@ -337,7 +337,7 @@ mod tests {
         terms.sort_unstable();
         terms.dedup_by_key(|(term, _)| *term);
         let record = DocRecord {
-            address: DocAddress::new(1, place),
+            address: DocAddress::new(1, position),
             at: Timestamp::UNIX_EPOCH,
             lengths: [1, 2, 3, 4, 5],
             kind: Kind::User,
@@ -349,7 +349,10 @@ mod tests {
 
     fn entries() -> impl Strategy<Value = Vec<IndexEntry>> {
         vec(vec((any::<u8>(), any::<FieldCounts>()), 0..40), 0..60).prop_map(|all| {
-            all.into_iter().enumerate().map(|(place, terms)| entry(place as u32, terms)).collect()
+            all.into_iter()
+                .enumerate()
+                .map(|(position, terms)| entry(position as u32, terms))
+                .collect()
         })
     }
 
@@ -370,14 +373,14 @@ mod tests {
         }
 
         #[test]
-        fn merging_equals_sealing_what_is_left(entries in entries(), cut in 0..60usize, gone in vec(any::<bool>(), 60)) {
+        fn merging_equals_sealing_what_is_left(entries in entries(), cut in 0..60usize, deleted in vec(any::<bool>(), 60)) {
             let cut = cut.min(entries.len());
             let mut blocks = [IndexBlock::seal(&entries[cut..], 0, &LAYOUT), IndexBlock::seal(&entries[..cut], 0, &LAYOUT)];
             let mut left = entries.clone();
-            left.retain(|entry| !gone[entry.record.address.to_bits() as u32 as usize]);
+            left.retain(|entry| !deleted[entry.record.address.to_bits() as u32 as usize]);
             for block in &mut blocks {
                 for doc in 0..block.docs.len() {
-                    if gone[block.docs.address(doc).to_bits() as u32 as usize] {
+                    if deleted[block.docs.address(doc).to_bits() as u32 as usize] {
                         block.docs.mark_deleted(doc);
                     }
                 }
@@ -390,8 +393,8 @@ mod tests {
             let block = IndexBlock::seal(&entries, 0, &LAYOUT);
             let (mut left, mut removed) = (block.clone(), 0);
             for part in &mut left.parts {
-                let (kept, count) = without_doc(part, doc);
-                *part = kept;
+                let (remaining, count) = without_doc(part, doc);
+                *part = remaining;
                 removed += count;
             }
             let mut expected = block.entries();

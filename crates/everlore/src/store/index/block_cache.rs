@@ -50,31 +50,31 @@ pub(crate) enum CachedVectors {
 impl BlockCache {
     /// Returns a cached block.
     pub(crate) fn get(&self, block: i64) -> Option<CachedBlock> {
-        let mut kept = self.lock();
-        kept.clock += 1;
-        let now = kept.clock;
-        let used = kept.blocks.get_mut(&block)?;
+        let mut lru = self.lock();
+        lru.clock += 1;
+        let now = lru.clock;
+        let used = lru.blocks.get_mut(&block)?;
         used.last_used = now;
         Some(used.block.clone())
     }
 
     /// Caches a block, and evicts those that were not used for longest.
     pub(crate) fn put(&self, block: i64, cached: CachedBlock) {
-        let mut kept = self.lock();
-        kept.clock += 1;
-        let at = kept.clock;
-        kept.bytes += cached.bytes();
-        if let Some(before) = kept.blocks.insert(block, LruEntry { block: cached, last_used: at }) {
-            kept.bytes -= before.block.bytes();
+        let mut lru = self.lock();
+        lru.clock += 1;
+        let at = lru.clock;
+        lru.bytes += cached.bytes();
+        if let Some(before) = lru.blocks.insert(block, LruEntry { block: cached, last_used: at }) {
+            lru.bytes -= before.block.bytes();
         }
-        while kept.bytes > MAX_BYTES {
+        while lru.bytes > MAX_BYTES {
             let Some(oldest) =
-                kept.blocks.iter().min_by_key(|(_, used)| used.last_used).map(|(block, _)| *block)
+                lru.blocks.iter().min_by_key(|(_, used)| used.last_used).map(|(block, _)| *block)
             else {
                 return;
             };
-            if let Some(used) = kept.blocks.remove(&oldest) {
-                kept.bytes -= used.block.bytes();
+            if let Some(used) = lru.blocks.remove(&oldest) {
+                lru.bytes -= used.block.bytes();
             }
         }
     }
@@ -126,8 +126,8 @@ mod tests {
         }
         assert!(cache.get(0).is_some());
         cache.put(3, block(20));
-        let kept: Vec<_> = (0..4).map(|number| cache.get(number).is_some()).collect();
-        assert_eq!(kept, [true, false, true, true]);
+        let cached: Vec<_> = (0..4).map(|number| cache.get(number).is_some()).collect();
+        assert_eq!(cached, [true, false, true, true]);
         cache.clear();
         assert!(cache.get(0).is_none());
     }

@@ -31,7 +31,7 @@ pub(crate) struct IndexEntry {
 
 impl IndexEntry {
     /// Analyses a memory at `address`.
-    pub(crate) fn from_memory(memory: &Memory, place: DocAddress) -> Self {
+    pub(crate) fn from_memory(memory: &Memory, address: DocAddress) -> Self {
         let mut counting = TermCounter::default();
         counting.add(IndexField::Content, &memory.content);
         if !memory.content.starts_with(&memory.name) {
@@ -54,7 +54,7 @@ impl IndexEntry {
             counting.add_keyword("turn", &turn.to_string());
         }
         let record = DocRecord {
-            address: place,
+            address: address,
             at: memory.at,
             lengths: counting.lengths,
             kind: memory.kind,

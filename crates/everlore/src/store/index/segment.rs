@@ -235,20 +235,20 @@ impl Docs {
         holds: impl FnOnce(&T) -> bool,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        let mut kept = lock(&self.records.memo);
-        let before = kept.clone().and_then(|kept| kept.downcast::<T>().ok());
+        let mut memo = lock(&self.records.memo);
+        let before = memo.clone().and_then(|memo| memo.downcast::<T>().ok());
         if let Some(before) = before.filter(|before| holds(before)) {
             return before;
         }
-        let made = Arc::new(make());
-        *kept = Some(made.clone());
-        made
+        let value = Arc::new(make());
+        *memo = Some(value.clone());
+        value
     }
 
     /// Returns `true` if such a value is kept and still `holds`.
     pub(crate) fn has_memo<T: 'static>(&self, holds: impl FnOnce(&T) -> bool) -> bool {
-        let kept = lock(&self.records.memo);
-        kept.as_ref().and_then(|kept| kept.downcast_ref::<T>()).is_some_and(holds)
+        let memo = lock(&self.records.memo);
+        memo.as_ref().and_then(|memo| memo.downcast_ref::<T>()).is_some_and(holds)
     }
 
     /// Returns the address of the memory.
@@ -317,11 +317,11 @@ impl Docs {
     }
 
     /// Returns the position of an address in the run.
-    pub fn index_of(&self, place: DocAddress) -> Option<usize> {
+    pub fn index_of(&self, address: DocAddress) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
-            match self.address(middle).cmp(&place) {
+            match self.address(middle).cmp(&address) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
                 std::cmp::Ordering::Equal => return Some(middle),
@@ -356,9 +356,9 @@ impl Docs {
 mod tests {
     use super::*;
 
-    fn record(place: DocAddress) -> DocRecord {
+    fn record(address: DocAddress) -> DocRecord {
         DocRecord {
-            address: place,
+            address: address,
             at: Timestamp::from_millisecond(-5).unwrap(),
             lengths: [70_000, 3, 70_000, 300, 1],
             kind: Kind::Feedback,

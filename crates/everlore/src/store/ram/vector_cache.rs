@@ -37,13 +37,13 @@ impl CachedVectorMap {
 
 #[async_trait]
 impl VectorCache for RamStore {
-    async fn lookup(&self, scope: &Scope, asked: &VectorLookup) -> Result<Vec<Option<Vector>>> {
+    async fn lookup(&self, scope: &Scope, request: &VectorLookup) -> Result<Vec<Option<Vector>>> {
         let mut cache = lock(&self.cached_vectors);
-        let mut found = Vec::with_capacity(asked.texts.len());
-        for text in &asked.texts {
-            let key = (scope.clone(), asked.model.name.clone(), asked.is_query, *text);
+        let mut found = Vec::with_capacity(request.texts.len());
+        for text in &request.texts {
+            let key = (scope.clone(), request.model.name.clone(), request.is_query, *text);
             let hit = cache.vectors.get_mut(&key).map(|(vector, used)| {
-                *used = asked.now;
+                *used = request.now;
                 vector.clone()
             });
             *if hit.is_some() { &mut cache.hits } else { &mut cache.misses } += 1;

@@ -103,8 +103,8 @@ fn is_write_protected(path: &Path) -> bool {
         io::Errno,
     };
     let refused = |path: &Path| {
-        let asked = access(path, Access::WRITE_OK);
-        asked.is_err_and(|error| [Errno::ACCESS, Errno::ROFS, Errno::PERM].contains(&error))
+        let result = access(path, Access::WRITE_OK);
+        result.is_err_and(|error| [Errno::ACCESS, Errno::ROFS, Errno::PERM].contains(&error))
     };
     path.exists() && (refused(path) || path.parent().is_some_and(refused))
 }

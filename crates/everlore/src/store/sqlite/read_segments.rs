@@ -78,13 +78,13 @@ impl SearchIndex for SqliteStore {
     }
 
     async fn check(&self, scope: &Scope) -> Result<Vec<String>> {
-        let owner = scope.clone();
-        self.read(scope, move |db, scope_id| check::check(db, &owner, scope_id)).await
+        let owned_scope = scope.clone();
+        self.read(scope, move |db, scope_id| check::check(db, &owned_scope, scope_id)).await
     }
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
-        let owner = scope.clone();
-        self.write(scope, move |db, scope_id| check::reindex(db, &owner, scope_id)).await
+        let owned_scope = scope.clone();
+        self.write(scope, move |db, scope_id| check::reindex(db, &owned_scope, scope_id)).await
     }
 
     async fn stale_scopes(&self) -> Result<Vec<Scope>> {

@@ -245,14 +245,14 @@ fn first_job(
 
 /// Runs the jobs in one transaction, each all or nothing, and answers when it is durable.
 fn commit(db: &mut Connection, group: Vec<WriteJob>) {
-    let mut waiting = group.into_iter();
-    let mut done = Vec::with_capacity(waiting.len());
-    let committed = commit_jobs(db, &mut waiting, &mut done);
+    let mut jobs = group.into_iter();
+    let mut done = Vec::with_capacity(jobs.len());
+    let committed = commit_jobs(db, &mut jobs, &mut done);
     let reason = committed.err().map(|error| match error {
         Error::Store(source) => source.to_string(),
         other => other.to_string(),
     });
-    done.extend(waiting.map(|job| (job.work)(None)));
+    done.extend(jobs.map(|job| (job.work)(None)));
     for JobOutcome { reply: answer, .. } in done {
         answer(reason.as_ref().map_or(Ok(()), |reason| Err(Error::store(reason.clone()))));
     }

@@ -38,10 +38,10 @@ pub(super) fn memory_from_page(
     id: MemoryId,
     file: &str,
     page: &VaultPage,
-    seen: &ScannedFile,
+    scanned: &ScannedFile,
     now: Timestamp,
 ) -> Memory {
-    let modified = Timestamp::from_nanosecond(seen.stat.modified.into()).unwrap_or(now);
+    let modified = Timestamp::from_nanosecond(scanned.stat.modified.into()).unwrap_or(now);
     let at = page.created.or(page.modified).unwrap_or(modified).min(now);
     let stem = file.trim_end_matches(".md");
     let stem = stem.strip_prefix(page.kind.as_str()).unwrap_or(stem);
