@@ -107,7 +107,7 @@ impl CachedEmbedder<'_> {
         let embeddings = self.call_model(&texts).await?;
         let prints = missing.iter().map(|(print, _)| *print);
         let vectors: Vec<_> =
-            prints.zip(embeddings.iter().map(|embeddings| Vector::quantize(embeddings))).collect();
+            prints.zip(embeddings.iter().map(|numbers| Vector::quantize(numbers))).collect();
         let keep = VectorInsert {
             model: self.model().clone(),
             vectors: vectors.clone(),

@@ -121,11 +121,11 @@ impl DirectoryStore {
     async fn write_files(&self, scope: &Scope, at: Timestamp) {
         let mut looked = self.last_synced.lock().await;
         let folder = self.folder(scope);
-        let made = run_blocking(move || {
+        let created = run_blocking(move || {
             fs::create_dir_all(&folder)
                 .map_err(|error| Error::io(folder.display().to_string(), error))
         });
-        let outcome = match made.await {
+        let outcome = match created.await {
             Ok(()) => self.sync_scope(scope, Some(at), false).await.map(|_| ()),
             Err(error) => Err(error),
         };

@@ -235,9 +235,10 @@ fn update_index_file(folder: &Path, work: Vec<IndexFileOp>) -> Result<(), String
     let mut index = VaultIndex::parse(&text);
     let adds =
         |work: &IndexFileOp| matches!(work, IndexFileOp::Add { .. } | IndexFileOp::Set { .. });
-    let mut dangling = match work.iter().any(adds) {
-        true => index.dangling(|file| folder.join(file).exists()),
-        false => HashMap::new(),
+    let mut dangling = if work.iter().any(adds) {
+        index.dangling(|file| folder.join(file).exists())
+    } else {
+        HashMap::new()
     };
     for work in work {
         apply_index_file_op(work, &mut index, &mut dangling);

@@ -34,7 +34,7 @@ pub(super) fn plan(
     now: Timestamp,
 ) -> SyncPlan {
     let mut planner = SyncPlanner {
-        database: database,
+        database,
         request,
         now,
         paired: HashSet::new(),

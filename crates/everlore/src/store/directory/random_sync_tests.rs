@@ -61,18 +61,20 @@ struct SyncStorm {
     /// Erased texts, which must not be found again.
     forgotten: BTreeSet<String>,
     syncs: BTreeMap<&'static str, usize>,
+    _database: tempfile::TempDir,
 }
 
 impl SyncStorm {
     async fn new(seed: u64) -> Self {
-        let database = tempfile::tempdir().unwrap().keep().join("everlore.db");
-        let store = Arc::new(SqliteStore::open(database).await.unwrap());
+        let database = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(database.path().join("everlore.db")).await.unwrap();
         Self {
-            fixture: VaultFixture::new(store),
+            fixture: VaultFixture::new(Arc::new(store)),
             rng: TestRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
             expected: ExpectedTexts::default(),
             forgotten: BTreeSet::new(),
             syncs: BTreeMap::new(),
+            _database: database,
         }
     }
 

@@ -160,9 +160,10 @@ async fn attempt(
     let OpenedVault { lock, state, scan, kinds } = open(request).await?;
     let request = &SyncRequest { kinds, ..request.clone() };
     let database = DatabaseView::load(store, &request.scope, &state, &scan, &request.kinds).await?;
-    let (state, scan, database) = match database.is_same_database {
-        true => (state, scan, database),
-        false => restart_without_state(store, request).await?,
+    let (state, scan, database) = if database.is_same_database {
+        (state, scan, database)
+    } else {
+        restart_without_state(store, request).await?
     };
     let mut work = plan(&state, &scan, &database, request, now);
     if request.dry_run {
@@ -289,7 +290,7 @@ async fn verify_batch(store: &dyn Store, request: &SyncRequest, batch: &[Change]
     }
 }
 
-/// Returns the new checkpoint. If nobody else wrote in between, it passes over the sync's own changes.
+/// Returns the new checkpoint. If no other writer came in between, it passes over the sync's own changes.
 fn advance_checkpoint(
     head: Option<JournalCheckpoint>,
     applied: &[AppliedChange],
@@ -297,9 +298,10 @@ fn advance_checkpoint(
 ) -> Option<JournalCheckpoint> {
     let next = head.map_or(1, |head| head.seq + 1);
     let (first, last) = (applied.first()?, applied.last()?);
-    match first.seq == next && last.seq == next + applied.len() as u64 - 1 {
-        true => Some(JournalCheckpoint { seq: last.seq, id: last.id, at }),
-        false => head,
+    if first.seq == next && last.seq == next + applied.len() as u64 - 1 {
+        Some(JournalCheckpoint { seq: last.seq, id: last.id, at })
+    } else {
+        head
     }
 }
 

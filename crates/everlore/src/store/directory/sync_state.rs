@@ -215,7 +215,7 @@ impl SyncState {
     }
 }
 
-/// Records which files are about to be created, so that after a crash their index lines can be told from others.
+/// Records which files are about to be created, so that after a crash their index lines can be recognised.
 pub(super) fn record_in_progress(folder: &Path, names: &[String]) -> Result<()> {
     if names.is_empty() {
         return Ok(());

@@ -474,9 +474,9 @@ async fn a_comment_or_a_key_of_your_own_is_no_change() {
 
 #[tokio::test]
 async fn a_real_memory_folder_of_a_coding_assistant_works_as_it_is() {
-    let pair = VaultFixture::new(Arc::new(
-        SqliteStore::open(tempfile::tempdir().unwrap().keep().join("x.db")).await.unwrap(),
-    ));
+    let database = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(database.path().join("x.db")).await.unwrap();
+    let pair = VaultFixture::new(Arc::new(store));
     let index = "# Memory\n\n- [user_role.md](user_role.md): who the user is\n- [feedback_testing.md](feedback_testing.md): real databases\n";
     let role = "---\nname: user role\ndescription: who the user is\ntype: user\nmodified: 2026-02-01T10:00:00.123Z\n---\n\nSenior Go developer, new to React.\n";
     let rule = "---\nname: testing\ndescription: Integration tests: real databases\ntype: feedback\nmodified: 2026-02-01T10:00:00.123Z\n---\n\nNo mocks.\n\n**Why:** a migration failed.\n**How to apply:** all tests with an ORM.\n";

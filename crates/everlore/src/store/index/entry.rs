@@ -54,7 +54,7 @@ impl IndexEntry {
             counting.add_keyword("turn", &turn.to_string());
         }
         let record = DocRecord {
-            address: address,
+            address,
             at: memory.at,
             lengths: counting.lengths,
             kind: memory.kind,

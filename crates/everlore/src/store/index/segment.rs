@@ -358,7 +358,7 @@ mod tests {
 
     fn record(address: DocAddress) -> DocRecord {
         DocRecord {
-            address: address,
+            address,
             at: Timestamp::from_millisecond(-5).unwrap(),
             lengths: [70_000, 3, 70_000, 300, 1],
             kind: Kind::Feedback,

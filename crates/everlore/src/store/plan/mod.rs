@@ -151,7 +151,7 @@ pub(crate) struct Effects {
     pub(crate) deleted: Vec<(MemoryId, Deletion)>,
     pub(crate) journal: Vec<JournalLine>,
     pub(crate) captures: BTreeMap<u32, CaptureDelta>,
-    /// Addresses whose token vectors are of a text that is gone.
+    /// Addresses whose token vectors are of a replaced text.
     pub(crate) stale_token_vectors: Vec<DocAddress>,
     /// Quarantined drafts that are memories now.
     pub(crate) accepted_drafts: Vec<MemoryId>,

@@ -33,8 +33,8 @@ impl Embeddings for RamStore {
             data.rows.keys().filter(has).count()
         };
         let scopes = self.lock_scopes();
-        let encoded: usize = scopes.values().map(embedded).sum();
-        Ok((encoded, scopes.values().map(|data| data.rows.len()).sum::<usize>() - encoded))
+        let embedded: usize = scopes.values().map(embedded).sum();
+        Ok((embedded, scopes.values().map(|data| data.rows.len()).sum::<usize>() - embedded))
     }
 
     async fn missing(&self, scope: Option<&Scope>) -> Result<Vec<Memory>> {

@@ -22,10 +22,7 @@ impl UriIndex for RamStore {
         limit: usize,
     ) -> Result<Vec<UriChild>> {
         let (from, is_in) = seek_after(folder, after);
-        let follows = |memory: &Memory| match is_in {
-            true => memory.uri >= from,
-            false => memory.uri > from,
-        };
+        let follows = |memory: &Memory| memory.uri > from || is_in && memory.uri == from;
         let mut names = Vec::new();
         for memory in self.by_uri(scope, folder).into_iter().filter(follows) {
             let Some(name) = child_of(folder, memory) else { continue };

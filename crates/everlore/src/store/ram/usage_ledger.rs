@@ -52,10 +52,8 @@ impl UsageLedgerData {
             seq += 1;
             let session = prompt.session.clone();
             let (query, at) = (prompt.query, prompt.at);
-            lines.push((
-                UsageRecord { seq, session, turn, query, at, injected: injected, used: None },
-                false,
-            ));
+            lines
+                .push((UsageRecord { seq, session, turn, query, at, injected, used: None }, false));
         }
         lines.retain(|(line, _)| line.seq + prompt.most as u64 > seq);
     }

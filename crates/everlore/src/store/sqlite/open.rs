@@ -152,9 +152,10 @@ fn connect(path: &Path) -> Result<Connection> {
 fn connect_immutable(path: &Path) -> Result<Connection> {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
-        match byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
-            true => uri.push(char::from(*byte)),
-            false => uri.push_str(&format!("%{byte:02X}")),
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
         }
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
@@ -226,6 +227,8 @@ fn version(db: &Connection) -> Result<u32> {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::{TempDir, tempdir};
+
     use super::*;
 
     /// Migrations of a later version, the second of which fails half way.
@@ -234,12 +237,13 @@ mod tests {
         [MIGRATIONS[0], "CREATE TABLE half (id); INSERT INTO missing VALUES (1);"];
 
     /// Creates a file of the first schema that holds one scope.
-    fn old_file() -> PathBuf {
-        let path = tempfile::tempdir().unwrap().keep().join("everlore.db");
+    fn old_file() -> (TempDir, PathBuf) {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("everlore.db");
         migrate(&path, &MIGRATIONS[..1]).unwrap();
         let db = connect(&path).unwrap();
         db.execute("INSERT INTO scopes (agent, user) VALUES ('a', '王')", []).unwrap();
-        path
+        (folder, path)
     }
 
     fn has_table(path: &Path, name: &str) -> bool {
@@ -257,7 +261,7 @@ mod tests {
 
     #[test]
     fn an_old_file_is_copied_before_it_is_migrated() {
-        let path = old_file();
+        let (_folder, path) = old_file();
         migrate(&path, &NEXT).unwrap();
         assert_eq!(version(&connect(&path).unwrap()).unwrap(), 2);
         assert!(has_table(&path, "vectors"));
@@ -270,7 +274,8 @@ mod tests {
 
     #[test]
     fn a_file_is_read_with_its_log_and_without_one() {
-        let path = tempfile::tempdir().unwrap().keep().join("my 记忆?#%.db");
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("my 记忆?#%.db");
         let (db, mode) = prepare(&path).unwrap();
         assert_eq!(mode, OpenMode::ReadWrite);
         let writing = writer(&path).unwrap();
@@ -295,7 +300,7 @@ mod tests {
 
     #[test]
     fn an_old_file_that_cannot_be_updated_is_told() {
-        let path = old_file();
+        let (_folder, path) = old_file();
         let error = read_only(&path).map(drop).unwrap_err();
         assert!(error.to_string().contains("is of an older version"), "{error}");
         assert_eq!(version(&connect(&path).unwrap()).unwrap(), 1);
@@ -303,7 +308,8 @@ mod tests {
 
     #[test]
     fn a_new_file_and_a_current_one_are_not_copied() {
-        let path = tempfile::tempdir().unwrap().keep().join("everlore.db");
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("everlore.db");
         migrate(&path, &NEXT).unwrap();
         migrate(&path, &NEXT).unwrap();
         assert!(!backup_path(&path, 0).exists() && !backup_path(&path, 2).exists());
@@ -311,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_migration_that_fails_changes_nothing() {
-        let path = old_file();
+        let (_folder, path) = old_file();
         let error = migrate(&path, &BROKEN).unwrap_err();
         assert!(error.to_string().contains("missing"), "{error}");
         assert_eq!(version(&connect(&path).unwrap()).unwrap(), 1);
@@ -322,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_file_of_a_newer_program_is_refused_before_anything_is_written() {
-        let path = old_file();
+        let (_folder, path) = old_file();
         migrate(&path, &NEXT).unwrap();
         let error = migrate(&path, &MIGRATIONS[..1]).unwrap_err();
         assert!(matches!(error, Error::SchemaTooNew { found: 2, known: 1 }), "{error:?}");

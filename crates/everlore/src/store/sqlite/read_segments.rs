@@ -1,6 +1,6 @@
 //! The index facet on SQLite: segments for a query, similarities, checks and rebuilding.
 //!
-//! What can change is read at one moment; blocks never change, so two threads may read those of a large scope.
+//! Data that can change is read at one moment; blocks never change, so two threads may read those of a large scope.
 
 use std::sync::Arc;
 

@@ -41,7 +41,7 @@ impl SyncPlanner<'_> {
         let behind = stored == MemorySyncState::Edited
             && page.is_some_and(|page| self.database.matched_since_sync(base.id, page));
         self.repair_index_file(file, base, memory, agree && stored == MemorySyncState::Edited);
-        let tracked = TrackedFile { file, base, scanned: scanned, page, memory };
+        let tracked = TrackedFile { file, base, scanned, page, memory };
         self.apply_step(decide(disk, stored, agree || behind), &tracked);
     }
 
@@ -82,9 +82,10 @@ impl SyncPlanner<'_> {
     ) {
         let Some(memory) = memory.filter(|_| arrived || base.pending) else { return };
         let (file, memory) = (file.to_owned(), Box::new(memory.clone()));
-        self.plan.index_ops.push(match arrived {
-            true => IndexFileOp::Set { file, memory },
-            false => IndexFileOp::Add { file, memory },
+        self.plan.index_ops.push(if arrived {
+            IndexFileOp::Set { file, memory }
+        } else {
+            IndexFileOp::Add { file, memory }
         });
     }
 
