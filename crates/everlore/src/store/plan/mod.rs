@@ -1,7 +1,8 @@
 //! The pure core of a write: [`plan`] turns a batch of changes and the rows it touches into the effects on every table.
 //!
-//! A backend loads what [`WriteNeeds`] names, plans, and executes the [`Effects`], all in one transaction that holds the
-//! scope's write lock. Addresses, journal lines, capture counters and erasures are decided here, once for all databases.
+//! A backend loads what [`WriteNeeds`] names, plans, and executes the [`Effects`], all in one transaction that holds
+//! the scope's write lock. Addresses, journal lines, capture counters and erasures are decided here, once for all
+//! databases.
 
 mod planner;
 
