@@ -1,4 +1,5 @@
-//! Vectors from a model that takes its time: memories are stored first, and what is missing is made meanwhile.
+//! Embedding backfill for slow models: a write stores its memories first, and a background task adds the missing
+//! vectors.
 
 use std::{
     collections::BTreeSet,
@@ -20,7 +21,7 @@ use crate::{
     types::{Clock, Memory, Scope, Vector},
 };
 
-/// Makes what is missing, one scope after the other, in a task that ends when nothing is left.
+/// Background task that embeds memories without a vector, one scope after the other, and ends when none is left.
 pub(crate) struct EmbeddingBackfill {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) embedder: Arc<dyn Embedder>,
@@ -28,15 +29,15 @@ pub(crate) struct EmbeddingBackfill {
     pub(crate) max_cached: usize,
     pub(crate) clock: Clock,
     state: Mutex<BackfillState>,
-    /// Whether the model makes what it is asked for: one that answers with vectors of another size fails with every save.
+    /// Circuit breaker of the model: one that answers with vectors of another size fails with every save.
     breaker: CircuitBreaker,
 }
 
 #[derive(Default)]
 struct BackfillState {
-    /// Whose memories wait.
+    /// Scopes with memories that have no vector yet.
     pending_scopes: BTreeSet<Scope>,
-    /// Whether a task is at it, which looks here before it ends.
+    /// Set while a task runs; the task looks at the pending scopes again before it ends.
     is_running: bool,
     task: Option<JoinHandle<()>>,
 }
@@ -56,40 +57,40 @@ impl EmbeddingBackfill {
             max_cached: max_cached.unwrap_or(0),
             clock,
             state: Mutex::default(),
-            // One failure may be a server that starts: the next save tries again.
+            // One failure may be a server that is starting: the next save tries again.
             breaker: CircuitBreaker::with_tolerance(1),
         }
     }
 
-    /// Where vectors are kept.
+    /// Returns the vector cache; `None` for a local model.
     pub(crate) fn vector_cache(&self) -> Option<VectorCacheHandle<'_>> {
         let max_vectors = self.max_cached;
         (max_vectors > 0).then(|| VectorCacheHandle { cache: self.store.cache(), max_vectors })
     }
 
-    /// Has the vectors of a scope made; returns at once.
+    /// Queues a scope for embedding and returns at once.
     pub(crate) fn notify(self: &Arc<Self>, scope: &Scope) {
         let mut work = self.lock_state();
         work.pending_scopes.insert(scope.clone());
-        // What waits is made with the first save after the pause.
+        // The first save after the pause embeds the pending memories.
         if !work.is_running && self.breaker.open_circuit((self.clock)()).is_none() {
             work.is_running = true;
             work.task = Some(tokio::spawn(Arc::clone(self).run_task()));
         }
     }
 
-    /// Waits until all is made, but not longer than this; then the rest is left for later.
+    /// Waits until no scope is pending, at most `limit`; the rest is left for later.
     pub(crate) async fn flush(&self, limit: Duration) {
         let Some(mut task) = self.lock_state().task.take() else { return };
         if tokio::time::timeout(limit, &mut task).await.is_err() {
             task.abort();
-            // Only when it is really over may the store be closed.
+            // The store may be closed only after the task has really ended.
             let _ = task.await;
             self.lock_state().is_running = false;
         }
     }
 
-    /// Makes the vectors that are missing in a scope, or in all.
+    /// Embeds the memories without a vector, in one scope or in all.
     pub(crate) async fn backfill(
         &self,
         scope: Option<&Scope>,
@@ -97,15 +98,15 @@ impl EmbeddingBackfill {
     ) -> Result<usize> {
         let mut done = 0;
         loop {
-            let waiting = self.store.vectors().missing(scope).await?;
-            let Some(first) = waiting.first() else { return Ok(done) };
-            self.embed_memories(&first.scope, &waiting).await?;
-            done += waiting.len();
+            let missing = self.store.vectors().missing(scope).await?;
+            let Some(first) = missing.first() else { return Ok(done) };
+            self.embed_memories(&first.scope, &missing).await?;
+            done += missing.len();
             progress(done);
         }
     }
 
-    async fn embed_memories(&self, scope: &Scope, waiting: &[Memory]) -> Result<()> {
+    async fn embed_memories(&self, scope: &Scope, missing: &[Memory]) -> Result<()> {
         let asking = CachedEmbedder {
             embedder: &*self.embedder,
             vector_cache: self.vector_cache(),
@@ -113,17 +114,17 @@ impl EmbeddingBackfill {
             breaker: None,
             now: (self.clock)(),
         };
-        let texts: Vec<&str> = waiting.iter().map(|memory| memory.content.as_str()).collect();
+        let texts: Vec<&str> = missing.iter().map(|memory| memory.content.as_str()).collect();
         let numbers = asking.embed(&texts).await?;
-        let made = waiting.iter().zip(&numbers).map(|(memory, numbers)| NewEmbedding {
+        let embeddings = missing.iter().zip(&numbers).map(|(memory, numbers)| NewEmbedding {
             id: memory.id,
             version: memory.version,
             vector: Vector::quantize(numbers),
         });
-        self.store.vectors().put(scope, self.embedder.model(), made.collect()).await
+        self.store.vectors().put(scope, self.embedder.model(), embeddings.collect()).await
     }
 
-    /// Takes the model into use if no other is; tells whether it is in use.
+    /// Takes the model into use if no other is; returns `true` if it is in use.
     pub(crate) async fn ensure_model_in_use(&self) -> Result<bool> {
         match self.store.vectors().model().await? {
             Some(model) => Ok(model == *self.embedder.model()),

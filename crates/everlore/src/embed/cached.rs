@@ -1,4 +1,4 @@
-//! A model as one scope asks it: what it said before is looked up and not asked again.
+//! Embedder with a cache for one scope: a text that the model embedded before is looked up and not sent again.
 
 use std::collections::HashMap;
 
@@ -12,22 +12,22 @@ use crate::{
     types::{EmbeddingModelId, Fingerprint, Scope, Timestamp, Vector},
 };
 
-/// So many vectors are kept at a time: what was paid for is safe even if the rest fails.
+/// Vectors written to the cache at a time: vectors that were paid for are safe even if the rest fails.
 const CACHE_BATCH: usize = 64;
 
-/// Where vectors are kept, and how many.
+/// Vector cache of a store, with its size limit.
 #[derive(Clone, Copy)]
 pub(crate) struct VectorCacheHandle<'a> {
     pub(crate) cache: &'a dyn VectorCache,
     pub(crate) max_vectors: usize,
 }
 
-/// A model, asked for one scope.
+/// Embedder that serves one scope.
 pub(crate) struct CachedEmbedder<'a> {
     pub(crate) embedder: &'a dyn Embedder,
     pub(crate) vector_cache: Option<VectorCacheHandle<'a>>,
     pub(crate) scope: &'a Scope,
-    /// Where questions are embedded, and not memories: whether the model answers.
+    /// Circuit breaker for queries; `None` where memories are embedded.
     pub(crate) breaker: Option<&'a CircuitBreaker>,
     pub(crate) now: Timestamp,
 }
@@ -47,16 +47,16 @@ impl Embedder for CachedEmbedder<'_> {
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let Some(kept) = self.vector_cache else { return self.call_model(texts).await };
+        let Some(vector_cache) = self.vector_cache else { return self.call_model(texts).await };
         let prints: Vec<_> = texts.iter().map(|text| Fingerprint::of(text)).collect();
-        let mut known = self.lookup_cached(kept, &prints).await;
-        // The same text twice is asked for once.
+        let mut known = self.lookup_cached(vector_cache, &prints).await;
+        // A text that occurs twice is sent once.
         let mut missing: Vec<_> = prints.iter().copied().zip(texts.iter().copied()).collect();
         missing.retain(|(print, _)| !known.contains_key(print));
         missing.sort_unstable();
         missing.dedup();
         for some in missing.chunks(CACHE_BATCH) {
-            known.extend(self.embed_and_cache(kept, some).await?);
+            known.extend(self.embed_and_cache(vector_cache, some).await?);
         }
         let numbers = |print| known.get(print).map_or_else(Vec::new, Vector::dequantize);
         Ok(prints.iter().map(numbers).collect())
@@ -64,19 +64,19 @@ impl Embedder for CachedEmbedder<'_> {
 }
 
 impl CachedEmbedder<'_> {
-    /// What is kept. A cache that fails is like an empty one.
+    /// Looks up vectors in the cache. A cache that fails counts as an empty one.
     async fn lookup_cached(
         &self,
-        kept: VectorCacheHandle<'_>,
+        vector_cache: VectorCacheHandle<'_>,
         prints: &[Fingerprint],
     ) -> HashMap<Fingerprint, Vector> {
-        let asked = VectorLookup {
+        let request = VectorLookup {
             model: self.model().clone(),
             texts: prints.to_vec(),
             is_query: self.breaker.is_some(),
             now: self.now,
         };
-        let found = kept.cache.lookup(self.scope, &asked).await.unwrap_or_else(|error| {
+        let found = vector_cache.cache.lookup(self.scope, &request).await.unwrap_or_else(|error| {
             tracing::warn!("{error}: kept vectors cannot be read");
             vec![None; prints.len()]
         });
@@ -85,43 +85,44 @@ impl CachedEmbedder<'_> {
         pairs.filter_map(|(print, found)| Some((print, found.filter(usable)?))).collect()
     }
 
-    /// Asks the model, unless it failed a moment ago: somebody waits for the answer to a question.
+    /// Calls the model, unless it failed a moment ago: a query has a caller that waits.
     async fn call_model(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let Some(breaker) = self.breaker else { return self.embedder.embed(texts).await };
         let trial = breaker.attempt(self.now).map_err(open_circuit_error)?;
-        let made = self.embedder.embed(texts).await;
-        match &made {
+        let embeddings = self.embedder.embed(texts).await;
+        match &embeddings {
             Ok(_) => trial.succeeded(),
             Err(error) => trial.failed(error),
         }
-        made
+        embeddings
     }
 
-    /// Asks the model and keeps what it says.
+    /// Calls the model and caches its vectors.
     async fn embed_and_cache(
         &self,
-        kept: VectorCacheHandle<'_>,
+        vector_cache: VectorCacheHandle<'_>,
         missing: &[(Fingerprint, &str)],
     ) -> Result<Vec<(Fingerprint, Vector)>> {
         let texts: Vec<_> = missing.iter().map(|(_, text)| *text).collect();
-        let made = self.call_model(&texts).await?;
+        let embeddings = self.call_model(&texts).await?;
         let prints = missing.iter().map(|(print, _)| *print);
-        let vectors: Vec<_> = prints.zip(made.iter().map(|made| Vector::quantize(made))).collect();
+        let vectors: Vec<_> =
+            prints.zip(embeddings.iter().map(|numbers| Vector::quantize(numbers))).collect();
         let keep = VectorInsert {
             model: self.model().clone(),
             vectors: vectors.clone(),
             is_query: self.breaker.is_some(),
             now: self.now,
-            max_entries: kept.max_vectors,
+            max_entries: vector_cache.max_vectors,
         };
-        if let Err(error) = kept.cache.insert(self.scope, keep).await {
+        if let Err(error) = vector_cache.cache.insert(self.scope, keep).await {
             tracing::warn!("{error}: vectors cannot be kept");
         }
         Ok(vectors)
     }
 }
 
-/// What a question is told that came too soon after a failure.
+/// Builds the error of a query that came too soon after a failure.
 fn open_circuit_error(paused: OpenCircuit) -> Error {
     let OpenCircuit { failures, until, why } = paused;
     Error::Remote {

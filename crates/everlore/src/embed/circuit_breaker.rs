@@ -1,4 +1,5 @@
-//! A server that does not answer is left alone for a while, longer with every failure, so that nobody waits for it each time.
+//! Circuit breaker: a server that does not answer is not called for a while, longer with every failure, so that callers
+//! do not wait for it each time.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -7,27 +8,27 @@ use serde::Serialize;
 
 use crate::{sync::lock, types::Timestamp};
 
-/// The first pause: enough to spare the next few questions of an agent at work.
+/// First pause: enough to spare the next few queries of an agent at work.
 const FIRST_PAUSE_SECONDS: i64 = 1;
 
-/// The longest: a server that is back is noticed within a minute.
+/// Longest pause: a server that is back is noticed within a minute.
 const MAX_PAUSE_SECONDS: i64 = 60;
 
-/// Why a server is not asked at the moment.
+/// Reason why a server is not called at the moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OpenCircuit {
-    /// How often it failed since it last answered.
+    /// Failures since its last answer.
     pub failures: u32,
-    /// It is asked again at this moment.
+    /// Time of the next call.
     pub until: Timestamp,
-    /// What it failed with the last time.
+    /// Message of the last failure.
     pub why: String,
 }
 
-/// Remembers failures, for the life of a process.
+/// Circuit breaker of one server; it remembers failures for the life of the process.
 #[derive(Debug, Default)]
 pub(crate) struct CircuitBreaker {
-    /// Failures in a row after which it is asked as before.
+    /// Failures in a row that open no pause.
     tolerated: u32,
     state: Mutex<CircuitState>,
 }
@@ -35,11 +36,11 @@ pub(crate) struct CircuitBreaker {
 #[derive(Debug, Default)]
 struct CircuitState {
     open: Option<OpenCircuit>,
-    /// Whether somebody is trying whether it is back.
+    /// Set while one caller probes if the server is back.
     is_probing: bool,
 }
 
-/// The permission to ask once. If it is dropped without an answer, that is a failure.
+/// Permission to call once. Dropping it without an answer counts as a failure.
 pub(crate) struct CircuitAttempt<'a> {
     breaker: &'a CircuitBreaker,
     at: Timestamp,
@@ -47,12 +48,12 @@ pub(crate) struct CircuitAttempt<'a> {
 }
 
 impl CircuitBreaker {
-    /// One that lets so many failures pass.
+    /// Creates a breaker that lets so many failures pass.
     pub(crate) fn with_tolerance(tolerated: u32) -> Self {
         Self { tolerated, ..Self::default() }
     }
 
-    /// Lets the server be asked: always while it answers, after a pause by one caller at a time.
+    /// Permits a call: always while the server answers, after a pause by one caller at a time.
     pub(crate) fn attempt(&self, at: Timestamp) -> Result<CircuitAttempt<'_>, OpenCircuit> {
         let mut state = self.state();
         if let Some(paused) = &state.open {
@@ -65,7 +66,7 @@ impl CircuitBreaker {
         Ok(CircuitAttempt { breaker: self, at, error: why })
     }
 
-    /// Whether it is left alone at this moment.
+    /// Returns the reason if the server is not called at this moment.
     pub(crate) fn open_circuit(&self, at: Timestamp) -> Option<OpenCircuit> {
         self.state().open.clone().filter(|paused| at < paused.until)
     }
@@ -76,13 +77,13 @@ impl CircuitBreaker {
 }
 
 impl CircuitAttempt<'_> {
-    /// It answered: everybody may ask again.
+    /// Records an answer: every caller may call again.
     pub(crate) fn succeeded(mut self) {
         self.error = None;
         *self.breaker.state() = CircuitState::default();
     }
 
-    /// It failed with this.
+    /// Records a failure with its message.
     pub(crate) fn failed(mut self, why: &(impl ToString + ?Sized)) {
         self.error = Some(why.to_string());
     }
@@ -100,7 +101,7 @@ impl Drop for CircuitAttempt<'_> {
     }
 }
 
-/// How long it is left alone after so many failures.
+/// Returns the pause after so many failures.
 fn pause_after(failures: u32) -> SignedDuration {
     let doubled = failures.checked_sub(1).map_or(0, |more| FIRST_PAUSE_SECONDS << more.min(6));
     SignedDuration::from_secs(doubled.min(MAX_PAUSE_SECONDS))

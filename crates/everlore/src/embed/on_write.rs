@@ -32,19 +32,22 @@ impl EmbedOnWrite {
     }
 }
 
-/// Embeds the texts that a write stores. If the model fails, the write goes on without vectors and a backfill makes them.
+/// Embeds the texts that a write stores. If the model fails, the write goes on without vectors and a backfill adds
+/// them.
 async fn embed_changes(embedder: &dyn Embedder, changes: &[Change]) -> Option<ChangeVectors> {
     let texts: Vec<&str> = changes.iter().filter_map(embeddable_text).collect();
-    let made = match embedder.embed(&texts).await {
-        Ok(made) => made,
+    let embeddings = match embedder.embed(&texts).await {
+        Ok(embeddings) => embeddings,
         Err(error) => {
             tracing::warn!("{error}: memories are stored without vectors, which are made later");
             return None;
         }
     };
-    let mut made = made.iter().map(|numbers| Vector::quantize(numbers));
-    let vectors =
-        changes.iter().map(|change| embeddable_text(change).and_then(|_| made.next())).collect();
+    let mut embeddings = embeddings.iter().map(|numbers| Vector::quantize(numbers));
+    let vectors = changes
+        .iter()
+        .map(|change| embeddable_text(change).and_then(|_| embeddings.next()))
+        .collect();
     Some(ChangeVectors { model: embedder.model().clone(), vectors })
 }
 

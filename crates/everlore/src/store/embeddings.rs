@@ -17,7 +17,7 @@ pub trait Embeddings: Send + Sync {
     /// Returns the model in use; `None` until the first vector is stored.
     async fn model(&self) -> Result<Option<EmbeddingModelId>>;
 
-    /// Takes a model into use. Vectors of other models are no longer returned and are made anew by a backfill.
+    /// Takes a model into use. Vectors of other models are no longer returned; a backfill computes new ones.
     async fn set_model(&self, model: &EmbeddingModelId) -> Result<()>;
 
     /// Counts the memories of all scopes with and without a vector of the model in use.
@@ -36,7 +36,7 @@ pub trait Embeddings: Send + Sync {
     ) -> Result<()>;
 }
 
-/// Stores what a late-interaction reranker made of the words of each text, for one model at a time.
+/// Stores the token vectors that a late-interaction reranker computed for each text, for one model at a time.
 #[async_trait]
 pub trait TokenVectors: Send + Sync {
     /// Returns the token vectors of the texts at these addresses, in this order; `None` where the model has not encoded

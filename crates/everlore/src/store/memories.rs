@@ -70,12 +70,12 @@ pub struct MemoryFilter {
     pub until: Option<Timestamp>,
     /// Of this conversation.
     pub session: Option<String>,
-    /// Turns only if they were said before this moment: a conversation need not be told what it still sees.
+    /// Turns only if they were said before this moment: a conversation needs no recall of what its context still holds.
     pub turns_until: Option<Timestamp>,
 }
 
 impl MemoryFilter {
-    /// Whether a memory is meant.
+    /// Returns `true` if a memory matches.
     pub fn matches(&self, memory: &Memory) -> bool {
         self.matches_doc(memory.kind, memory.status, || memory.at)
             && self.tags.iter().all(|tag| memory.tags.contains(tag))
@@ -85,13 +85,15 @@ impl MemoryFilter {
                 .is_none_or(|session| memory.source.session.as_ref() == Some(session))
     }
 
-    /// The terms that every memory meant has: with them and [`MemoryFilter::lets_through`] the index alone can answer.
+    /// Returns the terms that every matching memory has: with them and [`MemoryFilter::matches_doc`] the index alone
+    /// can answer.
     pub fn required_terms(&self) -> Vec<TermHash> {
         let tags = self.tags.iter().map(|tag| keyword_term("tag", tag));
         tags.chain(self.session.iter().map(|session| keyword_term("session", session))).collect()
     }
 
-    /// The part of [`MemoryFilter::matches`] that a record of the index can answer. The time is only asked for where it matters.
+    /// Answers the part of [`MemoryFilter::matches`] that an index record can. It reads the time only where the filter
+    /// needs it.
     pub fn matches_doc(&self, kind: Kind, status: Status, at: impl Fn() -> Timestamp) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&kind))
             && (self.statuses.is_empty() || self.statuses.contains(&status))
@@ -100,8 +102,8 @@ impl MemoryFilter {
             && (kind != Kind::Turn || self.turns_until.is_none_or(|until| at() < until))
     }
 
-    /// The same filter for memories that were all said from the first of these moments to the second: it asks for no time
-    /// where all of them are in it.
+    /// Simplifies the filter for memories that were all said from the first of these moments to the second: it needs no
+    /// time where all of them match.
     pub fn within_span(&self, first: Timestamp, last: Timestamp) -> Self {
         Self {
             since: self.since.filter(|since| first < *since),
@@ -112,16 +114,16 @@ impl MemoryFilter {
     }
 }
 
-/// One page of a list.
+/// Request for one page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListQuery {
-    /// Which memories.
+    /// Filter of the memories.
     pub filter: MemoryFilter,
-    /// Where the last page ended: only memories after this one in the order.
+    /// Cursor: only memories after this one in the order.
     pub after: Option<MemoryId>,
-    /// In which order.
+    /// Order of the memories.
     pub order: ListOrder,
-    /// The most to return.
+    /// The most memories to return.
     pub limit: usize,
 }
 
@@ -135,7 +137,7 @@ pub enum ListOrder {
     OldestFirst,
 }
 
-/// How many memories a scope has.
+/// Sizes of a scope.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ScopeCounts {
     /// By kind and status; only those that occur.

@@ -1,7 +1,8 @@
 //! Storage: one interface in facets, several backends, one conformance suite that all of them pass.
 //!
 //! A store keeps rows, index, vectors and journal together and returns candidates; it never ranks. A backend loads the
-//! rows of a write, lets [`plan`] decide, and executes the effects; the [`index`] layer and the [`row`] codec are shared.
+//! rows of a write, lets [`plan`] decide, and executes the effects; the [`index`] layer and the [`row`] codec are
+//! shared.
 
 mod doc_address;
 mod memories;
@@ -104,7 +105,7 @@ pub trait Store: Send + Sync {
     fn admin(&self) -> &dyn StoreAdmin;
 }
 
-/// A memory is written only under the scope it says it belongs to.
+/// Checks that a memory belongs to the scope of its write.
 fn check_scope(write: &WriteBatch, memory: &Memory) -> Result<()> {
     if memory.scope == write.scope {
         return Ok(());
@@ -115,7 +116,7 @@ fn check_scope(write: &WriteBatch, memory: &Memory) -> Result<()> {
     ))
 }
 
-/// A change must be made against the stored version and keep what never changes.
+/// Checks that a change was made against the stored version and keeps the immutable fields.
 fn check_next_version(stored: &Memory, memory: &Memory) -> Result<()> {
     if memory.version != stored.version + 1 {
         return Err(Error::Conflict { what: format!("memory `{}`", memory.id) });
@@ -135,7 +136,7 @@ fn check_next_version(stored: &Memory, memory: &Memory) -> Result<()> {
     ))
 }
 
-/// Whether the index would keep something else of the new memory than of the old.
+/// Returns `true` if the index entries of both versions differ.
 fn index_differs(old: &Memory, new: &Memory) -> bool {
     (old.kind, old.status, old.at) != (new.kind, new.status, new.at)
         || old.content != new.content
@@ -147,7 +148,7 @@ fn index_differs(old: &Memory, new: &Memory) -> bool {
         || old.metadata.get(SLOT_KEY) != new.metadata.get(SLOT_KEY)
 }
 
-/// The answer to adding a memory whose id or uri is in use.
+/// Builds the error for adding a memory whose id or uri is in use.
 fn uri_conflict(memory: &Memory) -> Error {
     Error::Conflict { what: format!("`{}`", memory.uri) }
 }

@@ -1,6 +1,7 @@
-//! The documents facet: small named texts that many servers share, such as layers, agent settings, keys and calibration.
+//! The documents facet: small named texts that many servers share, such as layers, agent settings, keys and
+//! calibration.
 //!
-//! A local home keeps these as files that people edit; a server database keeps them here (decision 0009).
+//! A local home keeps these as files that people edit; a server database keeps them here.
 
 use async_trait::async_trait;
 

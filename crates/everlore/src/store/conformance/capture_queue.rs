@@ -1,4 +1,4 @@
-//! What every store must do with what waits to be drawn from conversations.
+//! Conformance of the capture queue.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -31,24 +31,24 @@ fn claim_request(owner: &str, second: i64, due: Option<DuePolicy>) -> ClaimReque
 }
 
 fn extraction_write(
-    claimed: &SessionLease,
+    lease: &SessionLease,
     unread: &UnreadTurns,
     second: i64,
     changes: Vec<Change>,
 ) -> WriteBatch {
     let extracted = CaptureCheckpoint {
-        session: claimed.session.clone(),
-        owner: claimed.owner.clone(),
+        session: lease.session.clone(),
+        owner: lease.owner.clone(),
         from: unread.from,
         to: unread.to,
         quarantined: Vec::new(),
         limits: QuarantineLimits { max_drafts: 3, keep_since: time(0) },
     };
-    WriteBatch { checkpoint: Some(extracted), ..write(&claimed.scope, second, changes) }
+    WriteBatch { checkpoint: Some(extracted), ..write(&lease.scope, second, changes) }
 }
 
-fn extracted_memory(owner: &Scope, number: u8, content: &str, from: &[&Memory]) -> Memory {
-    let mut memory = memory(owner, number, content);
+fn extracted_memory(scope: &Scope, number: u8, content: &str, from: &[&Memory]) -> Memory {
+    let mut memory = memory(scope, number, content);
     memory.source.via = Origin::Extract;
     memory.source.turns = from.iter().map(|turn| turn.id).collect();
     memory
@@ -65,54 +65,54 @@ fn quarantined_draft(memory: &Memory, verdict: GateOutcome, second: i64) -> Quar
     }
 }
 
-async fn store_turns(store: &TestStore, owner: &Scope, second: i64, turns: &[&Memory]) {
+async fn store_turns(store: &TestStore, scope: &Scope, second: i64, turns: &[&Memory]) {
     let turns = turns.iter().map(|turn| add(turn)).collect();
-    store.apply(write(owner, second, turns)).await.unwrap();
+    store.apply(write(scope, second, turns)).await.unwrap();
 }
 
-/// Sessions that wait, with how many turns.
-async fn pending_sessions(store: &TestStore, owner: &Scope) -> Vec<(Option<String>, usize, usize)> {
-    let waiting = store.queue().pending(Some(owner)).await.unwrap();
-    waiting.into_iter().map(|it| (it.session, it.turns, it.exchanges)).collect()
+/// Returns the pending sessions with their unread turns and exchanges.
+async fn pending_sessions(store: &TestStore, scope: &Scope) -> Vec<(Option<String>, usize, usize)> {
+    let pending = store.queue().pending(Some(scope)).await.unwrap();
+    pending.into_iter().map(|it| (it.session, it.turns, it.exchanges)).collect()
 }
 
-async fn unread_turns(store: &TestStore, claimed: &SessionLease, limit: usize) -> UnreadTurns {
-    store.queue().unread_turns(&claimed.scope, claimed.session.as_deref(), limit).await.unwrap()
+async fn unread_turns(store: &TestStore, lease: &SessionLease, limit: usize) -> UnreadTurns {
+    store.queue().unread_turns(&lease.scope, lease.session.as_deref(), limit).await.unwrap()
 }
 
 fn texts(turns: &[Memory]) -> Vec<&str> {
     turns.iter().map(|turn| turn.content.as_str()).collect()
 }
 
-/// Reads up to three turns of the session that waits longest.
-pub(super) async fn read_some_turns(store: &TestStore, owner: &Scope, second: i64) {
+/// Reads up to three turns of the session that is pending for longest.
+pub(super) async fn read_some_turns(store: &TestStore, scope: &Scope, second: i64) {
     let claim =
-        ClaimRequest { scope: Some(owner.clone()), ..claim_request("mirror", second, None) };
-    if let Some(claimed) = store.queue().claim(&claim).await.unwrap() {
-        let turns = unread_turns(store, &claimed, 3).await;
-        store.apply(extraction_write(&claimed, &turns, second, vec![])).await.unwrap();
+        ClaimRequest { scope: Some(scope.clone()), ..claim_request("mirror", second, None) };
+    if let Some(lease) = store.queue().claim(&claim).await.unwrap() {
+        let turns = unread_turns(store, &lease, 3).await;
+        store.apply(extraction_write(&lease, &turns, second, vec![])).await.unwrap();
     }
 }
 
 pub(crate) async fn a_turn_waits_until_it_was_read(store: TestStore) {
-    let owner = scope("ann");
-    let mut outside = turn(&owner, 4, "x", "outside");
+    let scope = test_scope("ann");
+    let mut outside = turn(&scope, 4, "x", "outside");
     outside.source.session = None;
-    let mut answer = turn(&owner, 2, "monday", "二");
+    let mut answer = turn(&scope, 2, "monday", "二");
     answer.source.role = Some(Role::Assistant);
-    let (one, three) = (turn(&owner, 1, "monday", "one"), turn(&owner, 3, "monday", "three"));
-    store_turns(&store, &owner, 1, &[&one, &answer, &three]).await;
-    store_turns(&store, &owner, 2, &[&outside]).await;
-    store_turns(&store, &owner, 3, &[&memory(&owner, 9, "no turn")]).await;
+    let (one, three) = (turn(&scope, 1, "monday", "one"), turn(&scope, 3, "monday", "three"));
+    store_turns(&store, &scope, 1, &[&one, &answer, &three]).await;
+    store_turns(&store, &scope, 2, &[&outside]).await;
+    store_turns(&store, &scope, 3, &[&memory(&scope, 9, "no turn")]).await;
     let monday = Some("monday".to_owned());
-    assert_eq!(pending_sessions(&store, &owner).await, [(monday.clone(), 3, 2), (None, 1, 1)]);
-    let claimed = store.queue().claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
-    assert_eq!((&claimed.scope, &claimed.session), (&owner, &monday));
-    let first = unread_turns(&store, &claimed, 2).await;
+    assert_eq!(pending_sessions(&store, &scope).await, [(monday.clone(), 3, 2), (None, 1, 1)]);
+    let lease = store.queue().claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
+    assert_eq!((&lease.scope, &lease.session), (&scope, &monday));
+    let first = unread_turns(&store, &lease, 2).await;
     assert_eq!((texts(&first.turns), first.context.len()), (vec!["one", "二"], 0));
-    let tea = extracted_memory(&owner, 10, "likes tea", &[&one]);
-    store.apply(extraction_write(&claimed, &first, 6, vec![add(&tea)])).await.unwrap();
-    assert_eq!(pending_sessions(&store, &owner).await, [(monday.clone(), 1, 1), (None, 1, 1)]);
+    let tea = extracted_memory(&scope, 10, "likes tea", &[&one]);
+    store.apply(extraction_write(&lease, &first, 6, vec![add(&tea)])).await.unwrap();
+    assert_eq!(pending_sessions(&store, &scope).await, [(monday.clone(), 1, 1), (None, 1, 1)]);
     let again = store.queue().claim(&claim_request("a", 7, None)).await.unwrap().unwrap();
     let rest = unread_turns(&store, &again, 10).await;
     assert_eq!((texts(&rest.context), texts(&rest.turns)), (vec!["one", "二"], vec!["three"]));
@@ -121,24 +121,24 @@ pub(crate) async fn a_turn_waits_until_it_was_read(store: TestStore) {
     let outside = unread_turns(&store, &last, 10).await;
     assert_eq!((last.session.as_ref(), texts(&outside.turns)), (None, vec!["outside"]));
     store.apply(extraction_write(&last, &outside, 10, vec![])).await.unwrap();
-    assert_eq!(pending_sessions(&store, &owner).await, []);
+    assert_eq!(pending_sessions(&store, &scope).await, []);
     assert_eq!(store.queue().claim(&claim_request("a", 11, None)).await.unwrap(), None);
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn what_was_read_is_not_read_again(store: TestStore) {
-    let owner = scope("ann");
-    store_turns(&store, &owner, 1, &[&turn(&owner, 1, "monday", "one")]).await;
+    let scope = test_scope("ann");
+    store_turns(&store, &scope, 1, &[&turn(&scope, 1, "monday", "one")]).await;
     let slow = store.queue().claim(&claim_request("slow", 2, None)).await.unwrap().unwrap();
     let turns = unread_turns(&store, &slow, 10).await;
-    // The lease of the slow one ends, another takes over and is done first.
+    // The lease of the slow reader ends; another takes over and is done first.
     let quick = store.queue().claim(&claim_request("quick", 100, None)).await.unwrap().unwrap();
-    let tea = |number| add(&extracted_memory(&owner, number, "likes tea", &[]));
+    let tea = |number| add(&extracted_memory(&scope, number, "likes tea", &[]));
     let late = store.apply(extraction_write(&slow, &turns, 101, vec![tea(7)])).await;
     assert!(matches!(late, Err(Error::Conflict { .. })), "{late:?}");
     store.apply(extraction_write(&quick, &turns, 102, vec![tea(8)])).await.unwrap();
-    for claimed in [&slow, &quick] {
-        let again = store.apply(extraction_write(claimed, &turns, 103, vec![tea(9)])).await;
+    for lease in [&slow, &quick] {
+        let again = store.apply(extraction_write(lease, &turns, 103, vec![tea(9)])).await;
         assert!(matches!(again, Err(Error::Conflict { .. })), "{again:?}");
     }
     let page = ListQuery {
@@ -147,11 +147,11 @@ pub(crate) async fn what_was_read_is_not_read_again(store: TestStore) {
         order: ListOrder::OldestFirst,
         limit: 10,
     };
-    assert_eq!(store.memories().list(&owner, &page).await.unwrap().len(), 1);
+    assert_eq!(store.memories().list(&scope, &page).await.unwrap().len(), 1);
 }
 
 pub(crate) async fn one_session_of_a_scope_is_read_at_a_time(store: TestStore) {
-    let (ann, bob) = (scope("ann"), scope("bob"));
+    let (ann, bob) = (test_scope("ann"), test_scope("bob"));
     store_turns(
         &store,
         &ann,
@@ -165,7 +165,7 @@ pub(crate) async fn one_session_of_a_scope_is_read_at_a_time(store: TestStore) {
     assert_eq!((&first.scope, &second.scope), (&ann, &bob));
     assert_eq!(store.queue().claim(&claim_request("c", 7, None)).await.unwrap(), None);
     store.queue().release(&first, None).await.unwrap();
-    // Somebody else's lease is not ended by one who lost it.
+    // A reader that lost its lease does not end the lease of another.
     let third = store.queue().claim(&claim_request("c", 8, None)).await.unwrap().unwrap();
     store.queue().release(&first, None).await.unwrap();
     assert_eq!(store.queue().claim(&claim_request("d", 9, None)).await.unwrap(), None);
@@ -182,14 +182,14 @@ pub(crate) async fn one_session_of_a_scope_is_read_at_a_time(store: TestStore) {
 }
 
 pub(crate) async fn a_failed_session_waits_for_its_next_try(store: TestStore) {
-    let owner = scope("ann");
-    store_turns(&store, &owner, 1, &[&turn(&owner, 1, "monday", "one")]).await;
-    store.queue().mark_ended(&owner, "monday", time(2)).await.unwrap();
-    let claimed =
+    let scope = test_scope("ann");
+    store_turns(&store, &scope, 1, &[&turn(&scope, 1, "monday", "one")]).await;
+    store.queue().mark_ended(&scope, "monday", time(2)).await.unwrap();
+    let lease =
         store.queue().claim(&claim_request("a", 3, Some(DUE_POLICY))).await.unwrap().unwrap();
     let failure =
         CaptureFailure { error: "no answer".into(), is_invalid: true, retry_at: time(100) };
-    store.queue().release(&claimed, Some(&failure)).await.unwrap();
+    store.queue().release(&lease, Some(&failure)).await.unwrap();
     assert_eq!(store.queue().claim(&claim_request("a", 99, Some(DUE_POLICY))).await.unwrap(), None);
     let again =
         store.queue().claim(&claim_request("a", 100, Some(DUE_POLICY))).await.unwrap().unwrap();
@@ -197,144 +197,146 @@ pub(crate) async fn a_failed_session_waits_for_its_next_try(store: TestStore) {
     let offline =
         CaptureFailure { error: "offline".into(), is_invalid: false, retry_at: time(900) };
     store.queue().release(&again, Some(&offline)).await.unwrap();
-    let told = store.queue().pending(Some(&owner)).await.unwrap().remove(0);
-    assert_eq!((told.failures, told.invalid, told.retry_at), (2, 1, Some(time(900))));
-    assert_eq!((told.error.as_deref(), told.leased_until), (Some("offline"), None));
-    // Whoever asks by hand does not wait.
+    let session = store.queue().pending(Some(&scope)).await.unwrap().remove(0);
+    assert_eq!((session.failures, session.invalid, session.retry_at), (2, 1, Some(time(900))));
+    assert_eq!((session.error.as_deref(), session.leased_until), (Some("offline"), None));
+    // A claim by hand does not wait.
     let by_hand = store.queue().claim(&claim_request("a", 101, None)).await.unwrap().unwrap();
     let turns = unread_turns(&store, &by_hand, 10).await;
     store.apply(extraction_write(&by_hand, &turns, 102, vec![])).await.unwrap();
-    store_turns(&store, &owner, 103, &[&turn(&owner, 2, "monday", "two")]).await;
-    let told = store.queue().pending(Some(&owner)).await.unwrap().remove(0);
-    assert_eq!((told.failures, told.error, told.ended_at), (0, None, None));
+    store_turns(&store, &scope, 103, &[&turn(&scope, 2, "monday", "two")]).await;
+    let session = store.queue().pending(Some(&scope)).await.unwrap().remove(0);
+    assert_eq!((session.failures, session.error, session.ended_at), (0, None, None));
 }
 
 pub(crate) async fn sessions_are_due_when_they_should_be(store: TestStore) {
-    let owner = scope("ann");
+    let scope = test_scope("ann");
     let due = async |second| {
-        let claimed =
+        let lease =
             store.queue().claim(&claim_request("a", second, Some(DUE_POLICY))).await.unwrap();
-        if let Some(claimed) = &claimed {
-            store.queue().release(claimed, None).await.unwrap();
+        if let Some(lease) = &lease {
+            store.queue().release(lease, None).await.unwrap();
         }
-        claimed.is_some()
+        lease.is_some()
     };
-    assert!(!store.queue().mark_ended(&owner, "monday", time(0)).await.unwrap());
-    store_turns(&store, &owner, 1, &[&turn(&owner, 1, "monday", "one")]).await;
+    assert!(!store.queue().mark_ended(&scope, "monday", time(0)).await.unwrap());
+    store_turns(&store, &scope, 1, &[&turn(&scope, 1, "monday", "one")]).await;
     assert!(!due(2).await && due(601).await, "quiet");
-    assert!(store.queue().mark_ended(&owner, "monday", time(3)).await.unwrap());
+    assert!(store.queue().mark_ended(&scope, "monday", time(3)).await.unwrap());
     assert!(due(4).await, "ended");
-    store_turns(&store, &owner, 5, &[&turn(&owner, 2, "monday", "two")]).await;
+    store_turns(&store, &scope, 5, &[&turn(&scope, 2, "monday", "two")]).await;
     assert!(due(6).await, "enough");
-    let claimed =
+    let lease =
         store.queue().claim(&claim_request("a", 7, Some(DUE_POLICY))).await.unwrap().unwrap();
-    let turns = unread_turns(&store, &claimed, 10).await;
-    store.apply(extraction_write(&claimed, &turns, 8, vec![])).await.unwrap();
-    let more = [turn(&owner, 3, "monday", "three"), turn(&owner, 4, "monday", "four")];
-    store_turns(&store, &owner, 9, &[&more[0], &more[1]]).await;
+    let turns = unread_turns(&store, &lease, 10).await;
+    store.apply(extraction_write(&lease, &turns, 8, vec![])).await.unwrap();
+    let more = [turn(&scope, 3, "monday", "three"), turn(&scope, 4, "monday", "four")];
+    store_turns(&store, &scope, 9, &[&more[0], &more[1]]).await;
     assert!(!due(37).await && due(38).await, "merged");
-    store.queue().mark_ended(&owner, "monday", time(10)).await.unwrap();
+    store.queue().mark_ended(&scope, "monday", time(10)).await.unwrap();
     assert!(due(11).await, "ended, so not merged");
 }
 
 pub(crate) async fn removed_turns_wait_no_longer(store: TestStore) {
-    let owner = scope("ann");
-    let (one, two) = (turn(&owner, 1, "monday", "one"), turn(&owner, 2, "monday", "two"));
-    store_turns(&store, &owner, 1, &[&one, &two]).await;
-    store.apply(write(&owner, 2, vec![Change::Delete(one.id)])).await.unwrap();
-    assert_eq!(pending_sessions(&store, &owner).await, [(Some("monday".into()), 1, 1)]);
-    store.apply(write(&owner, 3, vec![Change::Erase(two.id)])).await.unwrap();
-    assert_eq!(pending_sessions(&store, &owner).await, []);
+    let scope = test_scope("ann");
+    let (one, two) = (turn(&scope, 1, "monday", "one"), turn(&scope, 2, "monday", "two"));
+    store_turns(&store, &scope, 1, &[&one, &two]).await;
+    store.apply(write(&scope, 2, vec![Change::Delete(one.id)])).await.unwrap();
+    assert_eq!(pending_sessions(&store, &scope).await, [(Some("monday".into()), 1, 1)]);
+    store.apply(write(&scope, 3, vec![Change::Erase(two.id)])).await.unwrap();
+    assert_eq!(pending_sessions(&store, &scope).await, []);
     let back = Memory { version: 2, ..one.clone() };
-    store_turns(&store, &owner, 4, &[&back]).await;
-    assert_eq!(pending_sessions(&store, &owner).await, [(Some("monday".into()), 1, 1)]);
-    let claimed = store.queue().claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
-    let turns = unread_turns(&store, &claimed, 10).await;
-    store.apply(extraction_write(&claimed, &turns, 6, vec![])).await.unwrap();
-    store.apply(write(&owner, 7, vec![Change::Delete(one.id)])).await.unwrap();
-    store_turns(&store, &owner, 8, &[&Memory { version: 3, ..one }]).await;
-    assert_eq!(pending_sessions(&store, &owner).await, [], "it was read before it went");
+    store_turns(&store, &scope, 4, &[&back]).await;
+    assert_eq!(pending_sessions(&store, &scope).await, [(Some("monday".into()), 1, 1)]);
+    let lease = store.queue().claim(&claim_request("a", 5, None)).await.unwrap().unwrap();
+    let turns = unread_turns(&store, &lease, 10).await;
+    store.apply(extraction_write(&lease, &turns, 6, vec![])).await.unwrap();
+    store.apply(write(&scope, 7, vec![Change::Delete(one.id)])).await.unwrap();
+    store_turns(&store, &scope, 8, &[&Memory { version: 3, ..one }]).await;
+    assert_eq!(pending_sessions(&store, &scope).await, [], "it was read before it went");
 }
 
 pub(crate) async fn an_erased_turn_takes_its_drafts_with_it(store: TestStore) {
-    let owner = scope("ann");
-    let (one, two) = (turn(&owner, 1, "monday", "one"), turn(&owner, 2, "monday", "two"));
-    store_turns(&store, &owner, 1, &[&one, &two]).await;
-    let claimed = store.queue().claim(&claim_request("a", 2, None)).await.unwrap().unwrap();
-    let turns = unread_turns(&store, &claimed, 10).await;
-    let mut done = extraction_write(&claimed, &turns, 3, vec![]);
+    let scope = test_scope("ann");
+    let (one, two) = (turn(&scope, 1, "monday", "one"), turn(&scope, 2, "monday", "two"));
+    store_turns(&store, &scope, 1, &[&one, &two]).await;
+    let lease = store.queue().claim(&claim_request("a", 2, None)).await.unwrap().unwrap();
+    let turns = unread_turns(&store, &lease, 10).await;
+    let mut done = extraction_write(&lease, &turns, 3, vec![]);
     let drafts = [
-        extracted_memory(&owner, 11, "某件事", &[&one]),
-        extracted_memory(&owner, 12, "something", &[&two]),
-        extracted_memory(&owner, 13, "two", &[]),
+        extracted_memory(&scope, 11, "某件事", &[&one]),
+        extracted_memory(&scope, 12, "something", &[&two]),
+        extracted_memory(&scope, 13, "two", &[]),
     ];
     let all: Vec<_> =
         drafts.iter().map(|it| quarantined_draft(it, GateOutcome::Rejected, 3)).collect();
     done.checkpoint.as_mut().unwrap().quarantined.clone_from(&all);
     store.apply(done).await.unwrap();
-    assert_eq!(store.queue().quarantined(&owner).await.unwrap().len(), 3);
-    assert_eq!(store.queue().quarantined(&scope("bob")).await.unwrap(), []);
-    let applied = store.apply(write(&owner, 4, vec![Change::Erase(two.id)])).await.unwrap();
+    assert_eq!(store.queue().quarantined(&scope).await.unwrap().len(), 3);
+    assert_eq!(store.queue().quarantined(&test_scope("bob")).await.unwrap(), []);
+    let applied = store.apply(write(&scope, 4, vec![Change::Erase(two.id)])).await.unwrap();
     assert_eq!(applied[0].erasure.unwrap().drafts, 2);
-    assert_eq!(store.queue().quarantined(&owner).await.unwrap(), [all[0].clone()]);
+    assert_eq!(store.queue().quarantined(&scope).await.unwrap(), [all[0].clone()]);
 }
 
 pub(crate) async fn drafts_are_held_within_limits(store: TestStore) {
-    let owner = scope("ann");
+    let scope = test_scope("ann");
     let hold = async |second: i64, drafts: Vec<QuarantinedDraft>| {
         let number = second as u8;
-        store_turns(&store, &owner, second, &[&turn(&owner, number, "monday", "more")]).await;
-        let claimed =
-            store.queue().claim(&claim_request("a", second, None)).await.unwrap().unwrap();
-        let turns = unread_turns(&store, &claimed, 10).await;
-        let mut done = extraction_write(&claimed, &turns, second, vec![]);
+        store_turns(&store, &scope, second, &[&turn(&scope, number, "monday", "more")]).await;
+        let lease = store.queue().claim(&claim_request("a", second, None)).await.unwrap().unwrap();
+        let turns = unread_turns(&store, &lease, 10).await;
+        let mut done = extraction_write(&lease, &turns, second, vec![]);
         done.checkpoint.as_mut().unwrap().quarantined = drafts;
         store.apply(done).await.unwrap();
     };
     let draft = |number: u8, content: &str, verdict, second| {
-        quarantined_draft(&extracted_memory(&owner, 100 + number, content, &[]), verdict, second)
+        quarantined_draft(&extracted_memory(&scope, 100 + number, content, &[]), verdict, second)
     };
     use GateOutcome::{Quarantined, Rejected};
     let order = draft(1, "an order", Quarantined, 1);
     hold(1, vec![order.clone(), draft(2, "vague", Rejected, 1)]).await;
-    // The same again takes the place of what was there.
+    // The same draft again replaces the stored one.
     let again = draft(3, "vague", Rejected, 2);
     hold(2, vec![again.clone()]).await;
-    assert_eq!(store.queue().quarantined(&owner).await.unwrap(), [again.clone(), order.clone()]);
+    assert_eq!(store.queue().quarantined(&scope).await.unwrap(), [again.clone(), order.clone()]);
     let (other, newest) = (draft(4, "other", Rejected, 3), draft(5, "newest", Rejected, 3));
     hold(3, vec![other.clone(), newest.clone()]).await;
     assert_eq!(
-        store.queue().quarantined(&owner).await.unwrap(),
+        store.queue().quarantined(&scope).await.unwrap(),
         [newest.clone(), other.clone(), order.clone()],
         "three at most, and what a person should look at stays longest"
     );
-    // One that becomes a memory is held no longer.
-    store.apply(write(&owner, 4, vec![add(&order.memory)])).await.unwrap();
-    assert_eq!(store.queue().quarantined(&owner).await.unwrap(), [newest.clone(), other.clone()]);
-    assert_eq!(store.queue().drop_quarantined(&owner, &[other.id(), order.id()]).await.unwrap(), 1);
-    assert_eq!(store.queue().drop_quarantined(&scope("bob"), &[newest.id()]).await.unwrap(), 0);
-    assert_eq!(store.queue().quarantined(&owner).await.unwrap(), [newest]);
+    // A draft that becomes a memory leaves the quarantine.
+    store.apply(write(&scope, 4, vec![add(&order.memory)])).await.unwrap();
+    assert_eq!(store.queue().quarantined(&scope).await.unwrap(), [newest.clone(), other.clone()]);
+    assert_eq!(store.queue().drop_quarantined(&scope, &[other.id(), order.id()]).await.unwrap(), 1);
+    assert_eq!(
+        store.queue().drop_quarantined(&test_scope("bob"), &[newest.id()]).await.unwrap(),
+        0
+    );
+    assert_eq!(store.queue().quarantined(&scope).await.unwrap(), [newest]);
 }
 
 pub(crate) async fn memories_are_found_by_slot_and_by_turn(store: TestStore) {
-    let owner = scope("ann");
-    let one = turn(&owner, 1, "monday", "one");
+    let scope = test_scope("ann");
+    let one = turn(&scope, 1, "monday", "one");
     let slot = |value: &str| Slot {
         subject: USER_SUBJECT.into(),
         attribute: Attribute::Home,
         value: value.into(),
         ended: false,
     };
-    let mut home = extracted_memory(&owner, 2, "住在里斯本", &[&one]);
-    store_turns(&store, &owner, 1, &[&one, &home]).await;
+    let mut home = extracted_memory(&scope, 2, "住在里斯本", &[&one]);
+    store_turns(&store, &scope, 1, &[&one, &home]).await;
     let found = async |term| {
-        let segments = store.index().postings(&owner, &[term], None).await.unwrap();
+        let segments = store.index().postings(&scope, &[term], None).await.unwrap();
         segments.iter().map(|segment| segment.postings[0].len()).sum::<usize>()
     };
     assert_eq!(found(source_turn_term(one.id)).await, 1);
     assert_eq!(found(slot_term(&slot("x"))).await, 0);
     home.metadata.insert(SLOT_KEY.into(), serde_json::to_value(slot("里斯本")).unwrap());
     home.version = 2;
-    store.apply(write(&owner, 2, vec![Change::Update(Box::new(home))])).await.unwrap();
+    store.apply(write(&scope, 2, vec![Change::Update(Box::new(home))])).await.unwrap();
     assert_eq!(found(slot_term(&slot("x"))).await, 1, "any value of the same slot");
 }

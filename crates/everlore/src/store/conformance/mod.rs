@@ -1,4 +1,4 @@
-//! The conformance suite of stores. A backend's tests are `suite!(fresh)`, where `fresh` makes an empty [`TestStore`].
+//! Conformance suite of stores. A backend's tests are `suite!(fresh)`, where `fresh` opens an empty [`TestStore`].
 
 pub(crate) mod capture_queue;
 pub(crate) mod many_servers;
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Makes a test of each case for the store that `$fresh` makes.
+/// Defines a test of each case for the store that `$fresh` opens.
 macro_rules! suite {
     ($fresh:ident) => {
         crate::store::conformance::suite!(@cases $fresh:
@@ -110,7 +110,7 @@ macro_rules! suite {
 }
 pub(crate) use suite;
 
-/// A store under test, with the folder it lives in and a way to open it a second time, as another server would.
+/// Store under test, with the folder it lives in and a way to open it a second time, as another server would.
 #[derive(Clone)]
 pub(crate) struct TestStore {
     store: Arc<dyn Store>,
@@ -119,7 +119,7 @@ pub(crate) struct TestStore {
 }
 
 impl TestStore {
-    /// Opens a store that lives in RAM: a second handle is the same store.
+    /// Wraps a store that lives in RAM: a second handle is the same store.
     pub(crate) fn in_ram(store: Arc<dyn Store>) -> Self {
         let shared = Arc::clone(&store);
         let open = move || -> BoxFuture<'static, Arc<dyn Store>> {
@@ -129,7 +129,7 @@ impl TestStore {
         Self { store, open: Arc::new(open), _folder: Arc::new(None) }
     }
 
-    /// Opens a store in a temporary folder, which goes with it.
+    /// Opens a store in a temporary folder, which is removed with it.
     pub(crate) async fn in_folder<F>(open: impl Fn(PathBuf) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Arc<dyn Store>> + Send + 'static,
@@ -157,7 +157,7 @@ impl std::ops::Deref for TestStore {
 use self::capture_queue::read_some_turns;
 pub(crate) use self::{capture_queue::*, uri_index::*};
 
-pub(super) fn scope(user: &str) -> Scope {
+pub(super) fn test_scope(user: &str) -> Scope {
     Scope::new("tester", user).unwrap()
 }
 
@@ -165,14 +165,14 @@ pub(super) fn time(second: i64) -> Timestamp {
     Timestamp::from_second(1_790_000_000 + second).unwrap()
 }
 
-/// A memory told apart by its number; ids rise with it.
-pub(super) fn memory(owner: &Scope, number: u8, content: &str) -> Memory {
+/// Builds a memory with an id that rises with its number.
+pub(super) fn memory(scope: &Scope, number: u8, content: &str) -> Memory {
     let mut id = [7; 16];
     id[0] = number;
     Memory {
         id: MemoryId::from_bytes(id),
         uri: format!("agent://tester/user/{number}"),
-        scope: owner.clone(),
+        scope: scope.clone(),
         kind: Kind::User,
         name: format!("name {number}"),
         description: String::new(),
@@ -199,8 +199,8 @@ pub(super) fn memory(owner: &Scope, number: u8, content: &str) -> Memory {
     }
 }
 
-pub(super) fn turn(owner: &Scope, number: u8, session: &str, content: &str) -> Memory {
-    let mut turn = memory(owner, number, content);
+pub(super) fn turn(scope: &Scope, number: u8, session: &str, content: &str) -> Memory {
+    let mut turn = memory(scope, number, content);
     turn.kind = Kind::Turn;
     turn.uri = format!("agent://tester/turn/{session}/{}", turn.id);
     turn.source.session = Some(session.into());
@@ -212,8 +212,8 @@ fn edited(memory: &Memory, content: &str) -> Memory {
     Memory { content: content.into(), version: memory.version + 1, ..memory.clone() }
 }
 
-pub(super) fn write(owner: &Scope, second: i64, changes: Vec<Change>) -> WriteBatch {
-    WriteBatch::new(owner, Actor::Person, "test", time(second), changes)
+pub(super) fn write(scope: &Scope, second: i64, changes: Vec<Change>) -> WriteBatch {
+    WriteBatch::new(scope, Actor::Person, "test", time(second), changes)
 }
 
 pub(super) fn add(memory: &Memory) -> Change {
@@ -224,25 +224,25 @@ fn update(memory: &Memory) -> Change {
     Change::Update(Box::new(memory.clone()))
 }
 
-async fn list_all(store: &TestStore, owner: &Scope) -> Vec<Memory> {
+async fn list_all(store: &TestStore, scope: &Scope) -> Vec<Memory> {
     let page = ListQuery {
         filter: MemoryFilter::default(),
         after: None,
         order: ListOrder::NewestFirst,
         limit: 10_000,
     };
-    store.memories().list(owner, &page).await.unwrap()
+    store.memories().list(scope, &page).await.unwrap()
 }
 
-/// The places and counts of each term, whatever the segments.
+/// Returns the addresses and counts of each term, whatever the segments.
 async fn postings_by_address(
     store: &TestStore,
-    owner: &Scope,
+    scope: &Scope,
     words: &[&str],
 ) -> Vec<BTreeMap<DocAddress, [u8; FIELD_COUNT]>> {
     let terms: Vec<_> = words.iter().map(|word| TermHash::of(word)).collect();
     let mut found = vec![BTreeMap::new(); terms.len()];
-    for segment in store.index().postings(owner, &terms, None).await.unwrap() {
+    for segment in store.index().postings(scope, &terms, None).await.unwrap() {
         for (list, found) in segment.postings.iter().zip(&mut found) {
             for posting in list {
                 assert!(!segment.docs.is_deleted(posting.doc as usize));
@@ -256,87 +256,88 @@ async fn postings_by_address(
 }
 
 pub(crate) async fn what_is_added_can_be_read_back(store: TestStore) {
-    let owner = scope("ann");
+    let scope = test_scope("ann");
     let (tea, talk) =
-        (memory(&owner, 1, "likes 龙井茶"), turn(&owner, 2, "monday", "hello Caroline"));
-    store.apply(write(&owner, 1, vec![add(&tea), add(&talk)])).await.unwrap();
+        (memory(&scope, 1, "likes 龙井茶"), turn(&scope, 2, "monday", "hello Caroline"));
+    store.apply(write(&scope, 1, vec![add(&tea), add(&talk)])).await.unwrap();
     assert_eq!(
-        store.memories().get(&owner, &[talk.id, tea.id]).await.unwrap(),
+        store.memories().get(&scope, &[talk.id, tea.id]).await.unwrap(),
         [Some(talk.clone()), Some(tea.clone())]
     );
-    assert_eq!(store.memories().verify(&owner, &[tea.id, talk.id]).await.unwrap(), [true, true]);
+    assert_eq!(store.memories().verify(&scope, &[tea.id, talk.id]).await.unwrap(), [true, true]);
     // The stem of the name.
-    let [places] = &postings_by_address(&store, &owner, &["carolin"]).await[..] else {
+    let [addresses] = &postings_by_address(&store, &scope, &["carolin"]).await[..] else {
         panic!("one term asked")
     };
-    let (place, counts) = places.first_key_value().unwrap();
+    let (address, counts) = addresses.first_key_value().unwrap();
     assert_eq!(
         (counts[IndexField::Content as usize], counts[IndexField::Speaker as usize]),
         (1, 1)
     );
-    assert_eq!(store.memories().by_address(&owner, &[*place]).await.unwrap(), [(*place, talk)]);
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.memories().by_address(&scope, &[*address]).await.unwrap(), [(*address, talk)]);
+    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn an_id_or_a_uri_is_taken_only_once(store: TestStore) {
-    let owner = scope("ann");
-    let first = memory(&owner, 1, "one");
-    store.apply(write(&owner, 1, vec![add(&first)])).await.unwrap();
+    let scope = test_scope("ann");
+    let first = memory(&scope, 1, "one");
+    store.apply(write(&scope, 1, vec![add(&first)])).await.unwrap();
     let same_id = Memory { uri: "agent://tester/user/other".into(), ..first.clone() };
-    let same_uri = Memory { uri: first.uri.clone(), ..memory(&owner, 2, "two") };
+    let same_uri = Memory { uri: first.uri.clone(), ..memory(&scope, 2, "two") };
     for bad in [same_id, same_uri] {
-        let answer = store.apply(write(&owner, 2, vec![add(&bad)])).await;
+        let answer = store.apply(write(&scope, 2, vec![add(&bad)])).await;
         assert!(matches!(answer, Err(Error::Conflict { .. })), "{answer:?}");
     }
-    assert_eq!(list_all(&store, &owner).await, [first]);
+    assert_eq!(list_all(&store, &scope).await, [first]);
 }
 
 pub(crate) async fn a_change_against_an_older_version_is_refused(store: TestStore) {
-    let owner = scope("ann");
-    let first = memory(&owner, 1, "one");
+    let scope = test_scope("ann");
+    let first = memory(&scope, 1, "one");
     let second = edited(&first, "two");
-    store.apply(write(&owner, 1, vec![add(&first)])).await.unwrap();
-    store.apply(write(&owner, 2, vec![update(&second)])).await.unwrap();
-    let late = store.apply(write(&owner, 3, vec![update(&edited(&first, "three"))])).await;
+    store.apply(write(&scope, 1, vec![add(&first)])).await.unwrap();
+    store.apply(write(&scope, 2, vec![update(&second)])).await.unwrap();
+    let late = store.apply(write(&scope, 3, vec![update(&edited(&first, "three"))])).await;
     assert!(matches!(late, Err(Error::Conflict { .. })), "{late:?}");
-    let missing = store.apply(write(&owner, 4, vec![update(&memory(&owner, 9, "x"))])).await;
+    let missing = store.apply(write(&scope, 4, vec![update(&memory(&scope, 9, "x"))])).await;
     assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
-    assert_eq!(list_all(&store, &owner).await, [second]);
+    assert_eq!(list_all(&store, &scope).await, [second]);
 }
 
 pub(crate) async fn what_never_changes_cannot_be_changed(store: TestStore) {
-    let owner = scope("ann");
-    let first = memory(&owner, 1, "one");
-    store.apply(write(&owner, 1, vec![add(&first)])).await.unwrap();
+    let scope = test_scope("ann");
+    let first = memory(&scope, 1, "one");
+    store.apply(write(&scope, 1, vec![add(&first)])).await.unwrap();
     let moved = Memory { uri: "agent://tester/user/x".into(), ..edited(&first, "one") };
     let mut spoken = edited(&first, "one");
     spoken.source.session = Some("monday".into());
     let turned = Memory { kind: Kind::Turn, ..edited(&first, "one") };
     for bad in [moved, spoken, turned] {
-        let answer = store.apply(write(&owner, 2, vec![update(&bad)])).await;
+        let answer = store.apply(write(&scope, 2, vec![update(&bad)])).await;
         assert!(matches!(answer, Err(Error::Invalid { .. })), "{answer:?}");
     }
 }
 
 pub(crate) async fn a_batch_is_applied_whole_or_not_at_all(store: TestStore) {
-    let owner = scope("ann");
-    let missing = memory(&owner, 9, "x").id;
-    let changes = vec![add(&memory(&owner, 1, "one")), Change::Delete(missing)];
-    let answer = store.apply(write(&owner, 1, changes)).await;
+    let scope = test_scope("ann");
+    let missing = memory(&scope, 9, "x").id;
+    let changes = vec![add(&memory(&scope, 1, "one")), Change::Delete(missing)];
+    let answer = store.apply(write(&scope, 1, changes)).await;
     assert!(matches!(answer, Err(Error::NotFound { .. })), "{answer:?}");
-    assert_eq!(list_all(&store, &owner).await, []);
-    assert_eq!(store.journal().entries(&owner, &JournalQuery::default()).await.unwrap(), []);
-    assert_eq!(postings_by_address(&store, &owner, &["one"]).await, [BTreeMap::new()]);
+    assert_eq!(list_all(&store, &scope).await, []);
+    assert_eq!(store.journal().entries(&scope, &JournalQuery::default()).await.unwrap(), []);
+    assert_eq!(postings_by_address(&store, &scope, &["one"]).await, [BTreeMap::new()]);
 }
 
 pub(crate) async fn a_memory_of_another_scope_is_refused(store: TestStore) {
-    let answer =
-        store.apply(write(&scope("ann"), 1, vec![add(&memory(&scope("ben"), 1, "x"))])).await;
+    let answer = store
+        .apply(write(&test_scope("ann"), 1, vec![add(&memory(&test_scope("ben"), 1, "x"))]))
+        .await;
     assert!(matches!(answer, Err(Error::Invalid { .. })), "{answer:?}");
 }
 
 pub(crate) async fn scopes_know_nothing_of_each_other(store: TestStore) {
-    let (ann, ben) = (scope("ann"), scope("ben"));
+    let (ann, ben) = (test_scope("ann"), test_scope("ben"));
     let secret = memory(&ann, 1, "secret 秘密");
     store.apply(write(&ann, 1, vec![add(&secret)])).await.unwrap();
     let erased = memory(&ann, 2, "erased");
@@ -381,16 +382,16 @@ pub(crate) async fn scopes_know_nothing_of_each_other(store: TestStore) {
 }
 
 pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: TestStore) {
-    let owner = scope("ann");
+    let scope = test_scope("ann");
     let mut memories =
-        [memory(&owner, 1, "one"), memory(&owner, 2, "two"), turn(&owner, 3, "monday", "three")];
+        [memory(&scope, 1, "one"), memory(&scope, 2, "two"), turn(&scope, 3, "monday", "three")];
     memories[1].kind = Kind::Project;
     memories[1].status = Status::Archived;
     memories[1].tags = vec!["work".into(), "标签".into()];
-    store.apply(write(&owner, 1, memories.iter().map(add).collect())).await.unwrap();
+    store.apply(write(&scope, 1, memories.iter().map(add).collect())).await.unwrap();
     let list = async |filter: MemoryFilter| {
         let page = ListQuery { filter, after: None, order: ListOrder::NewestFirst, limit: 10 };
-        let found = store.memories().list(&owner, &page).await.unwrap();
+        let found = store.memories().list(&scope, &page).await.unwrap();
         found.into_iter().map(|memory| memory.content).collect::<Vec<_>>()
     };
     let any = MemoryFilter::default;
@@ -419,11 +420,11 @@ pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: TestStore) 
         order: ListOrder::NewestFirst,
         limit: 1,
     };
-    assert_eq!(store.memories().list(&owner, &page).await.unwrap(), [memories[1].clone()]);
+    assert_eq!(store.memories().list(&scope, &page).await.unwrap(), [memories[1].clone()]);
     let page =
         ListQuery { after: Some(memories[0].id), order: ListOrder::OldestFirst, limit: 5, ..page };
-    assert_eq!(store.memories().list(&owner, &page).await.unwrap(), memories[1..]);
-    let counts = store.memories().count(&owner).await.unwrap();
+    assert_eq!(store.memories().list(&scope, &page).await.unwrap(), memories[1..]);
+    let counts = store.memories().count(&scope).await.unwrap();
     let expected = [
         (Kind::User, Status::Active, 1),
         (Kind::Project, Status::Archived, 1),
@@ -433,11 +434,11 @@ pub(crate) async fn lists_are_filtered_paged_and_newest_first(store: TestStore) 
 }
 
 pub(crate) async fn keys_find_what_they_name(store: TestStore) {
-    let owner = scope("ann");
-    let (one, two) = (memory(&owner, 0x1a, "same"), memory(&owner, 0x1b, "same"));
-    let said = turn(&owner, 0x2a, "monday", "same");
-    store.apply(write(&owner, 1, vec![add(&one), add(&two), add(&said)])).await.unwrap();
-    let find = async |key: MemoryKey| store.memories().find(&owner, &key, 10).await.unwrap();
+    let scope = test_scope("ann");
+    let (one, two) = (memory(&scope, 0x1a, "same"), memory(&scope, 0x1b, "same"));
+    let said = turn(&scope, 0x2a, "monday", "same");
+    store.apply(write(&scope, 1, vec![add(&one), add(&two), add(&said)])).await.unwrap();
+    let find = async |key: MemoryKey| store.memories().find(&scope, &key, 10).await.unwrap();
     assert_eq!(find(MemoryKey::IdPrefix("1".into())).await, [one.clone(), two.clone()]);
     assert_eq!(find(MemoryKey::IdPrefix("1b07".into())).await, std::slice::from_ref(&two));
     assert_eq!(find(MemoryKey::IdPrefix("xyz".into())).await, []);
@@ -448,21 +449,21 @@ pub(crate) async fn keys_find_what_they_name(store: TestStore) {
 }
 
 pub(crate) async fn the_journal_tells_before_and_after(store: TestStore) {
-    let owner = scope("ann");
-    let (one, other) = (memory(&owner, 1, "one"), memory(&owner, 2, "other"));
+    let scope = test_scope("ann");
+    let (one, other) = (memory(&scope, 1, "one"), memory(&scope, 2, "other"));
     let two = edited(&one, "two");
-    store.apply(write(&owner, 1, vec![add(&one), add(&other)])).await.unwrap();
+    store.apply(write(&scope, 1, vec![add(&one), add(&other)])).await.unwrap();
     let run = WriteBatch {
         run: Some("run-7".into()),
         actor: Actor::Engine,
         cost: 42,
-        ..write(&owner, 2, vec![update(&two)])
+        ..write(&scope, 2, vec![update(&two)])
     };
     store.apply(run).await.unwrap();
-    store.apply(write(&owner, 3, vec![Change::Delete(one.id)])).await.unwrap();
+    store.apply(write(&scope, 3, vec![Change::Delete(one.id)])).await.unwrap();
     let journal = store
         .journal()
-        .entries(&owner, &JournalQuery { id: Some(one.id), ..JournalQuery::default() })
+        .entries(&scope, &JournalQuery { id: Some(one.id), ..JournalQuery::default() })
         .await
         .unwrap();
     let images = |entry: &JournalEntry| {
@@ -476,7 +477,7 @@ pub(crate) async fn the_journal_tells_before_and_after(store: TestStore) {
     ];
     assert_eq!(journal.iter().map(images).collect::<Vec<_>>(), expected);
     assert_eq!((journal[1].actor, journal[1].cost, journal[1].at), (Actor::Engine, 42, time(2)));
-    let read = async |query: JournalQuery| store.journal().entries(&owner, &query).await.unwrap();
+    let read = async |query: JournalQuery| store.journal().entries(&scope, &query).await.unwrap();
     let any = JournalQuery::default;
     let whole = read(any()).await;
     assert_eq!(whole.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [4, 3, 2, 1]);
@@ -493,35 +494,35 @@ pub(crate) async fn the_journal_tells_before_and_after(store: TestStore) {
 }
 
 pub(crate) async fn the_past_can_be_read(store: TestStore) {
-    let owner = scope("ann");
-    let (one, two) = (memory(&owner, 1, "one"), memory(&owner, 2, "two"));
+    let scope = test_scope("ann");
+    let (one, two) = (memory(&scope, 1, "one"), memory(&scope, 2, "two"));
     let changed = edited(&one, "one, changed");
-    store.apply(write(&owner, 10, vec![add(&one)])).await.unwrap();
-    store.apply(write(&owner, 20, vec![add(&two), update(&changed)])).await.unwrap();
-    store.apply(write(&owner, 30, vec![Change::Delete(two.id)])).await.unwrap();
-    assert_eq!(store.journal().as_of(&owner, time(9)).await.unwrap(), []);
-    assert_eq!(store.journal().as_of(&owner, time(10)).await.unwrap(), std::slice::from_ref(&one));
-    assert_eq!(store.journal().as_of(&owner, time(29)).await.unwrap(), [changed.clone(), two]);
-    assert_eq!(store.journal().as_of(&owner, time(99)).await.unwrap(), [changed]);
+    store.apply(write(&scope, 10, vec![add(&one)])).await.unwrap();
+    store.apply(write(&scope, 20, vec![add(&two), update(&changed)])).await.unwrap();
+    store.apply(write(&scope, 30, vec![Change::Delete(two.id)])).await.unwrap();
+    assert_eq!(store.journal().as_of(&scope, time(9)).await.unwrap(), []);
+    assert_eq!(store.journal().as_of(&scope, time(10)).await.unwrap(), std::slice::from_ref(&one));
+    assert_eq!(store.journal().as_of(&scope, time(29)).await.unwrap(), [changed.clone(), two]);
+    assert_eq!(store.journal().as_of(&scope, time(99)).await.unwrap(), [changed]);
 }
 
 pub(crate) async fn erasing_leaves_no_text_anywhere(store: TestStore) {
-    let owner = scope("ann");
-    let (one, other) = (memory(&owner, 1, "alpha beta"), memory(&owner, 2, "alpha"));
+    let scope = test_scope("ann");
+    let (one, other) = (memory(&scope, 1, "alpha beta"), memory(&scope, 2, "alpha"));
     let two = edited(&one, "gamma beta");
-    store.apply(write(&owner, 1, vec![add(&one), add(&other), update(&two)])).await.unwrap();
-    let applied = store.apply(write(&owner, 2, vec![Change::Erase(one.id)])).await.unwrap();
+    store.apply(write(&scope, 1, vec![add(&one), add(&other), update(&two)])).await.unwrap();
+    let applied = store.apply(write(&scope, 2, vec![Change::Erase(one.id)])).await.unwrap();
     let erased = applied[0].erasure.unwrap();
     assert_eq!((erased.rows, erased.journal_images, erased.tombstones), (1, 1, 2));
     assert!(erased.index_terms >= 2, "{erased:?}");
-    assert_eq!(store.memories().get(&owner, &[one.id]).await.unwrap(), [None]);
+    assert_eq!(store.memories().get(&scope, &[one.id]).await.unwrap(), [None]);
     let [alpha, beta, gamma] =
-        &postings_by_address(&store, &owner, &["alpha", "beta", "gamma"]).await[..]
+        &postings_by_address(&store, &scope, &["alpha", "beta", "gamma"]).await[..]
     else {
         panic!()
     };
     assert_eq!((alpha.len(), beta.len(), gamma.len()), (1, 0, 0));
-    let journal = store.journal().entries(&owner, &JournalQuery::default()).await.unwrap();
+    let journal = store.journal().entries(&scope, &JournalQuery::default()).await.unwrap();
     assert!(
         journal
             .iter()
@@ -529,59 +530,59 @@ pub(crate) async fn erasing_leaves_no_text_anywhere(store: TestStore) {
             .all(|entry| entry.before.is_none() && entry.after.is_none())
     );
     assert_eq!(journal.len(), 4, "that something happened is still told");
-    assert_eq!(store.journal().as_of(&owner, time(1)).await.unwrap(), [other]);
+    assert_eq!(store.journal().as_of(&scope, time(1)).await.unwrap(), [other]);
     let texts = [one.fingerprint(), two.fingerprint(), Fingerprint::of("alpha")];
-    assert_eq!(store.memories().are_erased(&owner, &texts).await.unwrap(), [true, true, false]);
-    assert_eq!(store.memories().tombstones(&owner).await.unwrap().len(), 2);
+    assert_eq!(store.memories().are_erased(&scope, &texts).await.unwrap(), [true, true, false]);
+    assert_eq!(store.memories().tombstones(&scope).await.unwrap().len(), 2);
     let elsewhere =
-        WriteBatch { erased_texts: vec![Fingerprint::of("elsewhere")], ..write(&owner, 3, vec![]) };
+        WriteBatch { erased_texts: vec![Fingerprint::of("elsewhere")], ..write(&scope, 3, vec![]) };
     store.apply(elsewhere).await.unwrap();
     assert_eq!(
-        store.memories().are_erased(&owner, &[Fingerprint::of("elsewhere")]).await.unwrap(),
+        store.memories().are_erased(&scope, &[Fingerprint::of("elsewhere")]).await.unwrap(),
         [true]
     );
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn a_deleted_memory_can_be_erased_too(store: TestStore) {
-    let owner = scope("ann");
-    let one = memory(&owner, 1, "alpha");
-    store.apply(write(&owner, 1, vec![add(&one), Change::Delete(one.id)])).await.unwrap();
-    let applied = store.apply(write(&owner, 2, vec![Change::Erase(one.id)])).await.unwrap();
+    let scope = test_scope("ann");
+    let one = memory(&scope, 1, "alpha");
+    store.apply(write(&scope, 1, vec![add(&one), Change::Delete(one.id)])).await.unwrap();
+    let applied = store.apply(write(&scope, 2, vec![Change::Erase(one.id)])).await.unwrap();
     let erased = applied[0].erasure.unwrap();
     assert_eq!((erased.rows, erased.journal_images, erased.tombstones), (0, 1, 1));
-    assert_eq!(store.journal().as_of(&owner, time(1)).await.unwrap(), []);
+    assert_eq!(store.journal().as_of(&scope, time(1)).await.unwrap(), []);
     let missing =
-        store.apply(write(&owner, 3, vec![Change::Erase(memory(&owner, 9, "x").id)])).await;
+        store.apply(write(&scope, 3, vec![Change::Erase(memory(&scope, 9, "x").id)])).await;
     assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
 }
 
 pub(crate) async fn a_memory_that_returns_stands_where_it_stood(store: TestStore) {
-    let owner = scope("ann");
-    let turns: Vec<_> = (1..=3).map(|number| turn(&owner, number, "monday", "alpha")).collect();
-    store.apply(write(&owner, 1, turns.iter().map(add).collect())).await.unwrap();
-    let before = postings_by_address(&store, &owner, &["alpha"]).await;
-    store.apply(write(&owner, 2, vec![Change::Delete(turns[1].id)])).await.unwrap();
-    assert_eq!(postings_by_address(&store, &owner, &["alpha"]).await[0].len(), 2);
+    let scope = test_scope("ann");
+    let turns: Vec<_> = (1..=3).map(|number| turn(&scope, number, "monday", "alpha")).collect();
+    store.apply(write(&scope, 1, turns.iter().map(add).collect())).await.unwrap();
+    let before = postings_by_address(&store, &scope, &["alpha"]).await;
+    store.apply(write(&scope, 2, vec![Change::Delete(turns[1].id)])).await.unwrap();
+    assert_eq!(postings_by_address(&store, &scope, &["alpha"]).await[0].len(), 2);
     let back = Memory { version: 2, ..turns[1].clone() };
-    store.apply(write(&owner, 3, vec![add(&back)])).await.unwrap();
-    assert_eq!(postings_by_address(&store, &owner, &["alpha"]).await, before);
+    store.apply(write(&scope, 3, vec![add(&back)])).await.unwrap();
+    assert_eq!(postings_by_address(&store, &scope, &["alpha"]).await, before);
     let journal = store
         .journal()
-        .entries(&owner, &JournalQuery { id: Some(back.id), ..JournalQuery::default() })
+        .entries(&scope, &JournalQuery { id: Some(back.id), ..JournalQuery::default() })
         .await
         .unwrap();
     assert_eq!(journal.len(), 3);
 }
 
 pub(crate) async fn concurrent_writes_all_survive(store: TestStore) {
-    let owner = scope("ann");
+    let scope = test_scope("ann");
     let writes: Vec<_> = (0..100u8)
         .map(|number| {
-            let (store, owner) = (store.clone(), owner.clone());
+            let (store, scope) = (store.clone(), scope.clone());
             tokio::spawn(async move {
                 store
-                    .apply(write(&owner, 1, vec![add(&turn(&owner, number, "monday", "alpha"))]))
+                    .apply(write(&scope, 1, vec![add(&turn(&scope, number, "monday", "alpha"))]))
                     .await
             })
         })
@@ -592,15 +593,15 @@ pub(crate) async fn concurrent_writes_all_survive(store: TestStore) {
     }
     seqs.sort_unstable();
     assert_eq!(seqs, (1..=100).collect::<Vec<u64>>());
-    assert_eq!(postings_by_address(&store, &owner, &["alpha"]).await[0].len(), 100);
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(postings_by_address(&store, &scope, &["alpha"]).await[0].len(), 100);
+    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 fn model(name: &str) -> EmbeddingModelId {
     EmbeddingModelId { name: name.into(), dimensions: 4 }
 }
 
-/// A vector that tells texts apart.
+/// Returns a vector that differs from text to text.
 fn vector(text: &str) -> Vector {
     let hash = TermHash::of(text).0.to_le_bytes();
     Vector::quantize(&[
@@ -611,83 +612,86 @@ fn vector(text: &str) -> Vector {
     ])
 }
 
-/// The write with a vector for each text it stores.
+/// Returns the write with a vector for each text it stores.
 fn with_vectors(write: WriteBatch, model: &EmbeddingModelId) -> WriteBatch {
-    let made = |change: &Change| match change {
+    let embed = |change: &Change| match change {
         Change::Add(memory) | Change::Update(memory) => Some(vector(&memory.content)),
         Change::Delete(_) | Change::Erase(_) => None,
     };
-    let vectors = write.changes.iter().map(made).collect();
+    let vectors = write.changes.iter().map(embed).collect();
     WriteBatch { vectors: Some(ChangeVectors { model: model.clone(), vectors }), ..write }
 }
 
-/// The vectors of a model that a store returns, by the texts of their memories; none where a text has no vector.
+/// Returns the vectors of a model by the texts of their memories; `None` where a text has no vector.
 async fn vectors(
     store: &TestStore,
-    owner: &Scope,
+    scope: &Scope,
     model: &EmbeddingModelId,
 ) -> Vec<(String, Option<Vec<u8>>)> {
     let mut found = BTreeMap::new();
-    for segment in store.index().postings(owner, &[], Some(model)).await.unwrap() {
+    for segment in store.index().postings(scope, &[], Some(model)).await.unwrap() {
         for doc in (0..segment.docs.len()).filter(|doc| !segment.docs.is_deleted(*doc)) {
             let slot = segment.vectors.as_ref().and_then(|slots| slots.get(doc));
             found.insert(segment.docs.address(doc), slot.map(|(_, values)| values.to_vec()));
         }
     }
-    let places: Vec<_> = found.keys().copied().collect();
-    let memories = store.memories().by_address(owner, &places).await.unwrap();
-    memories.into_iter().map(|(place, memory)| (memory.content, found[&place].clone())).collect()
+    let addresses: Vec<_> = found.keys().copied().collect();
+    let memories = store.memories().by_address(scope, &addresses).await.unwrap();
+    memories
+        .into_iter()
+        .map(|(address, memory)| (memory.content, found[&address].clone()))
+        .collect()
 }
 
-/// What [`vectors`] returns when every text has the vector that was made for it.
+/// Returns the result of [`vectors`] when every text has its vector.
 fn expected_vectors(texts: &[&str]) -> Vec<(String, Option<Vec<u8>>)> {
     let values = |text: &str| vector(text).to_bytes()[4..].to_vec();
     texts.iter().map(|text| ((*text).to_owned(), Some(values(text)))).collect()
 }
 
-/// Makes the vectors that are still to be made, as the engine does.
+/// Adds the missing vectors, as the engine does.
 async fn backfill_embeddings(store: &TestStore, model: &EmbeddingModelId) {
     loop {
-        let waiting = store.vectors().missing(None).await.unwrap();
-        let Some(first) = waiting.first() else { return };
-        let made = waiting.iter().map(|memory| NewEmbedding {
+        let missing = store.vectors().missing(None).await.unwrap();
+        let Some(first) = missing.first() else { return };
+        let embeddings = missing.iter().map(|memory| NewEmbedding {
             id: memory.id,
             version: memory.version,
             vector: vector(&memory.content),
         });
-        store.vectors().put(&first.scope, model, made.collect()).await.unwrap();
+        store.vectors().put(&first.scope, model, embeddings.collect()).await.unwrap();
     }
 }
 
 pub(crate) async fn vectors_are_kept_with_their_texts(store: TestStore) {
-    let (owner, model) = (scope("ann"), model("one"));
+    let (scope, model) = (test_scope("ann"), model("one"));
     assert_eq!(store.vectors().model().await.unwrap(), None);
-    let (tea, talk) = (memory(&owner, 1, "likes 龙井茶"), turn(&owner, 2, "monday", "hello"));
-    store.apply(with_vectors(write(&owner, 1, vec![add(&tea), add(&talk)]), &model)).await.unwrap();
+    let (tea, talk) = (memory(&scope, 1, "likes 龙井茶"), turn(&scope, 2, "monday", "hello"));
+    store.apply(with_vectors(write(&scope, 1, vec![add(&tea), add(&talk)]), &model)).await.unwrap();
     assert_eq!(store.vectors().model().await.unwrap(), Some(model.clone()));
-    assert_eq!(vectors(&store, &owner, &model).await, expected_vectors(&["likes 龙井茶", "hello"]));
+    assert_eq!(vectors(&store, &scope, &model).await, expected_vectors(&["likes 龙井茶", "hello"]));
     let coffee = edited(&tea, "likes coffee");
-    store.apply(with_vectors(write(&owner, 2, vec![update(&coffee)]), &model)).await.unwrap();
-    assert_eq!(vectors(&store, &owner, &model).await, expected_vectors(&["likes coffee", "hello"]));
+    store.apply(with_vectors(write(&scope, 2, vec![update(&coffee)]), &model)).await.unwrap();
+    assert_eq!(vectors(&store, &scope, &model).await, expected_vectors(&["likes coffee", "hello"]));
     let heavier = Memory { weight: 2.0, ..edited(&coffee, "likes coffee") };
-    store.apply(write(&owner, 3, vec![update(&heavier)])).await.unwrap();
-    assert_eq!(vectors(&store, &owner, &model).await, expected_vectors(&["likes coffee", "hello"]));
-    store.apply(write(&owner, 4, vec![update(&edited(&heavier, "likes water"))])).await.unwrap();
+    store.apply(write(&scope, 3, vec![update(&heavier)])).await.unwrap();
+    assert_eq!(vectors(&store, &scope, &model).await, expected_vectors(&["likes coffee", "hello"]));
+    store.apply(write(&scope, 4, vec![update(&edited(&heavier, "likes water"))])).await.unwrap();
     assert_eq!(
-        vectors(&store, &owner, &model).await[0],
+        vectors(&store, &scope, &model).await[0],
         ("likes water".into(), None),
         "an old vector says nothing of a new text"
     );
 }
 
 pub(crate) async fn vectors_of_two_models_never_mix(store: TestStore) {
-    let (owner, one, two) = (scope("ann"), model("one"), model("two"));
+    let (scope, one, two) = (test_scope("ann"), model("one"), model("two"));
     store
-        .apply(with_vectors(write(&owner, 1, vec![add(&memory(&owner, 1, "alpha"))]), &one))
+        .apply(with_vectors(write(&scope, 1, vec![add(&memory(&scope, 1, "alpha"))]), &one))
         .await
         .unwrap();
     store
-        .apply(with_vectors(write(&owner, 2, vec![add(&memory(&owner, 2, "beta"))]), &two))
+        .apply(with_vectors(write(&scope, 2, vec![add(&memory(&scope, 2, "beta"))]), &two))
         .await
         .unwrap();
     assert_eq!(
@@ -696,13 +700,13 @@ pub(crate) async fn vectors_of_two_models_never_mix(store: TestStore) {
         "a write does not change the model in use"
     );
     let of = async |model: &EmbeddingModelId| {
-        vectors(&store, &owner, model).await.into_iter().filter(|(_, slot)| slot.is_some()).count()
+        vectors(&store, &scope, model).await.into_iter().filter(|(_, slot)| slot.is_some()).count()
     };
     assert_eq!((of(&one).await, of(&two).await), (1, 0));
     store.vectors().set_model(&two).await.unwrap();
     assert_eq!((of(&one).await, of(&two).await), (0, 0), "what another model made is not returned");
     backfill_embeddings(&store, &two).await;
-    assert_eq!(vectors(&store, &owner, &two).await, expected_vectors(&["alpha", "beta"]));
+    assert_eq!(vectors(&store, &scope, &two).await, expected_vectors(&["alpha", "beta"]));
     let wrong = store.vectors().set_model(&EmbeddingModelId { dimensions: 5, ..two }).await;
     assert!(
         wrong.is_err() || store.vectors().missing(None).await.unwrap().len() == 2,
@@ -711,145 +715,150 @@ pub(crate) async fn vectors_of_two_models_never_mix(store: TestStore) {
 }
 
 pub(crate) async fn what_has_no_vector_yet_gets_one(store: TestStore) {
-    let (owner, model) = (scope("ann"), model("one"));
+    let (scope, model) = (test_scope("ann"), model("one"));
     let texts: Vec<String> = (0..150).map(|number| format!("text {number}")).collect();
     let turns: Vec<_> = texts
         .iter()
         .enumerate()
-        .map(|(number, text)| turn(&owner, number as u8, "monday", text))
+        .map(|(number, text)| turn(&scope, number as u8, "monday", text))
         .collect();
-    store.apply(write(&owner, 1, turns[..100].iter().map(add).collect())).await.unwrap();
+    store.apply(write(&scope, 1, turns[..100].iter().map(add).collect())).await.unwrap();
     assert_eq!(
         store.vectors().missing(None).await.unwrap(),
         [],
         "without a model there is nothing to do"
     );
     store
-        .apply(with_vectors(write(&owner, 2, turns[100..].iter().map(add).collect()), &model))
+        .apply(with_vectors(write(&scope, 2, turns[100..].iter().map(add).collect()), &model))
         .await
         .unwrap();
-    store.apply(write(&owner, 3, vec![Change::Delete(turns[7].id)])).await.unwrap();
+    store.apply(write(&scope, 3, vec![Change::Delete(turns[7].id)])).await.unwrap();
     assert_eq!(
-        store.vectors().missing(Some(&scope("ben"))).await.unwrap(),
+        store.vectors().missing(Some(&test_scope("ben"))).await.unwrap(),
         [],
         "nobody else waits"
     );
-    assert_eq!(store.vectors().missing(Some(&owner)).await.unwrap().len(), 99);
+    assert_eq!(store.vectors().missing(Some(&scope)).await.unwrap().len(), 99);
     let stale = NewEmbedding { id: turns[0].id, version: 9, vector: vector("another text") };
-    store.vectors().put(&owner, &model, vec![stale]).await.unwrap();
+    store.vectors().put(&scope, &model, vec![stale]).await.unwrap();
     backfill_embeddings(&store, &model).await;
     let left: Vec<&str> =
         texts.iter().filter(|text| *text != "text 7").map(String::as_str).collect();
-    assert_eq!(vectors(&store, &owner, &model).await, expected_vectors(&left));
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(vectors(&store, &scope, &model).await, expected_vectors(&left));
+    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn an_erased_memory_leaves_no_vector(store: TestStore) {
-    let (owner, model) = (scope("ann"), model("one"));
+    let (scope, model) = (test_scope("ann"), model("one"));
     let turns: Vec<_> =
-        (0..100).map(|number| turn(&owner, number, "monday", &format!("text {number}"))).collect();
+        (0..100).map(|number| turn(&scope, number, "monday", &format!("text {number}"))).collect();
     store
-        .apply(with_vectors(write(&owner, 1, turns.iter().map(add).collect()), &model))
+        .apply(with_vectors(write(&scope, 1, turns.iter().map(add).collect()), &model))
         .await
         .unwrap();
-    let applied = store.apply(write(&owner, 2, vec![Change::Erase(turns[70].id)])).await.unwrap();
+    let applied = store.apply(write(&scope, 2, vec![Change::Erase(turns[70].id)])).await.unwrap();
     assert_eq!(applied[0].erasure.unwrap().vectors, 1);
-    assert_eq!(vectors(&store, &owner, &model).await.len(), 99);
-    for segment in store.index().postings(&owner, &[], Some(&model)).await.unwrap() {
-        let gone = (0..segment.docs.len()).filter(|doc| segment.docs.is_deleted(*doc));
-        assert!(gone.into_iter().all(|doc| segment.vectors.as_ref().unwrap().get(doc).is_none()));
+    assert_eq!(vectors(&store, &scope, &model).await.len(), 99);
+    for segment in store.index().postings(&scope, &[], Some(&model)).await.unwrap() {
+        let deleted = (0..segment.docs.len()).filter(|doc| segment.docs.is_deleted(*doc));
+        assert!(
+            deleted.into_iter().all(|doc| segment.vectors.as_ref().unwrap().get(doc).is_none())
+        );
     }
 }
 
-/// What a reranking model would make of a text.
+/// Returns token vectors that a reranker could have computed for a text.
 fn new_token_vectors(memory: &Memory) -> NewTokenVectors {
     let tokens = memory.content.bytes().rev().collect();
     NewTokenVectors { id: memory.id, version: memory.version, token_vectors: tokens }
 }
 
-/// Has a model read all that it has not read yet, as the engine does.
+/// Encodes every text that has no token vectors of the model, as the engine does.
 async fn backfill_token_vectors(store: &TestStore, model: &EmbeddingModelId) {
-    for owner in store.admin().scopes().await.unwrap() {
+    for scope in store.admin().scopes().await.unwrap() {
         let mut after = None;
         loop {
-            let waiting = store.token_vectors().missing(&owner, model, after, 3).await.unwrap();
-            let Some(last) = waiting.last() else { break };
+            let missing = store.token_vectors().missing(&scope, model, after, 3).await.unwrap();
+            let Some(last) = missing.last() else { break };
             after = Some(last.id);
-            let made = waiting.iter().map(new_token_vectors).collect();
-            store.token_vectors().put(&owner, model, made).await.unwrap();
+            let token_vectors = missing.iter().map(new_token_vectors).collect();
+            store.token_vectors().put(&scope, model, token_vectors).await.unwrap();
         }
     }
 }
 
-/// What a store keeps of the texts of a scope, by their memories.
+/// Returns the stored token vectors of a scope, by their memories.
 async fn stored_token_vectors(
     store: &TestStore,
-    owner: &Scope,
+    scope: &Scope,
     model: &EmbeddingModelId,
 ) -> Vec<(Memory, Option<Vec<u8>>)> {
-    let segments = store.index().postings(owner, &[], None).await.unwrap();
-    let mut places: Vec<DocAddress> = Vec::new();
+    let segments = store.index().postings(scope, &[], None).await.unwrap();
+    let mut addresses: Vec<DocAddress> = Vec::new();
     for segment in &segments {
         let living = (0..segment.docs.len()).filter(|doc| !segment.docs.is_deleted(*doc));
-        places.extend(living.map(|doc| segment.docs.address(doc)));
+        addresses.extend(living.map(|doc| segment.docs.address(doc)));
     }
-    places.sort_unstable();
-    let kept = store.token_vectors().get(owner, model, &places).await.unwrap();
-    let memories = store.memories().by_address(owner, &places).await.unwrap();
-    memories.into_iter().map(|(_, memory)| memory).zip(kept).collect()
+    addresses.sort_unstable();
+    let stored = store.token_vectors().get(scope, model, &addresses).await.unwrap();
+    let memories = store.memories().by_address(scope, &addresses).await.unwrap();
+    memories.into_iter().map(|(_, memory)| memory).zip(stored).collect()
 }
 
-/// What [`words`] returns when the model has read everything.
-async fn assert_token_vectors_complete(store: &TestStore, owner: &Scope, model: &EmbeddingModelId) {
-    for (memory, kept) in stored_token_vectors(store, owner, model).await {
-        assert_eq!(kept, Some(new_token_vectors(&memory).token_vectors), "{}", memory.content);
+/// Asserts that [`stored_token_vectors`] has those of every memory.
+async fn assert_token_vectors_complete(store: &TestStore, scope: &Scope, model: &EmbeddingModelId) {
+    for (memory, stored) in stored_token_vectors(store, scope, model).await {
+        assert_eq!(stored, Some(new_token_vectors(&memory).token_vectors), "{}", memory.content);
     }
 }
 
 pub(crate) async fn words_are_kept_until_their_text_changes(store: TestStore) {
-    let (owner, model) = (scope("ann"), model("words"));
+    let (scope, model) = (test_scope("ann"), model("words"));
     let texts = ["likes 龙井茶", "hello", "third", "fourth", "fifth"];
-    let turns = (1..).zip(texts).map(|(number, text)| turn(&owner, number, "monday", text));
+    let turns = (1..).zip(texts).map(|(number, text)| turn(&scope, number, "monday", text));
     let turns: Vec<_> = turns.collect();
-    store.apply(write(&owner, 1, turns.iter().map(add).collect())).await.unwrap();
+    store.apply(write(&scope, 1, turns.iter().map(add).collect())).await.unwrap();
     assert_eq!(store.token_vectors().counts(&model).await.unwrap(), (0, 5));
     backfill_token_vectors(&store, &model).await;
     assert_eq!(store.token_vectors().counts(&model).await.unwrap(), (5, 0));
-    assert_token_vectors_complete(&store, &owner, &model).await;
-    let kept =
-        async |number: usize| stored_token_vectors(&store, &owner, &model).await[number].1.clone();
+    assert_token_vectors_complete(&store, &scope, &model).await;
+    let stored =
+        async |number: usize| stored_token_vectors(&store, &scope, &model).await[number].1.clone();
     let heavier = Memory { weight: 2.0, ..edited(&turns[0], "likes 龙井茶") };
-    store.apply(write(&owner, 2, vec![update(&heavier)])).await.unwrap();
-    assert!(kept(0).await.is_some(), "the text is the same");
+    store.apply(write(&scope, 2, vec![update(&heavier)])).await.unwrap();
+    assert!(stored(0).await.is_some(), "the text is the same");
     let other = edited(&heavier, "likes coffee");
-    store.apply(write(&owner, 3, vec![update(&other)])).await.unwrap();
-    assert_eq!(kept(0).await, None, "old words say nothing of a new text");
+    store.apply(write(&scope, 3, vec![update(&other)])).await.unwrap();
+    assert_eq!(stored(0).await, None, "old words say nothing of a new text");
     let stale = new_token_vectors(&heavier);
-    store.token_vectors().put(&owner, &model, vec![stale]).await.unwrap();
-    assert_eq!(kept(0).await, None, "what was made of an older version comes too late");
-    store.apply(write(&owner, 4, vec![Change::Delete(turns[1].id)])).await.unwrap();
+    store.token_vectors().put(&scope, &model, vec![stale]).await.unwrap();
+    assert_eq!(stored(0).await, None, "what was made of an older version comes too late");
+    store.apply(write(&scope, 4, vec![Change::Delete(turns[1].id)])).await.unwrap();
     let back = Memory { version: 2, content: "another text".into(), ..turns[1].clone() };
-    store.apply(write(&owner, 5, vec![add(&back)])).await.unwrap();
-    assert_eq!(kept(1).await, None, "what returns is read again");
+    store.apply(write(&scope, 5, vec![add(&back)])).await.unwrap();
+    assert_eq!(stored(1).await, None, "what returns is read again");
     assert_eq!(store.token_vectors().counts(&model).await.unwrap(), (3, 2));
     backfill_token_vectors(&store, &model).await;
-    assert_token_vectors_complete(&store, &owner, &model).await;
-    let nobody =
-        store.token_vectors().get(&scope("ben"), &model, &[DocAddress::new(1, 0)]).await.unwrap();
+    assert_token_vectors_complete(&store, &scope, &model).await;
+    let nobody = store
+        .token_vectors()
+        .get(&test_scope("ben"), &model, &[DocAddress::new(1, 0)])
+        .await
+        .unwrap();
     assert_eq!(nobody, [None], "places of another scope are not read");
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn words_of_two_models_never_mix(store: TestStore) {
-    let (owner, one, two) = (scope("ann"), model("one"), model("two"));
-    let memories = [memory(&owner, 1, "alpha"), memory(&owner, 2, "beta")];
-    store.apply(write(&owner, 1, memories.iter().map(add).collect())).await.unwrap();
+    let (scope, one, two) = (test_scope("ann"), model("one"), model("two"));
+    let memories = [memory(&scope, 1, "alpha"), memory(&scope, 2, "beta")];
+    store.apply(write(&scope, 1, memories.iter().map(add).collect())).await.unwrap();
     backfill_token_vectors(&store, &one).await;
     assert_eq!(store.token_vectors().counts(&two).await.unwrap(), (0, 2));
     assert!(
-        stored_token_vectors(&store, &owner, &two).await.iter().all(|(_, kept)| kept.is_none())
+        stored_token_vectors(&store, &scope, &two).await.iter().all(|(_, stored)| stored.is_none())
     );
-    store.token_vectors().put(&owner, &two, vec![new_token_vectors(&memories[0])]).await.unwrap();
+    store.token_vectors().put(&scope, &two, vec![new_token_vectors(&memories[0])]).await.unwrap();
     assert_eq!(store.token_vectors().counts(&two).await.unwrap(), (1, 1));
     assert_eq!(
         store.token_vectors().counts(&one).await.unwrap(),
@@ -857,30 +866,30 @@ pub(crate) async fn words_of_two_models_never_mix(store: TestStore) {
         "there is room for one model"
     );
     assert_eq!(
-        store.token_vectors().missing(&owner, &two, None, 9).await.unwrap(),
+        store.token_vectors().missing(&scope, &two, None, 9).await.unwrap(),
         [memories[1].clone()]
     );
     assert_eq!(
-        store.token_vectors().missing(&owner, &two, Some(memories[1].id), 9).await.unwrap(),
+        store.token_vectors().missing(&scope, &two, Some(memories[1].id), 9).await.unwrap(),
         []
     );
 }
 
 pub(crate) async fn an_erased_memory_leaves_no_words(store: TestStore) {
-    let (owner, model) = (scope("ann"), model("words"));
-    let memories = [memory(&owner, 1, "alpha"), memory(&owner, 2, "beta")];
-    store.apply(write(&owner, 1, memories.iter().map(add).collect())).await.unwrap();
+    let (scope, model) = (test_scope("ann"), model("words"));
+    let memories = [memory(&scope, 1, "alpha"), memory(&scope, 2, "beta")];
+    store.apply(write(&scope, 1, memories.iter().map(add).collect())).await.unwrap();
     backfill_token_vectors(&store, &model).await;
-    let applied = store.apply(write(&owner, 2, vec![Change::Erase(memories[0].id)])).await.unwrap();
+    let applied = store.apply(write(&scope, 2, vec![Change::Erase(memories[0].id)])).await.unwrap();
     assert_eq!(applied[0].erasure.unwrap().vectors, 1);
     assert_eq!(
-        store.token_vectors().get(&owner, &model, &[DocAddress::new(0, 0)]).await.unwrap(),
+        store.token_vectors().get(&scope, &model, &[DocAddress::new(0, 0)]).await.unwrap(),
         [None]
     );
     assert_eq!(store.token_vectors().counts(&model).await.unwrap(), (1, 0));
 }
 
-/// A step of the random comparison: on which scope, with which memory, what.
+/// Step of the random comparison: the scope, the memory and the change.
 #[derive(Debug, Clone)]
 enum MirrorStep {
     Add {
@@ -902,7 +911,7 @@ enum MirrorStep {
 const TEXTS: [&str; 6] =
     ["alpha", "beta gamma", "早报 设备", "alpha alpha delta", "", "C盘 API配置"];
 
-/// Applies random changes to a store and to the RAM store and compares all that can be read.
+/// Applies random changes to a store and to the RAM store and compares everything that can be read.
 pub(crate) fn mirror(fresh: impl Fn() -> std::pin::Pin<Box<dyn Future<Output = TestStore>>>) {
     let step = prop_oneof![
         4 => (0..TEXTS.len(), proptest::option::of(0..3u8)).prop_map(|(text, session)| MirrorStep::Add { text, session }),
@@ -932,49 +941,49 @@ pub(crate) fn mirror(fresh: impl Fn() -> std::pin::Pin<Box<dyn Future<Output = T
 async fn compare(fresh: impl Future<Output = TestStore>, steps: &[(u8, u8, MirrorStep)]) {
     let (store, ram): (TestStore, TestStore) =
         (fresh.await, TestStore::in_ram(Arc::new(RamStore::default())));
-    let owners = [scope("ann"), scope("ben")];
-    for (second, (owner, number, step)) in steps.iter().enumerate() {
-        let owner = &owners[usize::from(*owner)];
-        let changes = changes(&ram, owner, *number, step, second as u8).await;
-        let write = write(owner, second as i64, changes);
+    let owners = [test_scope("ann"), test_scope("ben")];
+    for (second, (scope, number, step)) in steps.iter().enumerate() {
+        let scope = &owners[usize::from(*scope)];
+        let changes = changes(&ram, scope, *number, step, second as u8).await;
+        let write = write(scope, second as i64, changes);
         // Some writes come without vectors, as from a program that has no model.
         let write = if second % 3 == 0 { write } else { with_vectors(write, &model("one")) };
         let (real, expected) = (store.apply(write.clone()).await, ram.apply(write).await);
         assert_eq!(comparable(&real), comparable(&expected), "{real:?} and not {expected:?}");
-        // Some texts are read as they come, others only at the end.
+        // Some texts are encoded as they come, others only at the end.
         if second % 5 == 4 {
             backfill_token_vectors(&store, &model("words")).await;
             backfill_token_vectors(&ram, &model("words")).await;
         }
         if second % 7 == 6 {
-            read_some_turns(&store, owner, second as i64).await;
-            read_some_turns(&ram, owner, second as i64).await;
+            read_some_turns(&store, scope, second as i64).await;
+            read_some_turns(&ram, scope, second as i64).await;
         }
         assert_eq!(
-            store.queue().pending(Some(owner)).await.unwrap(),
-            ram.queue().pending(Some(owner)).await.unwrap()
+            store.queue().pending(Some(scope)).await.unwrap(),
+            ram.queue().pending(Some(scope)).await.unwrap()
         );
         assert_eq!(
             store.token_vectors().counts(&model("words")).await.unwrap(),
             ram.token_vectors().counts(&model("words")).await.unwrap()
         );
     }
-    for owner in &owners {
+    for scope in &owners {
         let reader = model("words");
         assert_eq!(
-            stored_token_vectors(&store, owner, &reader).await,
-            stored_token_vectors(&ram, owner, &reader).await
+            stored_token_vectors(&store, scope, &reader).await,
+            stored_token_vectors(&ram, scope, &reader).await
         );
     }
     backfill_embeddings(&store, &self::model("one")).await;
     backfill_embeddings(&ram, &self::model("one")).await;
-    for owner in &owners {
-        assert_same(&store, &ram, owner, steps.len() as i64).await;
+    for scope in &owners {
+        assert_same(&store, &ram, scope, steps.len() as i64).await;
     }
     store.admin().close().await;
 }
 
-/// What was applied, without the number of vectors removed: a store may have put off making some.
+/// Returns the applied changes without the number of vectors removed: a store may have deferred some vectors.
 fn comparable(applied: &Result<Vec<AppliedChange>>) -> Option<Vec<AppliedChange>> {
     let mut applied = applied.as_ref().ok()?.clone();
     for erased in applied.iter_mut().filter_map(|applied| applied.erasure.as_mut()) {
@@ -985,18 +994,18 @@ fn comparable(applied: &Result<Vec<AppliedChange>>) -> Option<Vec<AppliedChange>
 
 async fn changes(
     model: &TestStore,
-    owner: &Scope,
+    scope: &Scope,
     number: u8,
     step: &MirrorStep,
     second: u8,
 ) -> Vec<Change> {
-    let id = memory(owner, number, "").id;
-    let stored = model.memories().get(owner, &[id]).await.unwrap().remove(0);
-    let stored = stored.unwrap_or_else(|| memory(owner, number, "never stored"));
+    let id = memory(scope, number, "").id;
+    let stored = model.memories().get(scope, &[id]).await.unwrap().remove(0);
+    let stored = stored.unwrap_or_else(|| memory(scope, number, "never stored"));
     match step {
-        MirrorStep::Add { text, session: None } => vec![add(&memory(owner, number, TEXTS[*text]))],
+        MirrorStep::Add { text, session: None } => vec![add(&memory(scope, number, TEXTS[*text]))],
         MirrorStep::Add { text, session: Some(session) } => {
-            vec![add(&turn(owner, number, &session.to_string(), TEXTS[*text]))]
+            vec![add(&turn(scope, number, &session.to_string(), TEXTS[*text]))]
         }
         MirrorStep::Update { text } => vec![update(&edited(&stored, TEXTS[*text]))],
         MirrorStep::Archive => {
@@ -1006,7 +1015,7 @@ async fn changes(
         MirrorStep::Erase => vec![Change::Erase(id)],
         MirrorStep::Bulk { count } => (0..*count)
             .map(|index| {
-                let mut turn = turn(owner, 100, "bulk", TEXTS[usize::from(index) % TEXTS.len()]);
+                let mut turn = turn(scope, 100, "bulk", TEXTS[usize::from(index) % TEXTS.len()]);
                 let mut id = *turn.id.as_bytes();
                 (id[1], id[2]) = (second, index);
                 turn.id = MemoryId::from_bytes(id);
@@ -1016,42 +1025,42 @@ async fn changes(
     }
 }
 
-async fn assert_same(store: &TestStore, model: &TestStore, owner: &Scope, seconds: i64) {
-    assert_eq!(list_all(store, owner).await, list_all(model, owner).await);
+async fn assert_same(store: &TestStore, model: &TestStore, scope: &Scope, seconds: i64) {
+    assert_eq!(list_all(store, scope).await, list_all(model, scope).await);
     let words = ["alpha", "beta", "gamma", "delta", "早报", "设备", "c盘", "nothing"];
     assert_eq!(
-        postings_by_address(store, owner, &words).await,
-        postings_by_address(model, owner, &words).await
+        postings_by_address(store, scope, &words).await,
+        postings_by_address(model, scope, &words).await
     );
     let journal = JournalQuery::default();
     assert_eq!(
-        store.journal().entries(owner, &journal).await.unwrap(),
-        model.journal().entries(owner, &journal).await.unwrap()
+        store.journal().entries(scope, &journal).await.unwrap(),
+        model.journal().entries(scope, &journal).await.unwrap()
     );
     for second in [0, seconds / 2, seconds] {
         let at = time(second);
         assert_eq!(
-            store.journal().as_of(owner, at).await.unwrap(),
-            model.journal().as_of(owner, at).await.unwrap()
+            store.journal().as_of(scope, at).await.unwrap(),
+            model.journal().as_of(scope, at).await.unwrap()
         );
     }
     assert_eq!(
-        store.memories().count(owner).await.unwrap(),
-        model.memories().count(owner).await.unwrap()
+        store.memories().count(scope).await.unwrap(),
+        model.memories().count(scope).await.unwrap()
     );
     let texts: Vec<_> = TEXTS.iter().map(|text| Fingerprint::of(text)).collect();
     assert_eq!(
-        store.memories().are_erased(owner, &texts).await.unwrap(),
-        model.memories().are_erased(owner, &texts).await.unwrap()
+        store.memories().are_erased(scope, &texts).await.unwrap(),
+        model.memories().are_erased(scope, &texts).await.unwrap()
     );
-    assert_eq!(store.index().check(owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(scope).await.unwrap(), Vec::<String>::new());
     let one = self::model("one");
-    assert_eq!(vectors(store, owner, &one).await, vectors(model, owner, &one).await);
-    let held = list_all(store, owner).await;
-    assert_eq!(store.index().reindex(owner).await.unwrap(), held.len());
+    assert_eq!(vectors(store, scope, &one).await, vectors(model, scope, &one).await);
+    let held = list_all(store, scope).await;
+    assert_eq!(store.index().reindex(scope).await.unwrap(), held.len());
     assert_eq!(
-        postings_by_address(store, owner, &words).await,
-        postings_by_address(model, owner, &words).await
+        postings_by_address(store, scope, &words).await,
+        postings_by_address(model, scope, &words).await
     );
-    assert_eq!(store.index().check(owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(scope).await.unwrap(), Vec::<String>::new());
 }

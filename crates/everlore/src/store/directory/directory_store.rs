@@ -1,9 +1,9 @@
-//! A folder of markdown files as a store (B5): the files are what people see and edit; what a file cannot hold, such as
-//! turns, history, tombstones, vectors and the index for searching, is in a database in the hidden folder.
+//! Folder of markdown files as a store. People see and edit the files; a database in the hidden folder holds what a
+//! file cannot: turns, history, tombstones, vectors and the search index.
 //!
-//! Every write is made durable in the hidden database first and in the files right after; every edit by hand is taken in
-//! before the next read. If the hidden database is lost, the memories are read back from the files, with their ids;
-//! their history is not.
+//! Every write becomes durable in the hidden database first and reaches the files right after; every edit by hand is
+//! taken in before the next read. If the hidden database is lost, the memories are read back from the files, with their
+//! ids; their history is lost.
 
 use std::{
     collections::HashMap,
@@ -35,16 +35,18 @@ use crate::{
     },
 };
 
-/// Edits by hand are found within a second, and a busy reader does not look at every file at every question.
+/// Least time between two scans: edits by hand are found within a second, and a busy reader does not look at every file
+/// for every query.
 const SCAN_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A store in a folder: `{agent}/{user}/` holds the files of a scope.
+/// Store in a folder: `{agent}/{user}/` holds the files of a scope.
 pub struct DirectoryStore {
     root: PathBuf,
     pub(super) inner: SqliteStore,
-    /// When each scope was last looked at. Held while a scope is synced, so that one sync follows the other.
+    /// Time of the last scan of each scope. The lock is held while a scope is synced, so that syncs run one after the
+    /// other.
     last_synced: tokio::sync::Mutex<HashMap<Scope, Instant>>,
-    /// What could not be written to files since.
+    /// Last failure to write files that no later write made good.
     write_failure: Mutex<Option<String>>,
 }
 
@@ -67,12 +69,12 @@ impl DirectoryStore {
         })
     }
 
-    /// The folder with the files of a scope.
+    /// Returns the folder with the files of a scope.
     pub fn folder(&self, scope: &Scope) -> PathBuf {
         self.root.join(folder_name(scope.agent())).join(folder_name(scope.user()))
     }
 
-    /// Takes in what was edited by hand, and writes what is not yet in files.
+    /// Takes in edits by hand, and writes changes that are not in files yet.
     pub async fn refresh(&self, scope: &Scope) -> Result<SyncReport> {
         let mut looked = self.last_synced.lock().await;
         let report = self.sync_scope(scope, None, false).await;
@@ -80,7 +82,7 @@ impl DirectoryStore {
         report
     }
 
-    /// Looks at the files of a scope if that was not done just now. A scope without files has nothing to look at.
+    /// Scans the files of a scope unless that happened just now. A scope without files has nothing to scan.
     pub(super) async fn sync_if_stale(&self, scope: &Scope) -> Result<()> {
         let mut looked = self.last_synced.lock().await;
         let recently = looked.get(scope).is_some_and(|at| at.elapsed() < SCAN_INTERVAL);
@@ -92,7 +94,7 @@ impl DirectoryStore {
         Ok(())
     }
 
-    /// The time is that of the write or, for what was edited by hand, that of the file system.
+    /// Syncs a scope at `at`: the time of the write or, for edits by hand, that of the file system.
     async fn sync_scope(
         &self,
         scope: &Scope,
@@ -114,16 +116,16 @@ impl DirectoryStore {
         sync(&self.inner, &request, now).await
     }
 
-    /// Writes what changed to the files. The change itself is stored already, so a failure is told by [`Store::check`]
-    /// and made good by the next write or look.
+    /// Writes changes to the files. The change itself is stored already, so [`SearchIndex::check`] reports a failure,
+    /// and the next write or scan makes it good.
     async fn write_files(&self, scope: &Scope, at: Timestamp) {
         let mut looked = self.last_synced.lock().await;
         let folder = self.folder(scope);
-        let made = run_blocking(move || {
+        let created = run_blocking(move || {
             fs::create_dir_all(&folder)
                 .map_err(|error| Error::io(folder.display().to_string(), error))
         });
-        let outcome = match made.await {
+        let outcome = match created.await {
             Ok(()) => self.sync_scope(scope, Some(at), false).await.map(|_| ()),
             Err(error) => Err(error),
         };
@@ -136,7 +138,7 @@ impl DirectoryStore {
     }
 }
 
-/// Whether a write may concern files: turns have none.
+/// Returns `true` if a write may concern files: turns have none.
 fn affects_files(write: &WriteBatch) -> bool {
     write.changes.iter().any(|change| match change {
         Change::Add(memory) | Change::Update(memory) => memory.kind != Kind::Turn,

@@ -1,4 +1,4 @@
-//! A folder of markdown files as a store, and the sync of a folder with any other store.
+//! Folder of markdown files as a store, and the sync of a folder with any other store.
 
 mod sync_state;
 mod vault_scan;

@@ -1,4 +1,4 @@
-//! The tree of uris of a folder: what was edited by hand is taken in first.
+//! Uri index of a folder store: takes in edits by hand first.
 
 use async_trait::async_trait;
 

@@ -1,7 +1,7 @@
 //! Assembly of segments from a snapshot of a scope's index: cached records, the postings of a query, and vectors.
 //!
-//! A snapshot holds all that can change, as it was at one moment. Blocks never change, so a backend may load them later,
-//! in parallel, or all at once, and keep them in the [`BlockCache`].
+//! A snapshot holds all that can change, as it was at one moment. Blocks never change, so a backend may load them
+//! later, in parallel, or all at once, and keep them in the [`BlockCache`].
 
 use std::{cmp::Reverse, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! Sealed runs of index entries: documents in pages, postings in parts split by term, both small enough for a database
-//! page. Pure bytes in, bytes out; any database can keep them.
+//! Index blocks: sealed runs of index entries with documents in pages and postings in parts split by term, both small
+//! enough for a database page. Pure bytes in, bytes out; any database can store them.
 
 use std::collections::HashMap;
 
@@ -22,28 +22,28 @@ pub(crate) struct BlockLayout {
     pub(crate) vectors_per_row: usize,
 }
 
-/// The most bits of a term's hash that choose its part: 2^16 parts are 200 MB of postings in one block.
+/// Most bits of a term's hash that choose its part: 2^16 parts are 200 MB of postings in one block.
 const MAX_PART_BITS: u32 = 16;
 
-/// The scale of a vector that is still to be made.
+/// Scale that marks a missing vector.
 const MISSING_SCALE: f32 = f32::NAN;
 
-/// A run of memories, sorted by place, that is only ever read, merged or dropped.
+/// Run of memories, sorted by address, that is only ever read, merged or dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct IndexBlock {
-    /// All records.
+    /// Records of all documents.
     pub(crate) docs: Docs,
-    /// How many bits of a term's hash choose its part.
+    /// Bits of a term's hash that choose its part.
     pub(crate) part_bits: u32,
-    /// The postings, in the order of their terms' hashes.
+    /// Postings, in the order of their terms' hashes.
     pub(crate) parts: Vec<Vec<u8>>,
-    /// The number of the model that made the vectors; 0 if there are none.
+    /// Number of the model that made the vectors; 0 if there are none.
     pub(crate) model: u32,
-    /// The slots of all vectors, some perhaps still to be made; empty without a model.
+    /// Packed vectors of all documents, missing ones included; empty without a model.
     pub(crate) vectors: Vec<u8>,
 }
 
-/// A term of a document, in the order in which a block keeps them.
+/// Term of a document, in the sort order of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PostingRow {
     term: TermHash,
@@ -52,7 +52,7 @@ struct PostingRow {
 }
 
 impl IndexBlock {
-    /// Seals entries, with the vectors of the model of this number.
+    /// Seals entries, with their vectors of the model with this number.
     pub(crate) fn seal(entries: &[IndexEntry], model: u32, layout: &BlockLayout) -> Self {
         let mut order: Vec<&IndexEntry> = entries.iter().collect();
         order.sort_by_key(|entry| entry.record.address);
@@ -66,15 +66,15 @@ impl IndexBlock {
                 counts,
             }));
         }
-        let made = |entry: &&IndexEntry| match &entry.vector {
+        let vector = |entry: &&IndexEntry| match &entry.vector {
             Some((number, slot)) if *number == model => Some(slot.clone()),
             _ => None,
         };
         let block = Self::from_rows(Docs::from_packed(packed), rows, layout);
-        block.with_vectors(model, order.iter().map(made).collect())
+        block.with_vectors(model, order.iter().map(vector).collect())
     }
 
-    /// Merges blocks into one, with the vectors of the model of this number, and leaves out the memories that are gone.
+    /// Merges blocks into one, with the vectors of the model with this number, and leaves out deleted documents.
     pub(crate) fn merge(blocks: &[Self], model: u32, layout: &BlockLayout) -> Self {
         let mut order: Vec<(DocAddress, usize, usize)> = Vec::new();
         for (source, block) in blocks.iter().enumerate() {
@@ -99,22 +99,22 @@ impl IndexBlock {
                 }
             });
         }
-        let made = |&(_, source, doc): &(DocAddress, usize, usize)| {
+        let vector = |&(_, source, doc): &(DocAddress, usize, usize)| {
             let block: &Self = &blocks[source];
             (block.model == model).then(|| block.vector(doc)).flatten().map(<[u8]>::to_vec)
         };
         let merged = Self::from_rows(Docs::from_packed(packed), rows, layout);
-        merged.with_vectors(model, order.iter().map(made).collect())
+        merged.with_vectors(model, order.iter().map(vector).collect())
     }
 
-    /// The block with these vectors, one for each document, or none where it is still to be made.
-    pub(crate) fn with_vectors(self, model: u32, made: Vec<Option<Vec<u8>>>) -> Self {
-        let size = made.iter().flatten().map(Vec::len).max().unwrap_or(0);
+    /// Returns the block with these vectors, one for each document; `None` where one is missing.
+    pub(crate) fn with_vectors(self, model: u32, vectors: Vec<Option<Vec<u8>>>) -> Self {
+        let size = vectors.iter().flatten().map(Vec::len).max().unwrap_or(0);
         if model == 0 || size == 0 {
             return Self { model: 0, vectors: Vec::new(), ..self };
         }
-        let mut slots = Vec::with_capacity(made.len() * size);
-        for slot in made {
+        let mut slots = Vec::with_capacity(vectors.len() * size);
+        for slot in vectors {
             match slot.filter(|slot| slot.len() == size) {
                 Some(slot) => slots.extend(slot),
                 None => {
@@ -126,14 +126,14 @@ impl IndexBlock {
         Self { model, vectors: slots, ..self }
     }
 
-    /// How many vectors of living documents are still to be made.
+    /// Counts the live documents without a vector.
     pub(crate) fn missing_vectors(&self) -> usize {
         (0..self.docs.len())
             .filter(|&doc| !self.docs.is_deleted(doc) && self.vector(doc).is_none())
             .count()
     }
 
-    /// The slot of a document's vector, if it was made.
+    /// Returns the packed vector of a document, if it has one.
     pub(crate) fn vector(&self, doc: usize) -> Option<&[u8]> {
         let size = self.vectors.len() / self.docs.len().max(1);
         let slot = &self.vectors[doc * size..(doc + 1) * size];
@@ -167,22 +167,22 @@ impl IndexBlock {
             Some(vector) => Some(vector.to_vec()),
             None => vectors.get(&self.docs.address(doc)).cloned(),
         };
-        let made = (0..self.docs.len()).map(vector).collect();
-        Some(Self::merge(&[self.with_vectors(model, made)], model, layout))
+        let vectors = (0..self.docs.len()).map(vector).collect();
+        Some(Self::merge(&[self.with_vectors(model, vectors)], model, layout))
     }
 
-    /// The slots of vectors in rows of the database.
+    /// Splits the packed vectors into rows of the database.
     pub(crate) fn vector_rows(&self, layout: &BlockLayout) -> impl Iterator<Item = &[u8]> {
         let size = self.vectors.len() / self.docs.len().max(1);
         self.vectors.chunks((size * layout.vectors_per_row).max(1))
     }
 
-    /// The records cut into pages.
+    /// Splits the records into pages.
     pub(crate) fn pages(&self, layout: &BlockLayout) -> impl Iterator<Item = &[u8]> {
         self.docs.packed().chunks(layout.page_docs * RECORD_BYTES)
     }
 
-    /// The entries of the memories that are not gone, in the order of their places.
+    /// Returns the entries of the live documents, in the order of their addresses.
     pub(crate) fn entries(&self) -> Vec<IndexEntry> {
         let mut terms = vec![Vec::new(); self.docs.len()];
         self.for_each_row(|row| {
@@ -217,12 +217,12 @@ impl IndexBlock {
     }
 }
 
-/// The part of a block that holds a term.
+/// Returns the part of a block that holds a term.
 pub(crate) fn part_of(term: TermHash, part_bits: u32) -> usize {
     term.0.checked_shr(64 - part_bits).unwrap_or(0) as usize
 }
 
-/// The postings of a term in its part.
+/// Returns the postings of a term in its part.
 pub(crate) fn find_postings(part: &[u8], term: TermHash) -> Vec<Posting> {
     term_lists(part)
         .find(|(found, _)| *found >= term)
@@ -230,9 +230,9 @@ pub(crate) fn find_postings(part: &[u8], term: TermHash) -> Vec<Posting> {
         .map_or_else(Vec::new, |(_, list)| decode_postings(list).collect())
 }
 
-/// The part without the postings of one document; the second value tells how many were taken out.
+/// Returns the part without the postings of one document, and how many postings that removed.
 pub(crate) fn without_doc(part: &[u8], doc: u32) -> (Vec<u8>, usize) {
-    let (mut kept, mut removed) = (Vec::with_capacity(part.len()), 0);
+    let (mut remaining, mut removed) = (Vec::with_capacity(part.len()), 0);
     for (term, list) in term_lists(part) {
         let all: Vec<_> = decode_postings(list).collect();
         let rows: Vec<_> = all
@@ -242,10 +242,10 @@ pub(crate) fn without_doc(part: &[u8], doc: u32) -> (Vec<u8>, usize) {
             .collect();
         removed += all.len() - rows.len();
         if !rows.is_empty() {
-            push_term(&rows, &mut kept);
+            push_term(&rows, &mut remaining);
         }
     }
-    (kept, removed)
+    (remaining, removed)
 }
 
 /// Appends a term: its hash, the length of its list, the list.
@@ -262,7 +262,7 @@ fn push_term(rows: &[PostingRow], to: &mut Vec<u8>) {
     to.extend(list);
 }
 
-/// The terms of a part with their lists, in the order of their hashes. Ends where the part is damaged.
+/// Iterates over the terms of a part with their lists, in the order of their hashes. Ends where the part is damaged.
 fn term_lists(part: &[u8]) -> impl Iterator<Item = (TermHash, &[u8])> {
     let mut rest = part;
     std::iter::from_fn(move || {
@@ -274,7 +274,7 @@ fn term_lists(part: &[u8]) -> impl Iterator<Item = (TermHash, &[u8])> {
     })
 }
 
-/// The postings of a list. Ends where the list is damaged.
+/// Decodes the postings of a list. Ends where the list is damaged.
 fn decode_postings(list: &[u8]) -> impl Iterator<Item = Posting> {
     let (mut rest, mut last) = (list, 0u32);
     std::iter::from_fn(move || {
@@ -327,7 +327,7 @@ mod tests {
     const LAYOUT: BlockLayout =
         BlockLayout { page_docs: 138, part_bytes: 1_900, vectors_per_row: 64 };
 
-    fn entry(place: u32, terms: Vec<(u8, FieldCounts)>) -> IndexEntry {
+    fn entry(position: u32, terms: Vec<(u8, FieldCounts)>) -> IndexEntry {
         let mut terms: Vec<_> = terms
             .into_iter()
             // Few different hashes, spread over the whole range, so that blocks share terms and use many parts.
@@ -337,7 +337,7 @@ mod tests {
         terms.sort_unstable();
         terms.dedup_by_key(|(term, _)| *term);
         let record = DocRecord {
-            address: DocAddress::new(1, place),
+            address: DocAddress::new(1, position),
             at: Timestamp::UNIX_EPOCH,
             lengths: [1, 2, 3, 4, 5],
             kind: Kind::User,
@@ -349,7 +349,10 @@ mod tests {
 
     fn entries() -> impl Strategy<Value = Vec<IndexEntry>> {
         vec(vec((any::<u8>(), any::<FieldCounts>()), 0..40), 0..60).prop_map(|all| {
-            all.into_iter().enumerate().map(|(place, terms)| entry(place as u32, terms)).collect()
+            all.into_iter()
+                .enumerate()
+                .map(|(position, terms)| entry(position as u32, terms))
+                .collect()
         })
     }
 
@@ -370,14 +373,14 @@ mod tests {
         }
 
         #[test]
-        fn merging_equals_sealing_what_is_left(entries in entries(), cut in 0..60usize, gone in vec(any::<bool>(), 60)) {
+        fn merging_equals_sealing_what_is_left(entries in entries(), cut in 0..60usize, deleted in vec(any::<bool>(), 60)) {
             let cut = cut.min(entries.len());
             let mut blocks = [IndexBlock::seal(&entries[cut..], 0, &LAYOUT), IndexBlock::seal(&entries[..cut], 0, &LAYOUT)];
             let mut left = entries.clone();
-            left.retain(|entry| !gone[entry.record.address.to_bits() as u32 as usize]);
+            left.retain(|entry| !deleted[entry.record.address.to_bits() as u32 as usize]);
             for block in &mut blocks {
                 for doc in 0..block.docs.len() {
-                    if gone[block.docs.address(doc).to_bits() as u32 as usize] {
+                    if deleted[block.docs.address(doc).to_bits() as u32 as usize] {
                         block.docs.mark_deleted(doc);
                     }
                 }
@@ -390,8 +393,8 @@ mod tests {
             let block = IndexBlock::seal(&entries, 0, &LAYOUT);
             let (mut left, mut removed) = (block.clone(), 0);
             for part in &mut left.parts {
-                let (kept, count) = without_doc(part, doc);
-                *part = kept;
+                let (remaining, count) = without_doc(part, doc);
+                *part = remaining;
                 removed += count;
             }
             let mut expected = block.entries();

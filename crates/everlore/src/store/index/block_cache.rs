@@ -1,5 +1,5 @@
-//! Blocks kept in RAM between questions. A block's records and vectors never change once it is written and its number
-//! is never given to another, so nothing here can be out of date; what is gone is read anew each time.
+//! Block cache: blocks kept in RAM between queries. A block's records and vectors never change once it is written, and
+//! its id is never reused, so nothing here can be out of date; deleted documents are read anew each time.
 
 use std::{
     collections::HashMap,
@@ -10,10 +10,10 @@ use crate::sync::lock;
 
 use super::segment::PackedDocs;
 
-/// The most bytes kept: the whole of a scope of three hundred thousand memories, or the active ones of a busy server.
+/// Size limit in bytes: the whole of a scope of three hundred thousand memories, or the active ones of a busy server.
 pub(crate) const MAX_BYTES: usize = 96 * 1024 * 1024;
 
-/// Blocks of one file.
+/// Cached blocks of one file.
 #[derive(Default)]
 pub(crate) struct BlockCache(Mutex<BlockLru>);
 
@@ -21,7 +21,7 @@ pub(crate) struct BlockCache(Mutex<BlockLru>);
 struct BlockLru {
     blocks: HashMap<i64, LruEntry>,
     bytes: usize,
-    /// Counts the questions asked, to tell what was used last.
+    /// Number of queries so far, which orders blocks by last use.
     clock: u64,
 }
 
@@ -30,56 +30,56 @@ struct LruEntry {
     last_used: u64,
 }
 
-/// What is kept of a block.
+/// Cached part of a block.
 #[derive(Clone)]
 pub(crate) struct CachedBlock {
     pub(crate) docs: Arc<PackedDocs>,
     pub(crate) vectors: CachedVectors,
 }
 
-/// What is kept of a block's vectors.
+/// Cached vectors of a block.
 #[derive(Clone)]
 pub(crate) enum CachedVectors {
-    /// Nobody asked for them, or there are none.
+    /// No query needed them, or there are none.
     NotRequested,
-    /// One question did, and compared them where they are.
+    /// One query did, and the store scored them in place.
     RequestedOnce,
     Loaded(Arc<Vec<u8>>),
 }
 
 impl BlockCache {
-    /// A block that was put in before.
+    /// Returns a cached block.
     pub(crate) fn get(&self, block: i64) -> Option<CachedBlock> {
-        let mut kept = self.lock();
-        kept.clock += 1;
-        let now = kept.clock;
-        let used = kept.blocks.get_mut(&block)?;
+        let mut lru = self.lock();
+        lru.clock += 1;
+        let now = lru.clock;
+        let used = lru.blocks.get_mut(&block)?;
         used.last_used = now;
         Some(used.block.clone())
     }
 
-    /// Keeps a block, and lets go of those that were not used for longest.
+    /// Caches a block, and evicts those that were not used for longest.
     pub(crate) fn put(&self, block: i64, cached: CachedBlock) {
-        let mut kept = self.lock();
-        kept.clock += 1;
-        let at = kept.clock;
-        kept.bytes += cached.bytes();
-        if let Some(before) = kept.blocks.insert(block, LruEntry { block: cached, last_used: at }) {
-            kept.bytes -= before.block.bytes();
+        let mut lru = self.lock();
+        lru.clock += 1;
+        let at = lru.clock;
+        lru.bytes += cached.bytes();
+        if let Some(before) = lru.blocks.insert(block, LruEntry { block: cached, last_used: at }) {
+            lru.bytes -= before.block.bytes();
         }
-        while kept.bytes > MAX_BYTES {
+        while lru.bytes > MAX_BYTES {
             let Some(oldest) =
-                kept.blocks.iter().min_by_key(|(_, used)| used.last_used).map(|(block, _)| *block)
+                lru.blocks.iter().min_by_key(|(_, used)| used.last_used).map(|(block, _)| *block)
             else {
                 return;
             };
-            if let Some(used) = kept.blocks.remove(&oldest) {
-                kept.bytes -= used.block.bytes();
+            if let Some(used) = lru.blocks.remove(&oldest) {
+                lru.bytes -= used.block.bytes();
             }
         }
     }
 
-    /// Forgets everything, after something was erased.
+    /// Removes everything, after an erasure.
     pub(crate) fn clear(&self) {
         *self.lock() = BlockLru::default();
     }
@@ -90,13 +90,13 @@ impl BlockCache {
 }
 
 impl CachedBlock {
-    /// Whether the vectors are here.
+    /// Returns `true` if the vectors are cached.
     pub(crate) fn has_vectors(&self) -> bool {
         matches!(self.vectors, CachedVectors::Loaded(_))
     }
 
     fn bytes(&self) -> usize {
-        // What recall works out of the records takes about half as much again.
+        // Values that recall derives from the records take about half as much again.
         self.docs.bytes() * 3 / 2 + self.vectors.bytes()
     }
 }
@@ -126,8 +126,8 @@ mod tests {
         }
         assert!(cache.get(0).is_some());
         cache.put(3, block(20));
-        let kept: Vec<_> = (0..4).map(|number| cache.get(number).is_some()).collect();
-        assert_eq!(kept, [true, false, true, true]);
+        let cached: Vec<_> = (0..4).map(|number| cache.get(number).is_some()).collect();
+        assert_eq!(cached, [true, false, true, true]);
         cache.clear();
         assert!(cache.get(0).is_none());
     }

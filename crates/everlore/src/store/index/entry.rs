@@ -16,22 +16,22 @@ use super::segment::{
 };
 use crate::store::DocAddress;
 
-/// How often a memory has a term, by field.
+/// Number of times a memory has a term, by field.
 pub(crate) type FieldCounts = [u8; FIELD_COUNT];
 
-/// What the index keeps of one memory.
+/// Index entry of one memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IndexEntry {
     pub(crate) record: DocRecord,
-    /// Sorted by term.
+    /// Terms with their counts, sorted by term.
     pub(crate) terms: Vec<(TermHash, FieldCounts)>,
-    /// The number of the model and the slot of the vector, if one was made.
+    /// Number of the model and packed vector, if there is one.
     pub(crate) vector: Option<(u32, Vec<u8>)>,
 }
 
 impl IndexEntry {
-    /// Analyses a memory that stands at `place`.
-    pub(crate) fn from_memory(memory: &Memory, place: DocAddress) -> Self {
+    /// Analyses a memory at `address`.
+    pub(crate) fn from_memory(memory: &Memory, address: DocAddress) -> Self {
         let mut counting = TermCounter::default();
         counting.add(IndexField::Content, &memory.content);
         if !memory.content.starts_with(&memory.name) {
@@ -54,7 +54,7 @@ impl IndexEntry {
             counting.add_keyword("turn", &turn.to_string());
         }
         let record = DocRecord {
-            address: place,
+            address,
             at: memory.at,
             lengths: counting.lengths,
             kind: memory.kind,
@@ -64,7 +64,7 @@ impl IndexEntry {
         Self { record, terms: counting.into_sorted(), vector: None }
     }
 
-    /// Appends the vector of this model, or an empty slot.
+    /// Appends the packed vector of this model, or an empty one.
     fn push_vector(&self, model: u32, size: usize, to: &mut Vec<u8>) {
         match &self.vector {
             Some((number, slot)) if *number == model && slot.len() == size => to.extend(slot),
@@ -72,7 +72,7 @@ impl IndexEntry {
         }
     }
 
-    /// The entry as bytes: the record, then for each term its hash and its counts.
+    /// Encodes the entry: the record, then for each term its hash and its counts.
     pub(crate) fn encode(&self) -> Vec<u8> {
         // 8 bytes a hash and mostly one for the counts.
         let mut bytes = Vec::with_capacity(RECORD_BYTES + self.terms.len() * 9);
@@ -84,7 +84,7 @@ impl IndexEntry {
         bytes
     }
 
-    /// Reads what [`IndexEntry::encode`] wrote; `None` if it is damaged.
+    /// Decodes the bytes of [`IndexEntry::encode`]; `None` if they are damaged.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let (packed, mut rest) = bytes.split_at_checked(RECORD_BYTES)?;
         let docs = Docs::from_packed(packed.to_vec());
@@ -98,22 +98,22 @@ impl IndexEntry {
     }
 }
 
-/// The term of memories about the same attribute of the same subject.
+/// Returns the term of memories about the same attribute of the same subject.
 pub fn slot_term(slot: &Slot) -> TermHash {
     keyword_term("slot", &slot.key())
 }
 
-/// The term of memories that were drawn from a turn.
+/// Returns the term of memories that were extracted from a turn.
 pub fn source_turn_term(turn: MemoryId) -> TermHash {
     keyword_term("turn", &turn.to_string())
 }
 
-/// The term of a whole tag or session name, which no word of a text can equal: words never contain a NUL.
+/// Returns the term of a whole tag or session name, which no word of a text can equal: words never contain a NUL.
 pub(crate) fn keyword_term(what: &str, value: &str) -> TermHash {
     TermHash::of(&format!("{what}\0{value}"))
 }
 
-/// Appends counts: a byte that tells the fields and, if any count is above one, a byte for each field told.
+/// Appends counts: a byte that names the fields and, if any count is above one, a byte for each named field.
 pub(crate) fn push_counts(counts: &FieldCounts, to: &mut Vec<u8>) {
     let mask = (0..FIELD_COUNT)
         .filter(|&field| counts[field] > 0)
@@ -126,7 +126,7 @@ pub(crate) fn push_counts(counts: &FieldCounts, to: &mut Vec<u8>) {
     }
 }
 
-/// Reads what [`push_counts`] wrote and returns the rest.
+/// Decodes the bytes of [`push_counts`] and returns the rest.
 pub(crate) fn take_counts(bytes: &[u8]) -> Option<(FieldCounts, &[u8])> {
     let (&head, mut rest) = bytes.split_first()?;
     let mut counts = FieldCounts::default();
@@ -142,7 +142,7 @@ pub(crate) fn take_counts(bytes: &[u8]) -> Option<(FieldCounts, &[u8])> {
     Some((counts, rest))
 }
 
-/// Set in the counts' first byte when counts above one follow.
+/// Flag in the counts' first byte: counts above one follow.
 const COUNTS_FOLLOW: u8 = 0x80;
 
 #[derive(Default)]
@@ -173,7 +173,7 @@ impl TermCounter {
     }
 }
 
-/// Terms are hashes already; hashing them again would only cost time.
+/// Hasher that passes terms through: they are hashes already, and hashing them again would only cost time.
 #[derive(Default)]
 struct TermHasher(u64);
 
@@ -193,7 +193,8 @@ impl std::hash::Hasher for TermHasher {
     }
 }
 
-/// The segment of sorted entries, with the postings of `terms` and the vectors of the model with a number and a size.
+/// Builds the segment of sorted entries, with the postings of `terms` and the vectors of the model with a number and a
+/// size.
 pub(crate) fn build_segment<'a>(
     entries: impl IntoIterator<Item = &'a IndexEntry>,
     terms: &[TermHash],

@@ -12,7 +12,7 @@ const MAX_LEVEL: u32 = 4;
 /// The most documents that a short process merges before it ends.
 const SMALL_MERGE_DOCS: usize = 4_096;
 
-/// How much merging is acceptable now.
+/// Size of the merges that are acceptable now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MergeLimit {
     /// Only merges that take milliseconds.

@@ -1,7 +1,8 @@
-//! The search index, independent of any database: entries, segments, sealed blocks, the merge policy and the block cache.
+//! The search index, independent of any database: entries, segments, sealed blocks, the merge policy and the block
+//! cache.
 //!
-//! New entries stand in a scope's tail; full tails are sealed into immutable blocks, and blocks are merged as they grow.
-//! A backend only stores and loads the bytes; it says how large rows should be by its [`BlockLayout`].
+//! New entries stand in a scope's tail; full tails are sealed into immutable blocks, and blocks are merged as they
+//! grow. A backend only stores and loads the bytes; it says how large rows should be by its [`BlockLayout`].
 
 pub(crate) mod entry;
 pub(crate) mod segment;

@@ -1,4 +1,5 @@
-//! What a store hands to recall: a sorted run of indexed memories with the postings of the asked terms.
+//! Index segment that a store returns to recall: a sorted run of indexed memories with the postings of the query's
+//! terms.
 
 use std::{
     any::Any,
@@ -12,69 +13,69 @@ use crate::types::{Kind, Status, Timestamp, Vector};
 
 use crate::store::DocAddress;
 
-/// How many fields a memory's terms are counted in.
+/// Number of fields in which a memory's terms are counted.
 pub const FIELD_COUNT: usize = 5;
 
-/// The parts of a memory whose terms are counted apart.
+/// Parts of a memory whose terms are counted apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum IndexField {
-    /// The text.
+    /// Text.
     Content = 0,
-    /// The title.
+    /// Title.
     Name = 1,
-    /// The line that tells whether it matters.
+    /// Description: one line that tells if the memory matters.
     Description = 2,
-    /// The keywords.
+    /// Keywords.
     Tags = 3,
-    /// Who said it.
+    /// Speaker of the statement.
     Speaker = 4,
 }
 
-/// One run of memories in the order of their places.
+/// Run of memories in the order of their addresses.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Segment {
-    /// The memories.
+    /// Records of the memories.
     pub docs: Docs,
-    /// For each asked term the memories that have it, in the order of `docs`.
+    /// Postings of each requested term, in the order of `docs`.
     pub postings: Vec<Vec<Posting>>,
-    /// The vectors of the asked model, if the segment has them.
+    /// Vectors of the requested model, if the segment has them.
     pub vectors: Option<SegmentVectors>,
 }
 
-/// The vectors of a segment, in the order of its [`Docs`].
+/// Vectors of a segment, in the order of its [`Docs`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum SegmentVectors {
-    /// Here: each a scale and bytes.
+    /// In RAM: each a scale and bytes.
     Loaded {
-        /// All of them, one after the other.
+        /// All vectors, one after the other.
         bytes: Arc<Vec<u8>>,
-        /// How many bytes one takes.
+        /// Bytes of one vector.
         vector_bytes: usize,
     },
-    /// Still in the store, under this number: too large to be read for one question. [`SearchIndex::similarities`] compares
-    /// them there.
+    /// Still in the store, under this block id: too large to be read for one query. [`SearchIndex::similarities`]
+    /// scores them there.
     ///
     /// [`SearchIndex::similarities`]: crate::store::SearchIndex::similarities
     Remote(i64),
-    /// Compared with a question; not a number where there is no vector.
+    /// Similarities to a query; NaN where there is no vector.
     Scored(Vec<f32>),
 }
 
 impl SegmentVectors {
-    /// Takes packed slots of vectors with this many numbers.
+    /// Takes packed vectors with this many dimensions.
     pub(crate) fn new(bytes: Arc<Vec<u8>>, dimensions: usize) -> Self {
         Self::Loaded { bytes, vector_bytes: vector_bytes(dimensions) }
     }
 
-    /// The scale and the bytes of a document's vector, if they are here; none if it has no meaning.
+    /// Returns the scale and the bytes of a document's vector; `None` if it is not in RAM or is empty.
     #[inline]
     pub fn get(&self, doc: usize) -> Option<(f32, &[u8])> {
         let Self::Loaded { bytes, vector_bytes: slot_bytes } = self else { return None };
         unpack_vector(bytes.get(doc * slot_bytes..(doc + 1) * slot_bytes)?)
     }
 
-    /// How similar a document is to a question, if it has a vector that is here or was compared.
+    /// Returns the similarity of a document to a query, if it has a vector that is in RAM or was scored.
     #[inline]
     pub fn similarity(&self, doc: usize, question: &Vector) -> Option<f32> {
         match self {
@@ -84,7 +85,7 @@ impl SegmentVectors {
     }
 }
 
-/// The scale and the bytes of a slot; none if the vector has no meaning.
+/// Splits a packed vector into scale and bytes; `None` if it is empty.
 #[inline]
 fn unpack_vector(bytes: &[u8]) -> Option<(f32, &[u8])> {
     let (scale, values) = bytes.split_first_chunk()?;
@@ -97,7 +98,7 @@ fn similarity((scale, values): (f32, &[u8]), question: &Vector) -> f32 {
     dot(&question.values, values) as f32 * scale * question.scale
 }
 
-/// How similar packed slots are to a question, one after the other; not a number where there is no vector.
+/// Computes the similarities of packed vectors to a query, one after the other; NaN where there is no vector.
 pub(crate) fn similarities<'a>(
     bytes: &'a [u8],
     question: &'a Vector,
@@ -106,25 +107,25 @@ pub(crate) fn similarities<'a>(
     bytes.chunks_exact(vector_bytes(question.values.len())).map(of)
 }
 
-/// The bytes of a vector with this many numbers: a scale of four bytes, then one for each.
+/// Returns the size of a packed vector with this many dimensions: a scale of four bytes, then one for each.
 pub(crate) fn vector_bytes(dimensions: usize) -> usize {
     4 + dimensions
 }
 
-/// That a memory has a term.
+/// Occurrence of a term in a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posting {
-    /// The memory, as an index into the segment's [`Docs`].
+    /// Memory, as an index into the segment's [`Docs`].
     pub doc: u32,
-    /// How often it has the term, by [`IndexField`]; counts end at 255.
+    /// Number of occurrences, by [`IndexField`]; counts end at 255.
     pub counts: [u8; FIELD_COUNT],
 }
 
-/// What the index knows of a run of memories.
+/// Records of a run of memories.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Docs {
     records: Arc<PackedDocs>,
-    /// Those that the run still lists but the scope no longer has, in order.
+    /// Deleted documents that the run still lists, in order.
     deleted: Vec<u32>,
 }
 
@@ -136,13 +137,13 @@ pub(crate) struct PackedDocs {
     memo: Mutex<Option<Arc<dyn Any + Send + Sync>>>,
 }
 
-/// place 8, time 8, lengths 4 + 2 + 2 + 1 + 1, kind 1, status 1, flags 1.
+/// Size of a record: address 8, time 8, lengths 4 + 2 + 2 + 1 + 1, kind 1, status 1, flags 1.
 pub(crate) const RECORD_BYTES: usize = 29;
 
-/// The flag of memories whose text names a time.
+/// Flag of memories whose text names a time.
 const MENTIONS_TIME: u8 = 1;
 
-/// One unpacked record.
+/// Unpacked record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DocRecord {
     pub(crate) address: DocAddress,
@@ -177,7 +178,7 @@ impl PackedDocs {
         Self { packed, memo: Mutex::default() }
     }
 
-    /// How many bytes the records take.
+    /// Returns the size of the records in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.packed.len()
     }
@@ -203,27 +204,27 @@ impl Docs {
         Self { records: Arc::new(PackedDocs::new(packed)), deleted: Vec::new() }
     }
 
-    /// Takes records that are shared, and which of them are gone, in order.
+    /// Takes shared records with their deleted documents, in order.
     pub(crate) fn shared(records: Arc<PackedDocs>, deleted: Vec<u32>) -> Self {
         Self { records, deleted }
     }
 
-    /// The records in their packed form.
+    /// Returns the records in their packed form.
     pub(crate) fn packed(&self) -> &[u8] {
         &self.records.packed
     }
 
-    /// How many memories there are, those gone included.
+    /// Counts the documents, deleted ones included.
     pub fn len(&self) -> usize {
         self.packed().len() / RECORD_BYTES
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there are no documents.
     pub fn is_empty(&self) -> bool {
         self.packed().is_empty()
     }
 
-    /// Those that the scope no longer has, in order.
+    /// Returns the deleted documents, in order.
     pub(crate) fn deleted(&self) -> &[u32] {
         &self.deleted
     }
@@ -238,35 +239,35 @@ impl Docs {
         holds: impl FnOnce(&T) -> bool,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        let mut kept = lock(&self.records.memo);
-        let before = kept.clone().and_then(|kept| kept.downcast::<T>().ok());
+        let mut memo = lock(&self.records.memo);
+        let before = memo.clone().and_then(|memo| memo.downcast::<T>().ok());
         if let Some(before) = before.filter(|before| holds(before)) {
             return before;
         }
-        let made = Arc::new(make());
-        *kept = Some(made.clone());
-        made
+        let value = Arc::new(make());
+        *memo = Some(value.clone());
+        value
     }
 
     /// Returns `true` if the memo slot has a value of this type that still `holds`.
     pub(crate) fn has_memo<T: 'static>(&self, holds: impl FnOnce(&T) -> bool) -> bool {
-        let kept = lock(&self.records.memo);
-        kept.as_ref().and_then(|kept| kept.downcast_ref::<T>()).is_some_and(holds)
+        let memo = lock(&self.records.memo);
+        memo.as_ref().and_then(|memo| memo.downcast_ref::<T>()).is_some_and(holds)
     }
 
-    /// Where the memory stands.
+    /// Returns the address of the memory.
     #[inline]
     pub fn address(&self, doc: usize) -> DocAddress {
         DocAddress::from_bits(u64::from_le_bytes(self.bytes(doc, 0)))
     }
 
-    /// When it was said.
+    /// Returns the time at which the memory was said.
     #[inline]
     pub fn at(&self, doc: usize) -> Timestamp {
         Timestamp::from_millisecond(i64::from_le_bytes(self.bytes(doc, 8))).unwrap_or_default()
     }
 
-    /// When the first and the last of them were said.
+    /// Returns the times of the first and the last statement.
     pub(crate) fn time_span(&self) -> (Timestamp, Timestamp) {
         let at = |record: &[u8]| record[8..].first_chunk().map(|at| i64::from_le_bytes(*at));
         let all = || self.packed().chunks_exact(RECORD_BYTES).filter_map(at);
@@ -275,7 +276,7 @@ impl Docs {
         (first.unwrap_or(Timestamp::MIN), last.unwrap_or(Timestamp::MAX))
     }
 
-    /// How many terms it has, by [`IndexField`].
+    /// Returns the number of terms of the memory, by [`IndexField`].
     #[inline]
     pub fn lengths(&self, doc: usize) -> [u32; FIELD_COUNT] {
         let [a, b, c, d, e, f, g, h, tags, speaker] = self.bytes(doc, 16);
@@ -284,30 +285,30 @@ impl Docs {
         [content, name.into(), description.into(), tags.into(), speaker.into()]
     }
 
-    /// What sort of statement it is.
+    /// Returns the kind of the memory.
     #[inline]
     pub fn kind(&self, doc: usize) -> Kind {
         Kind::ALL.get(usize::from(self.byte(doc, 26))).copied().unwrap_or(Kind::Turn)
     }
 
-    /// Whether it takes part in recall.
+    /// Returns the status of the memory, which decides if it takes part in recall.
     #[inline]
     pub fn status(&self, doc: usize) -> Status {
         Status::ALL.get(usize::from(self.byte(doc, 27))).copied().unwrap_or(Status::Archived)
     }
 
-    /// Whether the scope no longer has it.
+    /// Returns `true` if the memory was deleted.
     #[inline]
     pub fn is_deleted(&self, doc: usize) -> bool {
         !self.deleted.is_empty() && self.deleted.binary_search(&(doc as u32)).is_ok()
     }
 
-    /// Whether its text names a time.
+    /// Returns `true` if the text of the memory names a time.
     pub fn mentions_time(&self, doc: usize) -> bool {
         self.byte(doc, 28) & MENTIONS_TIME != 0
     }
 
-    /// The whole record of a memory.
+    /// Returns the whole record of a memory.
     pub(crate) fn record(&self, doc: usize) -> DocRecord {
         DocRecord {
             address: self.address(doc),
@@ -319,12 +320,12 @@ impl Docs {
         }
     }
 
-    /// Where a place is in the run.
-    pub fn index_of(&self, place: DocAddress) -> Option<usize> {
+    /// Returns the position of an address in the run.
+    pub fn index_of(&self, address: DocAddress) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
-            match self.address(middle).cmp(&place) {
+            match self.address(middle).cmp(&address) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
                 std::cmp::Ordering::Equal => return Some(middle),
@@ -333,7 +334,7 @@ impl Docs {
         None
     }
 
-    /// Marks a memory as no longer there.
+    /// Marks a memory as deleted.
     #[cfg(test)]
     pub(crate) fn mark_deleted(&mut self, doc: usize) {
         if let Err(index) = self.deleted.binary_search(&(doc as u32)) {
@@ -359,9 +360,9 @@ impl Docs {
 mod tests {
     use super::*;
 
-    fn record(place: DocAddress) -> DocRecord {
+    fn record(address: DocAddress) -> DocRecord {
         DocRecord {
-            address: place,
+            address,
             at: Timestamp::from_millisecond(-5).unwrap(),
             lengths: [70_000, 3, 70_000, 300, 1],
             kind: Kind::Feedback,

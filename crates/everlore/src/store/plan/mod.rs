@@ -1,7 +1,8 @@
 //! The pure core of a write: [`plan`] turns a batch of changes and the rows it touches into the effects on every table.
 //!
-//! A backend loads what [`WriteNeeds`] names, plans, and executes the [`Effects`], all in one transaction that holds the
-//! scope's write lock. Addresses, journal lines, capture counters and erasures are decided here, once for all databases.
+//! A backend loads what [`WriteNeeds`] names, plans, and executes the [`Effects`], all in one transaction that holds
+//! the scope's write lock. Addresses, journal lines, capture counters and erasures are decided here, once for all
+//! databases.
 
 mod planner;
 
@@ -151,7 +152,7 @@ pub(crate) struct Effects {
     pub(crate) deleted: Vec<(MemoryId, Deletion)>,
     pub(crate) journal: Vec<JournalLine>,
     pub(crate) captures: BTreeMap<u32, CaptureDelta>,
-    /// Addresses whose token vectors are of a text that is gone.
+    /// Addresses whose token vectors are of a replaced text.
     pub(crate) stale_token_vectors: Vec<DocAddress>,
     /// Quarantined drafts that are memories now.
     pub(crate) accepted_drafts: Vec<MemoryId>,

@@ -264,7 +264,7 @@ impl Planner<'_> {
     }
 }
 
-/// Turns are told apart by their ids, everything else by its uri.
+/// Returns `true` unless the memory is a turn: ids identify turns, uris everything else.
 fn has_unique_uri(memory: &Memory) -> bool {
     memory.kind != Kind::Turn
 }

@@ -88,9 +88,10 @@ impl Store for RamStore {
         let mut applied = Vec::with_capacity(write.changes.len());
         let vectors = self.usable_vectors(write.vectors.as_ref());
         for (index, change) in write.changes.iter().enumerate() {
-            let made = vectors
-                .and_then(|made| Some((made.model.clone(), made.vectors.get(index)?.clone()?)));
-            applied.push(data.apply(&write, change, made)?);
+            let vector = vectors.and_then(|vector| {
+                Some((vector.model.clone(), vector.vectors.get(index)?.clone()?))
+            });
+            applied.push(data.apply(&write, change, vector)?);
         }
         for receipt in applied.iter_mut() {
             let Some(erasure) = &mut receipt.erasure else { continue };
@@ -192,7 +193,7 @@ impl SearchIndex for RamStore {
     }
 
     async fn check(&self, _scope: &Scope) -> Result<Vec<String>> {
-        // The index is made from the rows at every query, so the two cannot disagree.
+        // The index is built from the rows at every query, so the two cannot disagree.
         Ok(Vec::new())
     }
 

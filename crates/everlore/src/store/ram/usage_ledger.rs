@@ -20,17 +20,17 @@ use crate::{
     types::{ChangeOp, MemoryId, Scope, Timestamp},
 };
 
-/// What is known of the life of memories, beside the memories.
+/// Usage lines and spend, beside the memories.
 #[derive(Debug, Default)]
 pub(super) struct UsageLedgerData {
-    /// Lines by scope, each with whether weights have followed it.
+    /// Lines by scope; the flag is set once the weights were updated from the line.
     usage: BTreeMap<Scope, Vec<(UsageRecord, bool)>>,
     ledger: BTreeMap<(Date, Scope, String), ModelSpend>,
     jobs: BTreeMap<(Scope, String), Timestamp>,
 }
 
 impl UsageLedgerData {
-    /// Takes out every line of a memory.
+    /// Removes every line of a memory.
     pub(super) fn remove_memory(&mut self, scope: &Scope, id: MemoryId) -> usize {
         let lines = self.usage.entry(scope.clone()).or_default();
         let before = lines.len();
@@ -48,14 +48,12 @@ impl UsageLedgerData {
         let same = lines.iter().filter(|(line, _)| line.session == prompt.session);
         let turn = same.map(|(line, _)| line.turn).max().unwrap_or(0);
         let turn = (turn + u32::from(!prompt.joins)).max(1);
-        for told in prompt.memories {
+        for injected in prompt.memories {
             seq += 1;
             let session = prompt.session.clone();
             let (query, at) = (prompt.query, prompt.at);
-            lines.push((
-                UsageRecord { seq, session, turn, query, at, injected: told, used: None },
-                false,
-            ));
+            lines
+                .push((UsageRecord { seq, session, turn, query, at, injected, used: None }, false));
         }
         lines.retain(|(line, _)| line.seq + prompt.most as u64 > seq);
     }
@@ -70,11 +68,11 @@ impl RamStore {
 #[async_trait]
 impl UsageLog for RamStore {
     async fn record(&self, scope: &Scope, mut prompt: Injection) -> Result<()> {
-        self.read(scope, |shelf| {
-            let last = |id| shelf.journal.iter().rfind(|entry| entry.id == id);
-            prompt
-                .memories
-                .retain(|told| last(told.id).is_none_or(|entry| entry.op != ChangeOp::Erase));
+        self.read(scope, |data| {
+            let last = |id| data.journal.iter().rfind(|entry| entry.id == id);
+            prompt.memories.retain(|injected| {
+                last(injected.id).is_none_or(|entry| entry.op != ChangeOp::Erase)
+            });
         });
         self.lock_usage_ledger().record_injection(scope, prompt);
         Ok(())
@@ -82,12 +80,12 @@ impl UsageLog for RamStore {
 
     async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>> {
         let life = self.lock_usage_ledger();
-        let told = life
+        let injected = life
             .records(scope)
             .map(|(line, _)| line)
             .filter(|line| line.session == session && line.injected.shown != InjectedTier::HeldOut);
         let newest: BTreeMap<_, _> =
-            told.map(|line| (line.injected.id, line.injected.sketch.clone())).collect();
+            injected.map(|line| (line.injected.id, line.injected.sketch.clone())).collect();
         Ok(newest.into_iter().collect())
     }
 
@@ -108,8 +106,8 @@ impl UsageLog for RamStore {
 
     async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>> {
         let life = self.lock_usage_ledger();
-        let waiting = life.records(scope).filter(|(line, weighed)| line.used.is_some() && !weighed);
-        Ok(waiting.map(|(line, _)| line.clone()).collect())
+        let pending = life.records(scope).filter(|(line, weighed)| line.used.is_some() && !weighed);
+        Ok(pending.map(|(line, _)| line.clone()).collect())
     }
 
     async fn mark_weights_updated(&self, scope: &Scope, weighed: Vec<u64>) -> Result<()> {
@@ -123,7 +121,7 @@ impl UsageLog for RamStore {
     async fn counts(&self, scope: &Scope) -> Result<UsageCounts> {
         let life = self.lock_usage_ledger();
         let mut counts = UsageCounts::default();
-        let (mut told, mut used) = (BTreeSet::new(), BTreeSet::new());
+        let (mut injected, mut used) = (BTreeSet::new(), BTreeSet::new());
         for (line, _) in life.records(scope) {
             let (answered, was_used) = (line.used.is_some(), line.used == Some(true));
             if line.injected.shown == InjectedTier::HeldOut {
@@ -134,10 +132,10 @@ impl UsageLog for RamStore {
             counts.told += 1;
             counts.answered += u64::from(answered);
             counts.used += u64::from(was_used);
-            told.insert(line.injected.id);
+            injected.insert(line.injected.id);
             used.extend(was_used.then_some(line.injected.id));
         }
-        (counts.memories, counts.memories_used) = (told.len() as u64, used.len() as u64);
+        (counts.memories, counts.memories_used) = (injected.len() as u64, used.len() as u64);
         Ok(counts)
     }
 

@@ -12,7 +12,7 @@ use crate::{
     types::{Fingerprint, Scope, Timestamp, Vector},
 };
 
-/// Scope, model, question or memory, text.
+/// Key of a cached vector: scope, model, `true` for queries, text.
 type CacheKey = (Scope, String, bool, Fingerprint);
 
 /// Cached vectors with their last use.
@@ -24,7 +24,8 @@ pub(super) struct CachedVectorMap {
 }
 
 impl CachedVectorMap {
-    /// Removes the vectors of erased texts, and every question of the scope, which may have quoted one.
+    /// Removes the vectors of erased texts, and every query of the scope, which may have quoted one; returns how many
+    /// vectors there were.
     pub(super) fn forget(&mut self, scope: &Scope, texts: &BTreeSet<Fingerprint>) -> usize {
         let before = self.vectors.len();
         self.vectors.retain(|(owner, _, question, text), _| {
@@ -36,13 +37,13 @@ impl CachedVectorMap {
 
 #[async_trait]
 impl VectorCache for RamStore {
-    async fn lookup(&self, scope: &Scope, asked: &VectorLookup) -> Result<Vec<Option<Vector>>> {
+    async fn lookup(&self, scope: &Scope, request: &VectorLookup) -> Result<Vec<Option<Vector>>> {
         let mut cache = lock(&self.cached_vectors);
-        let mut found = Vec::with_capacity(asked.texts.len());
-        for text in &asked.texts {
-            let key = (scope.clone(), asked.model.name.clone(), asked.is_query, *text);
+        let mut found = Vec::with_capacity(request.texts.len());
+        for text in &request.texts {
+            let key = (scope.clone(), request.model.name.clone(), request.is_query, *text);
             let hit = cache.vectors.get_mut(&key).map(|(vector, used)| {
-                *used = asked.now;
+                *used = request.now;
                 vector.clone()
             });
             *if hit.is_some() { &mut cache.hits } else { &mut cache.misses } += 1;

@@ -1,6 +1,7 @@
 //! Tables of index blocks: a header, pages of records, parts of postings, rows of vectors, deleted documents.
 //!
-//! `block_gone` holds deleted documents, `block_vectors.slots` packed vectors, `blocks.unmade` the count of missing ones.
+//! `block_gone` holds deleted documents, `block_vectors.slots` packed vectors, `blocks.unmade` the count of missing
+//! ones.
 
 use std::sync::Arc;
 

@@ -24,12 +24,8 @@ impl CaptureQueue for SqliteStore {
         self.writer.run(move |db| capture_rows::claim(db, &claim)).await
     }
 
-    async fn release(
-        &self,
-        claimed: &SessionLease,
-        failure: Option<&CaptureFailure>,
-    ) -> Result<()> {
-        let (lease, failure) = (claimed.clone(), failure.cloned());
+    async fn release(&self, lease: &SessionLease, failure: Option<&CaptureFailure>) -> Result<()> {
+        let (lease, failure) = (lease.clone(), failure.cloned());
         self.writer.run(move |db| capture_rows::release(db, &lease, failure.as_ref())).await
     }
 

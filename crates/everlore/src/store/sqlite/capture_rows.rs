@@ -135,9 +135,9 @@ pub(super) fn mark_ended(
     Ok(db.run(sql, (scope_id, session, now.as_millisecond()))? > 0)
 }
 
-/// Returns every session with unread turns, of one scope or of all, those that wait longest first.
+/// Returns every session with unread turns, of one scope or of all, those pending for longest first.
 pub(super) fn pending(db: &Connection, scope: Option<&Scope>) -> Result<Vec<PendingSession>> {
-    // From the scope to its sessions or, for all scopes, from the sessions that wait: never through all that there are.
+    // From the scope to its sessions or, for all scopes, from the pending sessions: never through all sessions.
     let from = match scope {
         Some(_) => {
             "scopes s CROSS JOIN captures c INDEXED BY captures_waiting \

@@ -88,9 +88,9 @@ pub(super) fn erase(db: &Connection, scope_id: i64, address: DocAddress) -> Resu
 /// Rewrites the parts of a block that name a document.
 fn scrub(db: &Connection, block: i64, doc: u32) -> Result<()> {
     for (id, part) in load_parts(db, block)? {
-        let (kept, count) = without_doc(&part, doc);
+        let (remaining, count) = without_doc(&part, doc);
         if count > 0 {
-            db.run("UPDATE block_parts SET postings = ?2 WHERE id = ?1", params![id, kept])?;
+            db.run("UPDATE block_parts SET postings = ?2 WHERE id = ?1", params![id, remaining])?;
         }
     }
     Ok(())

@@ -106,7 +106,7 @@ mod tests {
         store::{MemoryFilter, SqliteStore, Store},
     };
 
-    /// A store of a few tagged memories among many turns, in blocks and in the tail.
+    /// Fills a store with a few tagged memories among many turns, in blocks and in the tail.
     async fn filled() -> (TempDir, Arc<SqliteStore>, Scope) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("everlore.db");
@@ -131,7 +131,7 @@ mod tests {
         (folder, store, scope)
     }
 
-    /// Lists by the index and by the rows: how many the index finds, and `true` if both agree.
+    /// Lists by the index and by the rows: returns how many the index finds, and `true` if both agree.
     async fn both(store: &SqliteStore, scope: &Scope, page: &ListQuery) -> (Option<usize>, bool) {
         let (owned, page) = (scope.clone(), page.clone());
         let read = move |db: &Connection, scope_id| {

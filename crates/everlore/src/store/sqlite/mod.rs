@@ -1,5 +1,5 @@
 //! Memories in one SQLite file: rows, index and journal in the same transaction, one writer that shares syncs between
-//! waiting saves, many readers that never wait for it.
+//! concurrent saves, many readers that never wait for it.
 
 mod open;
 mod pool;
@@ -57,8 +57,8 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, creating or migrating it where needed. A backup is made before a migration. A file that cannot be
-    /// written to is opened for reading, and every write is refused with [`Error::ReadOnly`].
+    /// Opens the file, creating or migrating it where needed. A backup is made before a migration. A file that cannot
+    /// be written to is opened for reading, and every write is refused with [`Error::ReadOnly`].
     ///
     /// Indexes that an older text analysis built are rebuilt in the background, a scope at a time.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
@@ -205,10 +205,11 @@ impl Store for SqliteStore {
 #[async_trait]
 impl Memories for SqliteStore {
     async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>> {
-        let (owner, wanted) = (scope.clone(), ids.to_vec());
+        let (owned_scope, wanted) = (scope.clone(), ids.to_vec());
         let get = move |db: &Connection, scope_id| {
-            let memory =
-                |id: &MemoryId| Ok(rows::by_id(db, &owner, scope_id, *id)?.map(|row| row.memory));
+            let memory = |id: &MemoryId| {
+                Ok(rows::by_id(db, &owned_scope, scope_id, *id)?.map(|row| row.memory))
+            };
             wanted.iter().map(memory).collect::<Result<Vec<_>>>()
         };
         let mut found = self.read(scope, get).await?;
@@ -217,16 +218,17 @@ impl Memories for SqliteStore {
     }
 
     async fn find(&self, scope: &Scope, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>> {
-        let (owner, key) = (scope.clone(), key.clone());
-        self.read(scope, move |db, scope_id| rows::find(db, &owner, scope_id, &key, limit)).await
+        let (owned_scope, key) = (scope.clone(), key.clone());
+        self.read(scope, move |db, scope_id| rows::find(db, &owned_scope, scope_id, &key, limit))
+            .await
     }
 
     async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
-        let (owner, page) = (scope.clone(), page.clone());
+        let (owned_scope, page) = (scope.clone(), page.clone());
         self.read(scope, move |db, scope_id| {
-            match list_by_term::list(db, &owner, scope_id, &page)? {
+            match list_by_term::list(db, &owned_scope, scope_id, &page)? {
                 Some(found) => Ok(found),
-                None => rows::list(db, &owner, scope_id, &page),
+                None => rows::list(db, &owned_scope, scope_id, &page),
             }
         })
         .await
@@ -237,14 +239,17 @@ impl Memories for SqliteStore {
         scope: &Scope,
         addresses: &[DocAddress],
     ) -> Result<Vec<(DocAddress, Memory)>> {
-        let (owner, addresses) = (scope.clone(), addresses.to_vec());
-        self.read(scope, move |db, scope_id| rows::by_address(db, &owner, scope_id, &addresses))
-            .await
+        let (owned_scope, addresses) = (scope.clone(), addresses.to_vec());
+        self.read(scope, move |db, scope_id| {
+            rows::by_address(db, &owned_scope, scope_id, &addresses)
+        })
+        .await
     }
 
     async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
-        let (owner, wanted) = (scope.clone(), ids.to_vec());
-        let verify = move |db: &Connection, scope_id| check::verify(db, &owner, scope_id, &wanted);
+        let (owned_scope, wanted) = (scope.clone(), ids.to_vec());
+        let verify =
+            move |db: &Connection, scope_id| check::verify(db, &owned_scope, scope_id, &wanted);
         let mut found = self.read(scope, verify).await?;
         found.resize(ids.len(), false);
         Ok(found)

@@ -1,4 +1,4 @@
-//! Connections for reading, made when needed and kept for the next reader.
+//! Pool of read connections, opened when needed and kept for the next reader.
 
 use std::{
     path::PathBuf,
@@ -16,14 +16,14 @@ use crate::{
 /// Idle connections kept; more readers at once get one of their own that is closed afterwards.
 const MAX_IDLE: usize = 8;
 
-/// Reads for which a connection maps the file: those of a process that asks one question. Whenever something was written
-/// SQLite lets go of the mapping, and making it anew costs one who asks again more than reading some pages does.
+/// Reads for which a connection maps the file: those of a process that runs one query. After every write SQLite drops
+/// the mapping, and for a process with more queries a new mapping costs more than reading some pages.
 const MAPPED_READS: u32 = 8;
 
-/// Readers of one file.
+/// Read connections of one file.
 pub(super) struct ReaderPool(Arc<PoolState>);
 
-/// A connection, how often it read, and whether it maps the file.
+/// Connection with the number of its reads, and a flag set while it maps the file.
 struct PooledReader {
     db: Connection,
     reads: u32,
@@ -33,7 +33,7 @@ struct PooledReader {
 struct PoolState {
     path: PathBuf,
     mode: OpenMode,
-    /// `None` once closed.
+    /// Idle connections; `None` once closed.
     idle: Mutex<Option<Vec<PooledReader>>>,
 }
 
@@ -52,7 +52,7 @@ impl ReaderPool {
         self.run(read, false).await
     }
 
-    /// The same for one that reads megabytes.
+    /// Runs `read`, which reads megabytes, on one unchanging state of the database.
     pub(super) async fn read_large<T, F>(&self, read: F) -> Result<T>
     where
         T: Send + 'static,
@@ -126,7 +126,7 @@ impl PooledReader {
     }
 }
 
-/// The answer of a store that was closed.
+/// Builds the error of a store that was closed.
 pub(super) fn store_closed() -> Error {
     Error::store("the store is closed")
 }

@@ -1,6 +1,6 @@
 //! The index facet on SQLite: segments for a query, similarities, checks and rebuilding.
 //!
-//! What can change is read at one moment; blocks never change, so two threads may read those of a large scope.
+//! Data that can change is read at one moment; blocks never change, so two threads may read those of a large scope.
 
 use std::sync::Arc;
 
@@ -78,13 +78,13 @@ impl SearchIndex for SqliteStore {
     }
 
     async fn check(&self, scope: &Scope) -> Result<Vec<String>> {
-        let owner = scope.clone();
-        self.read(scope, move |db, scope_id| check::check(db, &owner, scope_id)).await
+        let owned_scope = scope.clone();
+        self.read(scope, move |db, scope_id| check::check(db, &owned_scope, scope_id)).await
     }
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
-        let owner = scope.clone();
-        self.write(scope, move |db, scope_id| check::reindex(db, &owner, scope_id)).await
+        let owned_scope = scope.clone();
+        self.write(scope, move |db, scope_id| check::reindex(db, &owned_scope, scope_id)).await
     }
 
     async fn stale_scopes(&self) -> Result<Vec<Scope>> {
@@ -184,7 +184,7 @@ mod tests {
         },
     };
 
-    /// A store with blocks of several sizes, documents that are gone, vectors and a tail.
+    /// Fills a store with blocks of several sizes, deleted documents, vectors and a tail.
     async fn filled() -> (Arc<SqliteStore>, Scope, TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("everlore.db");

@@ -97,7 +97,7 @@ pub(super) fn by_id(
     found.transpose()
 }
 
-/// Returns the memories at these addresses, in this order, without those that are gone.
+/// Returns the memories at these addresses, in this order, without deleted ones.
 pub(super) fn by_address(
     db: &Connection,
     scope: &Scope,

@@ -46,23 +46,23 @@ impl CacheTally {
 
 #[async_trait]
 impl VectorCache for SqliteStore {
-    async fn lookup(&self, scope: &Scope, asked: &VectorLookup) -> Result<Vec<Option<Vector>>> {
-        let lookup = asked.clone();
+    async fn lookup(&self, scope: &Scope, request: &VectorLookup) -> Result<Vec<Option<Vector>>> {
+        let lookup = request.clone();
         let mut found = self.read(scope, move |db, scope_id| find(db, scope_id, &lookup)).await?;
-        found.vectors.resize(asked.texts.len(), None);
+        found.vectors.resize(request.texts.len(), None);
         self.tally.count(&found.vectors);
         if !found.stale.is_empty() {
-            let lookup = VectorLookup { texts: found.stale, ..asked.clone() };
+            let lookup = VectorLookup { texts: found.stale, ..request.clone() };
             self.write(scope, move |db, scope_id| touch(db, scope_id, &lookup)).await?;
         }
         Ok(found.vectors)
     }
 
-    async fn insert(&self, scope: &Scope, kept: VectorInsert) -> Result<()> {
+    async fn insert(&self, scope: &Scope, batch: VectorInsert) -> Result<()> {
         let tally = self.tally.take();
         self.write(scope, move |db, scope_id| {
             add_tally(db, tally)?;
-            insert(db, scope_id, &kept)
+            insert(db, scope_id, &batch)
         })
         .await
     }

@@ -50,8 +50,9 @@ impl Embeddings for SqliteStore {
         model: &EmbeddingModelId,
         embeddings: Vec<NewEmbedding>,
     ) -> Result<()> {
-        let (owner, model) = (scope.clone(), model.clone());
-        self.write(scope, move |db, scope_id| put(db, &owner, scope_id, &model, embeddings)).await
+        let (owned_scope, model) = (scope.clone(), model.clone());
+        self.write(scope, move |db, scope_id| put(db, &owned_scope, scope_id, &model, embeddings))
+            .await
     }
 }
 
