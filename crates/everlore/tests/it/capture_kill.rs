@@ -1,9 +1,8 @@
-//! A process that stores turns and draws memories from them is killed at random moments, while its model fails half of the
-//! time: every turn is there, every memory is drawn once, and nothing waits in the end.
+//! A process that stores turns and extracts memories is killed at random moments, while its model fails half of the
+//! time: every turn is stored, every memory is extracted once, and nothing is pending in the end.
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, RandomState},
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, Command, Stdio},
@@ -11,7 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicI64, AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use everlore::{
@@ -31,22 +30,28 @@ use crate::support;
 
 const ROUNDS: usize = 100;
 
-/// Exchanges of one child, at most.
+/// Most exchanges of one child.
 const EXCHANGES: usize = 12;
 
-/// The longest wait between the last answer read and the kill, in microseconds: several readings fit in.
-const MAX_WAIT: usize = 150_000;
+/// Most model requests between the last acknowledgement and the kill.
+const MAX_REQUESTS: usize = 4;
 
-/// How the child is told where the model is, where the file is, and when time began.
+/// Longest wait for these requests: a session may be leased to a child that was killed, or pause after a failure.
+const MAX_WAIT: Duration = Duration::from_millis(400);
+
+/// Longest pause between the last of these and the kill, in microseconds: an answer is parsed and committed meanwhile.
+const MAX_PAUSE: usize = 20_000;
+
+/// Environment variables that tell the child the model's address, the database file and the start of time.
 const MODEL: &str = "EVERLORE_TEST_KILL_MODEL";
 const FILE: &str = "EVERLORE_TEST_KILL_FILE";
 const BEGAN: &str = "EVERLORE_TEST_KILL_BEGAN";
 
-/// Time runs faster, the same for all processes, so that leases and pauses end within the test.
+/// Speed-up of time, the same for all processes, so that leases and pauses end within the test.
 const FASTER: i64 = 1_200;
 
-/// A question is repeated once and soon: leases and pauses of the queue run faster too.
-const PATIENCE: RetryPolicy = RetryPolicy {
+/// One quick retry: leases and pauses of the queue run faster too.
+const QUICK_RETRY: RetryPolicy = RetryPolicy {
     retries: 1,
     first_pause: Duration::from_millis(1),
     max_pause: Duration::from_millis(1),
@@ -64,28 +69,27 @@ fn clock() -> Timestamp {
 async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed() {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let path = folder.path().join("everlore.db");
-    let seed = RandomState::new().hash_one("capture");
-    println!("seed {seed}");
+    let seed = support::seed();
     BEGINNING.store(Timestamp::now().as_millisecond(), Ordering::Relaxed);
     let provider = FlakyProvider::start(seed);
     let mut random = Xorshift(seed | 1);
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..ROUNDS {
-        acknowledged.extend(killed_child(&path, &provider.server.url(), round, &mut random));
+        acknowledged.extend(killed_child(&path, &provider, round, &mut random));
     }
     let engine = engine_on(&path, &provider.server.url()).await;
     let drained = drain(&engine).await;
     let memories = support::all(&engine, &scope()).await;
-    let asked = provider.asked.load(Ordering::Relaxed);
+    let requests = provider.requests.load(Ordering::Relaxed);
     println!(
-        "{} turns acknowledged, {} stored, {asked} questions, {} failed, {drained} left to the end",
+        "{} turns acknowledged, {} stored, {requests} questions, {} failed, {drained} left to the end",
         acknowledged.len(),
         memories.iter().filter(|memory| memory.kind == Kind::Turn).count(),
         provider.failed.load(Ordering::Relaxed)
     );
     assert!(acknowledged.len() > 2 * ROUNDS, "the kills came too early to tell anything");
-    assert!(asked > ROUNDS, "the model was hardly asked");
-    assert!(provider.failed.load(Ordering::Relaxed) > asked / 3, "it hardly failed");
+    assert!(requests > ROUNDS, "the model was hardly called");
+    assert!(provider.failed.load(Ordering::Relaxed) > requests / 3, "it hardly failed");
     assert_all_there(&memories, &acknowledged);
     assert_each_once(&memories);
     assert_eq!(engine.store().pending(None).await.unwrap(), []);
@@ -93,12 +97,13 @@ async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed()
     engine.store().close().await;
 }
 
-/// Only does something when the test above starts it; by itself it checks that a turn without a model is read by rules.
+/// Does something only when the test above starts it; by itself it checks that a turn without a model is captured by
+/// rules.
 #[tokio::test]
 async fn child() {
     let Some(path) = std::env::var_os(FILE) else {
         let engine = support::ram();
-        engine.observe(&scope(), vec![said("s", Role::User, "I like tea.")]).await.unwrap();
+        engine.observe(&scope(), vec![turn_by("s", Role::User, "I like tea.")]).await.unwrap();
         let done = engine.extract(&scope(), &ExtractRequest::default()).await.unwrap();
         assert_eq!((done.len(), done[0].by.as_str()), (1, "rules"));
         return;
@@ -113,8 +118,8 @@ async fn talk(engine: &Engine) {
     for number in 0..EXCHANGES {
         let word = word(std::process::id() as usize * EXCHANGES + number);
         let turns = vec![
-            said(&format!("s{}", number % 3), Role::User, &format!("I like {word}.")),
-            said(&format!("s{}", number % 3), Role::Assistant, "Noted."),
+            turn_by(&format!("s{}", number % 3), Role::User, &format!("I like {word}.")),
+            turn_by(&format!("s{}", number % 3), Role::Assistant, "Noted."),
         ];
         let saved = engine.observe(&scope(), turns).await.unwrap();
         let mut out = std::io::stdout().lock();
@@ -125,7 +130,7 @@ async fn talk(engine: &Engine) {
     std::future::pending::<()>().await;
 }
 
-/// Reads what is due, again and again, as a worker does.
+/// Captures due sessions again and again, as a worker does.
 async fn read(engine: &Engine) {
     loop {
         engine.extract_due().await.unwrap();
@@ -133,10 +138,10 @@ async fn read(engine: &Engine) {
     }
 }
 
-/// Reads what is left; returns how many turns that were.
+/// Captures what is pending and returns the number of turns.
 async fn drain(engine: &Engine) -> usize {
-    let waiting = engine.store().pending(None).await.unwrap();
-    let turns = waiting.iter().map(|it| it.turns).sum();
+    let pending = engine.store().pending(None).await.unwrap();
+    let turns = pending.iter().map(|it| it.turns).sum();
     while !engine.store().pending(None).await.unwrap().is_empty() {
         engine.extract(&scope(), &ExtractRequest::default()).await.unwrap();
     }
@@ -151,35 +156,42 @@ fn assert_all_there(memories: &[Memory], acknowledged: &[String]) {
 }
 
 fn assert_each_once(memories: &[Memory]) {
-    let mut drawn: HashMap<_, Vec<&str>> = HashMap::new();
+    let mut extracted: HashMap<_, Vec<&str>> = HashMap::new();
     for memory in memories.iter().filter(|memory| memory.kind != Kind::Turn) {
         for turn in &memory.source.turns {
-            drawn.entry(*turn).or_default().push(&memory.content);
+            extracted.entry(*turn).or_default().push(&memory.content);
         }
     }
     let users = memories.iter().filter(|it| it.source.role == Some(Role::User));
     for turn in users {
         let word = turn.content.trim_start_matches("I like ").trim_end_matches('.');
         let expected = format!("The user likes {word}.");
-        assert_eq!(drawn.get(&turn.id), Some(&vec![expected.as_str()]), "{}", turn.content);
+        assert_eq!(extracted.get(&turn.id), Some(&vec![expected.as_str()]), "{}", turn.content);
     }
 }
 
-/// Starts a child, kills it, and returns the ids of the turns that it acknowledged.
-fn killed_child(path: &Path, provider: &str, round: usize, random: &mut Xorshift) -> Vec<String> {
-    let mut child = start(path, provider);
+/// Starts a child, kills it after some acknowledgements and model requests, and returns the ids of the turns that it
+/// acknowledged.
+fn killed_child(
+    path: &Path,
+    provider: &FlakyProvider,
+    round: usize,
+    random: &mut Xorshift,
+) -> Vec<String> {
+    let mut child = start(path, &provider.server.url());
     let mut answers = BufReader::new(child.stdout.take().unwrap());
     let mut lines = Vec::new();
-    let enough = random.below(EXCHANGES);
-    while lines.len() < enough {
+    let acknowledgements = random.below(EXCHANGES);
+    while lines.len() < acknowledgements {
         let line = next_line(&mut answers);
         lines.extend(line.or_else(|| panic!("round {round}: the child ended by itself")));
         lines.retain(|line| line.starts_with("ack "));
     }
-    std::thread::sleep(Duration::from_micros(random.below(MAX_WAIT) as u64));
+    provider.wait_for(random.below(MAX_REQUESTS + 1));
+    std::thread::sleep(Duration::from_micros(random.below(MAX_PAUSE) as u64));
     child.kill().unwrap();
     child.wait().unwrap();
-    // What was answered before the kill counts, even if nobody had read it yet.
+    // Acknowledgements before the kill count, even if they were not read yet.
     lines.extend(std::iter::from_fn(|| next_line(&mut answers)));
     let id = |line: String| line.strip_prefix("ack ").map(|id| id.trim().to_owned());
     lines.into_iter().filter_map(id).collect()
@@ -197,7 +209,7 @@ fn start(path: &Path, provider: &str) -> Child {
         .unwrap()
 }
 
-/// The next whole line; one cut short by the kill was not answered.
+/// Returns the next complete line; one cut short by the kill was not acknowledged.
 fn next_line(answers: &mut impl BufRead) -> Option<String> {
     let mut line = String::new();
     answers.read_line(&mut line).unwrap();
@@ -222,39 +234,47 @@ fn scope() -> Scope {
     support::scope("sam")
 }
 
-fn said(session: &str, role: Role, text: &str) -> Turn {
+fn turn_by(session: &str, role: Role, text: &str) -> Turn {
     Turn { role: Some(role), ..support::turn(session, "", text) }
 }
 
-/// The model of a provider as the settings name it.
+/// Returns the settings of a provider's model.
 fn model(config: &Config) -> RemoteChatModel {
     let settings = config.memory_model().unwrap();
-    RemoteChatModel::new(&settings, &Proxies::default()).unwrap().with_retry_policy(PATIENCE)
+    RemoteChatModel::new(&settings, &Proxies::default()).unwrap().with_retry_policy(QUICK_RETRY)
 }
 
-/// A provider that answers every second question, on average, and fails in all ways otherwise.
+/// Provider that answers every second question, on average, and fails in all ways otherwise.
 struct FlakyProvider {
     server: MockServer,
-    asked: Arc<AtomicUsize>,
+    requests: Arc<AtomicUsize>,
     failed: Arc<AtomicUsize>,
 }
 
 impl FlakyProvider {
     fn start(seed: u64) -> Self {
-        let (asked, failed) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
-        let counts = (Arc::clone(&asked), Arc::clone(&failed));
+        let (requests, failed) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+        let counts = (Arc::clone(&requests), Arc::clone(&failed));
         let mut random = Xorshift(seed.rotate_left(17) | 1);
-        let server = MockServer::start(MockChat::new().otherwise(move |asked| {
+        let server = MockServer::start(MockChat::new().otherwise(move |request| {
             counts.0.fetch_add(1, Ordering::Relaxed);
             let fate = random.below(8);
             counts.1.fetch_add(usize::from(fate >= 4), Ordering::Relaxed);
-            said_by(fate, &answer(asked.last_user_message().unwrap_or_default()))
+            response_for(fate, &answer(request.last_user_message().unwrap_or_default()))
         }));
-        Self { server, asked, failed }
+        Self { server, requests, failed }
+    }
+
+    /// Waits until the provider has got this many more requests, at most [`MAX_WAIT`].
+    fn wait_for(&self, requests: usize) {
+        let (begun, end) = (Instant::now(), self.requests.load(Ordering::Relaxed) + requests);
+        while self.requests.load(Ordering::Relaxed) < end && begun.elapsed() < MAX_WAIT {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 
-fn said_by(fate: usize, answer: &str) -> ModelResponse {
+fn response_for(fate: usize, answer: &str) -> ModelResponse {
     match fate {
         0..4 => ModelResponse::text(answer),
         4 => ModelResponse::fail(500),
@@ -264,7 +284,7 @@ fn said_by(fate: usize, answer: &str) -> ModelResponse {
     }
 }
 
-/// What a model says to the lines of a conversation.
+/// Returns a model's answer to the lines of a conversation.
 fn answer(question: &str) -> String {
     let turns = question.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let memory = |turn: Value| {
@@ -281,13 +301,13 @@ fn answer(question: &str) -> String {
     json!({ "memories": turns.filter_map(memory).collect::<Vec<_>>() }).to_string()
 }
 
-/// A word for a number: hexadecimal in consonants that no stemming touches.
+/// Returns a word for a number: hexadecimal in consonants that no stemming touches.
 fn word(number: usize) -> String {
     let letter = |digit: char| b"bcfhjkmnpqrtvwxz"[digit.to_digit(16).unwrap() as usize] as char;
     format!("zz{}", format!("{number:08x}").chars().map(letter).collect::<String>())
 }
 
-/// Xorshift: moments need to be many, not secret.
+/// Xorshift: the moments need to be many, not secret.
 struct Xorshift(u64);
 
 impl Xorshift {

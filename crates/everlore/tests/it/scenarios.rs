@@ -1,5 +1,5 @@
-//! Conversations as files: what is said, what is drawn from it, what changes, and what the next prompt holds. Each runs on
-//! every store and must read the same. `UPDATE_SCENARIOS=1` writes down what happens; review it.
+//! Scenario files: turns, extracted memories, changes, and the next prompt. Each runs on every store with the same
+//! result. `UPDATE_SCENARIOS=1` writes the results into the files; review them.
 
 use std::{
     cell::Cell,
@@ -20,7 +20,7 @@ use everlore::{
 };
 
 thread_local! {
-    /// The time in the scenario that runs on this thread.
+    /// Time in the scenario that runs on this thread.
     static NOW: Cell<Timestamp> = const { Cell::new(Timestamp::UNIX_EPOCH) };
 }
 
@@ -28,7 +28,7 @@ fn now() -> Timestamp {
     NOW.get()
 }
 
-/// A model that answers as the scenario says.
+/// Model that answers as the scenario says.
 #[derive(Default)]
 pub(crate) struct ScenarioModel(pub(crate) Mutex<VecDeque<String>>);
 
@@ -44,9 +44,9 @@ impl ChatModel for ScenarioModel {
         match self.0.lock().unwrap().pop_front() {
             Some(text) if text != "offline" => {
                 let tokens = TokenUsage { read: 900, cached: 0, written: 100 };
-                let pieces =
+                let chunks =
                     [ChatChunk::Text(text), ChatChunk::End { stop: StopReason::Done, tokens }];
-                Ok(Box::new(WholeAnswer(pieces.into())))
+                Ok(Box::new(WholeAnswer(chunks.into())))
             }
             _ => Err(Error::Remote {
                 message: "the provider cannot be reached".into(),
@@ -63,7 +63,7 @@ impl ChatStream for WholeAnswer {
     }
 }
 
-/// One run of a scenario on one store.
+/// Run of a scenario on one store.
 struct ScenarioPlayer {
     engine: Engine,
     model: Arc<ScenarioModel>,
@@ -85,7 +85,7 @@ impl ScenarioPlayer {
         Self { engine, model, scope, folder: folder.to_owned() }
     }
 
-    /// Does what a line says and returns what is to be seen.
+    /// Runs a line and returns its output.
     async fn act(&self, line: &str) -> Vec<String> {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         match verb {
@@ -110,8 +110,8 @@ impl ScenarioPlayer {
     }
 
     async fn say(&self, rest: &str) {
-        let (session, said) = rest.split_once(' ').unwrap();
-        let (role, text) = said.split_once(": ").unwrap();
+        let (session, message) = rest.split_once(' ').unwrap();
+        let (role, text) = message.split_once(": ").unwrap();
         let role: Role = serde_json::from_value(role.into()).unwrap();
         let turn = Turn {
             text: text.replace("\\n", "\n"),
@@ -158,17 +158,17 @@ impl ScenarioPlayer {
     }
 
     async fn quarantine(&self) -> Vec<String> {
-        let held = self.engine.quarantine(&self.scope).await.unwrap();
-        let line = |held: &everlore::types::QuarantinedDraft| {
-            format!("{} {} | {}", held.verdict.as_str(), held.memory.content, held.reason)
+        let drafts = self.engine.quarantine(&self.scope).await.unwrap();
+        let line = |draft: &everlore::types::QuarantinedDraft| {
+            format!("{} {} | {}", draft.verdict.as_str(), draft.memory.content, draft.reason)
         };
-        held.iter().map(line).collect()
+        drafts.iter().map(line).collect()
     }
 
     async fn restore(&self, text: &str) -> Vec<String> {
-        let held = self.engine.quarantine(&self.scope).await.unwrap();
-        let found = held.iter().find(|held| held.memory.content.contains(text)).unwrap();
-        let memory = self.engine.restore_quarantined(&self.scope, found.id()).await.unwrap();
+        let drafts = self.engine.quarantine(&self.scope).await.unwrap();
+        let draft = drafts.iter().find(|draft| draft.memory.content.contains(text)).unwrap();
+        let memory = self.engine.restore_quarantined(&self.scope, draft.id()).await.unwrap();
         vec![format!("restored {}", memory.content)]
     }
 
@@ -197,7 +197,7 @@ impl ScenarioPlayer {
         vec![format!("undone: {} changes", undone.unwrap().len())]
     }
 
-    /// No file below the folder holds this text.
+    /// Checks that no file below the folder contains this text.
     fn assert_nowhere(&self, text: &str) {
         let holding: Vec<_> = files(&self.folder)
             .into_iter()
@@ -249,7 +249,7 @@ fn contains(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
 }
 
-/// The file again, with what happened below each line: what is to be seen is indented.
+/// Returns the file with the output below each line, indented.
 async fn replay(text: &str, play: &ScenarioPlayer) -> String {
     let mut replayed = String::new();
     for line in text.lines().filter(|line| !line.starts_with("  ")) {
@@ -257,8 +257,8 @@ async fn replay(text: &str, play: &ScenarioPlayer) -> String {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        for seen in play.act(line).await {
-            replayed += &format!("  {seen}\n");
+        for output in play.act(line).await {
+            replayed += &format!("  {output}\n");
         }
     }
     replayed

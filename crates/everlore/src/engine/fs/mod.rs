@@ -13,6 +13,8 @@ mod search;
 mod inject;
 mod write;
 mod status;
+#[cfg(test)]
+mod page_cost_tests;
 
 use std::{fmt, str::FromStr};
 

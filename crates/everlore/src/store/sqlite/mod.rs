@@ -23,6 +23,8 @@ mod quarantine;
 mod capture_queue;
 mod uri_index;
 mod check;
+#[cfg(test)]
+pub(crate) mod vm_steps;
 
 use std::{
     path::{Path, PathBuf},
