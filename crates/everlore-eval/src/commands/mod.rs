@@ -1,8 +1,9 @@
-//! One file for each subcommand.
+//! Subcommands, one file each.
 
 pub(crate) mod bench;
 pub(crate) mod corpus;
 pub(crate) mod extract;
+pub(crate) mod fs;
 pub(crate) mod gate;
 pub(crate) mod homes;
 pub(crate) mod hooks;

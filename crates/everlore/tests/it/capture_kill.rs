@@ -3,7 +3,6 @@
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, RandomState},
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, Command, Stdio},
@@ -11,7 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicI64, AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use everlore::{
@@ -34,8 +33,14 @@ const ROUNDS: usize = 100;
 /// Most exchanges of one child.
 const EXCHANGES: usize = 12;
 
-/// Longest wait between the last acknowledgement and the kill, in microseconds: several extractions fit in.
-const MAX_WAIT: usize = 150_000;
+/// Most model requests between the last acknowledgement and the kill.
+const MAX_REQUESTS: usize = 4;
+
+/// Longest wait for these requests: a session may be leased to a child that was killed, or pause after a failure.
+const MAX_WAIT: Duration = Duration::from_millis(400);
+
+/// Longest pause between the last of these and the kill, in microseconds: an answer is parsed and committed meanwhile.
+const MAX_PAUSE: usize = 20_000;
 
 /// Environment variables that tell the child the model's address, the database file and the start of time.
 const MODEL: &str = "EVERLORE_TEST_KILL_MODEL";
@@ -64,14 +69,13 @@ fn clock() -> Timestamp {
 async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed() {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let path = folder.path().join("everlore.db");
-    let seed = RandomState::new().hash_one("capture");
-    println!("seed {seed}");
+    let seed = support::seed();
     BEGINNING.store(Timestamp::now().as_millisecond(), Ordering::Relaxed);
     let provider = FlakyProvider::start(seed);
     let mut random = Xorshift(seed | 1);
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..ROUNDS {
-        acknowledged.extend(killed_child(&path, &provider.server.url(), round, &mut random));
+        acknowledged.extend(killed_child(&path, &provider, round, &mut random));
     }
     let engine = engine_on(&path, &provider.server.url()).await;
     let drained = drain(&engine).await;
@@ -166,18 +170,25 @@ fn assert_each_once(memories: &[Memory]) {
     }
 }
 
-/// Starts a child, kills it, and returns the ids of the turns that it acknowledged.
-fn killed_child(path: &Path, provider: &str, round: usize, random: &mut Xorshift) -> Vec<String> {
-    let mut child = start(path, provider);
+/// Starts a child, kills it after some acknowledgements and model requests, and returns the ids of the turns that it
+/// acknowledged.
+fn killed_child(
+    path: &Path,
+    provider: &FlakyProvider,
+    round: usize,
+    random: &mut Xorshift,
+) -> Vec<String> {
+    let mut child = start(path, &provider.server.url());
     let mut answers = BufReader::new(child.stdout.take().unwrap());
     let mut lines = Vec::new();
-    let enough = random.below(EXCHANGES);
-    while lines.len() < enough {
+    let acknowledgements = random.below(EXCHANGES);
+    while lines.len() < acknowledgements {
         let line = next_line(&mut answers);
         lines.extend(line.or_else(|| panic!("round {round}: the child ended by itself")));
         lines.retain(|line| line.starts_with("ack "));
     }
-    std::thread::sleep(Duration::from_micros(random.below(MAX_WAIT) as u64));
+    provider.wait_for(random.below(MAX_REQUESTS + 1));
+    std::thread::sleep(Duration::from_micros(random.below(MAX_PAUSE) as u64));
     child.kill().unwrap();
     child.wait().unwrap();
     // Acknowledgements before the kill count, even if they were not read yet.
@@ -252,6 +263,14 @@ impl FlakyProvider {
             response_for(fate, &answer(request.last_user_message().unwrap_or_default()))
         }));
         Self { server, requests, failed }
+    }
+
+    /// Waits until the provider has got this many more requests, at most [`MAX_WAIT`].
+    fn wait_for(&self, requests: usize) {
+        let (begun, end) = (Instant::now(), self.requests.load(Ordering::Relaxed) + requests);
+        while self.requests.load(Ordering::Relaxed) < end && begun.elapsed() < MAX_WAIT {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 

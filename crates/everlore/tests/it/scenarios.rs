@@ -111,8 +111,8 @@ impl ScenarioPlayer {
     }
 
     async fn say(&self, rest: &str) {
-        let (session, said) = rest.split_once(' ').unwrap();
-        let (role, text) = said.split_once(": ").unwrap();
+        let (session, message) = rest.split_once(' ').unwrap();
+        let (role, text) = message.split_once(": ").unwrap();
         let role: Role = serde_json::from_value(role.into()).unwrap();
         let turn = Turn {
             text: text.replace("\\n", "\n"),
@@ -159,17 +159,17 @@ impl ScenarioPlayer {
     }
 
     async fn quarantine(&self) -> Vec<String> {
-        let held = self.engine.quarantine(&self.scope).await.unwrap();
-        let line = |held: &everlore::types::QuarantinedDraft| {
-            format!("{} {} | {}", held.verdict.as_str(), held.memory.content, held.reason)
+        let drafts = self.engine.quarantine(&self.scope).await.unwrap();
+        let line = |draft: &everlore::types::QuarantinedDraft| {
+            format!("{} {} | {}", draft.verdict.as_str(), draft.memory.content, draft.reason)
         };
-        held.iter().map(line).collect()
+        drafts.iter().map(line).collect()
     }
 
     async fn restore(&self, text: &str) -> Vec<String> {
-        let held = self.engine.quarantine(&self.scope).await.unwrap();
-        let found = held.iter().find(|held| held.memory.content.contains(text)).unwrap();
-        let memory = self.engine.restore_quarantined(&self.scope, found.id()).await.unwrap();
+        let drafts = self.engine.quarantine(&self.scope).await.unwrap();
+        let draft = drafts.iter().find(|draft| draft.memory.content.contains(text)).unwrap();
+        let memory = self.engine.restore_quarantined(&self.scope, draft.id()).await.unwrap();
         vec![format!("restored {}", memory.content)]
     }
 
@@ -258,8 +258,8 @@ async fn replay(text: &str, play: &ScenarioPlayer) -> String {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        for seen in play.act(line).await {
-            replayed += &format!("  {seen}\n");
+        for output in play.act(line).await {
+            replayed += &format!("  {output}\n");
         }
     }
     replayed

@@ -1,12 +1,11 @@
-//! What the tests share: frozen clocks, engines on both stores, memories with their values in sight.
+//! Shared fixtures: frozen clocks, engines on both stores, memories with their values in sight, seeds.
 
 use std::{
     cell::RefCell,
+    hash::{BuildHasher, RandomState},
     path::{Path, PathBuf},
     sync::Arc,
 };
-
-use tempfile::TempDir;
 
 use everlore::{
     Engine, Kind, Memory, MemoryId, RememberRequest, Scope, Status, Turn,
@@ -15,19 +14,28 @@ use everlore::{
     store::{ListOrder, ListQuery, MemoryFilter, RamStore, SqliteStore, Store},
     types::{Actor, Change, MemorySource, Origin, Timestamp, WriteBatch},
 };
+use tempfile::TempDir;
 
 /// Monday, 2 March 2026, noon.
 pub(crate) const NOON: i64 = 1_772_452_800;
 
-/// A day in seconds.
+/// Seconds of a day.
 pub(crate) const DAY: i64 = 86_400;
 
-/// The clock of every engine here, unless a test turns it on.
+/// Environment variable with the seed of randomized tests.
+const SEED: &str = "EVERLORE_TEST_SEED";
+
+thread_local! {
+    /// Folders of the test on this thread, deleted when the thread ends.
+    static FOLDERS: RefCell<Vec<TempDir>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Frozen clock of every engine here, unless a test replaces it.
 pub(crate) fn noon() -> Timestamp {
     at(NOON)
 }
 
-/// The same an hour later.
+/// Frozen clock an hour later.
 pub(crate) fn one_o_clock() -> Timestamp {
     at(NOON + 3_600)
 }
@@ -44,22 +52,30 @@ pub(crate) fn scope(user: &str) -> Scope {
     Scope::new("tester", user).unwrap()
 }
 
-/// An empty file in a folder of its own, which is kept for the rest of the test process.
-pub(crate) fn fresh_path() -> PathBuf {
-    fresh_folder().join("everlore.db")
-}
-
-thread_local! {
-    /// Folders of the test that runs on this thread; they are removed when it ends.
-    static FOLDERS: RefCell<Vec<TempDir>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Makes a folder that lasts as long as the test.
-pub(crate) fn fresh_folder() -> PathBuf {
+/// Creates a folder that is deleted when the test ends.
+pub(crate) fn temp_folder() -> PathBuf {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_owned();
     FOLDERS.with_borrow_mut(|folders| folders.push(folder));
     path
+}
+
+/// Returns the path of a new database in its own folder.
+pub(crate) fn fresh_path() -> PathBuf {
+    temp_folder().join("everlore.db")
+}
+
+/// Returns the seed of a randomized test: `EVERLORE_TEST_SEED` if it is set, otherwise a random one. Prints it, so that a
+/// failure shows the value to set.
+#[expect(clippy::print_stdout, reason = "the output of a failed test names its seed")]
+pub(crate) fn seed() -> u64 {
+    let given = std::env::var(SEED).ok();
+    let seed = match &given {
+        Some(text) => text.parse().unwrap_or_else(|_| panic!("{SEED}={text} is no number")),
+        None => RandomState::new().hash_one(SEED),
+    };
+    println!("{SEED}={seed}");
+    seed
 }
 
 /// Waits until background work has rebuilt every stale index.
@@ -77,18 +93,18 @@ pub(crate) fn engine_on(store: Arc<dyn Store>) -> Engine {
     Engine::builder(store).clock(noon).build()
 }
 
-/// An engine on this file, with its store.
+/// Opens an engine on this file and returns it with its store.
 pub(crate) async fn open(path: &Path) -> (Arc<SqliteStore>, Engine) {
     let store = Arc::new(SqliteStore::open(path).await.unwrap());
     (Arc::clone(&store), engine_on(store))
 }
 
-/// An engine on a file.
+/// Creates an engine on a new SQLite file.
 pub(crate) async fn engine() -> Engine {
     engine_on(sqlite().await)
 }
 
-/// An engine in RAM.
+/// Creates an engine on a RAM store.
 pub(crate) fn ram() -> Engine {
     engine_on(Arc::new(RamStore::default()))
 }
@@ -102,7 +118,7 @@ pub(crate) fn turn(session: &str, speaker: &str, text: &str) -> Turn {
     Turn { text: text.into(), session: some(session), speaker: some(speaker), ..Turn::default() }
 }
 
-/// Stores each text as a statement and returns the answers.
+/// Stores each text as a statement and returns the receipts.
 pub(crate) async fn remember_all(
     engine: &Engine,
     owner: &Scope,
@@ -115,7 +131,7 @@ pub(crate) async fn remember_all(
     saved
 }
 
-/// The texts that a query finds, best first.
+/// Returns the texts that a query finds, best first.
 pub(crate) async fn found(engine: &Engine, owner: &Scope, query: &str) -> Vec<String> {
     texts(&engine.recall(&engine.request(owner, query)).await.unwrap().hits)
 }
@@ -124,7 +140,7 @@ pub(crate) fn texts(hits: &[Hit]) -> Vec<String> {
     hits.iter().map(|hit| hit.memory.content.clone()).collect()
 }
 
-/// Everything a scope has, oldest first.
+/// Returns all memories of a scope, oldest first.
 pub(crate) async fn all(engine: &Engine, owner: &Scope) -> Vec<Memory> {
     let page = ListQuery {
         filter: MemoryFilter::default(),
@@ -135,14 +151,14 @@ pub(crate) async fn all(engine: &Engine, owner: &Scope) -> Vec<Memory> {
     engine.list(owner, &page).await.unwrap()
 }
 
-/// The first and the last bytes of an id tell memories apart; ids rise with the number.
+/// Returns the id of a number; ids rise with the number and differ in their first bytes.
 pub(crate) fn id(number: u32) -> MemoryId {
     let mut bytes = [7; 16];
     bytes[..4].copy_from_slice(&number.to_be_bytes());
     MemoryId::from_bytes(bytes)
 }
 
-/// A statement as a store keeps it.
+/// Builds a stored statement.
 pub(crate) fn memory(owner: &Scope, number: u32, content: &str) -> Memory {
     let source = MemorySource {
         via: Origin::Remember,
@@ -175,7 +191,7 @@ pub(crate) fn memory(owner: &Scope, number: u32, content: &str) -> Memory {
     }
 }
 
-/// A turn as a store keeps it.
+/// Builds a stored turn.
 pub(crate) fn spoken(owner: &Scope, number: u32, session: &str, content: &str) -> Memory {
     let mut turn = memory(owner, number, content);
     turn.kind = Kind::Turn;

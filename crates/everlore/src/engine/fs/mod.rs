@@ -14,6 +14,8 @@ mod search;
 mod inject;
 mod write;
 mod status;
+#[cfg(test)]
+mod page_cost_tests;
 
 use serde::Serialize;
 

@@ -24,6 +24,8 @@ mod capture_queue;
 mod uri_index;
 mod shared_documents;
 mod check;
+#[cfg(test)]
+pub(crate) mod vm_steps;
 
 use std::{
     path::{Path, PathBuf},

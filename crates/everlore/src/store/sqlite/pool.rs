@@ -108,6 +108,8 @@ impl PoolState {
 
 impl PooledReader {
     fn new(db: Connection) -> Self {
+        #[cfg(test)]
+        let db = super::vm_steps::counted(db);
         Self { db, reads: 0, is_mapped: true }
     }
 
