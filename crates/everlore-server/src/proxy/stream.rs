@@ -86,7 +86,7 @@ pub(super) fn client_response(
     reply: UpstreamResponse,
     capture: Option<ResponseCapture>,
 ) -> Response {
-    let mut response = Response::new(Body::new(TeeBody { body: reply.body, capture: capture }));
+    let mut response = Response::new(Body::new(TeeBody { body: reply.body, capture }));
     *response.status_mut() = reply.status;
     for (name, value) in &reply.headers {
         if !HOP_BY_HOP_HEADERS.contains(name) && *name != header::SET_COOKIE {
