@@ -392,7 +392,7 @@ async fn a_silent_server_is_given_up_before_and_within_an_answer() {
             let settings = ModelSettings { timeout, ..settings(&server, provider) };
             let error = complete(&model_for(&settings), &question("hi")).await.unwrap_err();
             assert!(error.to_string().contains("was silent for 200ms"), "{provider} {error}");
-            assert!(error.hint().contains("set timeout"), "{}", error.hint());
+            assert!(error.hint().contains("raise timeout"), "{}", error.hint());
             assert!(server.requests().len() <= 1, "who was silent so long is not asked again");
         }
     }

@@ -24,7 +24,7 @@ pub struct FrameDecoder {
     data: String,
 }
 
-/// Error for a frame beyond [`MAX_FRAME_BYTES`].
+/// Error for a frame beyond 8 MiB.
 #[derive(Debug, PartialEq, Eq)]
 pub struct FrameTooLong;
 

@@ -182,7 +182,7 @@ pub(super) async fn with_timeout<T>(
     tokio::time::timeout(limit, response).await.unwrap_or_else(|_| {
         Err(RemoteError::permanent(
             format!("{host} was silent for {limit:?}"),
-            "the model may be loading or thinking: ask again, or set timeout in the settings to more",
+            "the model may be loading or thinking: ask again, or raise timeout in the settings",
         ))
     })
 }
