@@ -48,10 +48,10 @@ impl Embedder for CachedEmbedder<'_> {
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let Some(vector_cache) = self.vector_cache else { return self.call_model(texts).await };
-        let prints: Vec<_> = texts.iter().map(|text| Fingerprint::of(text)).collect();
-        let mut known = self.lookup_cached(vector_cache, &prints).await;
+        let digests: Vec<_> = texts.iter().map(|text| Fingerprint::of(text)).collect();
+        let mut known = self.lookup_cached(vector_cache, &digests).await;
         // A text that occurs twice is sent once.
-        let mut missing: Vec<_> = prints.iter().copied().zip(texts.iter().copied()).collect();
+        let mut missing: Vec<_> = digests.iter().copied().zip(texts.iter().copied()).collect();
         missing.retain(|(print, _)| !known.contains_key(print));
         missing.sort_unstable();
         missing.dedup();
@@ -59,7 +59,7 @@ impl Embedder for CachedEmbedder<'_> {
             known.extend(self.embed_and_cache(vector_cache, some).await?);
         }
         let numbers = |print| known.get(print).map_or_else(Vec::new, Vector::dequantize);
-        Ok(prints.iter().map(numbers).collect())
+        Ok(digests.iter().map(numbers).collect())
     }
 }
 
@@ -68,20 +68,20 @@ impl CachedEmbedder<'_> {
     async fn lookup_cached(
         &self,
         vector_cache: VectorCacheHandle<'_>,
-        prints: &[Fingerprint],
+        digests: &[Fingerprint],
     ) -> HashMap<Fingerprint, Vector> {
         let request = VectorLookup {
             model: self.model().clone(),
-            texts: prints.to_vec(),
+            texts: digests.to_vec(),
             is_query: self.breaker.is_some(),
             now: self.now,
         };
         let found = vector_cache.cache.lookup(self.scope, &request).await.unwrap_or_else(|error| {
             tracing::warn!("{error}: kept vectors cannot be read");
-            vec![None; prints.len()]
+            vec![None; digests.len()]
         });
         let usable = |vector: &Vector| vector.values.len() == self.model().dimensions;
-        let pairs = prints.iter().copied().zip(found);
+        let pairs = digests.iter().copied().zip(found);
         pairs.filter_map(|(print, found)| Some((print, found.filter(usable)?))).collect()
     }
 
@@ -105,9 +105,9 @@ impl CachedEmbedder<'_> {
     ) -> Result<Vec<(Fingerprint, Vector)>> {
         let texts: Vec<_> = missing.iter().map(|(_, text)| *text).collect();
         let embeddings = self.call_model(&texts).await?;
-        let prints = missing.iter().map(|(print, _)| *print);
+        let digests = missing.iter().map(|(print, _)| *print);
         let vectors: Vec<_> =
-            prints.zip(embeddings.iter().map(|numbers| Vector::quantize(numbers))).collect();
+            digests.zip(embeddings.iter().map(|numbers| Vector::quantize(numbers))).collect();
         let keep = VectorInsert {
             model: self.model().clone(),
             vectors: vectors.clone(),

@@ -16,7 +16,7 @@ use crate::{
 /// Tracks for each session the turns that capture has read, the current lease, and the drafts that it quarantined.
 ///
 /// A turn is pending from the transaction that stores it until the one that stores the memories extracted from it
-/// ([`crate::types::Extracted`]), so no turn is skipped and none is read twice, whenever a process ends.
+/// ([`crate::types::CaptureCheckpoint`]), so no turn is skipped and none is read twice, whenever a process ends.
 #[async_trait]
 pub trait CaptureQueue: Send + Sync {
     /// Leases the session that is pending for longest among those that are due; `None` if none is. While a session is

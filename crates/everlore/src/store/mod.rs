@@ -1,7 +1,7 @@
 //! Storage: one interface in facets, several backends, one conformance suite that all of them pass.
 //!
 //! A store keeps rows, index, vectors and journal together and returns candidates; it never ranks. A backend loads the
-//! rows of a write, lets [`plan`] decide, and executes the effects; the [`index`] layer and the [`row`] codec are
+//! rows of a write, lets `plan` decide, and executes the effects; the `index` layer and the `row` codec are
 //! shared.
 
 mod doc_address;

@@ -102,7 +102,7 @@ impl DatabaseView {
     pub(super) fn matched_since_sync(&self, id: MemoryId, page: &VaultPage) -> bool {
         self.versions_since_sync
             .get(&id)
-            .is_some_and(|said| said.iter().any(|then| page.matches_memory(then)))
+            .is_some_and(|versions| versions.iter().any(|version| page.matches_memory(version)))
     }
 
     /// Returns the active memories with the same text, oldest first.
@@ -139,15 +139,15 @@ impl DatabaseView {
             .await?
             .first()
             .map(JournalCheckpoint::from_entry);
-        let (Some(then), Some(head)) = (state.header.checkpoint, self.journal_head) else {
+        let (Some(version), Some(head)) = (state.header.checkpoint, self.journal_head) else {
             // A vault that was synced before the database had a change counts as new.
             self.is_same_database = state.files.values().all(|base| base.pending);
             return Ok(());
         };
-        let line = JournalQuery { seq: Some(then.seq), ..JournalQuery::default() };
+        let line = JournalQuery { seq: Some(version.seq), ..JournalQuery::default() };
         let line = store.journal().entries(scope, &line).await?;
-        self.is_same_database = line.first().map(JournalCheckpoint::from_entry) == Some(then);
-        let behind = head.seq.saturating_sub(then.seq);
+        self.is_same_database = line.first().map(JournalCheckpoint::from_entry) == Some(version);
+        let behind = head.seq.saturating_sub(version.seq);
         if !self.is_same_database
             || behind > MAX_CHANGES
             || state.header.incomplete
@@ -215,9 +215,9 @@ impl DatabaseView {
         for memory in self.memories.values() {
             self.by_text.entry(memory.fingerprint()).or_default().push(memory.id);
         }
-        let prints: Vec<_> = pages(scan).map(|(_, page)| Fingerprint::of(&page.content)).collect();
-        let erased = store.memories().are_erased(scope, &prints).await?;
-        self.erased = prints
+        let digests: Vec<_> = pages(scan).map(|(_, page)| Fingerprint::of(&page.content)).collect();
+        let erased = store.memories().are_erased(scope, &digests).await?;
+        self.erased = digests
             .into_iter()
             .zip(erased)
             .filter(|(_, erased)| *erased)
@@ -270,13 +270,13 @@ impl DatabaseView {
         id: MemoryId,
     ) -> Result<()> {
         let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
-        let then = state.header.checkpoint.map_or(0, |then| then.seq);
+        let version = state.header.checkpoint.map_or(0, |version| version.seq);
         let since = store
             .journal()
             .entries(scope, &own)
             .await?
             .into_iter()
-            .filter(|entry| entry.seq > then);
+            .filter(|entry| entry.seq > version);
         self.versions_since_sync
             .insert(id, since.filter_map(|entry| entry.after.map(|after| *after)).collect());
         Ok(())

@@ -76,21 +76,21 @@ impl DirectoryStore {
 
     /// Takes in edits by hand, and writes changes that are not in files yet.
     pub async fn refresh(&self, scope: &Scope) -> Result<SyncReport> {
-        let mut looked = self.last_synced.lock().await;
+        let mut last_synced = self.last_synced.lock().await;
         let report = self.sync_scope(scope, None, false).await;
-        looked.insert(scope.clone(), Instant::now());
+        last_synced.insert(scope.clone(), Instant::now());
         report
     }
 
     /// Scans the files of a scope unless that happened just now. A scope without files has nothing to scan.
     pub(super) async fn sync_if_stale(&self, scope: &Scope) -> Result<()> {
-        let mut looked = self.last_synced.lock().await;
-        let recently = looked.get(scope).is_some_and(|at| at.elapsed() < SCAN_INTERVAL);
+        let mut last_synced = self.last_synced.lock().await;
+        let recently = last_synced.get(scope).is_some_and(|at| at.elapsed() < SCAN_INTERVAL);
         if recently || !self.folder(scope).is_dir() {
             return Ok(());
         }
         self.sync_scope(scope, None, false).await?;
-        looked.insert(scope.clone(), Instant::now());
+        last_synced.insert(scope.clone(), Instant::now());
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl DirectoryStore {
     /// Writes changes to the files. The change itself is stored already, so [`SearchIndex::check`] reports a failure,
     /// and the next write or scan makes it good.
     async fn write_files(&self, scope: &Scope, at: Timestamp) {
-        let mut looked = self.last_synced.lock().await;
+        let mut last_synced = self.last_synced.lock().await;
         let folder = self.folder(scope);
         let created = run_blocking(move || {
             fs::create_dir_all(&folder)
@@ -134,7 +134,7 @@ impl DirectoryStore {
             tracing::warn!(%failure, "files could not be written; the memories are stored");
         }
         *lock(&self.write_failure) = failure;
-        looked.insert(scope.clone(), Instant::now());
+        last_synced.insert(scope.clone(), Instant::now());
     }
 }
 

@@ -331,16 +331,19 @@ fn finish(
     let drops: HashSet<&str> = work.untracked.iter().map(String::as_str).collect();
     files.retain(|file, _| !drops.contains(file.as_str()));
     files.extend(std::mem::take(&mut work.bases));
-    let mut hands = SyncExecutor::new(folder, files, &work.file_ops, stop)?;
+    let mut executor = SyncExecutor::new(folder, files, &work.file_ops, stop)?;
     let left = load_in_progress(folder);
-    record_in_progress(folder, &[left.clone(), hands.assign_names(&mut work.file_ops)].concat())?;
+    record_in_progress(
+        folder,
+        &[left.clone(), executor.assign_names(&mut work.file_ops)].concat(),
+    )?;
     let mut index = std::mem::take(&mut work.index_ops);
-    hands.apply_file_ops(std::mem::take(&mut work.file_ops), &mut index)?;
+    executor.apply_file_ops(std::mem::take(&mut work.file_ops), &mut index)?;
     index.extend(stale_index_lines(folder, &left));
-    hands.apply_index_file_ops(index)?;
-    let mut next = SyncState { files: hands.files, header: state.header.clone() };
+    executor.apply_index_file_ops(index)?;
+    let mut next = SyncState { files: executor.files, header: state.header.clone() };
     next.header.checkpoint = recorded.checkpoint;
-    next.header.incomplete = hands.failed || work.is_incomplete;
+    next.header.incomplete = executor.failed || work.is_incomplete;
     next.header.kinds = recorded.kinds;
     stop.step()?;
     if must_save(state, &next) || !SyncState::exists(folder) {
@@ -348,8 +351,8 @@ fn finish(
         next.save(folder)?;
     }
     clear_in_progress(folder)?;
-    work.steps.extend(hands.steps);
-    Ok((work.steps, work.unchanged + hands.unchanged))
+    work.steps.extend(executor.steps);
+    Ok((work.steps, work.unchanged + executor.unchanged))
 }
 
 /// Returns removals of index lines whose files an interrupted sync was about to create and that do not exist.

@@ -78,8 +78,8 @@ impl IndexBlock {
     pub(crate) fn merge(blocks: &[Self], model: u32, layout: &BlockLayout) -> Self {
         let mut order: Vec<(DocAddress, usize, usize)> = Vec::new();
         for (source, block) in blocks.iter().enumerate() {
-            let living = (0..block.docs.len()).filter(|&doc| !block.docs.is_deleted(doc));
-            order.extend(living.map(|doc| (block.docs.address(doc), source, doc)));
+            let live = (0..block.docs.len()).filter(|&doc| !block.docs.is_deleted(doc));
+            order.extend(live.map(|doc| (block.docs.address(doc), source, doc)));
         }
         order.sort_unstable();
         let mut packed = Vec::with_capacity(order.len() * RECORD_BYTES);
@@ -190,9 +190,8 @@ impl IndexBlock {
                 list.push((row.term, row.counts));
             }
         });
-        let living = terms.into_iter().enumerate().filter(|(doc, _)| !self.docs.is_deleted(*doc));
-        living
-            .map(|(doc, terms)| IndexEntry { record: self.docs.record(doc), terms, vector: None })
+        let live = terms.into_iter().enumerate().filter(|(doc, _)| !self.docs.is_deleted(*doc));
+        live.map(|(doc, terms)| IndexEntry { record: self.docs.record(doc), terms, vector: None })
             .collect()
     }
 

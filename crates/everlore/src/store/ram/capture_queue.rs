@@ -62,8 +62,8 @@ impl ScopeData {
         Ok(())
     }
 
-    fn quarantine(&mut self, held: &[QuarantinedDraft], limits: QuarantineLimits) {
-        for draft in held {
+    fn quarantine(&mut self, drafts: &[QuarantinedDraft], limits: QuarantineLimits) {
+        for draft in drafts {
             let text = draft.memory.fingerprint();
             self.quarantined.retain(|other| other.memory.fingerprint() != text);
             self.quarantined.push(draft.clone());
@@ -181,9 +181,9 @@ impl CaptureQueue for RamStore {
     }
 
     async fn quarantined(&self, scope: &Scope) -> Result<Vec<QuarantinedDraft>> {
-        let mut held = self.read(scope, |data| data.quarantined.clone());
-        held.sort_by_key(|draft| std::cmp::Reverse((draft.at, draft.id())));
-        Ok(held)
+        let mut drafts = self.read(scope, |data| data.quarantined.clone());
+        drafts.sort_by_key(|draft| std::cmp::Reverse((draft.at, draft.id())));
+        Ok(drafts)
     }
 
     async fn drop_quarantined(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize> {

@@ -157,7 +157,7 @@ impl ScopeData {
         self.rows.insert(address, memory.clone());
         match (memory.kind, memory.source.via) {
             (Kind::Turn, _) => self.note_turn_added(address, write.at),
-            (_, Origin::Extract) => self.quarantined.retain(|held| held.id() != memory.id),
+            (_, Origin::Extract) => self.quarantined.retain(|draft| draft.id() != memory.id),
             _ => {}
         }
         Ok(())
@@ -187,11 +187,12 @@ impl ScopeData {
             journal_images += usize::from(entry.before.take().is_some());
             entry.after = None;
         }
-        let held = self.quarantined.len();
-        self.quarantined
-            .retain(|held| !held.derives_from(id) && !texts.contains(&held.memory.fingerprint()));
+        let before = self.quarantined.len();
+        self.quarantined.retain(|draft| {
+            !draft.derives_from(id) && !texts.contains(&draft.memory.fingerprint())
+        });
         let erased = ErasureReceipt {
-            drafts: held - self.quarantined.len(),
+            drafts: before - self.quarantined.len(),
             rows: usize::from(row.is_some()),
             index_terms: row.map_or(0, |row| IndexEntry::from_memory(&row, address).terms.len()),
             vectors: usize::from(self.vectors.contains_key(&address)),

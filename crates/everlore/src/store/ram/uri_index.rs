@@ -51,13 +51,13 @@ impl UriIndex for RamStore {
             let rest = memory.uri.strip_prefix(uri).filter(|_| memory.kind != Kind::Turn);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let is_meant = |memory: &Memory| match within {
+        let is_selected = |memory: &Memory| match within {
             AddressQuery::Folder(uri) => is_below(uri, memory),
             AddressQuery::Ids(ids) => ids.contains(&memory.id),
         };
         Ok(self.read(scope, |data| {
-            let meant = data.rows.iter().filter(|(_, memory)| is_meant(memory));
-            meant.map(|(address, _)| *address).collect()
+            let selected = data.rows.iter().filter(|(_, memory)| is_selected(memory));
+            selected.map(|(address, _)| *address).collect()
         }))
     }
 

@@ -79,8 +79,8 @@ impl UsageLog for RamStore {
     }
 
     async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>> {
-        let life = self.lock_usage_ledger();
-        let injected = life
+        let data = self.lock_usage_ledger();
+        let injected = data
             .records(scope)
             .map(|(line, _)| line)
             .filter(|line| line.session == session && line.injected.shown != InjectedTier::HeldOut);
@@ -90,9 +90,9 @@ impl UsageLog for RamStore {
     }
 
     async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
-        let life = self.lock_usage_ledger();
+        let data = self.lock_usage_ledger();
         let open =
-            life.records(scope).filter(|(line, _)| line.session == session && line.used.is_none());
+            data.records(scope).filter(|(line, _)| line.session == session && line.used.is_none());
         Ok(open.map(|(line, _)| line.clone()).collect())
     }
 
@@ -105,8 +105,8 @@ impl UsageLog for RamStore {
     }
 
     async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>> {
-        let life = self.lock_usage_ledger();
-        let pending = life.records(scope).filter(|(line, weighed)| line.used.is_some() && !weighed);
+        let data = self.lock_usage_ledger();
+        let pending = data.records(scope).filter(|(line, weighed)| line.used.is_some() && !weighed);
         Ok(pending.map(|(line, _)| line.clone()).collect())
     }
 
@@ -119,10 +119,10 @@ impl UsageLog for RamStore {
     }
 
     async fn counts(&self, scope: &Scope) -> Result<UsageCounts> {
-        let life = self.lock_usage_ledger();
+        let data = self.lock_usage_ledger();
         let mut counts = UsageCounts::default();
         let (mut injected, mut used) = (BTreeSet::new(), BTreeSet::new());
-        for (line, _) in life.records(scope) {
+        for (line, _) in data.records(scope) {
             let (answered, was_used) = (line.used.is_some(), line.used == Some(true));
             if line.injected.shown == InjectedTier::HeldOut {
                 counts.held_out += u64::from(answered);
@@ -140,8 +140,8 @@ impl UsageLog for RamStore {
     }
 
     async fn prune(&self, scope: &Scope, before: Timestamp) -> Result<usize> {
-        let mut life = self.lock_usage_ledger();
-        let lines = life.usage.entry(scope.clone()).or_default();
+        let mut data = self.lock_usage_ledger();
+        let lines = data.usage.entry(scope.clone()).or_default();
         let count = lines.len();
         lines.retain(|(line, _)| line.at >= before);
         Ok(count - lines.len())
@@ -151,15 +151,15 @@ impl UsageLog for RamStore {
 #[async_trait]
 impl Ledger for RamStore {
     async fn record(&self, scope: &Scope, day: Date, job: &str, spent: ModelSpend) -> Result<()> {
-        let mut life = self.lock_usage_ledger();
-        let line = life.ledger.entry((day, scope.clone(), job.to_owned())).or_default();
+        let mut data = self.lock_usage_ledger();
+        let line = data.ledger.entry((day, scope.clone(), job.to_owned())).or_default();
         *line = line.plus(spent);
         Ok(())
     }
 
     async fn entries(&self, scope: &Scope, since: Date) -> Result<Vec<LedgerEntry>> {
-        let life = self.lock_usage_ledger();
-        let own = life.ledger.iter().filter(|((day, owner, _), _)| owner == scope && *day >= since);
+        let data = self.lock_usage_ledger();
+        let own = data.ledger.iter().filter(|((day, owner, _), _)| owner == scope && *day >= since);
         let spending = own.map(|((day, _, job), spent)| LedgerEntry {
             day: *day,
             job: job.clone(),
@@ -171,16 +171,16 @@ impl Ledger for RamStore {
     }
 
     async fn total_on(&self, day: Date) -> Result<ModelSpend> {
-        let life = self.lock_usage_ledger();
-        let of_day = life.ledger.iter().filter(|((of, _, _), _)| *of == day);
+        let data = self.lock_usage_ledger();
+        let of_day = data.ledger.iter().filter(|((of, _, _), _)| *of == day);
         Ok(of_day.fold(ModelSpend::default(), |sum, (_, spent)| sum.plus(*spent)))
     }
 
     async fn prune(&self, before: Date) -> Result<usize> {
-        let mut life = self.lock_usage_ledger();
-        let count = life.ledger.len();
-        life.ledger.retain(|(day, _, _), _| *day >= before);
-        Ok(count - life.ledger.len())
+        let mut data = self.lock_usage_ledger();
+        let count = data.ledger.len();
+        data.ledger.retain(|(day, _, _), _| *day >= before);
+        Ok(count - data.ledger.len())
     }
 
     async fn try_begin_job(
@@ -190,12 +190,12 @@ impl Ledger for RamStore {
         now: Timestamp,
         every: Duration,
     ) -> Result<bool> {
-        let mut life = self.lock_usage_ledger();
+        let mut data = self.lock_usage_ledger();
         let key = (scope.clone(), job.to_owned());
         let since = |at: Timestamp| now.as_millisecond() - at.as_millisecond();
-        let due = life.jobs.get(&key).is_none_or(|at| since(*at) >= every.as_millis() as i64);
+        let due = data.jobs.get(&key).is_none_or(|at| since(*at) >= every.as_millis() as i64);
         if due {
-            life.jobs.insert(key, now);
+            data.jobs.insert(key, now);
         }
         Ok(due)
     }

@@ -60,7 +60,8 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens the file, creating or migrating it where needed. A backup is made before a migration. A file that cannot
-    /// be written to is opened for reading, and every write is refused with [`Error::ReadOnly`].
+    /// be written to is opened for reading, and every write is refused with
+    /// [`Error::ReadOnly`](crate::Error::ReadOnly).
     ///
     /// Indexes that an older text analysis built are rebuilt in the background, a scope at a time.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {

@@ -193,8 +193,8 @@ mod tests {
             Engine::builder(store.clone()).embedder(Arc::new(BuiltinEmbedder::new())).build();
         let scope = Scope::default();
         for count in [300, 70, 200, 5] {
-            let said = |n| Turn { text: format!("tea {n} 茶"), ..Turn::default() };
-            let stored = engine.observe(&scope, (0..count).map(said).collect()).await.unwrap();
+            let turn = |n| Turn { text: format!("tea {n} 茶"), ..Turn::default() };
+            let stored = engine.observe(&scope, (0..count).map(turn).collect()).await.unwrap();
             engine.delete(&scope, stored[3].id).await.unwrap();
         }
         (store, scope, folder)
@@ -242,22 +242,22 @@ mod tests {
         let engine =
             Engine::builder(store.clone()).embedder(Arc::new(BuiltinEmbedder::new())).build();
         let scope = Scope::default();
-        let said = |n| Turn { text: format!("tea {n} 茶"), ..Turn::default() };
-        engine.observe(&scope, (0..LARGE_DOCS).map(said).collect()).await.unwrap();
+        let turn = |n| Turn { text: format!("tea {n} 茶"), ..Turn::default() };
+        engine.observe(&scope, (0..LARGE_DOCS).map(turn).collect()).await.unwrap();
         let IndexSnapshot { blocks, model, .. } = snapshot(&store, &scope).await;
         let read = move |db: &Connection| {
-            let mut held = Vec::new();
+            let mut loaded = Vec::new();
             for is_cacheable in [false, true] {
                 let cache = BlockCache::default();
                 let wanted = model.map(|model| VectorRequest { is_cacheable, ..model });
                 for _ in 0..3 {
                     let one = block_segment(db, &blocks[0], &postings_request(), wanted, &cache)?;
-                    held.push(matches!(one.vectors, Some(SegmentVectors::Loaded { .. })));
+                    loaded.push(matches!(one.vectors, Some(SegmentVectors::Loaded { .. })));
                 }
             }
-            Ok(held)
+            Ok(loaded)
         };
-        let held = store.pool.read(read).await.unwrap();
-        assert_eq!(held, [false, false, false, false, true, true]);
+        let loaded = store.pool.read(read).await.unwrap();
+        assert_eq!(loaded, [false, false, false, false, true, true]);
     }
 }
