@@ -13,17 +13,17 @@ import uuid
 
 
 class Everlore:
-    """A memory that belongs to one agent and one user."""
+    """Client for the memory of one agent and one user."""
 
     def __init__(self, url: str, token: str, agent: str = "default", user: str = "default"):
         self.url, self.token = url.rstrip("/"), token
         self.scope = urllib.parse.urlencode({"agent": agent, "user": user})
 
-    def ask(self, method: str, path: str, body=None, headers=None):
-        """Asks once; a problem is raised with what to do about it."""
-        joint = "&" if "?" in path else "?"
+    def request(self, method: str, path: str, body=None, headers=None):
+        """Sends a request; raises an error that says what to do."""
+        separator = "&" if "?" in path else "?"
         request = urllib.request.Request(
-            f"{self.url}{path}{joint}{self.scope}",
+            f"{self.url}{path}{separator}{self.scope}",
             method=method,
             data=None if body is None else json.dumps(body).encode(),
             headers={
@@ -33,36 +33,36 @@ class Everlore:
             },
         )
         try:
-            with urllib.request.urlopen(request) as answer:
-                return json.load(answer), answer.headers
+            with urllib.request.urlopen(request) as response:
+                return json.load(response), response.headers
         except urllib.error.HTTPError as error:
             problem = json.load(error)
             raise RuntimeError(f"{problem['title']}: {problem['detail']} ({problem['code']})") from None
 
     def remember(self, content: str, **more) -> str:
-        """Saves a statement once, however often the network makes us try, and returns its id."""
-        saved, _ = self.ask(
+        """Saves a statement and returns its id. The idempotency key makes a retry save it only once."""
+        saved, _ = self.request(
             "POST", "/v1/memories", {"content": content, **more}, {"Idempotency-Key": str(uuid.uuid4())}
         )
         return saved["id"]
 
     def observe(self, text: str, session: str, role: str = "user") -> None:
-        """Stores what was said, word for word."""
-        self.ask("POST", "/v1/turns", {"text": text, "session": session, "role": role})
+        """Stores a turn of a conversation, word for word."""
+        self.request("POST", "/v1/turns", {"text": text, "session": session, "role": role})
 
     def context(self, query: str) -> str:
-        """What to append to a system prompt before a question is answered; empty if nothing is worth telling."""
-        return self.ask("POST", "/v1/context", {"query": query})[0]["text"]
+        """Returns the text to append to the system prompt before answering; empty if no memory is relevant."""
+        return self.request("POST", "/v1/context", {"query": query})[0]["text"]
 
     def recall(self, query: str, limit: int = 5) -> list[str]:
-        """The best memories for a question."""
-        found, _ = self.ask("POST", "/v1/recall", {"query": query, "limit": limit})
-        return [hit["content"] for hit in found["hits"]]
+        """Returns the best memories for a question."""
+        recall, _ = self.request("POST", "/v1/recall", {"query": query, "limit": limit})
+        return [hit["content"] for hit in recall["hits"]]
 
     def edit(self, id: str, content: str) -> None:
-        """Changes a memory, unless someone else changed it since we looked."""
-        _, headers = self.ask("GET", f"/v1/memories/{id}")
-        self.ask("PATCH", f"/v1/memories/{id}", {"content": content}, {"If-Match": headers["ETag"]})
+        """Changes a memory, unless another client changed it since it was read."""
+        _, headers = self.request("GET", f"/v1/memories/{id}")
+        self.request("PATCH", f"/v1/memories/{id}", {"content": content}, {"If-Match": headers["ETag"]})
 
 
 def main() -> None:

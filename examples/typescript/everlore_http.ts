@@ -4,10 +4,10 @@
 //     EVERLORE_URL=http://127.0.0.1:6636 EVERLORE_TOKEN="$(cat ~/.everlore/server.token)" node everlore_http.ts
 
 type Memory = { id: string; content: string; kind: string; version: number };
-type Found = { hits: (Memory & { score: number })[]; abstained: boolean; confidence: number };
+type Recall = { hits: (Memory & { score: number })[]; abstained: boolean; confidence: number };
 type Problem = { code: string; title: string; detail: string };
 
-/** A memory that belongs to one agent and one user. */
+/** Client for the memory of one agent and one user. */
 class Everlore {
   private readonly url: string;
   private readonly token: string;
@@ -19,46 +19,46 @@ class Everlore {
     this.scope = new URLSearchParams({ agent, user }).toString();
   }
 
-  /** Asks once; a problem is thrown with what to do about it. */
-  private async ask<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-    const answer = await fetch(`${this.url}${path}?${this.scope}`, {
+  /** Sends a request; throws an error that says what to do. */
+  private async request<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const response = await fetch(`${this.url}${path}?${this.scope}`, {
       method,
       headers: { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json", ...headers },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    if (!answer.ok) {
-      const problem = (await answer.json()) as Problem;
+    if (!response.ok) {
+      const problem = (await response.json()) as Problem;
       throw new Error(`${problem.title}: ${problem.detail} (${problem.code})`);
     }
-    return { value: (await answer.json()) as T, headers: answer.headers };
+    return { value: (await response.json()) as T, headers: response.headers };
   }
 
-  /** Saves a statement once, however often the network makes us try, and returns its id. */
+  /** Saves a statement and returns its id. The idempotency key makes a retry save it only once. */
   async remember(content: string, kind?: string): Promise<string> {
     const once = { "Idempotency-Key": crypto.randomUUID() };
-    return (await this.ask<Memory>("POST", "/v1/memories", { content, kind }, once)).value.id;
+    return (await this.request<Memory>("POST", "/v1/memories", { content, kind }, once)).value.id;
   }
 
-  /** Stores what was said, word for word. */
+  /** Stores a turn of a conversation, word for word. */
   async observe(text: string, session: string, role = "user"): Promise<void> {
-    await this.ask("POST", "/v1/turns", { text, session, role });
+    await this.request("POST", "/v1/turns", { text, session, role });
   }
 
-  /** What to append to a system prompt before a question is answered; empty if nothing is worth telling. */
+  /** Returns the text to append to the system prompt before answering; empty if no memory is relevant. */
   async context(query: string): Promise<string> {
-    return (await this.ask<{ text: string }>("POST", "/v1/context", { query })).value.text;
+    return (await this.request<{ text: string }>("POST", "/v1/context", { query })).value.text;
   }
 
-  /** The best memories for a question. */
+  /** Returns the best memories for a question. */
   async recall(query: string, limit = 5): Promise<string[]> {
-    const { value } = await this.ask<Found>("POST", "/v1/recall", { query, limit });
+    const { value } = await this.request<Recall>("POST", "/v1/recall", { query, limit });
     return value.hits.map((hit) => hit.content);
   }
 
-  /** Changes a memory, unless someone else changed it since we looked. */
+  /** Changes a memory, unless another client changed it since it was read. */
   async edit(id: string, content: string): Promise<void> {
-    const { headers } = await this.ask<Memory>("GET", `/v1/memories/${id}`);
-    await this.ask("PATCH", `/v1/memories/${id}`, { content }, { "If-Match": headers.get("etag") ?? "*" });
+    const { headers } = await this.request<Memory>("GET", `/v1/memories/${id}`);
+    await this.request("PATCH", `/v1/memories/${id}`, { content }, { "If-Match": headers.get("etag") ?? "*" });
   }
 }
 

@@ -1,4 +1,4 @@
-//! Any query can be understood.
+//! Query analysis.
 
 #![no_main]
 

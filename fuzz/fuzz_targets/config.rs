@@ -1,4 +1,4 @@
-//! Any text is read as settings or refused.
+//! Settings in TOML.
 
 #![no_main]
 

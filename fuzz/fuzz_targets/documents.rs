@@ -1,4 +1,4 @@
-//! Any file is taken apart or refused.
+//! Documents of every format.
 
 #![no_main]
 

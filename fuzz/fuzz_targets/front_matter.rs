@@ -1,4 +1,4 @@
-//! Any markdown file is read as a memory or refused, and an edit changes nothing else.
+//! Front matter, vault pages and index files.
 
 #![no_main]
 

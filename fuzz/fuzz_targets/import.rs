@@ -1,4 +1,4 @@
-//! Any line of an import is read or refused.
+//! Lines of an import.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text can be told in a block.
+//! Packing of a prompt block.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text has sections, and editing one leaves the others as they are.
+//! Sections of markdown files.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text can be folded and cut into terms.
+//! Folding and terms.
 
 #![no_main]
 

@@ -1,10 +1,10 @@
-"""Writes what the engine includes: vocabulary with its index, table, the model's identity, golden texts.
+"""Writes the engine's assets: vocabulary with its index, table, the model's identity, golden texts.
 
     python assets.py --teacher DIR --table TABLE.i4 --out crates/everlore/assets/embedder
 
 The index is a hash table with open addressing, so that the engine parses nothing when it starts:
 30,522 numbers of 32 bits say where each piece begins in `vocab.txt`; then 65,536 numbers of 16 bits hold the number of
-a piece plus one, or 0. A piece is looked for from the place that `place` gives onward. All are little endian.
+a piece plus one, or 0. The search for a piece starts at the slot that `slot` returns. All are little endian.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 import evaluate
 from goldens import TEXTS
 
-PLACES = 1 << 16
+SLOTS = 1 << 16
 NAME = "everlore-static-256-v1"
 
 
@@ -50,17 +50,17 @@ def parse():
 def index(vocabulary: bytes) -> bytes:
     pieces = vocabulary.split(b"\n")[:-1]
     starts = np.cumsum([0] + [len(piece) + 1 for piece in pieces])[:-1].astype("<u4")
-    slots = np.zeros(PLACES, "<u2")
+    slots = np.zeros(SLOTS, "<u2")
     for number, piece in enumerate(pieces):
-        at = place(piece)
+        at = slot(piece)
         while slots[at]:
-            at = (at + 1) % PLACES
+            at = (at + 1) % SLOTS
         slots[at] = number + 1
     return starts.tobytes() + slots.tobytes()
 
 
-def place(piece: bytes) -> int:
-    """FNV-1a over the piece as it is written, `##` included, spread over the places by a multiplication."""
+def slot(piece: bytes) -> int:
+    """Returns the first slot of a piece: FNV-1a over its bytes, `##` included, multiplied to spread over the slots."""
     hashed = 0x811C9DC5
     for byte in piece:
         hashed = (hashed ^ byte) * 0x01000193 & 0xFFFFFFFF
@@ -68,7 +68,7 @@ def place(piece: bytes) -> int:
 
 
 def golden(tokenizer, table):
-    """Each text with its pieces and the first components of its vector."""
+    """Yields each text with its pieces and the first components of its vector."""
     tokenizer.no_padding()
     tokenizer.no_truncation()
     for text in TEXTS:

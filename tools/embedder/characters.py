@@ -1,4 +1,4 @@
-"""Writes which characters the teacher's tokenizer drops, takes as marks and splits off, as it shows when asked.
+"""Generates the character classes of the teacher's tokenizer: dropped, mark, punctuation, Chinese.
 
     python characters.py --teacher DIR --out crates/everlore/src/llm/characters.rs
 """
@@ -55,7 +55,7 @@ def main():
 
 
 def classify(tokenizer, char: str):
-    """What becomes of a character between two letters."""
+    """Classifies a character by the tokenizer's output for it between two letters."""
     text = tokenizer.normalizer.normalize_str(f"a{char}b")
     if text == "ab":
         return "MARKS" if unicodedata.category(char).startswith("M") else "DROPPED"

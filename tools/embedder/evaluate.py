@@ -54,7 +54,7 @@ def load(path: Path) -> np.ndarray:
 
 
 def read(folder: Path):
-    """The rows and queries of each scope."""
+    """Returns the rows and queries of each scope."""
     lines = lambda name: [json.loads(text) for text in (folder / name).open(encoding="utf-8")]
     rows, queries = defaultdict(list), defaultdict(list)
     for row in lines("corpus.jsonl"):
@@ -66,26 +66,26 @@ def read(folder: Path):
 
 
 class Scope:
-    """A scope's rows and queries, cut once for all tables."""
+    """Rows and queries of a scope, tokenized once for all tables."""
 
     def __init__(self, rows, queries, tokenizer):
-        place = {row["id"]: index for index, row in enumerate(rows)}
+        position = {row["id"]: index for index, row in enumerate(rows)}
         names = {row["speaker"] for row in rows if row.get("speaker")}
         ids = lambda texts: [e.ids for e in tokenizer.encode_batch(texts, add_special_tokens=False)]
         self.rows = ids([row["text"] for row in rows])
         self.queries = ids([without(names, query["text"]) for query in queries])
-        self.relevant = [[place[id] for id in query["relevant"]] for query in queries]
-        self.seen = [visible(rows, query) for query in queries]
+        self.relevant = [[position[id] for id in query["relevant"]] for query in queries]
+        self.visible = [visible(rows, query) for query in queries]
         self.lexical = lexical(rows, queries)
 
     def measure(self, table, weight):
-        """Recall@10, recall@20, NDCG@10 alone and beside BM25, one line a query."""
+        """Returns recall@10, recall@20 and NDCG@10, alone and beside BM25, one line a query."""
         cosines = pool(table, self.queries) @ pool(table, self.rows).T
         lines = []
         for query, cosine in enumerate(cosines):
-            seen = self.seen[query]
-            fused = z(self.lexical[query], seen) + weight * z(cosine, seen)
-            scores = [np.where(seen, score, -np.inf) for score in (cosine, self.lexical[query], fused)]
+            shown = self.visible[query]
+            fused = z(self.lexical[query], shown) + weight * z(cosine, shown)
+            scores = [np.where(shown, score, -np.inf) for score in (cosine, self.lexical[query], fused)]
             lines.append([figure for score in scores for figure in figures(score, self.relevant[query])])
         return lines
 
@@ -99,7 +99,7 @@ def line(scopes, table, weight) -> str:
 
 
 def without(names, text: str) -> str:
-    """A query without the speakers' names: with a name in it, greetings come first."""
+    """Removes the speakers' names from a query: with a name in it, greetings rank first."""
     for name in names:
         text = re.sub(rf"\b{re.escape(name)}(?:'s)?\b", " ", text, flags=re.IGNORECASE)
     return " ".join(text.split())
@@ -115,8 +115,8 @@ def pool(table, texts):
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
-def z(scores, seen):
-    return (scores - scores[seen].mean()) / (scores[seen].std() + 1e-9) if seen.any() else scores
+def z(scores, shown):
+    return (scores - scores[shown].mean()) / (scores[shown].std() + 1e-9) if shown.any() else scores
 
 
 def figures(scores, relevant):
@@ -128,7 +128,7 @@ def figures(scores, relevant):
 
 
 def lexical(rows, queries):
-    """BM25 in which a row also counts the words of the two rows on either side of its session, at half and a quarter."""
+    """Scores BM25 in which a row also counts the words of its session's two rows on either side, at half and a quarter."""
     plain = [words(row["text"]) for row in rows]
     counts = [Counter(words(f"{row.get('speaker') or ''} {row['text']}")) for row in rows]
     for index, row in enumerate(rows):
@@ -153,7 +153,7 @@ def lexical(rows, queries):
 
 
 def words(text):
-    """Lower case, no stop words, endings off: rough beside the engine's stemmer, and the same for every table."""
+    """Splits a text into lower-case stems without stop words: coarser than the engine's stemmer, the same for every table."""
     found = re.findall(r"[a-z0-9]+", text.lower().replace("'s", ""))
     return [re.sub(r"(?:ing|ed|es|s|e|ly)$", "", word) if len(word) > 4 else word.rstrip("s") for word in found if word not in STOP_WORDS]
 

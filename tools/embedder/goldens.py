@@ -1,4 +1,4 @@
-"""Texts on which the engine must agree with the tokenizer and the table, each for a reason."""
+"""Golden texts on which the engine must agree with the tokenizer and the table."""
 
 TEXTS = [
     "",
@@ -8,11 +8,11 @@ TEXTS = [
     "I love hiking with my dog.",
     "When did she go to the support group?",
     "The server crashed at 3am; restart nginx.",
-    # Words of several pieces, and one that no pieces cover.
+    # Words of several pieces, and one without pieces.
     "unaffable telecommunications antidisestablishmentarianism",
     "RetrievalAugmentedGeneration snake_case_name kebab-case-name camelCaseName",
     "☃ snowman",
-    # The longest word that is cut, and one character more.
+    # The longest word that is split, and one character more.
     "x" * 100,
     "x" * 101,
     "long " + "ab" * 60 + " word",

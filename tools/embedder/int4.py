@@ -7,12 +7,12 @@ the group in its low four bits and value j + 16 in its high ones. A value is (bi
 import numpy as np
 
 GROUP = 32
-# Cutting the largest value off a little costs less than the coarser steps that it would ask for.
+# Clipping the largest value a little costs less than the coarser steps that it would need.
 SHRINKS = np.linspace(0.6, 1.05, 46)
 
 
 def pack(table: np.ndarray) -> np.ndarray:
-    """The rows of `table` as bytes."""
+    """Packs the rows of `table` into bytes."""
     rows, width = table.shape
     groups = table.reshape(rows, width // GROUP, GROUP).astype(np.float32)
     scales = best_scales(groups)
@@ -23,7 +23,7 @@ def pack(table: np.ndarray) -> np.ndarray:
 
 
 def unpack(packed: np.ndarray, width: int) -> np.ndarray:
-    """The table that the bytes stand for."""
+    """Returns the table that the bytes encode."""
     rows, groups = len(packed), width // GROUP
     scales = packed[:, : 2 * groups].copy().view("<f2").astype(np.float32)
     nibbles = packed[:, 2 * groups :].reshape(rows, groups, GROUP // 2)
@@ -32,7 +32,7 @@ def unpack(packed: np.ndarray, width: int) -> np.ndarray:
 
 
 def best_scales(groups: np.ndarray) -> np.ndarray:
-    """For each group the scale with the smallest squared error."""
+    """Returns the scale of each group with the smallest squared error."""
     largest = np.abs(groups).max(-1) / 7
     best = np.full(largest.shape, np.inf, np.float32)
     scales = np.zeros(largest.shape, "<f2")

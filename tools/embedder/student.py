@@ -7,15 +7,15 @@ from torch.nn.functional import embedding_bag, kl_div, normalize
 
 from teacher import Lessons
 
-# The piece that stands for a word no pieces cover.
+# Piece of unknown words.
 UNKNOWN = 100
-# How often a piece must be seen in texts before its mean there counts more than the piece alone.
+# Occurrences of a piece before its mean in context counts more than the piece alone.
 ENOUGH_CONTEXTS = 5
 
 
 @dataclass
 class Recipe:
-    """What is tried; the defaults are what ships."""
+    """Hyperparameters; the defaults are those of the shipped table."""
 
     width: int = 256
     epochs: int = 40
@@ -40,7 +40,7 @@ class Recipe:
 
 
 class Texts:
-    """Pieces of texts on the device, of which any batch is gathered without a loop."""
+    """Pieces of texts on the device; any batch is gathered without a loop."""
 
     def __init__(self, pieces, device):
         self.ids = torch.as_tensor(pieces.ids, device=device)
@@ -51,7 +51,7 @@ class Texts:
         return len(self.starts) - 1
 
     def bag(self, rows):
-        """Where the pieces of these texts lie, one text after the other, and how many each has."""
+        """Returns the positions of the pieces of these texts, text by text, and the number of each text's pieces."""
         lengths = self.starts[rows + 1] - self.starts[rows]
         ends = lengths.cumsum(0)
         within = torch.arange(int(ends[-1]), device=rows.device) - (ends - lengths).repeat_interleave(lengths)
@@ -64,14 +64,14 @@ def pool(table, ids, lengths):
 
 
 def project(sentences, width):
-    """The directions in which the teacher's vectors differ most."""
+    """Returns the principal directions of the teacher's vectors."""
     centred = sentences - sentences.mean(0)
     _, vectors = torch.linalg.eigh((centred.T @ centred).double() / len(centred))
     return vectors.flip(1)[:, :width].float()
 
 
 def start_table(recipe, alone, lessons: Lessons, texts: Texts, basis):
-    """Each piece as the teacher sees it, frequent pieces smaller."""
+    """Returns the initial table: the teacher's vector of each piece, frequent pieces smaller."""
     size = len(alone)
     vectors = alone
     if recipe.contexts:
@@ -85,14 +85,14 @@ def start_table(recipe, alone, lessons: Lessons, texts: Texts, basis):
     zipf /= zipf.sum()
     share = zipf
     if recipe.real_frequencies:
-        seen = torch.zeros_like(zipf)
-        seen[: len(texts.frequency)] = texts.frequency
-        share = torch.where(seen > 0, seen, zipf.clamp(max=1 / len(texts.ids)))
+        counted = torch.zeros_like(zipf)
+        counted[: len(texts.frequency)] = texts.frequency
+        share = torch.where(counted > 0, counted, zipf.clamp(max=1 / len(texts.ids)))
     return vectors @ basis * (recipe.sif / (recipe.sif + share))[:, None]
 
 
 def train(recipe: Recipe, texts: Texts, lessons: Lessons, alone, log=print):
-    """The trained table."""
+    """Trains and returns the table."""
     torch.manual_seed(recipe.seed)
     basis = project(lessons.sentences, recipe.width)
     goal = normalize(lessons.sentences @ basis, dim=-1)
@@ -121,25 +121,25 @@ def train(recipe: Recipe, texts: Texts, lessons: Lessons, alone, log=print):
             log(f"  epoch {epoch + 1}: loss {float(total) / (len(order) // recipe.batch):.4f}")
     table = mean if recipe.average else table.detach()
     table = without_common(table, texts, recipe.cut)
-    # Texts of unknown characters alone are not alike.
+    # Texts of unknown characters alone must not be similar.
     table[UNKNOWN] = 0
     return table
 
 
 def without_common(table, texts, count):
-    """Takes out the directions that nearly all texts share: they say nothing about what a text is about."""
+    """Removes the directions that nearly all texts share: they carry no meaning."""
     rows = torch.arange(min(len(texts), 100_000), device=table.device)
-    places, lengths = texts.bag(rows)
-    vectors = pool(table, texts.ids[places], lengths)
+    positions, lengths = texts.bag(rows)
+    vectors = pool(table, texts.ids[positions], lengths)
     _, directions = torch.linalg.eigh((vectors.T @ vectors).double())
     common = directions[:, directions.shape[1] - count :].float()
     return table - table @ common @ common.T
 
 
 def agreement(recipe, table, start, texts, lessons, goal, rows):
-    """Cosine to the teacher's vector, the same neighbours in the batch, and not far from the start."""
-    places, lengths = texts.bag(rows)
-    vectors = pool(table, texts.ids[places], lengths)
+    """Returns the loss: cosine to the teacher's vector, the same neighbours in the batch, and distance from the start."""
+    positions, lengths = texts.bag(rows)
+    vectors = pool(table, texts.ids[positions], lengths)
     loss = recipe.cosine * (1 - (vectors * goal[rows]).sum(-1).mean())
     if recipe.kl:
         taught = lessons.sentences[rows]
@@ -148,7 +148,7 @@ def agreement(recipe, table, start, texts, lessons, goal, rows):
 
 
 def neighbours(taught, learnt, taught_temperature, learnt_temperature, with_own):
-    """How far the distribution over the (other) texts of the batch is from the teacher's."""
+    """Returns the divergence of the distribution over the (other) texts of the batch from the teacher's."""
     own = torch.eye(*taught.shape, device=taught.device, dtype=torch.bool) & (not with_own)
     taught = (taught / taught_temperature).masked_fill(own, -1e4).softmax(-1)
     learnt = (learnt / learnt_temperature).masked_fill(own, -1e4).log_softmax(-1)
@@ -156,48 +156,48 @@ def neighbours(taught, learnt, taught_temperature, learnt_temperature, with_own)
 
 
 def late_loss(recipe, table, texts, lessons, weights, rows):
-    """The same with the teacher's late interaction, which finds evidence far better than its sentence vectors.
+    """Returns the loss against the teacher's late interaction, which finds evidence far better than its sentence vectors.
 
-    Some texts of the batch, of which a random share of the pieces is dropped, stand for queries.
+    Some texts of the batch, with a random share of their pieces dropped, act as queries.
     """
     rows = rows[: recipe.late_batch]
-    places, lengths = texts.bag(rows)
+    positions, lengths = texts.bag(rows)
     with torch.no_grad():
-        asked, asked_lengths = thinned(recipe, *texts.bag(rows[: recipe.late_queries]))
-        taught = late_interaction(texts, lessons, weights, asked, asked_lengths, rows)
-    documents = pool(table, texts.ids[places], lengths)
-    queries = pool(table, texts.ids[asked], asked_lengths)
+        query_pieces, query_lengths = thinned(recipe, *texts.bag(rows[: recipe.late_queries]))
+        taught = late_interaction(texts, lessons, weights, query_pieces, query_lengths, rows)
+    documents = pool(table, texts.ids[positions], lengths)
+    queries = pool(table, texts.ids[query_pieces], query_lengths)
     return neighbours(taught, queries @ documents.T, recipe.late_temperature, recipe.temperature, recipe.late_own)
 
 
-def thinned(recipe, places, lengths):
+def thinned(recipe, positions, lengths):
     """Keeps a random part of the pieces of each text, at least one."""
     if not recipe.thin:
-        return places, lengths
-    owner = torch.arange(len(lengths), device=places.device).repeat_interleave(lengths)
-    dropped = torch.rand(len(lengths), device=places.device) * recipe.thin
-    kept = torch.rand(len(places), device=places.device) >= dropped[owner]
+        return positions, lengths
+    owner = torch.arange(len(lengths), device=positions.device).repeat_interleave(lengths)
+    dropped = torch.rand(len(lengths), device=positions.device) * recipe.thin
+    kept = torch.rand(len(positions), device=positions.device) >= dropped[owner]
     kept[lengths.cumsum(0) - 1] |= torch.zeros_like(lengths).index_add_(0, owner, kept.long()) == 0
-    return places[kept], torch.zeros_like(lengths).index_add_(0, owner, kept.long())
+    return positions[kept], torch.zeros_like(lengths).index_add_(0, owner, kept.long())
 
 
-def late_interaction(texts, lessons, weights, asked, asked_lengths, rows):
-    """For each query the mean over its pieces, by idf, of the best cosine among the pieces of each document."""
+def late_interaction(texts, lessons, weights, query_pieces, query_lengths, rows):
+    """Returns, for each query, the idf-weighted mean over its pieces of the best cosine among each document's pieces."""
     lengths = texts.starts[rows + 1] - texts.starts[rows]
     column = torch.arange(int(lengths.max()), device=rows.device)
     inside = column < lengths[:, None]
-    place = (texts.starts[rows, None] + column).clamp(max=len(texts.ids) - 1)
-    documents = lessons.pieces[place] * inside[..., None]
+    position = (texts.starts[rows, None] + column).clamp(max=len(texts.ids) - 1)
+    documents = lessons.pieces[position] * inside[..., None]
     flat = documents.reshape(-1, documents.shape[-1]).T
     best = []
-    for part in lessons.pieces[asked].split(2048):
-        cosines = (part @ flat).view(len(part), *place.shape)
+    for part in lessons.pieces[query_pieces].split(2048):
+        cosines = (part @ flat).view(len(part), *position.shape)
         best.append(cosines.masked_fill(~inside, -1).amax(-1))
     best = torch.cat(best).float()
-    owner = torch.arange(len(asked_lengths), device=rows.device).repeat_interleave(asked_lengths)
-    weight = weights[texts.ids[asked]]
-    total = torch.zeros(len(asked_lengths), device=rows.device).index_add_(0, owner, weight)
-    summed = torch.zeros(len(asked_lengths), best.shape[1], device=rows.device).index_add_(0, owner, best * weight[:, None])
+    owner = torch.arange(len(query_lengths), device=rows.device).repeat_interleave(query_lengths)
+    weight = weights[texts.ids[query_pieces]]
+    total = torch.zeros(len(query_lengths), device=rows.device).index_add_(0, owner, weight)
+    summed = torch.zeros(len(query_lengths), best.shape[1], device=rows.device).index_add_(0, owner, best * weight[:, None])
     return summed / total[:, None]
 
 
@@ -210,11 +210,11 @@ def idf(texts):
 
 @torch.no_grad()
 def overlap(table, texts, lessons, first=10):
-    """The share of each text's nearest neighbours, among these texts, on which student and teacher agree."""
+    """Returns the share of each text's nearest neighbours, among these texts, on which student and teacher agree."""
     every = torch.arange(len(texts), device=table.device)
-    places, lengths = texts.bag(every)
+    positions, lengths = texts.bag(every)
     nearest = []
-    for vectors in (pool(table, texts.ids[places], lengths), lessons.sentences):
+    for vectors in (pool(table, texts.ids[positions], lengths), lessons.sentences):
         cosines = (vectors @ vectors.T).fill_diagonal_(-1)
         nearest.append(torch.zeros_like(cosines, dtype=torch.bool).scatter_(1, cosines.topk(first).indices, True))
     return float((nearest[0] & nearest[1]).sum() / (len(texts) * first))

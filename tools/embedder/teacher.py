@@ -1,4 +1,4 @@
-"""Asks the teacher, all-MiniLM-L6-v2, for the vectors of texts and of their word pieces."""
+"""Embeds texts and their word pieces with the teacher, all-MiniLM-L6-v2."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +10,13 @@ from transformers import BertModel
 from texts import Pieces
 
 CLS, SEP = 101, 102
-# Rows of a batch times its longest text stay below this.
+# Upper bound of a batch: rows times its longest text.
 BATCH_PIECES = 1 << 16
 
 
 @dataclass
 class Lessons:
-    """What the teacher says: one vector a text and, if asked for, one a piece in its context; all of length 1."""
+    """Vectors of the teacher: one a text and, if requested, one a piece in its context; all of length 1."""
 
     sentences: torch.Tensor
     pieces: torch.Tensor | None
@@ -29,7 +29,7 @@ class Teacher:
 
     @torch.inference_mode()
     def teach(self, pieces: Pieces, with_pieces: bool) -> Lessons:
-        """The vectors of all texts. Half precision where the device has it: the student is far coarser."""
+        """Embeds all texts. Half precision where the device has it: the student is far coarser."""
         ids = torch.as_tensor(pieces.ids, device=self.device)
         starts = torch.as_tensor(pieces.starts, device=self.device)
         lengths = torch.as_tensor(pieces.lengths())
@@ -43,14 +43,14 @@ class Teacher:
             pooled = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
             sentences[rows] = normalize(pooled, dim=-1)
             if contexts is not None:
-                place = starts[rows, None] + torch.arange(inputs.shape[1] - 2, device=self.device)
-                inside = place < starts[rows + 1, None]
-                contexts[place[inside]] = normalize(hidden[:, 1:-1][inside], dim=-1).half()
+                position = starts[rows, None] + torch.arange(inputs.shape[1] - 2, device=self.device)
+                inside = position < starts[rows + 1, None]
+                contexts[position[inside]] = normalize(hidden[:, 1:-1][inside], dim=-1).half()
         return Lessons(sentences, contexts)
 
     @torch.inference_mode()
     def alone(self, size: int) -> torch.Tensor:
-        """The sentence vector of each word piece as if it were a text."""
+        """Returns the sentence vector of each word piece as a text of its own."""
         every = torch.arange(size, device=self.device)
         rows = torch.stack([torch.full_like(every, CLS), every, torch.full_like(every, SEP)], 1)
         parts = [self.forward(part, torch.ones_like(part)).mean(1) for part in rows.split(BATCH_PIECES // 3)]
@@ -63,7 +63,7 @@ class Teacher:
 
 
 def batches(lengths: torch.Tensor):
-    """Rows of about the same length together, so that little is padding."""
+    """Yields rows of about the same length together, to save padding."""
     order = torch.argsort(lengths, stable=True).flip(0)
     while len(order):
         count = max(1, BATCH_PIECES // int(lengths[order[0]] + 2))
@@ -72,11 +72,11 @@ def batches(lengths: torch.Tensor):
 
 
 def padded(ids, starts, rows):
-    """[CLS] pieces [SEP], filled up with padding, and the mask that tells them apart."""
+    """Returns [CLS] pieces [SEP] with padding, and the attention mask."""
     lengths = starts[rows + 1] - starts[rows]
     column = torch.arange(int(lengths.max()) + 2, device=ids.device)
-    place = (starts[rows, None] + column - 1).clamp(0, len(ids) - 1)
-    inputs = ids[place]
+    position = (starts[rows, None] + column - 1).clamp(0, len(ids) - 1)
+    inputs = ids[position]
     inputs[:, 0] = CLS
     inputs[column == lengths[:, None] + 1] = SEP
     mask = (column <= lengths[:, None] + 1).long()

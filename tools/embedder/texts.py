@@ -1,4 +1,4 @@
-"""Reads the texts to learn from and cuts them into word pieces."""
+"""Reads the training texts and splits them into word pieces."""
 
 import lzma
 import re
@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-# The engine, too, reads no more of a text than its first pieces; nearly all texts here are far shorter.
+# The engine, too, embeds only the first pieces of a text; nearly all texts here are far shorter.
 MAX_PIECES = 128
 
-# Wrappers that a data set puts around tens of thousands of its texts. They teach nothing but themselves.
+# Wrappers that a data set puts around tens of thousands of its texts; they would only teach themselves.
 WRAPPERS = re.compile(
     r"^Is the following statement something you would say\?\s*"
     r"|^Choices:\s*|\s*\([A-E]\)\s+|^\s*\"|\"\s*$"
@@ -22,7 +22,7 @@ NICKNAME = re.compile(r"^[\w\[\]`^|-]{2,16}[:,]\s+(?=\S)")
 
 @dataclass
 class Pieces:
-    """The word pieces of many texts, one after the other; text i is `ids[starts[i]:starts[i + 1]]`."""
+    """Word pieces of many texts, concatenated; text i is `ids[starts[i]:starts[i + 1]]`."""
 
     ids: np.ndarray
     starts: np.ndarray
@@ -35,7 +35,7 @@ class Pieces:
 
 
 def read(path: Path, clean: bool) -> list[str]:
-    """The texts of a file, one a line, xz or plain; `clean` takes wrappers off and splits dialogues into turns."""
+    """Reads the texts of a file, one a line, xz or plain; `clean` removes wrappers and splits dialogues into turns."""
     opened = lzma.open if path.suffix == ".xz" else open
     with opened(path, "rt", encoding="utf-8") as lines:
         texts = [line.strip() for line in lines]
@@ -45,14 +45,14 @@ def read(path: Path, clean: bool) -> list[str]:
 
 
 def turns(text: str) -> list[str]:
-    """What the people in a text said, without who said it."""
+    """Splits a dialogue into turns, without the speakers' names."""
     parts = SPEAKERS.split(text)
     parts = [NICKNAME.sub("", WRAPPERS.sub(" ", part).strip()) for part in parts]
     return [part for part in parts if len(part.split()) >= 2]
 
 
 def cut(texts: list[str], tokenizer: Tokenizer) -> tuple[list[str], Pieces]:
-    """The texts that have pieces, and these pieces."""
+    """Returns the texts that have pieces, and these pieces."""
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_PIECES)
     encodings = tokenizer.encode_batch(texts, add_special_tokens=False)
@@ -63,7 +63,7 @@ def cut(texts: list[str], tokenizer: Tokenizer) -> tuple[list[str], Pieces]:
 
 
 def spans(pieces: Pieces, random: np.random.Generator) -> Pieces:
-    """A short stretch out of every text that is long enough: as short as the questions that people ask."""
+    """Returns a short span of every text that is long enough: as short as a user's question."""
     lengths = pieces.lengths()
     rows = np.flatnonzero(lengths >= 8)
     sizes = random.integers(3, 1 + np.minimum(12, lengths[rows] - 2))
@@ -72,7 +72,7 @@ def spans(pieces: Pieces, random: np.random.Generator) -> Pieces:
 
 
 def swaps(pieces: Pieces, random: np.random.Generator, words: range) -> Pieces:
-    """Every text with a quarter of its pieces replaced at random, so that every piece is met among others."""
+    """Replaces a quarter of each text's pieces at random, so that every piece occurs among others."""
     ids = pieces.ids.copy()
     chosen = random.random(len(ids)) < 0.25
     ids[chosen] = random.integers(words.start, words.stop, chosen.sum())
@@ -81,8 +81,8 @@ def swaps(pieces: Pieces, random: np.random.Generator, words: range) -> Pieces:
 
 def gather(ids, firsts, sizes) -> Pieces:
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    places = np.arange(starts[-1]) - np.repeat(starts[:-1] - firsts, sizes)
-    return Pieces(ids[places], starts)
+    positions = np.arange(starts[-1]) - np.repeat(starts[:-1] - firsts, sizes)
+    return Pieces(ids[positions], starts)
 
 
 def join(parts: list[Pieces]) -> Pieces:

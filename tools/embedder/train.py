@@ -25,7 +25,7 @@ import texts
 from student import Recipe, Texts, overlap, train
 from teacher import Teacher
 
-# Texts that no table sees in training: agreement with the teacher is measured on them.
+# Held-out texts, on which agreement with the teacher is measured.
 HELD_OUT = 4096
 
 
@@ -36,7 +36,7 @@ SOURCE_DEFAULTS = (("clean", "1"), ("spans", "0"), ("swaps", "0"))
 
 @dataclass(frozen=True)
 class Source:
-    """What is done with the texts before the teacher sees them."""
+    """Preprocessing of the texts."""
 
     clean: bool
     spans: bool
@@ -85,7 +85,7 @@ def parse():
     parser.add_argument("--texts", type=Path, required=True, help="one text a line, plain or xz")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--limit", type=int, help="learn from so many random texts only")
+    parser.add_argument("--limit", type=int, help="train on this many random texts only")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="settings of the recipe")
     parser.add_argument("--variants", type=Path, help="train one table for each line of this file")
     parser.add_argument("--keep", action="store_true", help="write the table in half precision too")
@@ -93,7 +93,7 @@ def parse():
 
 
 def variants(arguments):
-    """Name, recipe and source for each table to train."""
+    """Yields name, recipe and source of each table to train."""
     lines = arguments.variants.read_text().splitlines() if arguments.variants else ["table: " + " ".join(arguments.set)]
     kinds = {field.name: type(field.default) for field in fields(Recipe)}
     for line in filter(None, lines):
@@ -105,7 +105,7 @@ def variants(arguments):
 
 
 def classroom(arguments, teacher, source, with_pieces):
-    """The texts to learn from with the teacher's vectors, and the texts held out with theirs."""
+    """Returns the training texts with the teacher's vectors, and the held-out texts with theirs."""
     tokenizer = Tokenizer.from_file(str(arguments.teacher / "tokenizer.json"))
     found = texts.read(arguments.texts, source.clean)
     random.Random(0).shuffle(found)

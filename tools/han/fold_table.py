@@ -1,4 +1,4 @@
-"""Writes the table that folds traditional Chinese characters into simplified ones.
+"""Generates the table that folds traditional Chinese characters into simplified ones.
 
     pip download --no-deps opencc-python-reimplemented==0.1.7 && unzip opencc*.whl
     python tools/han/fold_table.py opencc/dictionary/TSCharacters.txt crates/everlore/assets/han/folds.bin
@@ -19,7 +19,7 @@ def in_block(text):
 
 
 def read(path):
-    """The common fold of each character: the first that is not the character itself."""
+    """Returns the common fold of each character: the first that is not the character itself."""
     folds = {}
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -31,7 +31,7 @@ def read(path):
 
 
 def settled(folds):
-    """Follows chains to their end, so that folding twice is folding once."""
+    """Follows chains to their end, so that folding twice equals folding once."""
 
     def end(c):
         seen = {c}

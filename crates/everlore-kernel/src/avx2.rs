@@ -1,15 +1,15 @@
-//! Tables multiplied with the wide instructions of newer processors.
+//! Matrix products and dot products with AVX2 instructions.
 
 use std::arch::x86_64::*;
 
-/// Numbers that are multiplied at once.
+/// Numbers multiplied by one instruction.
 pub(super) const LANES: usize = 16;
 
-/// Rows of `a` and of `b` whose products are summed side by side: as many as there are registers for.
+/// Rows of `a` and of `b` in a tile: as many as there are registers for.
 const ROWS_A: usize = 4;
 const ROWS_B: usize = 2;
 
-/// What a byte of a register is read from.
+/// Types that a register can load as signed bytes.
 trait Byte {}
 impl Byte for i8 {}
 impl Byte for u8 {}
@@ -20,7 +20,7 @@ pub(super) fn matmul(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
     let rows_a = a.len() / width;
     for first_b in (0..columns).step_by(ROWS_B) {
         for first_a in (0..rows_a).step_by(ROWS_A) {
-            // Beyond the last row it is multiplied once more, and the product left out.
+            // A tile beyond the last row repeats that row; its products are not written.
             let a: [&[[i16; LANES]]; ROWS_A] =
                 std::array::from_fn(|row| row_lanes(a, width, (first_a + row).min(rows_a - 1)));
             let b: [&[[i8; LANES]]; ROWS_B] =
@@ -35,7 +35,7 @@ pub(super) fn matmul(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
     }
 }
 
-/// The sum of the products of two vectors' bytes.
+/// Returns the dot product of two vectors of bytes.
 #[target_feature(enable = "avx2")]
 pub(super) fn dot(query: &[i8], stored: &[u8]) -> i32 {
     let (query, query_rest) = query.as_chunks::<LANES>();

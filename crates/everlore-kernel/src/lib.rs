@@ -1,22 +1,22 @@
-//! The inner loops of Everlore's models: everything that runs over vectors number by number.
+//! Inner loops of Everlore's models: everything that runs over vectors number by number.
 //!
-//! A crate of its own for two reasons: it is compiled for speed in every profile, tests included, and it is the only one
-//! that may ask what the processor can do. Sums are made in the same order on every processor, so that a text has the same
-//! vectors everywhere.
+//! It is a separate crate for two reasons: it is compiled for speed in every profile, tests included, and it is the only
+//! crate with unsafe code, for instructions that the processor may not have. Sums are made in the same order on every
+//! processor, so that a text has the same vectors everywhere.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 
-/// The sum of the products of a query's bytes and those of a stored vector, which lie in the store as plain bytes.
+/// Returns the dot product of a query's bytes and a stored vector, which the store keeps as plain bytes.
 ///
-/// Measured for 256 of them: 8 ns with AVX2, 20 ns with what every x86-64 has; the plain loop takes 48 ns.
+/// Measured for 256 dimensions: 8 ns with AVX2, 20 ns with SSE2, which every x86-64 has; the plain loop takes 48 ns.
 pub fn dot(query: &[i8], stored: &[u8]) -> i32 {
     let length = query.len().min(stored.len());
     let (query, stored) = (&query[..length], &stored[..length]);
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "the hot kernel of every recall, twice as fast with AVX2")]
-        // SAFETY: the processor has just said that it knows these instructions.
+        // SAFETY: the processor has just reported these instructions.
         return unsafe { avx2::dot(query, stored) };
     }
     dot_portable(query, stored)
@@ -24,7 +24,7 @@ pub fn dot(query: &[i8], stored: &[u8]) -> i32 {
 
 fn dot_portable(query: &[i8], stored: &[u8]) -> i32 {
     let (query, stored) = (query.as_chunks::<32>(), stored.as_chunks::<32>());
-    // In pieces of 32 the compiler multiplies and adds eight pairs at once.
+    // In chunks of 32 the compiler multiplies and adds eight pairs at once.
     let sums = query.0.iter().zip(stored.0).map(|(query, stored)| dot_bytes(query, stored));
     sums.sum::<i32>() + dot_bytes(query.1, stored.1)
 }
@@ -36,17 +36,17 @@ fn dot_bytes(query: &[i8], stored: &[u8]) -> i32 {
     query.iter().zip(stored).map(product).sum()
 }
 
-/// Work whose loops gain from wide instructions. `run` must be `#[inline(always)]`.
+/// Work that gains from wide instructions. `run` must be `#[inline(always)]`.
 trait SimdTask {
     fn run(self);
 }
 
-/// Runs work with the widest instructions that the processor knows.
+/// Runs work with the widest instructions of the processor.
 fn run_widest(work: impl SimdTask) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "twice as fast with AVX2")]
-        // SAFETY: the processor has just said that it knows these instructions.
+        // SAFETY: the processor has just reported these instructions.
         return unsafe { run_avx2(work) };
     }
     work.run();
@@ -58,14 +58,14 @@ fn run_avx2(work: impl SimdTask) {
     work.run();
 }
 
-/// Multiplies every row of `a` with every row of `b`, all of this width; `out` gets a row for each row of `a`.
+/// Multiplies `a` with the transpose of `b`: `out` gets a row for each row of `a`. All rows have this width.
 ///
 /// Measured for 22 rows by 1,536 of 384 bytes: 65 billion products a second with AVX2, 14 by the plain loop.
 pub fn matmul(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
     #[cfg(target_arch = "x86_64")]
     if width.is_multiple_of(avx2::LANES) && std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "five times as fast with AVX2")]
-        // SAFETY: the processor has just said that it knows these instructions.
+        // SAFETY: the processor has just reported these instructions.
         return unsafe { avx2::matmul(a, b, width, out) };
     }
     matmul_portable(a, b, width, out);
@@ -79,7 +79,7 @@ fn matmul_portable(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
     }
 }
 
-/// Rounds each row to whole numbers up to 127 and writes what they are to be multiplied with.
+/// Quantizes each row to integers up to 127 and writes its scale.
 pub fn quantize_rows(numbers: &[f32], width: usize, values: &mut [i16], scales: &mut [f32]) {
     run_widest(QuantizeTask { numbers, width, values, scales });
 }
@@ -107,7 +107,7 @@ impl SimdTask for QuantizeTask<'_> {
     }
 }
 
-/// Turns sums of rounded numbers back: each row by its scale, each column by its own, and then adds a bias to each column.
+/// Dequantizes integer sums by the scales of their row and column, and adds the bias of the column.
 pub fn dequantize(sums: &[i32], rows: &[f32], columns: &[f32], bias: &[f32]) -> Vec<f32> {
     let mut out = vec![0.0; sums.len()];
     let width = columns.len();
@@ -120,7 +120,7 @@ pub fn dequantize(sums: &[i32], rows: &[f32], columns: &[f32], bias: &[f32]) -> 
     out
 }
 
-/// Attention: softmax of queries times keys, times values, for each head of this width; added to `out`.
+/// Adds multi-head attention to `out`: softmax of queries times keys, times values, for each head of this width.
 pub fn attention(
     [queries, keys, values]: [&[f32]; 3],
     (width, head): (usize, usize),
@@ -161,22 +161,22 @@ impl SimdTask for AttentionTask<'_> {
     }
 }
 
-/// The sum of the products of two vectors.
+/// Returns the dot product of two vectors.
 pub fn dot_f32(a: &[f32], b: &[f32]) -> f32 {
     dot_in_lanes(a, b)
 }
 
-/// Adds a multiple of a vector.
+/// Adds a multiple of a vector to `sums`.
 pub fn add_scaled(sums: &mut [f32], values: &[f32], times: f32) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += times * value);
 }
 
-/// The same for a vector of small whole numbers.
+/// Adds a multiple of a vector of bytes to `sums`.
 pub fn add_scaled_i8(sums: &mut [f32], values: &[i8], times: f32) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += times * f32::from(*value));
 }
 
-/// Sums in eight lanes, which every processor adds up in the same order.
+/// Returns the dot product, summed in eight lanes that every processor adds up in the same order.
 #[inline(always)]
 fn dot_in_lanes(a: &[f32], b: &[f32]) -> f32 {
     let ((wholes_a, rest_a), (wholes_b, rest_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
@@ -198,16 +198,16 @@ fn softmax(weights: &mut [f32]) {
     weights.iter_mut().for_each(|weight| *weight /= total);
 }
 
-/// Brings each row to mean 0 and deviation 1, then to a learned size and place.
-pub fn layer_norm(rows: &mut [f32], gain: &[f32], bias: &[f32], least: f32) {
-    run_widest(LayerNormTask { rows, gain, bias, epsilon: least });
+/// Normalizes each row to mean 0 and deviation 1, then applies the learned gain and bias. `epsilon` keeps a row of equal
+/// numbers from a division by zero.
+pub fn layer_norm(rows: &mut [f32], gain: &[f32], bias: &[f32], epsilon: f32) {
+    run_widest(LayerNormTask { rows, gain, bias, epsilon });
 }
 
 struct LayerNormTask<'a> {
     rows: &'a mut [f32],
     gain: &'a [f32],
     bias: &'a [f32],
-    /// Keeps a row of equal numbers from being divided by nothing.
     epsilon: f32,
 }
 
@@ -227,7 +227,7 @@ impl SimdTask for LayerNormTask<'_> {
     }
 }
 
-/// Multiplies each number with the share of a normal distribution below it.
+/// Applies the GELU activation: each number times the share of a normal distribution below it.
 pub fn gelu(values: &mut [f32]) {
     run_widest(GeluTask { values });
 }
@@ -245,7 +245,7 @@ impl SimdTask for GeluTask<'_> {
     }
 }
 
-/// The error function by formula 7.1.26 of Abramowitz and Stegun, which is right to 1.5e-7.
+/// Returns the error function by formula 7.1.26 of Abramowitz and Stegun, which is right to 1.5e-7.
 #[inline(always)]
 fn erf(x: f32) -> f32 {
     let size = x.abs();
@@ -256,10 +256,10 @@ fn erf(x: f32) -> f32 {
     (1.0 - sum * exp(-size * size)).copysign(x)
 }
 
-/// e^x to about seven digits, for x up to 80, without a call that would keep loops from being widened.
+/// Returns e^x to about seven digits, for x up to 80, without a call that would keep loops from being vectorized.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    // Smaller powers are nothing beside 1.
+    // Smaller powers vanish beside 1.
     let x = x.max(-80.0);
     let whole = round_to_nearest(x * std::f32::consts::LOG2_E);
     // ln 2 in two parts, so that the rest keeps its digits.
@@ -277,7 +277,7 @@ fn exp(x: f32) -> f32 {
     power * f32::from_bits(((whole as i32 + 127) << 23).cast_unsigned())
 }
 
-/// The nearest whole number, for sizes below four million: beyond this sum no fractions are left.
+/// Rounds to the nearest integer, for sizes below four million: the sum with `NO_FRACTIONS` has no bits for fractions.
 #[inline(always)]
 fn round_to_nearest(x: f32) -> f32 {
     const NO_FRACTIONS: f32 = 12_582_912.0;

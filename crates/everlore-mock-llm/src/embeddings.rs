@@ -1,14 +1,14 @@
-//! A model of a few concepts that answers on the two wires for vectors: OpenAI's `/v1/embeddings` and Ollama's `/api/embed`.
+//! Mock embedding model with a few concepts, on OpenAI's `/v1/embeddings` and Ollama's `/api/embed`.
 //!
-//! It is as strict as the real ones: a wrong path, a missing key, an unknown model, an empty text or a wrong field is
-//! answered with the status and the words that they use.
+//! It is as strict as the real providers: a wrong path, a missing key, an unknown model, an empty text or a wrong field
+//! gets the status and the message that they use.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use crate::{HttpRequest, HttpResponse, Responder};
 
-/// Words that mean the same, English and Chinese: one dimension each.
+/// Concepts, one dimension each: words of the same meaning in English and Chinese.
 const CONCEPTS: [&[&str]; 5] = [
     &["dog", "puppy", "animal", "pet", "小狗", "宠物", "动物"],
     &["doctor", "physician", "hospital", "medicine", "医生", "大夫", "药"],
@@ -17,19 +17,19 @@ const CONCEPTS: [&[&str]; 5] = [
     &["move", "lisbon", "live", "搬", "住"],
 ];
 
-/// How much each byte weighs beside a concept: enough that no vector is zero, too little to be near anything.
+/// Weight of a byte beside a concept: enough that no vector is zero, too little to be similar to another text.
 const NOISE_WEIGHT: f32 = 0.02;
 
-/// A provider that has one model.
+/// Provider with one embedding model.
 #[derive(Debug, Clone)]
 pub struct MockEmbeddings {
-    /// The model's name.
+    /// Name of the model.
     pub model: String,
-    /// How many numbers its vectors have where the request does not say.
+    /// Dimensions of the embeddings unless the request sets them.
     pub dimensions: usize,
-    /// The key that it wants; none if it takes everybody.
+    /// API key that it requires; `None` accepts every request.
     pub key: Option<String>,
-    /// The most characters it takes in one request.
+    /// Most characters of one request.
     pub max_chars: usize,
 }
 
@@ -69,7 +69,7 @@ impl MockEmbeddings {
         }
         let texts = match parse_input(body) {
             Ok(texts) => texts,
-            Err(what) => return HttpResponse::error(400, &what),
+            Err(message) => return HttpResponse::error(400, &message),
         };
         if texts.iter().any(String::is_empty) {
             return HttpResponse::error(400, "'$.input' is invalid: an item is empty");
@@ -84,7 +84,7 @@ impl MockEmbeddings {
             let embedding = if base64 { json!(to_base64(&numbers)) } else { json!(numbers) };
             json!({ "object": "embedding", "index": index, "embedding": embedding })
         };
-        // The order is not promised, so the last comes first here.
+        // The API promises no order, so the last item comes first here.
         let data: Vec<Value> = texts.iter().enumerate().rev().map(item).collect();
         let usage = json!({ "prompt_tokens": texts.len(), "total_tokens": texts.len() });
         HttpResponse::json(
@@ -105,7 +105,7 @@ impl MockEmbeddings {
         }
         let texts = match parse_input(body) {
             Ok(texts) => texts,
-            Err(what) => return failed(400, what),
+            Err(message) => return failed(400, message),
         };
         if self.exceeds_limit(&texts) {
             return failed(400, "the input length exceeds the context length".to_owned());
@@ -119,8 +119,8 @@ impl MockEmbeddings {
     }
 
     fn has_valid_key(&self, request: &HttpRequest) -> bool {
-        let wanted = self.key.as_ref().map(|key| format!("Bearer {key}"));
-        wanted.is_none_or(|wanted| request.header("authorization") == Some(wanted.as_str()))
+        let expected = self.key.as_ref().map(|key| format!("Bearer {key}"));
+        expected.is_none_or(|expected| request.header("authorization") == Some(expected.as_str()))
     }
 
     fn exceeds_limit(&self, texts: &[String]) -> bool {
@@ -132,7 +132,7 @@ impl MockEmbeddings {
     }
 }
 
-/// The texts that a request asks about: one, or a list.
+/// Returns the texts of a request: one, or a list.
 pub fn parse_input(body: &Value) -> Result<Vec<String>, String> {
     let list = match &body["input"] {
         Value::String(text) => return Ok(vec![text.clone()]),
@@ -143,21 +143,22 @@ pub fn parse_input(body: &Value) -> Result<Vec<String>, String> {
     list.iter()
         .map(text)
         .collect::<Option<_>>()
-        .ok_or_else(|| "'$.input' holds what is no text".to_owned())
+        .ok_or_else(|| "'$.input' is invalid: an item is not a text".to_owned())
 }
 
-/// What a text means: its concepts, and a little of everything else. Not of length one, as some servers answer.
+/// Returns the embedding of a text: its concepts plus a little noise. It is not normalized, as with some servers.
 pub fn concept_vector(text: &str, dimensions: usize) -> Vec<f32> {
     let lower = text.to_lowercase();
     let mut numbers = vec![0.0; dimensions];
     for (number, words) in numbers.iter_mut().zip(CONCEPTS) {
         *number = words.iter().filter(|word| lower.contains(**word)).count() as f32;
     }
-    for (place, byte) in lower.bytes().enumerate() {
-        let sign = if (place ^ usize::from(byte)) & 1 == 0 { NOISE_WEIGHT } else { -NOISE_WEIGHT };
-        numbers[(place * 7 + usize::from(byte)) % dimensions] += sign;
+    for (position, byte) in lower.bytes().enumerate() {
+        let sign =
+            if (position ^ usize::from(byte)) & 1 == 0 { NOISE_WEIGHT } else { -NOISE_WEIGHT };
+        numbers[(position * 7 + usize::from(byte)) % dimensions] += sign;
     }
-    // The last number tells that there was a text at all.
+    // The last dimension keeps the embedding of any text from being zero.
     numbers[dimensions - 1] += NOISE_WEIGHT;
     numbers
 }

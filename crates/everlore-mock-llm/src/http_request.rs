@@ -1,35 +1,35 @@
-//! Reading requests as HTTP/1.1 has them.
+//! Parser of HTTP/1.1 requests.
 
 use std::io::{self, BufRead, Read};
 
 use serde_json::Value;
 
-/// A request as it came.
+/// Recorded HTTP request.
 #[derive(Debug, Clone)]
 pub struct HttpRequest {
-    /// `GET`, `POST` and so on.
+    /// Method, such as `GET` or `POST`.
     pub method: String,
-    /// The path with its query.
+    /// Path with the query string.
     pub path: String,
-    /// Names in lower case, with their values.
+    /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
-    /// The body, whole.
+    /// Whole body.
     pub body: Vec<u8>,
 }
 
 impl HttpRequest {
-    /// The value of a header; the name is in lower case.
+    /// Returns the value of a header; `name` is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null if it is none.
+    /// Returns the body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 }
 
-/// The next request; none if the other side ended the connection between two.
+/// Reads the next request; `None` if the client ended the connection between two requests.
 pub(crate) fn read_request(reader: &mut impl BufRead) -> io::Result<Option<HttpRequest>> {
     let first = read_line(reader)?;
     let mut words = first.split(' ');
@@ -54,7 +54,7 @@ pub(crate) fn read_request(reader: &mut impl BufRead) -> io::Result<Option<HttpR
 
 fn read_line(reader: &mut impl BufRead) -> io::Result<String> {
     let mut line = String::new();
-    // No header of ours is longer; a client that goes on for ever is none.
+    // No header of a test is longer; the limit ends a client that never stops.
     reader.take(64 << 10).read_line(&mut line)?;
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }

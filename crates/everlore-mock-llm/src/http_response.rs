@@ -1,4 +1,4 @@
-//! Replies: whole or in pieces, held back or cut off.
+//! HTTP responses: whole or streamed, held back or cut off.
 
 use std::{
     io::{self, Write},
@@ -8,36 +8,36 @@ use std::{
 
 use serde_json::Value;
 
-/// A part of a body.
+/// Step of sending a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BodyStep {
-    /// These bytes.
+    /// Sends bytes.
     Send(Vec<u8>),
-    /// Nothing until the server is told to go on.
+    /// Waits for [`MockServer::release`](crate::MockServer::release).
     Hold,
-    /// Nothing for this long, for people who watch.
+    /// Pauses, for demonstrations.
     Wait(Duration),
-    /// The end of the connection in the middle of the body.
+    /// Ends the connection in the middle of the body.
     Disconnect,
 }
 
-/// An answer to a request.
+/// HTTP response.
 #[derive(Debug, Clone)]
 pub struct HttpResponse {
     status: u16,
     headers: Vec<(String, String)>,
-    /// Whether the body is sent in chunks, so that its length need not be known.
+    /// Set for chunked transfer encoding; otherwise the response has a content length.
     streamed: bool,
     steps: Vec<BodyStep>,
 }
 
 impl HttpResponse {
-    /// JSON, whole.
+    /// Creates a JSON response.
     pub fn json(status: u16, body: &Value) -> Self {
         Self::bytes(status, "application/json", body.to_string().into_bytes())
     }
 
-    /// An error as OpenAI and those who follow it tell it.
+    /// Creates an error response in OpenAI's format.
     pub fn error(status: u16, message: &str) -> Self {
         Self::json(
             status,
@@ -45,44 +45,44 @@ impl HttpResponse {
         )
     }
 
-    /// Any bytes, whole.
+    /// Creates a response with any body.
     pub fn bytes(status: u16, kind: &str, body: Vec<u8>) -> Self {
         let headers = vec![("content-type".to_owned(), kind.to_owned())];
         Self { status, headers, streamed: false, steps: vec![BodyStep::Send(body)] }
     }
 
-    /// A body in pieces, as server-sent events come.
+    /// Creates a streamed response, such as server-sent events.
     pub fn stream(kind: &str, steps: Vec<BodyStep>) -> Self {
         let headers = vec![("content-type".to_owned(), kind.to_owned())];
         Self { status: 200, headers, streamed: true, steps }
     }
 
-    /// The same with another header.
+    /// Adds a header.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// The same, held back before the first byte of the body.
+    /// Holds the response back before the first byte of the body.
     #[must_use]
     pub fn held(mut self) -> Self {
         self.steps.insert(0, BodyStep::Hold);
         self
     }
 
-    /// The same, cut off after so many bytes of the body.
+    /// Cuts the connection after this many bytes of the body.
     #[must_use]
     pub fn disconnect_after(mut self, bytes: usize) -> Self {
         let Some(BodyStep::Send(body)) = self.steps.pop() else { return self };
         let length = body.len();
         self.steps.push(BodyStep::Send(body[..bytes.min(length)].to_vec()));
         self.steps.push(BodyStep::Disconnect);
-        // The length that was promised stays.
+        // The content length stays that of the whole body.
         self.with_header("content-length", &length.to_string())
     }
 
-    /// Writes it and tells whether the connection can go on.
+    /// Writes the response; returns `true` if the connection can be reused.
     pub(crate) fn write(
         &self,
         out: &mut impl Write,

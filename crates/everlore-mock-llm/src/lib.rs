@@ -1,8 +1,8 @@
-//! A local server that plays the part of a model provider, by a script: for tests and demonstrations, never shipped.
+//! Scripted local server that speaks the wire protocols of model providers, for tests and demonstrations; never shipped.
 //!
-//! It speaks HTTP/1.1 on a loopback port, on threads of its own, so that blocking and async code and other processes can
-//! ask it alike. A [`Responder`] answers each request with a [`HttpResponse`], which may be slow, cut off or streamed in pieces;
-//! replies given by [`MockServer::then`] come before it. Every request is kept to be looked at.
+//! It serves HTTP/1.1 on a loopback port with its own threads, so that blocking code, async code and other processes can
+//! all call it. A [`Responder`] answers each request with an [`HttpResponse`], which may be slow, cut off or streamed in
+//! chunks; responses queued by [`MockServer::enqueue`] come first. The server records every request.
 
 mod http_request;
 mod http_response;
@@ -22,15 +22,15 @@ pub use embeddings::MockEmbeddings;
 pub use http_request::HttpRequest;
 pub use http_response::{BodyStep, HttpResponse};
 
-/// Far longer than anything takes that a test waits for.
+/// Timeout of the `await_…` methods, far longer than anything that a test waits for.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// How often a held reply looks whether somebody still waits for it.
+/// Interval at which a held response checks that its client is still connected.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Answers requests.
+/// Script of a server.
 pub trait Responder: Send + 'static {
-    /// The answer to a request.
+    /// Returns the response to a request.
     fn respond(&mut self, request: &HttpRequest) -> HttpResponse;
 }
 
@@ -40,13 +40,13 @@ impl<F: FnMut(&HttpRequest) -> HttpResponse + Send + 'static> Responder for F {
     }
 }
 
-/// A server that runs until it is dropped.
+/// Server that runs until it is dropped.
 pub struct MockServer {
     address: SocketAddr,
     shared: Arc<SharedState>,
 }
 
-/// What the threads share.
+/// State shared by the threads.
 struct SharedState {
     state: Mutex<ServerState>,
     changed: Condvar,
@@ -57,24 +57,24 @@ struct ServerState {
     queued_responses: VecDeque<HttpResponse>,
     requests: Vec<HttpRequest>,
     connections: Vec<TcpStream>,
-    /// How many replies are being held back.
+    /// Responses that are held back.
     held: usize,
-    /// How many clients went away from a reply that was held back.
+    /// Clients that disconnected from a held response.
     disconnects: usize,
     released: bool,
     closed: bool,
 }
 
 impl MockServer {
-    /// Starts to listen on a free port of this machine.
+    /// Starts a server on a free port of this machine.
     ///
     /// # Panics
     /// If there is no free port.
-    pub fn start(script: impl Responder) -> Self {
+    pub fn start(responder: impl Responder) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("the port was just given");
         let state = ServerState {
-            responder: Box::new(script),
+            responder: Box::new(responder),
             queued_responses: VecDeque::new(),
             requests: Vec::new(),
             connections: Vec::new(),
@@ -89,46 +89,46 @@ impl MockServer {
         Self { address, shared }
     }
 
-    /// Its address, without a path.
+    /// Returns the server's URL, without a path.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The next request that no earlier reply waits for is answered with this, whatever the script says.
-    pub fn enqueue(&self, reply: HttpResponse) {
-        self.shared.state().queued_responses.push_back(reply);
+    /// Queues a response: it answers the next request that no earlier queued response takes, in place of the script.
+    pub fn enqueue(&self, response: HttpResponse) {
+        self.shared.state().queued_responses.push_back(response);
     }
 
-    /// Every request so far, in the order in which they came.
+    /// Returns every request so far, in order.
     pub fn requests(&self) -> Vec<HttpRequest> {
         self.shared.state().requests.clone()
     }
 
-    /// Waits until so many requests came.
+    /// Waits until the server has got this many requests.
     ///
     /// # Panics
-    /// If they do not come.
+    /// If it gets fewer within 30 seconds.
     pub fn await_requests(&self, count: usize) {
         self.shared.wait_until(|state| state.requests.len() >= count);
     }
 
-    /// Waits until a reply has come to a [`BodyStep::Hold`].
+    /// Waits until a response reaches a [`BodyStep::Hold`].
     ///
     /// # Panics
-    /// If none does.
+    /// If none does within 30 seconds.
     pub fn await_held(&self) {
         self.shared.wait_until(|state| state.held > 0);
     }
 
-    /// Waits until whoever waited for a held reply has gone away.
+    /// Waits until a client disconnects from a held response.
     ///
     /// # Panics
-    /// If nobody goes.
+    /// If none does within 30 seconds.
     pub fn await_disconnect(&self) {
         self.shared.wait_until(|state| state.disconnects > 0);
     }
 
-    /// Lets all replies go on that are held back, now and later.
+    /// Releases all responses that are held back, now and later.
     pub fn release(&self) {
         self.shared.state().released = true;
         self.shared.changed.notify_all();
@@ -140,12 +140,12 @@ impl Drop for MockServer {
         let mut state = self.shared.state();
         state.closed = true;
         for connection in state.connections.drain(..) {
-            // It may be closed already.
+            // The client may have closed it already.
             let _ = connection.shutdown(Shutdown::Both);
         }
         drop(state);
         self.shared.changed.notify_all();
-        // Wakes the thread that waits for the next connection, so that the port is free again.
+        // Wakes the accepting thread, so that the port becomes free.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -158,23 +158,23 @@ impl SharedState {
     fn wait_until(&self, until: impl Fn(&ServerState) -> bool) {
         let waited = self.changed.wait_timeout_while(self.state(), DEADLINE, |state| !until(state));
         let timeout = waited.unwrap_or_else(PoisonError::into_inner).1;
-        assert!(!timeout.timed_out(), "the server waited in vain");
+        assert!(!timeout.timed_out(), "the awaited event did not happen within 30 seconds");
     }
 
-    /// Notes a request and finds its answer.
+    /// Records a request and returns its response.
     fn respond(&self, request: HttpRequest) -> HttpResponse {
         let mut state = self.state();
-        let reply = match state.queued_responses.pop_front() {
-            Some(reply) => reply,
+        let response = match state.queued_responses.pop_front() {
+            Some(response) => response,
             None => state.responder.respond(&request),
         };
         state.requests.push(request);
         drop(state);
         self.changed.notify_all();
-        reply
+        response
     }
 
-    /// Holds a reply back until it is released; false if the server is closed or the client gone instead.
+    /// Holds a response back until it is released; returns `false` if the server closes or the client disconnects first.
     fn hold(&self, connection: &TcpStream) -> bool {
         let mut state = self.state();
         state.held += 1;
@@ -184,52 +184,52 @@ impl SharedState {
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         state.held -= 1;
-        let stays = state.released && !state.closed;
-        if !stays && !state.closed {
+        let goes_on = state.released && !state.closed;
+        if !goes_on && !state.closed {
             state.disconnects += 1;
         }
         drop(state);
         self.changed.notify_all();
-        stays
+        goes_on
     }
 }
 
-/// Whether the client has ended the connection: a client that waits sends nothing.
+/// Returns `true` if the client has ended the connection: a client that waits sends nothing.
 fn is_disconnected(connection: &TcpStream) -> bool {
     if connection.set_nonblocking(true).is_err() {
         return true;
     }
-    let gone = match connection.peek(&mut [0]) {
+    let ended = match connection.peek(&mut [0]) {
         Ok(read) => read == 0,
         Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
     };
-    connection.set_nonblocking(false).is_err() || gone
+    connection.set_nonblocking(false).is_err() || ended
 }
 
-fn accept(listener: &TcpListener, stage: &Arc<SharedState>) {
+fn accept(listener: &TcpListener, shared: &Arc<SharedState>) {
     for connection in listener.incoming().flatten() {
-        // What is sent goes out at once, as with the real ones; a client that waits loses nothing if it does not.
+        // Real providers send at once, too. A failure costs only time.
         let _ = connection.set_nodelay(true);
-        let mut state = stage.state();
+        let mut state = shared.state();
         if state.closed {
             return;
         }
         state.connections.extend(connection.try_clone());
         drop(state);
-        let stage = Arc::clone(stage);
-        thread::spawn(move || serve(&connection, &stage));
+        let shared = Arc::clone(shared);
+        thread::spawn(move || serve(&connection, &shared));
     }
 }
 
-/// Answers the requests of a connection one after the other until one side ends it.
-fn serve(connection: &TcpStream, stage: &SharedState) {
-    let Ok(reading) = connection.try_clone() else { return };
-    let mut reader = std::io::BufReader::new(reading);
+/// Serves the requests of a connection until one side ends it.
+fn serve(connection: &TcpStream, shared: &SharedState) {
+    let Ok(stream) = connection.try_clone() else { return };
+    let mut reader = std::io::BufReader::new(stream);
     let mut writer = connection;
     while let Ok(Some(request)) = http_request::read_request(&mut reader) {
-        let reply = stage.respond(request);
-        let kept = reply.write(&mut writer, &mut || stage.hold(connection));
-        if !matches!(kept, Ok(true)) {
+        let response = shared.respond(request);
+        let reusable = response.write(&mut writer, &mut || shared.hold(connection));
+        if !matches!(reusable, Ok(true)) {
             break;
         }
     }

@@ -1,4 +1,4 @@
-//! Anthropic's side of messages.
+//! Anthropic's messages API.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(super) struct AnthropicApi;
 impl ProviderApi for AnthropicApi {
     fn parse_request(
         &self,
-        chats: &MockChat,
+        mock: &MockChat,
         request: &HttpRequest,
         body: &Value,
     ) -> Result<ModelRequest, HttpResponse> {
@@ -22,23 +22,23 @@ impl ProviderApi for AnthropicApi {
             return Err(self.error_response(400, "anthropic-version: header is required"));
         }
         let model = body["model"].as_str().unwrap_or_default();
-        if model != chats.model {
+        if model != mock.model {
             return Err(self.error_response(404, &format!("model: {model}")));
         }
-        parse_body(body).map_err(|what| self.error_response(400, &what))
+        parse_body(body).map_err(|message| self.error_response(400, &message))
     }
 
     fn render_response(
         &self,
-        chats: &MockChat,
+        mock: &MockChat,
         body: &Value,
-        said: &ModelResponse,
+        response: &ModelResponse,
     ) -> HttpResponse {
         if body["stream"] != true {
-            return HttpResponse::json(200, &full_body(chats, said));
+            return HttpResponse::json(200, &full_body(mock, response));
         }
-        let events = stream_events(chats, said);
-        said.to_http("text/event-stream; charset=utf-8", events, |kind, message| {
+        let events = stream_events(mock, response);
+        response.to_http("text/event-stream; charset=utf-8", events, |kind, message| {
             let error = json!({ "type": "error", "error": { "type": kind, "message": message } });
             sse_event("error", &error, false).bytes
         })
@@ -62,31 +62,31 @@ impl ProviderApi for AnthropicApi {
         )
     }
 
-    fn model_list(&self, chats: &MockChat) -> HttpResponse {
-        let models = chats.models();
+    fn model_list(&self, mock: &MockChat) -> HttpResponse {
+        let models = mock.models();
         let data = models.iter().map(|id| json!({ "type": "model", "id": id, "display_name": id }));
         HttpResponse::json(200, &json!({ "data": data.collect::<Vec<_>>(), "has_more": false }))
     }
 
     fn has_valid_key(&self, request: &HttpRequest, key: &str) -> bool {
-        // Since version 2026-10-21 its own client sends the key like everybody else.
+        // Since version 2026-10-21 its own client sends the key as a bearer token.
         request.header("x-api-key") == Some(key)
             || request.header("authorization") == Some(format!("Bearer {key}").as_str())
     }
 }
 
-/// What is asked; what is wrong with it in words.
+/// Parses the body of a request; the error says what is wrong with it.
 fn parse_body(body: &Value) -> Result<ModelRequest, String> {
     let max_tokens = body["max_tokens"].as_u64().filter(|most| *most > 0);
     max_tokens.ok_or("max_tokens: Field required")?;
-    let mut asked =
+    let mut request =
         ModelRequest { system: parse_system(&body["system"])?, ..ModelRequest::default() };
     for tool in body["tools"].as_array().into_iter().flatten() {
         let name = tool["name"].as_str().filter(|_| tool["input_schema"]["type"] == "object");
-        asked.tools.push(name.ok_or("tools: input_schema is required")?.to_owned());
+        request.tools.push(name.ok_or("tools: input_schema is required")?.to_owned());
     }
     let messages = body["messages"].as_array().filter(|all| !all.is_empty());
-    let mut waiting: Vec<&str> = Vec::new();
+    let mut open_calls: Vec<&str> = Vec::new();
     let mut before = "assistant";
     for message in messages.ok_or("messages: at least one message is required")? {
         let role = message["role"].as_str().unwrap_or_default();
@@ -97,32 +97,32 @@ fn parse_body(body: &Value) -> Result<ModelRequest, String> {
         }
         before = role;
         if let Some(text) = message["content"].as_str().filter(|text| !text.is_empty()) {
-            asked.messages.push((
+            request.messages.push((
                 if role == "user" { MessageRole::User } else { MessageRole::Model },
                 text.to_owned(),
             ));
             continue;
         }
         let blocks = message["content"].as_array().filter(|all| !all.is_empty());
-        let start = asked.messages.len();
+        let start = request.messages.len();
         for block in blocks.ok_or("messages: content must not be empty")? {
-            read_block(&mut asked, role, block, &mut waiting)?;
+            read_block(&mut request, role, block, &mut open_calls)?;
         }
-        join_texts(&mut asked.messages, start);
-        if role == "user" && !waiting.is_empty() {
-            return Err(format!("messages: `tool_use` ids without `tool_result`: {waiting:?}"));
+        join_texts(&mut request.messages, start);
+        if role == "user" && !open_calls.is_empty() {
+            return Err(format!("messages: `tool_use` ids without `tool_result`: {open_calls:?}"));
         }
     }
-    Ok(asked)
+    Ok(request)
 }
 
-/// The texts of one message are one text.
+/// Joins the texts of one message into one.
 fn join_texts(messages: &mut Vec<(MessageRole, String)>, start: usize) {
     for (role, text) in messages.split_off(start) {
         match messages[start..].last_mut() {
-            Some((before, said)) if *before == role && role != MessageRole::Tool => {
-                said.push('\n');
-                said.push_str(&text);
+            Some((before, joined)) if *before == role && role != MessageRole::Tool => {
+                joined.push('\n');
+                joined.push_str(&text);
             }
             _ => messages.push((role, text)),
         }
@@ -130,29 +130,29 @@ fn join_texts(messages: &mut Vec<(MessageRole, String)>, start: usize) {
 }
 
 fn read_block<'a>(
-    asked: &mut ModelRequest,
+    request: &mut ModelRequest,
     role: &str,
     block: &'a Value,
-    waiting: &mut Vec<&'a str>,
+    open_calls: &mut Vec<&'a str>,
 ) -> Result<(), String> {
     match (block["type"].as_str(), role) {
         (Some("text"), _) => {
             let text = block["text"].as_str().filter(|text| !text.trim().is_empty());
             let text = text.ok_or("messages: text content blocks must be non-empty")?.to_owned();
-            asked
+            request
                 .messages
                 .push((if role == "user" { MessageRole::User } else { MessageRole::Model }, text));
         }
         (Some("tool_use"), "assistant") => {
             let id = block["id"].as_str().filter(|_| block["input"].is_object());
-            waiting.push(id.ok_or("messages: tool_use needs an id and an object as input")?);
+            open_calls.push(id.ok_or("messages: tool_use needs an id and an object as input")?);
         }
         (Some("tool_result"), "user") => {
             let id = block["tool_use_id"].as_str().unwrap_or_default();
-            let place = waiting.iter().position(|known| *known == id);
-            waiting.remove(place.ok_or(format!("messages: unexpected `tool_use_id`: {id}"))?);
+            let position = open_calls.iter().position(|known| *known == id);
+            open_calls.remove(position.ok_or(format!("messages: unexpected `tool_use_id`: {id}"))?);
             let text = super::openai::content_text(&block["content"]);
-            asked.messages.push((MessageRole::Tool, text));
+            request.messages.push((MessageRole::Tool, text));
         }
         (other, _) => return Err(format!("messages: unexpected block {other:?} of {role}")),
     }
@@ -177,10 +177,10 @@ fn parse_system(system: &Value) -> Result<String, String> {
     }
 }
 
-fn stream_events(chats: &MockChat, said: &ModelResponse) -> Vec<WireEvent> {
-    let tokens = said.tokens;
+fn stream_events(mock: &MockChat, response: &ModelResponse) -> Vec<WireEvent> {
+    let tokens = response.tokens;
     let start = json!({ "type": "message_start", "message": {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": chats.model, "content": [],
+        "id": "msg_1", "type": "message", "role": "assistant", "model": mock.model, "content": [],
         "stop_reason": null, "stop_sequence": null,
         "usage": {
             "input_tokens": tokens.read - tokens.cached, "cache_creation_input_tokens": 0,
@@ -189,12 +189,12 @@ fn stream_events(chats: &MockChat, said: &ModelResponse) -> Vec<WireEvent> {
     } });
     let mut events = vec![sse_event("message_start", &start, false)];
     events.push(sse_event("ping", &json!({ "type": "ping" }), false));
-    for (index, part) in said.parts.iter().enumerate() {
+    for (index, part) in response.parts.iter().enumerate() {
         events.extend(block_events(index, part));
     }
-    let delta = json!({ "stop_reason": stop_reason(said), "stop_sequence": null });
+    let delta = json!({ "stop_reason": stop_reason(response), "stop_sequence": null });
     let last = json!({ "type": "message_delta", "delta": delta, "usage": { "output_tokens": tokens.written } });
-    // The last two are one event, so that what goes wrong before the end takes both away.
+    // The last two are one event, so that a fault before the end drops both.
     let mut end = sse_event("message_delta", &last, false);
     end.bytes.extend(sse_event("message_stop", &json!({ "type": "message_stop" }), false).bytes);
     events.push(end);
@@ -221,7 +221,7 @@ fn block_events(index: usize, part: &ResponsePart) -> Vec<WireEvent> {
             json!({ "type": "tool_use", "id": format!("toolu_s{index}"), "name": name, "input": {} }),
             argument_deltas(arguments)
                 .iter()
-                .map(|piece| json!({ "type": "input_json_delta", "partial_json": piece }))
+                .map(|delta| json!({ "type": "input_json_delta", "partial_json": delta }))
                 .collect(),
         ),
     };
@@ -236,8 +236,8 @@ fn block_events(index: usize, part: &ResponsePart) -> Vec<WireEvent> {
     events
 }
 
-/// The same for those who do not stream.
-fn full_body(chats: &MockChat, said: &ModelResponse) -> Value {
+/// Renders a response without streaming.
+fn full_body(mock: &MockChat, response: &ModelResponse) -> Value {
     let block = |(index, part): (usize, &ResponsePart)| match part {
         ResponsePart::Text(text) => json!({ "type": "text", "text": text }),
         ResponsePart::Thought(text) => {
@@ -247,25 +247,22 @@ fn full_body(chats: &MockChat, said: &ModelResponse) -> Value {
             json!({ "type": "tool_use", "id": format!("toolu_s{index}"), "name": name, "input": arguments })
         }
     };
-    let content: Vec<Value> = said.parts.iter().enumerate().map(block).collect();
-    let tokens = said.tokens;
+    let content: Vec<Value> = response.parts.iter().enumerate().map(block).collect();
+    let tokens = response.tokens;
     json!({
-        "id": "msg_1", "type": "message", "role": "assistant", "model": chats.model, "content": content,
-        "stop_reason": stop_reason(said), "stop_sequence": null,
+        "id": "msg_1", "type": "message", "role": "assistant", "model": mock.model, "content": content,
+        "stop_reason": stop_reason(response), "stop_sequence": null,
         "usage": { "input_tokens": tokens.read, "output_tokens": tokens.written },
     })
 }
 
-fn sse_event(name: &str, value: &Value, is_piece: bool) -> WireEvent {
-    WireEvent {
-        bytes: format!("event: {name}\ndata: {value}\n\n").into_bytes(),
-        is_content: is_piece,
-    }
+fn sse_event(name: &str, value: &Value, is_content: bool) -> WireEvent {
+    WireEvent { bytes: format!("event: {name}\ndata: {value}\n\n").into_bytes(), is_content }
 }
 
-fn stop_reason(said: &ModelResponse) -> &'static str {
-    let calls = said.parts.iter().any(|part| matches!(part, ResponsePart::Call { .. }));
-    match said.stop {
+fn stop_reason(response: &ModelResponse) -> &'static str {
+    let calls = response.parts.iter().any(|part| matches!(part, ResponsePart::Call { .. }));
+    match response.stop {
         FinishReason::Done if calls => "tool_use",
         FinishReason::Done => "end_turn",
         FinishReason::Length => "max_tokens",

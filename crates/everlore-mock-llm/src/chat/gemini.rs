@@ -1,4 +1,4 @@
-//! Gemini's side of contents.
+//! Gemini's generate content API.
 
 use serde_json::{Value, json};
 
@@ -11,44 +11,49 @@ use crate::{HttpRequest, HttpResponse};
 
 pub(super) struct GeminiApi;
 
-/// What the first call of an answer is signed with, and wanted back.
+/// Signature of the first tool call of a response; the next request must return it.
 const SIGNATURE: &str = "c2ln";
 
-/// The fields of a request; others are refused, as the real server does.
+/// Known fields of a request; others are refused, as by the real server.
 const FIELDS: [&str; 4] = ["contents", "system_instruction", "generationConfig", "tools"];
 
 impl ProviderApi for GeminiApi {
     fn parse_request(
         &self,
-        chats: &MockChat,
+        mock: &MockChat,
         request: &HttpRequest,
         body: &Value,
     ) -> Result<ModelRequest, HttpResponse> {
-        let expected = format!("/v1beta/models/{}:streamGenerateContent?alt=sse", chats.model);
+        let expected = format!("/v1beta/models/{}:streamGenerateContent?alt=sse", mock.model);
         if request.path != expected {
             return Err(self.error_response(404, &format!("{} is not found", request.path)));
         }
-        parse_body(body).map_err(|what| self.error_response(400, &what))
+        parse_body(body).map_err(|message| self.error_response(400, &message))
     }
 
-    fn render_response(&self, chats: &MockChat, _: &Value, said: &ModelResponse) -> HttpResponse {
-        let mut parts: Vec<Value> = said.parts.iter().flat_map(part_deltas).collect();
-        // Of calls at once only the first is signed.
+    fn render_response(
+        &self,
+        mock: &MockChat,
+        _: &Value,
+        response: &ModelResponse,
+    ) -> HttpResponse {
+        let mut parts: Vec<Value> = response.parts.iter().flat_map(part_deltas).collect();
+        // Of parallel calls only the first is signed.
         if let Some(first) = parts.iter_mut().find(|part| part["functionCall"].is_object()) {
             first["thoughtSignature"] = json!(SIGNATURE);
         }
         let mut events: Vec<WireEvent> = parts
             .iter()
-            .map(|part| sse_event(&chunk_json(chats, said, std::slice::from_ref(part)), true))
+            .map(|part| sse_event(&chunk_json(mock, response, std::slice::from_ref(part)), true))
             .collect();
-        let mut last = chunk_json(chats, said, &[json!({ "text": "" })]);
-        last["candidates"][0]["finishReason"] = json!(match said.stop {
+        let mut last = chunk_json(mock, response, &[json!({ "text": "" })]);
+        last["candidates"][0]["finishReason"] = json!(match response.stop {
             FinishReason::Done => "STOP",
             FinishReason::Length => "MAX_TOKENS",
             FinishReason::Refused => "SAFETY",
         });
         events.push(sse_event(&last, false));
-        said.to_http("text/event-stream", events, |kind, message| {
+        response.to_http("text/event-stream", events, |kind, message| {
             sse_event(&json!({ "error": { "message": message, "status": kind } }), false).bytes
         })
     }
@@ -67,10 +72,10 @@ impl ProviderApi for GeminiApi {
         HttpResponse::json(status, &json!({ "error": error }))
     }
 
-    fn model_list(&self, chats: &MockChat) -> HttpResponse {
-        let talks = chats.models().map(|name| (name, "generateContent"));
-        let embeds = ("text-embedding".to_owned(), "embedContent");
-        let models = talks.into_iter().chain([embeds]).map(|(name, method)| {
+    fn model_list(&self, mock: &MockChat) -> HttpResponse {
+        let chat_models = mock.models().map(|name| (name, "generateContent"));
+        let embedder = ("text-embedding".to_owned(), "embedContent");
+        let models = chat_models.into_iter().chain([embedder]).map(|(name, method)| {
             json!({ "name": format!("models/{name}"), "supportedGenerationMethods": [method] })
         });
         HttpResponse::json(200, &json!({ "models": models.collect::<Vec<_>>() }))
@@ -81,7 +86,7 @@ impl ProviderApi for GeminiApi {
     }
 }
 
-/// What is asked; what is wrong with it in words.
+/// Parses the body of a request; the error says what is wrong with it.
 fn parse_body(body: &Value) -> Result<ModelRequest, String> {
     let fields = body.as_object().ok_or("Invalid JSON payload received")?;
     if let Some(odd) = fields.keys().find(|field| !FIELDS.contains(&field.as_str())) {
@@ -90,11 +95,11 @@ fn parse_body(body: &Value) -> Result<ModelRequest, String> {
     let system = body["system_instruction"]["parts"].as_array().into_iter().flatten();
     let system: Vec<&str> = system.filter_map(|part| part["text"].as_str()).collect();
     let json = body["generationConfig"]["responseMimeType"] == "application/json";
-    let mut asked = ModelRequest { system: system.join("\n\n"), json, ..ModelRequest::default() };
+    let mut request = ModelRequest { system: system.join("\n\n"), json, ..ModelRequest::default() };
     for tool in body["tools"][0]["functionDeclarations"].as_array().into_iter().flatten() {
         let name =
             tool["name"].as_str().filter(|_| tool["parametersJsonSchema"]["type"] == "object");
-        asked.tools.push(name.ok_or("functionDeclarations: parameters are required")?.to_owned());
+        request.tools.push(name.ok_or("functionDeclarations: parameters are required")?.to_owned());
     }
     let mut called = 0_usize;
     for content in body["contents"].as_array().ok_or("contents is not specified")? {
@@ -114,10 +119,10 @@ fn parse_body(body: &Value) -> Result<ModelRequest, String> {
         }
         called = parts.iter().filter(|part| part["functionCall"]["args"].is_object()).count();
         for part in parts {
-            asked.messages.push(read_part(role, part)?);
+            request.messages.push(read_part(role, part)?);
         }
     }
-    Ok(asked)
+    Ok(request)
 }
 
 fn read_part(role: &str, part: &Value) -> Result<(MessageRole, String), String> {
@@ -147,18 +152,18 @@ fn part_deltas(part: &ResponsePart) -> Vec<Value> {
     }
 }
 
-fn chunk_json(chats: &MockChat, said: &ModelResponse, parts: &[Value]) -> Value {
-    let tokens = said.tokens;
+fn chunk_json(mock: &MockChat, response: &ModelResponse, parts: &[Value]) -> Value {
+    let tokens = response.tokens;
     json!({
         "candidates": [{ "content": { "parts": parts, "role": "model" }, "index": 0, "safetyRatings": [] }],
         "usageMetadata": {
             "promptTokenCount": tokens.read, "cachedContentTokenCount": tokens.cached,
             "candidatesTokenCount": tokens.written, "totalTokenCount": tokens.read + tokens.written,
         },
-        "modelVersion": chats.model, "responseId": "r1",
+        "modelVersion": mock.model, "responseId": "r1",
     })
 }
 
-fn sse_event(value: &Value, is_piece: bool) -> WireEvent {
-    WireEvent { bytes: format!("data: {value}\r\n\r\n").into_bytes(), is_content: is_piece }
+fn sse_event(value: &Value, is_content: bool) -> WireEvent {
+    WireEvent { bytes: format!("data: {value}\r\n\r\n").into_bytes(), is_content }
 }

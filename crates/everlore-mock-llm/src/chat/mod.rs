@@ -1,7 +1,7 @@
-//! A language model by a script, on five wires: OpenAI's two, Anthropic's, Ollama's and Gemini's.
+//! Scripted language model on five APIs: OpenAI's two, Anthropic's, Ollama's and Gemini's.
 //!
-//! It is as strict as the real ones: a wrong path, a missing key, an unknown model, messages out of order or a field
-//! that does not exist are answered with the status and the words that they use.
+//! It is as strict as the real providers: a wrong path, a missing key, an unknown model, messages out of order or an
+//! unknown field get the status and the message that they use.
 
 mod model_request;
 mod model_response;
@@ -22,7 +22,7 @@ pub use persona::persona;
 
 use crate::{HttpRequest, HttpResponse, Responder};
 
-/// A provider that has one language model, and lists it among others.
+/// Provider with one language model, listed among others.
 pub struct MockChat {
     model: String,
     key: Option<String>,
@@ -36,34 +36,38 @@ pub struct MockChat {
 
 type FallbackFn = Box<dyn FnMut(&ModelRequest) -> ModelResponse + Send>;
 
-/// In whose last words something is looked for.
+/// Role of the last message that a rule matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MatchTarget {
     User,
     Tool,
 }
 
-/// A protocol, from the server's side.
+/// Server side of a provider's API.
 trait ProviderApi {
-    /// What is asked, or a reply that says what is wrong with it.
+    /// Parses a request, or returns the error response that says what is wrong with it.
     fn parse_request(
         &self,
-        chats: &MockChat,
+        mock: &MockChat,
         request: &HttpRequest,
         body: &Value,
     ) -> Result<ModelRequest, HttpResponse>;
 
-    /// The answer as it goes over the wire.
-    fn render_response(&self, chats: &MockChat, body: &Value, said: &ModelResponse)
-    -> HttpResponse;
+    /// Renders a model response for the API.
+    fn render_response(
+        &self,
+        mock: &MockChat,
+        body: &Value,
+        response: &ModelResponse,
+    ) -> HttpResponse;
 
-    /// An error in the words of the protocol.
+    /// Renders an error in the format of the API.
     fn error_response(&self, status: u16, message: &str) -> HttpResponse;
 
-    /// The list of models.
-    fn model_list(&self, chats: &MockChat) -> HttpResponse;
+    /// Renders the list of models.
+    fn model_list(&self, mock: &MockChat) -> HttpResponse;
 
-    /// Whether the request has the right key.
+    /// Returns `true` if the request has the right key.
     fn has_valid_key(&self, request: &HttpRequest, key: &str) -> bool;
 }
 
@@ -83,37 +87,37 @@ impl Default for MockChat {
 }
 
 impl MockChat {
-    /// A model with nothing to say yet.
+    /// Creates a model without a script.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Wants this key.
+    /// Requires this API key.
     #[must_use]
     pub fn with_key(self, key: &str) -> Self {
         Self { key: Some(key.to_owned()), ..self }
     }
 
-    /// Is called so.
+    /// Sets the name of the model.
     #[must_use]
     pub fn with_model(self, model: &str) -> Self {
         Self { model: model.to_owned(), ..self }
     }
 
-    /// Reads no more characters than this at once.
+    /// Limits the context to this many characters.
     #[must_use]
     pub fn with_max_chars(self, chars: usize) -> Self {
         Self { max_chars: chars, ..self }
     }
 
-    /// Does not know this field of a request, as older servers do not.
+    /// Rejects this field of a request, as older servers do.
     #[must_use]
     pub fn rejecting_field(mut self, field: &str) -> Self {
         self.rejected_fields.push(field.to_owned());
         self
     }
 
-    /// Wants its thoughts back with each of its messages, as DeepSeek does on OpenAI's wire.
+    /// Requires the reasoning of each assistant message back, as DeepSeek does on OpenAI's API.
     #[must_use]
     pub fn requiring_reasoning(self) -> Self {
         Self { requires_reasoning: true, ..self }
@@ -137,28 +141,28 @@ impl MockChat {
         self.then(ModelResponse::fail(status))
     }
 
-    /// Answers the next request so.
+    /// Answers the next request with this response.
     #[must_use]
-    pub fn then(mut self, said: ModelResponse) -> Self {
-        self.queue.push_back(said);
+    pub fn then(mut self, response: ModelResponse) -> Self {
+        self.queue.push_back(response);
         self
     }
 
-    /// Answers so whenever the user's message comes last and holds these words.
+    /// Answers with this response whenever the last message is the user's and contains these words.
     #[must_use]
-    pub fn when(mut self, words: &str, said: ModelResponse) -> Self {
-        self.rules.push((MatchTarget::User, words.to_owned(), said));
+    pub fn when(mut self, words: &str, response: ModelResponse) -> Self {
+        self.rules.push((MatchTarget::User, words.to_owned(), response));
         self
     }
 
-    /// Answers so whenever the result of a tool comes last and holds these words.
+    /// Answers with this response whenever the last message is a tool result and contains these words.
     #[must_use]
-    pub fn when_tool_result(mut self, words: &str, said: ModelResponse) -> Self {
-        self.rules.push((MatchTarget::Tool, words.to_owned(), said));
+    pub fn when_tool_result(mut self, words: &str, response: ModelResponse) -> Self {
+        self.rules.push((MatchTarget::Tool, words.to_owned(), response));
         self
     }
 
-    /// Answers so whenever nothing else was scripted.
+    /// Computes the response whenever nothing else is scripted.
     #[must_use]
     pub fn otherwise(
         self,
@@ -167,70 +171,68 @@ impl MockChat {
         Self { fallback: Some(Box::new(answer)), ..self }
     }
 
-    /// The names of its models, as a provider lists them.
+    /// Returns the names of the models that the provider lists.
     pub fn models(&self) -> [String; 2] {
         [self.model.clone(), "scripted-other".to_owned()]
     }
 
-    fn choose_response(&mut self, asked: &ModelRequest) -> ModelResponse {
-        let by_words = self.rules.iter().find(|(whose, words, _)| {
-            let last = match whose {
-                MatchTarget::User => asked.last_user_message(),
-                MatchTarget::Tool => asked.last_tool_result(),
+    fn choose_response(&mut self, request: &ModelRequest) -> ModelResponse {
+        let by_words = self.rules.iter().find(|(target, words, _)| {
+            let last = match target {
+                MatchTarget::User => request.last_user_message(),
+                MatchTarget::Tool => request.last_tool_result(),
             };
             last.is_some_and(|last| last.contains(words.as_str()))
         });
-        if let Some((_, _, said)) = by_words {
-            return said.clone();
+        if let Some((_, _, response)) = by_words {
+            return response.clone();
         }
         match (self.queue.pop_front(), &mut self.fallback) {
-            (Some(said), _) => said,
-            (None, Some(otherwise)) => otherwise(asked),
+            (Some(response), _) => response,
+            (None, Some(fallback)) => fallback(request),
             (None, None) => ModelResponse::fail_with(400, "the script has no more to say"),
         }
     }
 
-    /// What every server looks at before it reads the body.
-    fn check_key(&self, wire: &dyn ProviderApi, request: &HttpRequest) -> Result<(), HttpResponse> {
-        let admitted = self.key.as_ref().is_none_or(|key| wire.has_valid_key(request, key));
-        if admitted { Ok(()) } else { Err(wire.error_response(401, "invalid key")) }
+    /// Checks the API key, as every server does before it reads the body.
+    fn check_key(&self, api: &dyn ProviderApi, request: &HttpRequest) -> Result<(), HttpResponse> {
+        let admitted = self.key.as_ref().is_none_or(|key| api.has_valid_key(request, key));
+        if admitted { Ok(()) } else { Err(api.error_response(401, "invalid key")) }
     }
 
     fn respond_via(
         &mut self,
-        wire: &dyn ProviderApi,
+        api: &dyn ProviderApi,
         request: &HttpRequest,
     ) -> Result<HttpResponse, HttpResponse> {
-        self.check_key(wire, request)?;
+        self.check_key(api, request)?;
         let body = request.json();
         if let Some(field) =
             self.rejected_fields.iter().find(|field| body.get(field.as_str()).is_some())
         {
-            return Err(
-                wire.error_response(400, &format!("Unrecognized request argument: {field}"))
-            );
+            return Err(api.error_response(400, &format!("Unrecognized request argument: {field}")));
         }
-        let asked = wire.parse_request(self, request, &body)?;
-        if asked.chars() > self.max_chars {
-            let most = self.max_chars;
+        let model_request = api.parse_request(self, request, &body)?;
+        if model_request.chars() > self.max_chars {
+            let limit = self.max_chars;
             let message =
-                format!("This model's maximum context length is {most}: prompt is too long");
-            return Err(wire.error_response(400, &message));
+                format!("This model's maximum context length is {limit}: prompt is too long");
+            return Err(api.error_response(400, &message));
         }
-        let said = self.choose_response(&asked);
-        if let Some(failure) = &said.failure {
-            let reply = wire.error_response(failure.status, &failure.message);
+        let response = self.choose_response(&model_request);
+        if let Some(failure) = &response.failure {
+            let reply = api.error_response(failure.status, &failure.message);
             let headers = failure.headers.iter();
             return Err(headers.fold(reply, |reply, (name, value)| reply.with_header(name, value)));
         }
-        Ok(wire.render_response(self, &body, &said))
+        Ok(api.render_response(self, &body, &response))
     }
 }
 
 impl Responder for MockChat {
     fn respond(&mut self, request: &HttpRequest) -> HttpResponse {
         let path = request.path.split('?').next().unwrap_or_default();
-        let wire: &dyn ProviderApi = match (request.method.as_str(), path) {
+        let api: &dyn ProviderApi = match (request.method.as_str(), path) {
             ("POST", "/v1/chat/completions") => &openai::OpenaiChatApi,
             ("POST", "/v1/responses") => &responses::OpenaiResponsesApi,
             ("POST", "/v1/messages") => &anthropic::AnthropicApi,
@@ -240,43 +242,43 @@ impl Responder for MockChat {
             ("GET", _) => return self.list_models(request, path),
             _ => return HttpResponse::error(404, "Not Found"),
         };
-        self.respond_via(wire, request).unwrap_or_else(|failed| failed)
+        self.respond_via(api, request).unwrap_or_else(|error| error)
     }
 }
 
 impl MockChat {
-    /// A token for every character of the messages, as they stand in the body.
+    /// Counts a token for every character of the messages in the body.
     fn count_tokens(&self, request: &HttpRequest) -> HttpResponse {
-        let wire = &anthropic::AnthropicApi;
+        let api = &anthropic::AnthropicApi;
         let body = request.json();
         let messages = &body["messages"];
         let tokens = messages.to_string().chars().count();
-        match self.check_key(wire, request) {
-            Err(refused) => refused,
+        match self.check_key(api, request) {
+            Err(response) => response,
             Ok(()) if body["model"] != self.model.as_str() => {
-                wire.error_response(404, &format!("model: {}", body["model"]))
+                api.error_response(404, &format!("model: {}", body["model"]))
             }
             Ok(()) if messages.as_array().is_none_or(Vec::is_empty) => {
-                wire.error_response(400, "messages: at least one message is required")
+                api.error_response(400, "messages: at least one message is required")
             }
             Ok(()) => HttpResponse::json(200, &serde_json::json!({ "input_tokens": tokens })),
         }
     }
 
     fn list_models(&self, request: &HttpRequest, path: &str) -> HttpResponse {
-        // Two providers list at one address; one of them wants its version named.
+        // Two providers list models at one path; only Anthropic's clients send its version.
         let is_anthropic = request.header("anthropic-version").is_some();
-        let wire: &dyn ProviderApi = match path {
+        let api: &dyn ProviderApi = match path {
             path if path.starts_with("/v1/models") && is_anthropic => &anthropic::AnthropicApi,
             path if path.starts_with("/v1/models") => &openai::OpenaiChatApi,
             "/api/tags" => &ollama::OllamaApi,
             "/v1beta/models" => &gemini::GeminiApi,
             _ => return HttpResponse::error(404, "Not Found"),
         };
-        match (self.check_key(wire, request), path.strip_prefix("/v1/models/")) {
-            (Err(refused), _) => refused,
-            (Ok(()), None) => wire.model_list(self),
-            (Ok(()), Some(model)) => wire.error_response(404, &format!("model: {model}")),
+        match (self.check_key(api, request), path.strip_prefix("/v1/models/")) {
+            (Err(response), _) => response,
+            (Ok(()), None) => api.model_list(self),
+            (Ok(()), Some(model)) => api.error_response(404, &format!("model: {model}")),
         }
     }
 }

@@ -1,44 +1,44 @@
-//! What a scripted model is asked, in the words of no protocol.
+//! Request to a scripted model, independent of the API.
 
-/// A request as the model sees it.
+/// Request as the model sees it.
 #[derive(Debug, Clone, Default)]
 pub struct ModelRequest {
-    /// The system prompt, with what is added to it for this question.
+    /// System prompt, with the additions for this request.
     pub system: String,
-    /// What was said: who, and what.
+    /// Messages with their roles.
     pub messages: Vec<(MessageRole, String)>,
-    /// The names of the tools it may call.
+    /// Names of the tools that it may call.
     pub tools: Vec<String>,
-    /// Whether the answer must be JSON.
+    /// Set if the response must be JSON.
     pub json: bool,
 }
 
-/// Who says something.
+/// Role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageRole {
-    /// The user.
+    /// User.
     User,
-    /// The model.
+    /// Assistant.
     Model,
-    /// A tool.
+    /// Tool result.
     Tool,
 }
 
 impl ModelRequest {
-    /// The user's message, if it comes last.
+    /// Returns the user's message if it is the last one.
     pub fn last_user_message(&self) -> Option<&str> {
         self.last_from(MessageRole::User)
     }
 
-    /// The result of a tool, if it comes last.
+    /// Returns the tool result if it is the last message.
     pub fn last_tool_result(&self) -> Option<&str> {
         self.last_from(MessageRole::Tool)
     }
 
-    /// How long everything is together.
+    /// Returns the characters of all messages and the system prompt.
     pub(super) fn chars(&self) -> usize {
-        let said: usize = self.messages.iter().map(|(_, text)| text.chars().count()).sum();
-        said + self.system.chars().count()
+        let messages: usize = self.messages.iter().map(|(_, text)| text.chars().count()).sum();
+        messages + self.system.chars().count()
     }
 
     fn last_from(&self, wanted: MessageRole) -> Option<&str> {

@@ -1,4 +1,4 @@
-//! One answer of a scripted model: what it says and calls, and what goes wrong on the way.
+//! Response of a scripted model: texts, tool calls, and the faults of its stream.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::{BodyStep, HttpResponse};
 
-/// Text comes so many characters at a time, as short as the pieces of real models.
+/// Characters of a text delta, as few as real models send.
 const TEXT_DELTA_CHARS: usize = 3;
 
-/// Arguments of calls come so many characters at a time: never where a value ends.
+/// Characters of an argument delta: few enough that values are split.
 const ARGUMENTS_DELTA_CHARS: usize = 5;
 
-/// An answer, in the words of no protocol.
+/// Response, independent of the API.
 #[derive(Debug, Clone, Default)]
 pub struct ModelResponse {
     pub(super) parts: Vec<ResponsePart>,
@@ -31,7 +31,7 @@ pub(super) enum ResponsePart {
     Call { name: String, arguments: Value },
 }
 
-/// Why it ends.
+/// Reason for the end of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum FinishReason {
     #[default]
@@ -40,7 +40,7 @@ pub(super) enum FinishReason {
     Refused,
 }
 
-/// What it costs.
+/// Token usage of a response.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TokenCounts {
     pub(super) read: u64,
@@ -54,7 +54,7 @@ impl Default for TokenCounts {
     }
 }
 
-/// A status in place of an answer.
+/// HTTP error in place of a response.
 #[derive(Debug, Clone)]
 pub(super) struct HttpFailure {
     pub(super) status: u16,
@@ -62,91 +62,91 @@ pub(super) struct HttpFailure {
     pub(super) headers: Vec<(String, String)>,
 }
 
-/// What happens in the middle.
+/// Fault in the middle of a stream.
 #[derive(Debug, Clone)]
 enum StreamFault {
-    /// Nothing comes until the server is told to go on.
+    /// Holds the stream back until the server releases it.
     Hold,
-    /// The connection ends.
+    /// Ends the connection.
     Disconnect,
-    /// The body ends as if it were whole.
+    /// Ends the body as if it were complete.
     EarlyEnd,
-    /// An error in the stream, as the protocol has it.
+    /// Sends an error event of the API.
     Error { kind: String, message: String },
 }
 
-/// An event of a protocol as it goes over the wire.
+/// Encoded event of a stream.
 pub(super) struct WireEvent {
     pub(super) bytes: Vec<u8>,
-    /// Whether it holds a piece of the answer.
+    /// Set if the event carries a delta of the response.
     pub(super) is_content: bool,
 }
 
 impl ModelResponse {
-    /// Says something.
+    /// Creates a response with a text.
     pub fn text(text: &str) -> Self {
         Self::default().and_text(text)
     }
 
-    /// Calls a tool.
+    /// Creates a response with a tool call.
     pub fn call(name: &str, arguments: Value) -> Self {
         Self::default().and_call(name, arguments)
     }
 
-    /// Answers with this status instead, in the words of the protocol.
+    /// Creates an HTTP error with the API's usual message.
     pub fn fail(status: u16) -> Self {
         Self::fail_with(status, default_message(status))
     }
 
-    /// The same with a message.
+    /// Creates an HTTP error with a message.
     pub fn fail_with(status: u16, message: &str) -> Self {
         let failure = HttpFailure { status, message: message.to_owned(), headers: Vec::new() };
         Self { failure: Some(failure), ..Self::default() }
     }
 
-    /// Says more.
+    /// Adds a text.
     #[must_use]
     pub fn and_text(mut self, text: &str) -> Self {
         self.parts.push(ResponsePart::Text(text.to_owned()));
         self
     }
 
-    /// Calls one more tool.
+    /// Adds a tool call.
     #[must_use]
     pub fn and_call(mut self, name: &str, arguments: Value) -> Self {
         self.parts.push(ResponsePart::Call { name: name.to_owned(), arguments });
         self
     }
 
-    /// Thinks before it goes on, where the protocol has room for it.
+    /// Puts reasoning before the rest, where the API has a place for it.
     #[must_use]
     pub fn thinking(mut self, thought: &str) -> Self {
         self.parts.insert(0, ResponsePart::Thought(thought.to_owned()));
         self
     }
 
-    /// Costs so many tokens: read, of these from a cache, and written.
+    /// Sets the token usage: read, of these from a cache, and written.
     #[must_use]
     pub fn with_usage(mut self, read: u64, cached: u64, written: u64) -> Self {
         self.tokens = TokenCounts { read, cached, written };
         self
     }
 
-    /// Ends because it is long enough.
+    /// Ends the response at the length limit.
     #[must_use]
     pub fn length_limited(mut self) -> Self {
         self.stop = FinishReason::Length;
         self
     }
 
-    /// Ends because its provider does not let it say more.
+    /// Ends the response by the provider's content filter.
     #[must_use]
     pub fn refused(mut self) -> Self {
         self.stop = FinishReason::Refused;
         self
     }
 
-    /// A failure with a header more, such as `retry-after`.
+    /// Adds a header to an HTTP error, such as `retry-after`.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         if let Some(failure) = &mut self.failure {
@@ -155,46 +155,46 @@ impl ModelResponse {
         self
     }
 
-    /// Is held back after so many pieces, until the server releases it.
+    /// Holds the stream back after this many deltas, until the server releases it.
     #[must_use]
-    pub fn held_after(self, pieces: usize) -> Self {
-        Self { fault: Some((pieces, StreamFault::Hold)), ..self }
+    pub fn held_after(self, deltas: usize) -> Self {
+        Self { fault: Some((deltas, StreamFault::Hold)), ..self }
     }
 
-    /// Is cut off after so many pieces.
+    /// Ends the connection after this many deltas.
     #[must_use]
-    pub fn disconnect_after(self, pieces: usize) -> Self {
-        Self { fault: Some((pieces, StreamFault::Disconnect)), ..self }
+    pub fn disconnect_after(self, deltas: usize) -> Self {
+        Self { fault: Some((deltas, StreamFault::Disconnect)), ..self }
     }
 
-    /// Just ends after so many pieces, without what the protocol ends with.
+    /// Ends the body after this many deltas, without the API's final event.
     #[must_use]
-    pub fn end_early_after(self, pieces: usize) -> Self {
-        Self { fault: Some((pieces, StreamFault::EarlyEnd)), ..self }
+    pub fn end_early_after(self, deltas: usize) -> Self {
+        Self { fault: Some((deltas, StreamFault::EarlyEnd)), ..self }
     }
 
-    /// Breaks off with an error of the protocol after so many pieces.
+    /// Ends the stream with an error event after this many deltas.
     #[must_use]
-    pub fn error_after(self, pieces: usize, kind: &str, message: &str) -> Self {
+    pub fn error_after(self, deltas: usize, kind: &str, message: &str) -> Self {
         let (kind, message) = (kind.to_owned(), message.to_owned());
-        Self { fault: Some((pieces, StreamFault::Error { kind, message })), ..self }
+        Self { fault: Some((deltas, StreamFault::Error { kind, message })), ..self }
     }
 
-    /// Goes over the wire in chunks of so many bytes, wherever characters end.
+    /// Sends chunks of this many bytes, across the borders of characters and events.
     #[must_use]
     pub fn in_chunks_of(mut self, bytes: usize) -> Self {
         self.chunk_bytes = Some(bytes.max(1));
         self
     }
 
-    /// Waits before every piece, for people who watch.
+    /// Pauses before every delta, for demonstrations.
     #[must_use]
     pub fn with_pause(mut self, pause: Duration) -> Self {
         self.pause = pause;
         self
     }
 
-    /// The events as the body of a reply. `error` writes an error as the protocol has it in a stream.
+    /// Renders the events as a streamed response with this response's fault. `error` encodes an error event of the API.
     pub(super) fn to_http(
         &self,
         kind: &str,
@@ -202,20 +202,20 @@ impl ModelResponse {
         error: impl Fn(&str, &str) -> Vec<u8>,
     ) -> HttpResponse {
         let mut steps = Vec::new();
-        let mut pieces = 0;
+        let mut deltas = 0;
         let at = self.fault.as_ref().map(|(at, _)| *at);
         for event in events {
             if event.is_content {
-                if at == Some(pieces) && self.apply_fault(&mut steps, &error) {
+                if at == Some(deltas) && self.apply_fault(&mut steps, &error) {
                     return HttpResponse::stream(kind, self.rechunk(steps));
                 }
-                pieces += 1;
+                deltas += 1;
                 steps.push(BodyStep::Wait(self.pause));
             }
             steps.push(BodyStep::Send(event.bytes));
         }
-        if at.is_some_and(|at| at >= pieces) {
-            // What was to happen after the last piece happens before the end of the last event.
+        if at.is_some_and(|at| at >= deltas) {
+            // A fault after the last delta comes before the last event.
             let end = steps.pop();
             if !self.apply_fault(&mut steps, &error) {
                 steps.extend(end);
@@ -224,13 +224,13 @@ impl ModelResponse {
         HttpResponse::stream(kind, self.rechunk(steps))
     }
 
-    /// Adds what goes wrong; true if nothing comes after it.
+    /// Adds the fault; returns `true` if nothing comes after it.
     fn apply_fault(
         &self,
         steps: &mut Vec<BodyStep>,
         error: &impl Fn(&str, &str) -> Vec<u8>,
     ) -> bool {
-        match self.fault.as_ref().map(|(_, hitch)| hitch) {
+        match self.fault.as_ref().map(|(_, fault)| fault) {
             Some(StreamFault::Hold) => steps.push(BodyStep::Hold),
             Some(StreamFault::Disconnect) => steps.push(BodyStep::Disconnect),
             Some(StreamFault::Error { kind, message }) => {
@@ -241,7 +241,7 @@ impl ModelResponse {
         !matches!(self.fault, Some((_, StreamFault::Hold)) | None)
     }
 
-    /// The same bytes, cut anew.
+    /// Splits the same bytes into chunks of the requested size.
     fn rechunk(&self, steps: Vec<BodyStep>) -> Vec<BodyStep> {
         let Some(size) = self.chunk_bytes else { return steps };
         let cut = |step| match step {
@@ -254,7 +254,7 @@ impl ModelResponse {
     }
 }
 
-/// Bytes that follow each other as one step, so that chunks reach over events.
+/// Merges adjacent bytes into one step, so that chunks can span events.
 fn merge_sends(steps: Vec<BodyStep>) -> Vec<BodyStep> {
     let mut all: Vec<BodyStep> = Vec::new();
     for step in steps {
@@ -267,12 +267,12 @@ fn merge_sends(steps: Vec<BodyStep>) -> Vec<BodyStep> {
     all
 }
 
-/// A text in pieces as a model gives it out.
+/// Splits a text into deltas.
 pub(super) fn text_deltas(text: &str) -> Vec<String> {
     split_chars(text, TEXT_DELTA_CHARS)
 }
 
-/// The arguments of a call in pieces.
+/// Splits the arguments of a tool call into deltas.
 pub(super) fn argument_deltas(arguments: &Value) -> Vec<String> {
     split_chars(&arguments.to_string(), ARGUMENTS_DELTA_CHARS)
 }

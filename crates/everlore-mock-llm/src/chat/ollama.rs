@@ -1,4 +1,4 @@
-//! Ollama's side of a conversation.
+//! Ollama's chat API.
 
 use serde_json::{Value, json};
 
@@ -14,33 +14,38 @@ pub(super) struct OllamaApi;
 impl ProviderApi for OllamaApi {
     fn parse_request(
         &self,
-        chats: &MockChat,
+        mock: &MockChat,
         _: &HttpRequest,
         body: &Value,
     ) -> Result<ModelRequest, HttpResponse> {
         let model = body["model"].as_str().unwrap_or_default();
-        if model != chats.model {
+        if model != mock.model {
             return Err(self.error_response(404, &format!("model '{model}' not found")));
         }
-        parse_body(body).map_err(|what| self.error_response(400, &what))
+        parse_body(body).map_err(|message| self.error_response(400, &message))
     }
 
-    fn render_response(&self, chats: &MockChat, _: &Value, said: &ModelResponse) -> HttpResponse {
-        let mut events: Vec<WireEvent> = said
+    fn render_response(
+        &self,
+        mock: &MockChat,
+        _: &Value,
+        response: &ModelResponse,
+    ) -> HttpResponse {
+        let mut events: Vec<WireEvent> = response
             .parts
             .iter()
             .flat_map(message_deltas)
-            .map(|message| ndjson_event(chats, &message))
+            .map(|message| ndjson_event(mock, &message))
             .collect();
-        let mut last = chunk_json(chats, &json!({ "role": "assistant", "content": "" }));
+        let mut last = chunk_json(mock, &json!({ "role": "assistant", "content": "" }));
         last["done"] = json!(true);
         last["done_reason"] =
-            json!(if said.stop == FinishReason::Length { "length" } else { "stop" });
+            json!(if response.stop == FinishReason::Length { "length" } else { "stop" });
         last["total_duration"] = json!(1_000_000);
-        last["prompt_eval_count"] = json!(said.tokens.read);
-        last["eval_count"] = json!(said.tokens.written);
+        last["prompt_eval_count"] = json!(response.tokens.read);
+        last["eval_count"] = json!(response.tokens.written);
         events.push(WireEvent { bytes: format!("{last}\n").into_bytes(), is_content: false });
-        said.to_http("application/x-ndjson", events, |_, message| {
+        response.to_http("application/x-ndjson", events, |_, message| {
             format!("{}\n", json!({ "error": message })).into_bytes()
         })
     }
@@ -49,8 +54,8 @@ impl ProviderApi for OllamaApi {
         HttpResponse::json(status, &json!({ "error": message }))
     }
 
-    fn model_list(&self, chats: &MockChat) -> HttpResponse {
-        let models = chats.models();
+    fn model_list(&self, mock: &MockChat) -> HttpResponse {
+        let models = mock.models();
         let models = models.iter().map(|name| json!({ "name": name, "model": name, "size": 1 }));
         HttpResponse::json(200, &json!({ "models": models.collect::<Vec<_>>() }))
     }
@@ -60,12 +65,12 @@ impl ProviderApi for OllamaApi {
     }
 }
 
-/// What is asked; what is wrong with it in words.
+/// Parses the body of a request; the error says what is wrong with it.
 fn parse_body(body: &Value) -> Result<ModelRequest, String> {
-    let mut asked = ModelRequest { json: body["format"] == "json", ..ModelRequest::default() };
+    let mut request = ModelRequest { json: body["format"] == "json", ..ModelRequest::default() };
     for tool in body["tools"].as_array().into_iter().flatten() {
         let name = tool["function"]["name"].as_str().filter(|_| tool["type"] == "function");
-        asked.tools.push(name.ok_or("invalid tool")?.to_owned());
+        request.tools.push(name.ok_or("invalid tool")?.to_owned());
     }
     for message in body["messages"].as_array().into_iter().flatten() {
         let text =
@@ -75,16 +80,16 @@ fn parse_body(body: &Value) -> Result<ModelRequest, String> {
             return Err("json: cannot unmarshal tool_calls.function.arguments".to_owned());
         }
         match message["role"].as_str() {
-            Some("system") => asked.system += &text,
-            Some("user") => asked.messages.push((MessageRole::User, text)),
-            Some("assistant") => asked.messages.push((MessageRole::Model, text)),
+            Some("system") => request.system += &text,
+            Some("user") => request.messages.push((MessageRole::User, text)),
+            Some("assistant") => request.messages.push((MessageRole::Model, text)),
             Some("tool") if message["tool_name"].is_string() => {
-                asked.messages.push((MessageRole::Tool, text));
+                request.messages.push((MessageRole::Tool, text));
             }
             other => return Err(format!("invalid role: {other:?}")),
         }
     }
-    Ok(asked)
+    Ok(request)
 }
 
 fn message_deltas(part: &ResponsePart) -> Vec<Value> {
@@ -104,10 +109,10 @@ fn message_deltas(part: &ResponsePart) -> Vec<Value> {
     }
 }
 
-fn chunk_json(chats: &MockChat, message: &Value) -> Value {
-    json!({ "model": chats.model, "created_at": "2026-03-02T12:00:00Z", "message": message, "done": false })
+fn chunk_json(mock: &MockChat, message: &Value) -> Value {
+    json!({ "model": mock.model, "created_at": "2026-03-02T12:00:00Z", "message": message, "done": false })
 }
 
-fn ndjson_event(chats: &MockChat, message: &Value) -> WireEvent {
-    WireEvent { bytes: format!("{}\n", chunk_json(chats, message)).into_bytes(), is_content: true }
+fn ndjson_event(mock: &MockChat, message: &Value) -> WireEvent {
+    WireEvent { bytes: format!("{}\n", chunk_json(mock, message)).into_bytes(), is_content: true }
 }

@@ -1,4 +1,4 @@
-//! OpenAI's side of chat completions.
+//! OpenAI's chat completions API.
 
 use serde_json::{Value, json};
 
@@ -14,63 +14,65 @@ pub(super) struct OpenaiChatApi;
 impl ProviderApi for OpenaiChatApi {
     fn parse_request(
         &self,
-        chats: &MockChat,
+        mock: &MockChat,
         _: &HttpRequest,
         body: &Value,
     ) -> Result<ModelRequest, HttpResponse> {
         let model = body["model"].as_str().unwrap_or_default();
-        if model != chats.model {
+        if model != mock.model {
             return Err(self.error_response(404, &format!("The model `{model}` does not exist")));
         }
         let messages = body["messages"].as_array().into_iter().flatten();
-        let thoughtless =
+        let lacks_reasoning =
             messages.filter(|message| message["role"] == "assistant").any(|message| {
                 message["reasoning_content"].as_str().is_none_or(str::is_empty)
                     || !message["content"].is_string()
             });
-        if chats.requires_reasoning && thoughtless {
+        if mock.requires_reasoning && lacks_reasoning {
             return Err(self.error_response(
                 400,
                 "Missing `reasoning_content` field in the assistant message",
             ));
         }
-        let asked = parse_body(body).map_err(|what| self.error_response(400, &what))?;
-        let says_json = asked.messages.iter().any(|(_, text)| text.to_lowercase().contains("json"))
-            || asked.system.to_lowercase().contains("json");
-        if asked.json && !says_json {
+        let request = parse_body(body).map_err(|message| self.error_response(400, &message))?;
+        let says_json =
+            request.messages.iter().any(|(_, text)| text.to_lowercase().contains("json"))
+                || request.system.to_lowercase().contains("json");
+        if request.json && !says_json {
             return Err(
                 self.error_response(400, "'messages' must contain the word 'json' in some form")
             );
         }
-        Ok(asked)
+        Ok(request)
     }
 
     fn render_response(
         &self,
-        chats: &MockChat,
+        mock: &MockChat,
         body: &Value,
-        said: &ModelResponse,
+        response: &ModelResponse,
     ) -> HttpResponse {
         if body["stream"] != true {
-            return HttpResponse::json(200, &full_body(chats, said));
+            return HttpResponse::json(200, &full_body(mock, response));
         }
         let mut events =
-            vec![sse_event(&chunk(chats, &json!({ "role": "assistant", "content": "" })), false)];
-        events
-            .extend(content_deltas(said).iter().map(|delta| sse_event(&chunk(chats, delta), true)));
-        let mut last = chunk(chats, &json!({}));
-        last["choices"][0]["finish_reason"] = json!(finish_reason(said));
+            vec![sse_event(&chunk(mock, &json!({ "role": "assistant", "content": "" })), false)];
+        events.extend(
+            content_deltas(response).iter().map(|delta| sse_event(&chunk(mock, delta), true)),
+        );
+        let mut last = chunk(mock, &json!({}));
+        last["choices"][0]["finish_reason"] = json!(finish_reason(response));
         events.push(sse_event(&last, false));
         if body["stream_options"]["include_usage"] == true {
-            let mut usage = chunk(chats, &json!({}));
+            let mut usage = chunk(mock, &json!({}));
             usage["choices"] = json!([]);
-            usage["usage"] = self::usage_json(said);
+            usage["usage"] = usage_json(response);
             events.push(sse_event(&usage, false));
         }
-        // The last two are one event, so that what goes wrong before the end takes both away.
+        // The last two are one event, so that a fault before the end drops both.
         let end = events.pop().map(|event| [event.bytes, b"data: [DONE]\n\n".to_vec()].concat());
         events.push(WireEvent { bytes: end.unwrap_or_default(), is_content: false });
-        said.to_http("text/event-stream; charset=utf-8", events, |kind, message| {
+        response.to_http("text/event-stream; charset=utf-8", events, |kind, message| {
             sse_event(&json!({ "error": { "message": message, "type": kind } }), false).bytes
         })
     }
@@ -81,8 +83,8 @@ impl ProviderApi for OpenaiChatApi {
         HttpResponse::json(status, &json!({ "error": error }))
     }
 
-    fn model_list(&self, chats: &MockChat) -> HttpResponse {
-        let models = chats.models();
+    fn model_list(&self, mock: &MockChat) -> HttpResponse {
+        let models = mock.models();
         let data = models.iter().map(|id| json!({ "id": id, "object": "model", "owned_by": "us" }));
         HttpResponse::json(200, &json!({ "object": "list", "data": data.collect::<Vec<_>>() }))
     }
@@ -92,39 +94,46 @@ impl ProviderApi for OpenaiChatApi {
     }
 }
 
-/// What is asked; what is wrong with it in words.
+/// Parses the body of a request; the error says what is wrong with it.
 fn parse_body(body: &Value) -> Result<ModelRequest, String> {
     let messages = body["messages"].as_array().filter(|all| !all.is_empty());
     let messages = messages.ok_or("'messages' must be a list that is not empty")?;
-    let mut asked = ModelRequest {
+    let mut request = ModelRequest {
         json: body["response_format"]["type"] == "json_object",
         tools: parse_tools(body)?,
         ..ModelRequest::default()
     };
-    let mut waiting: Vec<String> = Vec::new();
+    let mut open_calls: Vec<String> = Vec::new();
     for message in messages {
         let text = content_text(&message["content"]);
         match message["role"].as_str() {
-            Some("system" | "developer") if asked.messages.is_empty() => asked.system += &text,
-            Some("user") if waiting.is_empty() => asked.messages.push((MessageRole::User, text)),
-            Some("assistant") if waiting.is_empty() => {
-                waiting = call_ids(message)?;
-                asked.messages.push((MessageRole::Model, text));
+            Some("system" | "developer") if request.messages.is_empty() => request.system += &text,
+            Some("user") if open_calls.is_empty() => {
+                request.messages.push((MessageRole::User, text))
+            }
+            Some("assistant") if open_calls.is_empty() => {
+                open_calls = call_ids(message)?;
+                request.messages.push((MessageRole::Model, text));
             }
             Some("tool") => {
                 let id = message["tool_call_id"].as_str().unwrap_or_default();
-                let place = waiting.iter().position(|known| known == id);
-                let place = place.ok_or("a message of role 'tool' must answer a call before it")?;
-                waiting.remove(place);
-                asked.messages.push((MessageRole::Tool, text));
+                let position = open_calls.iter().position(|known| known == id);
+                let position =
+                    position.ok_or("a message of role 'tool' must answer a call before it")?;
+                open_calls.remove(position);
+                request.messages.push((MessageRole::Tool, text));
             }
             other => return Err(format!("a message of role {other:?} cannot stand here")),
         }
     }
-    if waiting.is_empty() { Ok(asked) } else { Err(format!("calls without answer: {waiting:?}")) }
+    if open_calls.is_empty() {
+        Ok(request)
+    } else {
+        Err(format!("calls without answer: {open_calls:?}"))
+    }
 }
 
-/// A text, or the texts of its parts.
+/// Returns a text, or the joined texts of its parts.
 pub(super) fn content_text(content: &Value) -> String {
     let parts = content.as_array().into_iter().flatten();
     let texts: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
@@ -153,23 +162,23 @@ fn parse_tools(body: &Value) -> Result<Vec<String>, String> {
     tools.iter().map(name).collect()
 }
 
-fn chunk(chats: &MockChat, delta: &Value) -> Value {
+fn chunk(mock: &MockChat, delta: &Value) -> Value {
     json!({
-        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": chats.model,
+        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": mock.model,
         "system_fingerprint": "fp_1", "service_tier": "default", "obfuscation": "x",
         "choices": [{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": null }],
     })
 }
 
-fn sse_event(value: &Value, is_piece: bool) -> WireEvent {
-    WireEvent { bytes: format!("data: {value}\n\n").into_bytes(), is_content: is_piece }
+fn sse_event(value: &Value, is_content: bool) -> WireEvent {
+    WireEvent { bytes: format!("data: {value}\n\n").into_bytes(), is_content }
 }
 
-/// The deltas of an answer.
-fn content_deltas(said: &ModelResponse) -> Vec<Value> {
+/// Returns the deltas of a response.
+fn content_deltas(response: &ModelResponse) -> Vec<Value> {
     let mut deltas = Vec::new();
     let mut calls = 0;
-    for part in &said.parts {
+    for part in &response.parts {
         match part {
             ResponsePart::Text(text) => {
                 deltas.extend(text_deltas(text).iter().map(|text| json!({ "content": text })));
@@ -183,8 +192,8 @@ fn content_deltas(said: &ModelResponse) -> Vec<Value> {
                 let id = format!("call_s{calls}");
                 let start = json!({ "name": name, "arguments": "" });
                 deltas.push(json!({ "tool_calls": [{ "index": calls, "id": id, "type": "function", "function": start }] }));
-                deltas.extend(argument_deltas(arguments).iter().map(|piece| {
-                    json!({ "tool_calls": [{ "index": calls, "function": { "arguments": piece } }] })
+                deltas.extend(argument_deltas(arguments).iter().map(|delta| {
+                    json!({ "tool_calls": [{ "index": calls, "function": { "arguments": delta } }] })
                 }));
                 calls += 1;
             }
@@ -193,12 +202,12 @@ fn content_deltas(said: &ModelResponse) -> Vec<Value> {
     deltas
 }
 
-/// The same for those who do not stream.
-fn full_body(chats: &MockChat, said: &ModelResponse) -> Value {
+/// Renders a response without streaming.
+fn full_body(mock: &MockChat, response: &ModelResponse) -> Value {
     let mut message = json!({ "role": "assistant", "content": "", "refusal": null });
     let mut calls = Vec::new();
     let mut content = String::new();
-    for part in &said.parts {
+    for part in &response.parts {
         match part {
             ResponsePart::Text(text) => content += text,
             ResponsePart::Thought(text) => message["reasoning_content"] = json!(text),
@@ -212,13 +221,14 @@ fn full_body(chats: &MockChat, said: &ModelResponse) -> Value {
     if !calls.is_empty() {
         message["tool_calls"] = json!(calls);
     }
-    let choice = json!({ "index": 0, "message": message, "finish_reason": finish_reason(said) });
-    json!({ "id": "chatcmpl-1", "object": "chat.completion", "model": chats.model, "choices": [choice], "usage": usage_json(said) })
+    let choice =
+        json!({ "index": 0, "message": message, "finish_reason": finish_reason(response) });
+    json!({ "id": "chatcmpl-1", "object": "chat.completion", "model": mock.model, "choices": [choice], "usage": usage_json(response) })
 }
 
-fn finish_reason(said: &ModelResponse) -> &'static str {
-    let calls = said.parts.iter().any(|part| matches!(part, ResponsePart::Call { .. }));
-    match said.stop {
+fn finish_reason(response: &ModelResponse) -> &'static str {
+    let calls = response.parts.iter().any(|part| matches!(part, ResponsePart::Call { .. }));
+    match response.stop {
         FinishReason::Done if calls => "tool_calls",
         FinishReason::Done => "stop",
         FinishReason::Length => "length",
@@ -226,8 +236,8 @@ fn finish_reason(said: &ModelResponse) -> &'static str {
     }
 }
 
-fn usage_json(said: &ModelResponse) -> Value {
-    let tokens = said.tokens;
+fn usage_json(response: &ModelResponse) -> Value {
+    let tokens = response.tokens;
     json!({
         "prompt_tokens": tokens.read, "completion_tokens": tokens.written,
         "total_tokens": tokens.read + tokens.written,

@@ -1,26 +1,26 @@
-//! A small persona for demonstrations, in English and Chinese: it repeats what it was given as memory, so that a person
-//! sees what a model would know.
+//! Persona for demonstrations, in English and Chinese: it repeats the memories of its prompt, so that a person sees what a
+//! model would know.
 
 use serde_json::{Value, json};
 
 use super::{ModelRequest, ModelResponse};
 
-/// The most lines of memory that it repeats.
+/// Most lines of memory that it repeats.
 const MAX_LINES: usize = 8;
 
-/// The tool by which something is kept.
+/// Tool that stores a memory.
 const SAVE: &str = "memory_save";
 
-/// Answers a request as the persona does.
-pub fn persona(asked: &ModelRequest) -> ModelResponse {
-    if asked.json {
+/// Answers a request as the persona.
+pub fn persona(request: &ModelRequest) -> ModelResponse {
+    if request.json {
         return ModelResponse::text(
-            &json_answer(asked.last_user_message().unwrap_or_default()).to_string(),
+            &json_answer(request.last_user_message().unwrap_or_default()).to_string(),
         );
     }
-    if let Some(result) = asked.last_tool_result() {
+    if let Some(result) = request.last_tool_result() {
         let chinese =
-            is_chinese(&asked.messages.first().map_or(String::new(), |(_, text)| text.clone()));
+            is_chinese(&request.messages.first().map_or(String::new(), |(_, text)| text.clone()));
         let failed = result.contains("\"error\"");
         return ModelResponse::text(match (chinese, failed) {
             (true, false) => "好的,我记下了。",
@@ -29,17 +29,16 @@ pub fn persona(asked: &ModelRequest) -> ModelResponse {
             (false, true) => "Sorry, I could not keep that.",
         });
     }
-    let question = asked.last_user_message().unwrap_or_default();
+    let question = request.last_user_message().unwrap_or_default();
     match fact_to_save(question) {
-        Some(text) if asked.tools.iter().any(|tool| tool == SAVE) => {
+        Some(text) if request.tools.iter().any(|tool| tool == SAVE) => {
             ModelResponse::call(SAVE, json!({ "action": "create", "content": text }))
         }
-        _ => ModelResponse::text(&recall_answer(question, &asked.system)),
+        _ => ModelResponse::text(&recall_answer(question, &request.system)),
     }
 }
 
-/// What it says to a reading of a conversation, or to the question what a new statement means beside known ones: both come
-/// as lines of JSON.
+/// Answers an extraction or a reconciliation request; both come as lines of JSON.
 fn json_answer(data: &str) -> Value {
     let lines: Vec<Value> =
         data.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -49,25 +48,26 @@ fn json_answer(data: &str) -> Value {
     }
 }
 
-/// The last thing that the user said, unless it is a question or known already, as one memory in the user's words.
+/// Extracts the last message of the user as one memory, unless it is a question or already known.
 fn extraction_answer(lines: &[Value]) -> Value {
     let is_news = |line: &&Value| line["role"] == "user" && line.get("context").is_none();
     let memory = lines.iter().rev().find(is_news).and_then(|line| {
-        let said = line["text"].as_str()?.trim();
-        let statement = match is_chinese(said) {
-            true => format!("用户说：“{said}”"),
-            false => format!("The user: \"{said}\""),
+        let text = line["text"].as_str()?.trim();
+        let statement = if is_chinese(text) {
+            format!("用户说：“{text}”")
+        } else {
+            format!("The user: \"{text}\"")
         };
         let is_known = lines.iter().any(|line| line["known"] == statement);
-        let is_question = said.ends_with(['?', '？']);
-        (!is_known && !is_question && !said.is_empty()).then(|| {
+        let is_question = text.ends_with(['?', '？']);
+        (!is_known && !is_question && !text.is_empty()).then(|| {
             json!({ "statement": statement, "kind": "user", "confidence": 0.9, "turns": [line["turn"]] })
         })
     });
     json!({ "memories": Vec::from_iter(memory), "experiences": [], "profile": [] })
 }
 
-/// What is known word for word is left out, everything else is news.
+/// Skips a statement that is known word for word and adds any other.
 fn reconcile_answer(new: &str, lines: &[Value]) -> Value {
     let known = lines.iter().find(|line| line["text"] == new);
     match known.map(|line| &line["known"]) {
@@ -76,7 +76,7 @@ fn reconcile_answer(new: &str, lines: &[Value]) -> Value {
     }
 }
 
-/// What the user wants to be kept.
+/// Returns the fact that the user asks to remember.
 fn fact_to_save(question: &str) -> Option<&str> {
     let lower = question.to_lowercase();
     let english = lower.strip_prefix("remember ").map(|rest| rest.len());
@@ -102,16 +102,16 @@ fn recall_answer(question: &str, system: &str) -> String {
     format!("{head}\n{}", lines.join("\n"))
 }
 
-/// The lines of the block of memories, without their marks.
+/// Returns the lines of the memory block, without their list markers.
 fn memory_lines(system: &str) -> Vec<&str> {
     let Some((_, block)) = system.rsplit_once("<memory-context") else { return Vec::new() };
     let block = block.split("</memory-context").next().unwrap_or_default();
-    // The tag and what the block says of itself come first.
+    // The tag and the block's introduction come first.
     let lines = block.lines().skip(2).map(|line| line.trim().trim_start_matches(['-', '*', ' ']));
-    // The head of a turn says nothing that its text does not.
-    let is_said = |line: &&str| !line.is_empty() && !line.starts_with(['<', '#']);
-    let said = lines.filter(|line| is_said(line) && !line.starts_with("[turn]"));
-    said.take(MAX_LINES).collect()
+    // The head of a turn adds nothing to its text.
+    let is_text = |line: &&str| !line.is_empty() && !line.starts_with(['<', '#']);
+    let texts = lines.filter(|line| is_text(line) && !line.starts_with("[turn]"));
+    texts.take(MAX_LINES).collect()
 }
 
 fn is_chinese(text: &str) -> bool {
@@ -153,12 +153,12 @@ mod tests {
 
     #[test]
     fn it_reads_the_last_thing_that_the_user_said() {
-        let said = |turn: usize, role: &str, text: &str| json!({ "turn": turn, "role": role, "text": text });
+        let turn = |turn: usize, role: &str, text: &str| json!({ "turn": turn, "role": role, "text": text });
         let read = answer_lines(&[
             json!({ "turn": 1, "role": "user", "text": "Hello.", "context": true }),
-            said(2, "user", "I play the cello."),
-            said(3, "user", "我住在上海。"),
-            said(4, "assistant", "Noted."),
+            turn(2, "user", "I play the cello."),
+            turn(3, "user", "我住在上海。"),
+            turn(4, "assistant", "Noted."),
         ]);
         let memory = &read["memories"][0];
         assert_eq!(memory["statement"], "用户说：“我住在上海。”");
@@ -168,9 +168,9 @@ mod tests {
         );
         let known = json!({ "known": "The user: \"I play the cello.\"" });
         for nothing in [
-            answer_lines(&[known, said(1, "user", "I play the cello.")]),
-            answer_lines(&[said(1, "user", "What do I play?"), said(2, "assistant", "Cello.")]),
-            answer_lines(&[said(1, "user", "我住在哪里？")]),
+            answer_lines(&[known, turn(1, "user", "I play the cello.")]),
+            answer_lines(&[turn(1, "user", "What do I play?"), turn(2, "assistant", "Cello.")]),
+            answer_lines(&[turn(1, "user", "我住在哪里？")]),
         ] {
             assert_eq!(nothing["memories"], json!([]));
         }

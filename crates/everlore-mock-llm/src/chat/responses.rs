@@ -1,4 +1,4 @@
-//! OpenAI's side of responses.
+//! OpenAI's responses API.
 
 use serde_json::{Value, json};
 
@@ -15,33 +15,33 @@ pub(super) struct OpenaiResponsesApi;
 impl ProviderApi for OpenaiResponsesApi {
     fn parse_request(
         &self,
-        chats: &MockChat,
+        mock: &MockChat,
         _: &HttpRequest,
         body: &Value,
     ) -> Result<ModelRequest, HttpResponse> {
         let model = body["model"].as_str().unwrap_or_default();
-        if model != chats.model {
+        if model != mock.model {
             return Err(
                 self.error_response(404, &format!("The requested model '{model}' does not exist."))
             );
         }
-        parse_body(body).map_err(|what| self.error_response(400, &what))
+        parse_body(body).map_err(|message| self.error_response(400, &message))
     }
 
     fn render_response(
         &self,
-        chats: &MockChat,
+        mock: &MockChat,
         body: &Value,
-        said: &ModelResponse,
+        response: &ModelResponse,
     ) -> HttpResponse {
-        let whole = full_body(chats, said);
+        let whole = full_body(mock, response);
         if body["stream"] != true {
             return HttpResponse::json(200, &whole);
         }
         let mut begun = whole.clone();
         (begun["status"], begun["output"]) = (json!("in_progress"), json!([]));
         let mut events = vec![(json!({ "type": "response.created", "response": begun }), false)];
-        for (index, (part, item)) in said.parts.iter().zip(output_items(said)).enumerate() {
+        for (index, (part, item)) in response.parts.iter().zip(output_items(response)).enumerate() {
             events.push((json!({ "type": "response.output_item.added", "output_index": index, "item": item }), false));
             events.extend(content_deltas(index, part).into_iter().map(|delta| (delta, true)));
             events.push((
@@ -50,11 +50,11 @@ impl ProviderApi for OpenaiResponsesApi {
             ));
         }
         events.push((json!({ "type": "response.completed", "response": whole }), false));
-        let numbered = events.into_iter().enumerate().map(|(number, (mut value, is_piece))| {
+        let numbered = events.into_iter().enumerate().map(|(number, (mut value, is_content))| {
             value["sequence_number"] = json!(number);
-            sse_event(&value, is_piece)
+            sse_event(&value, is_content)
         });
-        said.to_http("text/event-stream; charset=utf-8", numbered.collect(), |kind, message| {
+        response.to_http("text/event-stream; charset=utf-8", numbered.collect(), |kind, message| {
             sse_event(&json!({ "type": "error", "code": kind, "message": message }), false).bytes
         })
     }
@@ -63,8 +63,8 @@ impl ProviderApi for OpenaiResponsesApi {
         OpenaiChatApi.error_response(status, message)
     }
 
-    fn model_list(&self, chats: &MockChat) -> HttpResponse {
-        OpenaiChatApi.model_list(chats)
+    fn model_list(&self, mock: &MockChat) -> HttpResponse {
+        OpenaiChatApi.model_list(mock)
     }
 
     fn has_valid_key(&self, request: &HttpRequest, key: &str) -> bool {
@@ -72,33 +72,33 @@ impl ProviderApi for OpenaiResponsesApi {
     }
 }
 
-/// What is asked; what is wrong with it in words.
+/// Parses the body of a request; the error says what is wrong with it.
 fn parse_body(body: &Value) -> Result<ModelRequest, String> {
-    let mut asked = ModelRequest {
+    let mut request = ModelRequest {
         system: body["instructions"].as_str().unwrap_or_default().to_owned(),
         ..ModelRequest::default()
     };
     if let Some(text) = body["input"].as_str() {
-        asked.messages.push((MessageRole::User, text.to_owned()));
-        return Ok(asked);
+        request.messages.push((MessageRole::User, text.to_owned()));
+        return Ok(request);
     }
     for item in body["input"].as_array().ok_or("'input' must be a text or a list")? {
         let text = content_text(&item["content"]);
         match (item["role"].as_str(), item["type"].as_str()) {
-            (Some("system" | "developer"), _) => asked.system += &text,
-            (Some("user"), _) => asked.messages.push((MessageRole::User, text)),
-            (Some("assistant"), _) => asked.messages.push((MessageRole::Model, text)),
+            (Some("system" | "developer"), _) => request.system += &text,
+            (Some("user"), _) => request.messages.push((MessageRole::User, text)),
+            (Some("assistant"), _) => request.messages.push((MessageRole::Model, text)),
             (None, Some("function_call")) => {}
             (None, Some("function_call_output")) => {
-                asked.messages.push((MessageRole::Tool, content_text(&item["output"])));
+                request.messages.push((MessageRole::Tool, content_text(&item["output"])));
             }
             other => return Err(format!("an item {other:?} cannot stand here")),
         }
     }
-    Ok(asked)
+    Ok(request)
 }
 
-fn output_items(said: &ModelResponse) -> Vec<Value> {
+fn output_items(response: &ModelResponse) -> Vec<Value> {
     let item = |(index, part): (usize, &ResponsePart)| match part {
         ResponsePart::Text(text) => json!({
             "id": format!("msg_{index}"), "type": "message", "role": "assistant", "status": "completed",
@@ -112,7 +112,7 @@ fn output_items(said: &ModelResponse) -> Vec<Value> {
             "name": name, "arguments": arguments.to_string(), "status": "completed",
         }),
     };
-    said.parts.iter().enumerate().map(item).collect()
+    response.parts.iter().enumerate().map(item).collect()
 }
 
 fn content_deltas(index: usize, part: &ResponsePart) -> Vec<Value> {
@@ -132,11 +132,11 @@ fn content_deltas(index: usize, part: &ResponsePart) -> Vec<Value> {
     pieces.iter().map(delta).collect()
 }
 
-fn full_body(chats: &MockChat, said: &ModelResponse) -> Value {
-    let tokens = said.tokens;
+fn full_body(mock: &MockChat, response: &ModelResponse) -> Value {
+    let tokens = response.tokens;
     json!({
-        "id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "model": chats.model,
-        "output": output_items(said), "parallel_tool_calls": true, "tool_choice": "auto", "tools": [],
+        "id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "model": mock.model,
+        "output": output_items(response), "parallel_tool_calls": true, "tool_choice": "auto", "tools": [],
         "usage": {
             "input_tokens": tokens.read, "input_tokens_details": { "cached_tokens": tokens.cached },
             "output_tokens": tokens.written, "output_tokens_details": { "reasoning_tokens": 0 },
@@ -145,10 +145,7 @@ fn full_body(chats: &MockChat, said: &ModelResponse) -> Value {
     })
 }
 
-fn sse_event(value: &Value, is_piece: bool) -> WireEvent {
+fn sse_event(value: &Value, is_content: bool) -> WireEvent {
     let name = value["type"].as_str().unwrap_or_default();
-    WireEvent {
-        bytes: format!("event: {name}\ndata: {value}\n\n").into_bytes(),
-        is_content: is_piece,
-    }
+    WireEvent { bytes: format!("event: {name}\ndata: {value}\n\n").into_bytes(), is_content }
 }
