@@ -13,7 +13,7 @@ use everlore::{
 };
 use jiff::civil::Date;
 
-pub(crate) use check::layer_findings;
+pub(crate) use check::{LayerFinding, layer_findings};
 
 use crate::{
     cli_context::CliContext,
@@ -62,7 +62,7 @@ impl LayerTargetArgs {
 }
 
 impl LayerCommand {
-    /// Whether it only looks.
+    /// Returns `true` for commands that only read.
     fn is_read_only(&self) -> bool {
         matches!(self, Self::List(_) | Self::Show(_) | Self::Path(_))
     }
