@@ -25,7 +25,8 @@ pub(crate) struct ContextArgs {
     /// The most memories to print [default: from the settings]
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
-    /// The conversation; the injected memories are recorded, so that `everlore session answered` can find those that were used
+    /// The conversation; the injected memories are recorded, so that `everlore session answered` can find those that
+    /// were used
     #[arg(long, value_name = "NAME", conflicts_with = "why_not")]
     session: Option<String>,
     /// Explain why this memory is not in the block

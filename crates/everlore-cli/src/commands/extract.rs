@@ -17,8 +17,8 @@ use crate::{
 
 /// Extract memories from conversations now, instead of in the background
 ///
-/// Processes every turn that was not processed yet, with the model of the settings or by rules. Each turn is processed once;
-/// what fails is retried later. Statements that are not worth remembering go to the quarantine.
+/// Processes every turn that was not processed yet, with the model of the settings or by rules. Each turn is processed
+/// once; what fails is retried later. Statements that are not worth remembering go to the quarantine.
 #[derive(Debug, Args)]
 pub(crate) struct ExtractArgs {
     /// Only from this conversation

@@ -71,7 +71,7 @@ impl StatusChoice {
     }
 }
 
-/// Reads a kind; the names other systems use are accepted too.
+/// Returns the parser of kinds; it accepts the names of other systems too.
 pub(crate) fn kind_parser() -> impl TypedValueParser<Value = Kind> {
     let value = |kind: Kind| {
         let value = PossibleValue::new(kind.as_str());

@@ -23,8 +23,8 @@ use crate::{
 
 /// Manage SOUL.md, USER.md, MEMORY.md and the daily log
 ///
-/// LAYER is soul (who the agent is), user (who the user is), memory (the agent's notes) or daily (today's log). Each is a
-/// markdown file of sections, `## Title`, with a budget of characters.
+/// LAYER is soul (who the agent is), user (who the user is), memory (the agent's notes) or daily (today's log). Each is
+/// a markdown file of sections, `## Title`, with a budget of characters.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LayerCommand {
     List(show::LayerListArgs),
