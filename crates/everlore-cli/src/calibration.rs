@@ -1,7 +1,7 @@
 //! Calibrated confidence of recall for each scope, in the file `calibration.json` of the home.
 //!
-//! It holds two numbers per scope and no text. It is a file because a lookup in the database would slow every recall down;
-//! deleting it, or one entry, goes back to the shipped confidence.
+//! It holds two numbers per scope and no text. It is a file because a lookup in the database would slow every recall
+//! down; deleting it, or one entry, goes back to the shipped confidence.
 
 use std::{
     fs, io,

@@ -87,7 +87,7 @@ pub(crate) struct GlobalArgs {
     /// Log to standard error; repeat for more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// When to use colours: auto, always or never
+    /// Use of colours: auto, always or never
     #[arg(
         long,
         global = true,

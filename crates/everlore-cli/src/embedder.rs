@@ -11,8 +11,8 @@ use everlore::{
 
 use crate::error::Result;
 
-/// Returns the engine with the embedding model of the settings. The vector size of a remote model that was never used is
-/// asked for only if `may_probe`; otherwise the engine has no embedder until `everlore embed switch`.
+/// Returns the engine with the embedding model of the settings. The vector size of a remote model that was never used
+/// is asked for only if `may_probe`; otherwise the engine has no embedder until `everlore embed switch`.
 pub(crate) async fn attach_embedder(
     engine: EngineBuilder,
     store: &dyn Store,

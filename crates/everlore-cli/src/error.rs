@@ -146,14 +146,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_that_went_away_is_told_from_other_failures() {
-        let failure = |kind: io::ErrorKind| CliError::io("writing", kind.into());
-        assert!(matches!(failure(io::ErrorKind::BrokenPipe), CliError::BrokenPipe));
-        assert!(failure(io::ErrorKind::StorageFull).is_storage());
+    fn a_broken_pipe_is_not_an_error_of_the_storage() {
+        let error = |kind: io::ErrorKind| CliError::io("writing", kind.into());
+        assert!(matches!(error(io::ErrorKind::BrokenPipe), CliError::BrokenPipe));
+        assert!(error(io::ErrorKind::StorageFull).is_storage());
     }
 
     #[test]
-    fn a_busy_database_is_told_in_words() {
+    fn a_busy_database_gets_its_own_message() {
         let busy = CliError::from(everlore::Error::store("database is locked"));
         let CliError::Reported(report) = busy else { panic!("{busy:?}") };
         assert!(report.message.starts_with("another process"), "{report:?}");
@@ -161,9 +161,9 @@ mod tests {
 
     #[test]
     fn details_stand_beside_the_rest_of_an_error() {
-        let failure = CliError::invalid("bad", "mend it").with_details(serde_json::json!({"n": 1}));
+        let failure = CliError::invalid("bad", "fix it").with_details(serde_json::json!({"n": 1}));
         let CliError::Reported(report) = failure else { panic!("{failure:?}") };
         let json = serde_json::to_string(&report).unwrap();
-        assert_eq!(json, r#"{"code":"invalid","message":"bad","hint":"mend it","n":1}"#);
+        assert_eq!(json, r#"{"code":"invalid","message":"bad","hint":"fix it","n":1}"#);
     }
 }

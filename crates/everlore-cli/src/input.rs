@@ -52,7 +52,8 @@ fn read_stdin(out: &mut Output) -> Result<String> {
     String::from_utf8(bytes).or_else(|error| cut_or_not_utf8(&error, limit))
 }
 
-/// Returns a text that the limit cut inside a character, so that its length is reported; rejects any other invalid UTF-8.
+/// Returns a text that the limit cut inside a character, so that its length is reported; rejects any other invalid
+/// UTF-8.
 fn cut_or_not_utf8(error: &std::string::FromUtf8Error, limit: u64) -> Result<String> {
     let bytes = error.as_bytes();
     if bytes.len() as u64 == limit && error.utf8_error().error_len().is_none() {

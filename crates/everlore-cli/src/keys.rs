@@ -1,4 +1,5 @@
-//! File `keys.toml` of a home: API keys by provider, readable by the user only, so that the settings file has no secrets.
+//! File `keys.toml` of a home: API keys by provider, readable by the user only, so that the settings file has no
+//! secrets.
 
 use std::{fs, io, path::Path};
 

@@ -1,7 +1,7 @@
 //! The `everlore` command: remembers and recalls on one machine, from a terminal or a script.
 //!
-//! `cli` declares the arguments, `cli_context` finds the home, the settings and the engine, each file of `commands` runs one
-//! command, and `output` prints. Exit codes: 0 done, 1 nothing found, 2 failed; a broken pipe is success.
+//! `cli` declares the arguments, `cli_context` finds the home, the settings and the engine, each file of `commands` runs
+//! one command, and `output` prints. Exit codes: 0 done, 1 nothing found, 2 failed; a broken pipe is success.
 
 mod cli;
 mod cli_context;

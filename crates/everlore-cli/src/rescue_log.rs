@@ -110,8 +110,8 @@ pub(crate) fn rescued_scope(path: &Path) -> Option<Scope> {
     }
 }
 
-/// Returns the name of a scope's rescue log. Lines do not name their scope, so each scope has its own file; a digest stands
-/// for names, which may be too long.
+/// Returns the name of a scope's rescue log. Lines do not name their scope, so each scope has its own file; a digest
+/// stands for names, which may be too long.
 fn file_name(scope: &Scope) -> String {
     if *scope == Scope::default() {
         return "unsaved.jsonl".to_owned();

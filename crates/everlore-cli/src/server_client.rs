@@ -1,7 +1,7 @@
 //! Client of the home's running server, for commands that must be faster than opening the files themselves.
 //!
-//! It only talks to a server of the same home, version and settings. Any error means that there is no server: the caller
-//! then works on the files, which is safe beside a server.
+//! It only talks to a server of the same home, version and settings. Any error means that there is no server: the
+//! caller then works on the files, which is safe beside a server.
 
 #[cfg(feature = "server")]
 use std::{

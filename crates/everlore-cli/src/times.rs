@@ -36,8 +36,8 @@ impl TimeSpec {
     }
 }
 
-/// Returns the zone of this machine. If `/etc/localtime` is a link, its target is read directly: a lookup by name reads all
-/// zone folders, which takes as long as a small recall.
+/// Returns the zone of this machine. If `/etc/localtime` is a link, its target is read directly: a lookup by name reads
+/// all zone folders, which takes as long as a small recall.
 pub(crate) fn local_zone() -> TimeZone {
     static ZONE: LazyLock<TimeZone> =
         LazyLock::new(|| zone_from_localtime().unwrap_or_else(TimeZone::system));

@@ -48,8 +48,8 @@ use crate::{
     output::Output,
 };
 
-/// Future of one command, boxed where the command is chosen: otherwise the state machines of all commands become one, which
-/// is compiled again for every runtime.
+/// Future of one command, boxed where the command is chosen: otherwise the state machines of all commands become one,
+/// which is compiled again for every runtime.
 pub(crate) type CommandFuture<'a> = Pin<Box<dyn Future<Output = Result<Exit>> + 'a>>;
 
 /// Runs a command.

@@ -35,9 +35,9 @@ impl PromptCommand {
 
 /// Print exactly what a model would get in a conversation that begins now
 ///
-/// First the parts that stay the same for the whole conversation: who the agent is, who the user is, its notes, the latest
-/// days, how to use the memory, the index of the vault, and your own prompt. Then, with a message, the memories recalled
-/// for it. The characters and tokens of each part go to standard error.
+/// First the parts that stay the same for the whole conversation: who the agent is, who the user is, its notes, the
+/// latest days, how to use the memory, the index of the vault, and your own prompt. Then, with a message, the memories
+/// recalled for it. The characters and tokens of each part go to standard error.
 #[derive(Debug, Args)]
 pub(crate) struct PromptShowArgs {
     /// A message of the user; without it, only the stable parts are printed

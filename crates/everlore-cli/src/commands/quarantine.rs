@@ -20,8 +20,8 @@ const STATEMENT_CELLS: usize = 48;
 
 /// Manage statements that were extracted from conversations but not stored, each with its reason
 ///
-/// No extracted statement is dropped silently: a quarantined one should be reviewed, a rejected one seemed not worth it. Both
-/// are kept for a while, within the limits of the settings. An ID may be shortened.
+/// No extracted statement is dropped silently: a quarantined one should be reviewed, a rejected one seemed not worth
+/// it. Both are kept for a while, within the limits of the settings. An ID may be shortened.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QuarantineCommand {
     List(QuarantineListArgs),

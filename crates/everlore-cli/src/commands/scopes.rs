@@ -1,4 +1,4 @@
-//! `everlore scopes`: whose memories this home holds.
+//! `everlore scopes`: the agents and users of a home.
 
 use clap::Args;
 use everlore::store::Store;
@@ -27,8 +27,8 @@ impl ScopesArgs {
         }
         let found = Exit::from_found(!listed.is_empty());
         if out.is_json() {
-            let scope = |(scope, memories): &(everlore::Scope, usize)| json!({ "agent": scope.agent(), "user": scope.user(), "memories": memories });
-            out.json(&json!({ "scopes": listed.iter().map(scope).collect::<Vec<_>>() }))?;
+            let view = |(scope, memories): &(everlore::Scope, usize)| json!({ "agent": scope.agent(), "user": scope.user(), "memories": memories });
+            out.json(&json!({ "scopes": listed.iter().map(view).collect::<Vec<_>>() }))?;
         } else if listed.is_empty() {
             out.note("nothing is stored yet");
         } else {

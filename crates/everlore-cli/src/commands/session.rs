@@ -36,9 +36,9 @@ pub(crate) struct SessionAnsweredArgs {
 
 /// End a conversation: write a summary into the daily log and extract memories
 ///
-/// The summary is a few of its sentences, word for word. Ending a conversation again changes nothing unless it has new turns.
-/// Days that no longer go into the prompt are archived and stay searchable. The model of the settings, or rules, extract
-/// memories; what fails is retried later.
+/// The summary is a few of its sentences, word for word. Ending a conversation again changes nothing unless it has new
+/// turns. Days that no longer go into the prompt are archived and stay searchable. The model of the settings, or rules,
+/// extract memories; what fails is retried later.
 #[derive(Debug, Args)]
 pub(crate) struct SessionEndArgs {
     /// The conversation, as given to `everlore observe --session`

@@ -28,8 +28,8 @@ impl TestHome {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// A home in RAM where there is such a folder, for tests of processes that wait for each other thousands of times: a
-    /// slow disk would make them slow and prove nothing more.
+    /// A home in RAM where there is such a folder, for tests of processes that wait for each other thousands of times:
+    /// a slow disk would make them slow and prove nothing more.
     pub(crate) fn in_ram() -> Self {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self { folder: folder.unwrap() }

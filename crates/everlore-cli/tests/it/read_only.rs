@@ -30,9 +30,10 @@ impl ReadOnlyHome {
     /// Closes a home. No right stops the owner of everything, who therefore asks as nobody.
     fn new(home: TestHome) -> Self {
         let is_root = fs::metadata(home.path()).unwrap().uid() == 0;
-        let program = match is_root {
-            false => PathBuf::from(env!("CARGO_BIN_EXE_everlore")),
-            true => home.sibling("everlore"),
+        let program = if is_root {
+            home.sibling("everlore")
+        } else {
+            PathBuf::from(env!("CARGO_BIN_EXE_everlore"))
         };
         if is_root {
             let built = env!("CARGO_BIN_EXE_everlore");

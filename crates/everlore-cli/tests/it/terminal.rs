@@ -1,5 +1,5 @@
-//! A real terminal for the binary: what is typed goes in, what a person would see comes out. Nothing here sleeps: tests wait
-//! for what is on the screen.
+//! A real terminal for the binary: what is typed goes in, what a person would see comes out. Nothing here sleeps: tests
+//! wait for what is on the screen.
 
 use std::{
     io::{Read, Write},

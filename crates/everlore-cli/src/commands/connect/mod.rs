@@ -1,7 +1,7 @@
 //! `everlore connect` and `everlore disconnect`: entries for tools and hooks in the settings of coding agents.
 //!
-//! `agents.rs` is the table of files and entries; `json_entries.rs` and `toml_section.rs` edit texts, `file_edit.rs` writes
-//! files and keeps backups.
+//! `agents.rs` is the table of files and entries; `json_entries.rs` and `toml_section.rs` edit texts; `file_edit.rs`
+//! writes files and keeps backups.
 
 mod agents;
 mod jsonc_document;
@@ -28,14 +28,15 @@ use crate::{
 
 /// Let coding agents use this memory: as tools (MCP), and through hooks that recall and store by themselves
 ///
-/// Agents: claude-code, codex, gemini and cursor get both; vscode, windsurf, zed, opencode and claude-desktop get tools. Their
-/// settings are edited in place: comments and everything else stay, and `everlore disconnect` restores the files. If a file
-/// cannot be parsed, the text to paste is printed instead. See docs/connect.md.
+/// Agents: claude-code, codex, gemini and cursor get both; vscode, windsurf, zed, opencode and claude-desktop get
+/// tools. Their settings are edited in place: comments and everything else stay, and `everlore disconnect` restores the
+/// files. If a file cannot be parsed, the text to paste is printed instead. See docs/connect.md.
 #[derive(Debug, Args)]
 pub(crate) struct ConnectArgs {
     #[command(flatten)]
     which: AgentSelectionArgs,
-    /// Connect to the server (`everlore serve`) over HTTP instead of starting a program; agents read the token from EVERLORE_TOKEN
+    /// Connect to the server (`everlore serve`) over HTTP instead of starting a program; agents read the token from
+    /// EVERLORE_TOKEN
     #[arg(long)]
     http: bool,
     /// Only tools, no hooks
@@ -222,8 +223,8 @@ pub(super) fn connect_agents(names: &[String], cx: &CliContext, out: &mut Output
     args.run(cx, out)
 }
 
-/// Returns the command line for agents: with the full path of the program, since not every agent knows the user's `PATH`;
-/// with its bare name in a project, which other people share. Options of this call are passed on.
+/// Returns the command line for agents: with the full path of the program, since not every agent knows the user's
+/// `PATH`; with its bare name in a project, which other people share. Options of this call are passed on.
 fn server_command(cx: &CliContext, shared: bool) -> Result<Vec<String>> {
     let failed = |error| CliError::io("finding this program", error);
     let text = |path: &Path| match path.to_str() {

@@ -120,7 +120,7 @@ impl FsTreeArgs {
 /// Read a memory, a document, a conversation or a layer, in full or shortened
 #[derive(Debug, Args)]
 pub(crate) struct FsReadArgs {
-    /// What to read
+    /// The file or folder
     uri: String,
     /// l0 (one line), l1 (overview) or l2 (full text)
     #[arg(long, value_name = "LEVEL", default_value_t)]

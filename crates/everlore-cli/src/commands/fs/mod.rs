@@ -11,8 +11,8 @@ use crate::{cli_context::CliContext, output::Output};
 
 /// Browse memory as a tree of files: memories, documents, conversations, layers
 ///
-/// A URI is what `ls` shows (agent://…), a path from the root such as user/food, or a viking:// uri. All commands stay within
-/// the memory of the agent and the user. docs/fs.md describes the tree.
+/// A URI is what `ls` shows (agent://…), a path from the root such as user/food, or a viking:// uri. All commands stay
+/// within the memory of the agent and the user. docs/fs.md describes the tree.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FsCommand {
     Ls(browse::FsLsArgs),

@@ -57,7 +57,7 @@ impl FsFindArgs {
 /// Prints nothing if nothing in the folder is relevant.
 #[derive(Debug, Args)]
 pub(crate) struct FsInjectArgs {
-    /// What the agent is about to answer; without it, or with `-`, it is read from standard input
+    /// The message that the agent is about to answer; without it, or with `-`, it is read from standard input
     query: Vec<String>,
     /// The folder; everywhere if left out
     #[arg(long = "in", value_name = "URI", default_value = "", hide_default_value = true)]

@@ -17,11 +17,11 @@ use crate::{
 
 /// Save a text as a memory, or a file as a document
 ///
-/// KIND/CATEGORY (user/food) stores a memory, resources/PATH a document, which is split into chunks. The short forms l0 and l1
-/// are built at once.
+/// KIND/CATEGORY (user/food) stores a memory, resources/PATH a document, which is split into chunks. The short forms l0
+/// and l1 are built at once.
 #[derive(Debug, Args)]
 pub(crate) struct FsAddArgs {
-    /// Where to: KIND, KIND/CATEGORY, KIND/CATEGORY/TITLE, or resources/PATH
+    /// Target: KIND, KIND/CATEGORY, KIND/CATEGORY/TITLE, or resources/PATH
     uri: String,
     /// The text; without it, or with `-`, it is read from standard input
     text: Vec<String>,
@@ -74,7 +74,7 @@ impl FsAddArgs {
 /// Remove a memory, a document, a conversation, or a folder of such; this can be undone
 #[derive(Debug, Args)]
 pub(crate) struct FsRmArgs {
-    /// What to remove
+    /// The file or folder
     uri: String,
     /// Also remove folders with all their content
     #[arg(long, short)]

@@ -1,6 +1,7 @@
 //! Classification of user messages: too short for recall, or a command to the host.
 
-/// Least width of a message that is recalled for: "ok", "yes" and "好的" ask for nothing. A Han character fills two cells.
+/// Least width of a message that is recalled for: "ok", "yes" and "好的" ask for nothing. A Han character fills two
+/// cells.
 const MIN_QUERY_CELLS: usize = 5;
 
 /// Returns `true` if a message is long enough for recall.

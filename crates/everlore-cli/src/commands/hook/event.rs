@@ -98,7 +98,8 @@ impl HookEvent {
     }
 }
 
-/// Returns the error in a tool's response. Hosts agree on no shape: an error field, an exit code, a flag, or a first line.
+/// Returns the error in a tool's response. Hosts agree on no shape: an error field, an exit code, a flag, or a first
+/// line.
 fn response_error(response: &Value) -> Option<String> {
     let Value::Object(fields) = response else {
         let text = collect_text(response);

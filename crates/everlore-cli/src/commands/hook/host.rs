@@ -143,8 +143,8 @@ impl HookHost {
 }
 
 impl HookEventKind {
-    /// Returns the time after which a hook ends, whatever it is doing. The model waits for hooks that inject something; at
-    /// the end of a session, a host gives all hooks together 1.5 seconds.
+    /// Returns the time after which a hook ends, whatever it is doing. The model waits for hooks that inject something;
+    /// at the end of a session, a host gives all hooks together 1.5 seconds.
     pub(crate) fn time_limit(self) -> Duration {
         match self {
             Self::Start | Self::Prompt | Self::Tool => Duration::from_secs(2),

@@ -1,8 +1,8 @@
-//! `everlore hook`: the command that coding agents call at fixed points of a conversation. It never fails and never takes long.
+//! `everlore hook`: called by coding agents at fixed points of a conversation. It never fails and never takes long.
 //!
-//! The life of an event: `event.rs` parses it with the table of its host (`host.rs`); `on_prompt` spools the user's message
-//! (`spool.rs`) while `context.rs` recalls what to inject; `on_stop` spools the answer and starts the process that drains
-//! the spool into the store (`drain.rs`).
+//! The life of an event: `event.rs` parses it with the table of its host (`host.rs`); `on_prompt` spools the user's
+//! message (`spool.rs`) while `context.rs` recalls what to inject; `on_stop` spools the answer and starts the process
+//! that drains the spool into the store (`drain.rs`).
 
 mod host;
 mod event;
@@ -61,10 +61,10 @@ const HOOKS_VARIABLE: &str = "EVERLORE_HOOKS";
 /// Answer an event of a coding agent: JSON on standard input, JSON on standard output
 ///
 /// Hosts: claude-code, codex, gemini, cursor. EVENT is the host's name for it, such as UserPromptSubmit. The start of a
-/// conversation gets the layers, each message the relevant memories, a failed tool the memories about its error; messages and
-/// answers are stored. Nothing is printed if nothing is relevant. It always exits with 0, within two seconds;
-/// EVERLORE_HOOKS=off switches it off. `everlore connect` makes agents call it (docs/connect.md). The event `store` drains
-/// the spool into the store; hooks start that process by themselves.
+/// conversation gets the layers, each message the relevant memories, a failed tool the memories about its error;
+/// messages and answers are stored. Nothing is printed if nothing is relevant. It always exits with 0, within two
+/// seconds; EVERLORE_HOOKS=off switches it off. `everlore connect` makes agents call it (docs/connect.md). The event
+/// `store` drains the spool into the store; hooks start that process by themselves.
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
     /// Coding agent that calls

@@ -1,8 +1,8 @@
 //! Hook spool: turns and injection records that short-lived hook processes write to files and `drain.rs` stores later.
 //!
-//! A hook must be quick and may be killed, so it only writes each turn durably to a file of its own, named after the event.
-//! A separate process drains the spool and can be started again at any time. Injection records wait there too: opening the
-//! database for writing would take longer than recall does in a small home.
+//! A hook must be quick and may be killed, so it only writes each turn durably to a file of its own, named after the
+//! event. A separate process drains the spool and can be started again at any time. Injection records wait there too:
+//! opening the database for writing would take longer than recall does in a small home.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -168,7 +168,8 @@ impl Spool {
         write_json(&path, record, false)
     }
 
-    /// Returns all pending entries with their runs, oldest first. Sets aside files that a crash of the machine left incomplete.
+    /// Returns all pending entries with their runs, oldest first. Sets aside files that a crash of the machine left
+    /// incomplete.
     pub(super) fn entries(&self) -> Vec<(String, SpoolEntry)> {
         let mut entries = Vec::new();
         for (run, extension) in self.pending_files() {

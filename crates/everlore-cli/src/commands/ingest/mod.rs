@@ -27,8 +27,8 @@ use source_files::{FileFilter, SourceFile, SourceFiles};
 /// Store documents as knowledge: text, markdown, HTML and source code, in chunks with their headings
 ///
 /// Folders are walked. Hidden files, symbolic links, node_modules, target, venv, __pycache__ and files that git ignores
-/// (.gitignore, .git/info/exclude) are left out. An unchanged file costs one lookup; of a changed one, new chunks are stored
-/// and old ones removed. One run can be undone as a whole. Chunks that were forgotten do not come back.
+/// (.gitignore, .git/info/exclude) are left out. An unchanged file costs one lookup; of a changed one, new chunks are
+/// stored and old ones removed. One run can be undone as a whole. Chunks that were forgotten do not come back.
 #[derive(Debug, Args)]
 pub(crate) struct IngestArgs {
     /// Files and folders

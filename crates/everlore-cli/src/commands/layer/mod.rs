@@ -13,7 +13,7 @@ use everlore::{
 };
 use jiff::civil::Date;
 
-pub(crate) use check::layer_findings;
+pub(crate) use check::{LayerFinding, layer_findings};
 
 use crate::{
     cli_context::CliContext,
@@ -23,8 +23,8 @@ use crate::{
 
 /// Manage SOUL.md, USER.md, MEMORY.md and the daily log
 ///
-/// LAYER is soul (who the agent is), user (who the user is), memory (the agent's notes) or daily (today's log). Each is a
-/// markdown file of sections, `## Title`, with a budget of characters.
+/// LAYER is soul (who the agent is), user (who the user is), memory (the agent's notes) or daily (today's log). Each is
+/// a markdown file of sections, `## Title`, with a budget of characters.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LayerCommand {
     List(show::LayerListArgs),
@@ -62,7 +62,7 @@ impl LayerTargetArgs {
 }
 
 impl LayerCommand {
-    /// Whether it only looks.
+    /// Returns `true` for commands that only read.
     fn is_read_only(&self) -> bool {
         matches!(self, Self::List(_) | Self::Show(_) | Self::Path(_))
     }

@@ -32,8 +32,8 @@ use crate::{
 
 /// Erase memories and every trace of their text, for good
 ///
-/// Erases rows, index, vectors, journal images, vault files, lines typed in `chat` and sentences that the daily log quotes. A
-/// tombstone without content stays, so that an import cannot bring the same text back. This cannot be undone.
+/// Erases rows, index, vectors, journal images, vault files, lines typed in `chat` and sentences that the daily log
+/// quotes. A tombstone without content stays, so that an import cannot bring the same text back. This cannot be undone.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryForgetArgs {
     /// The memories; deleted ones too, as long as the journal has them
@@ -163,8 +163,8 @@ fn summary_warnings(forgotten: &[ForgetReport]) -> BTreeSet<String> {
     forgotten.iter().flat_map(|report| &report.summaries).map(warning).collect()
 }
 
-/// Removes the file of a memory that the tool `memory` wrote. Returns the memories of its earlier paths, and a warning if
-/// the file could not be removed.
+/// Removes the file of a memory that the tool `memory` wrote. Returns the memories of its earlier paths, and a warning
+/// if the file could not be removed.
 async fn remove_memory_file(
     cx: &CliContext,
     id: MemoryId,

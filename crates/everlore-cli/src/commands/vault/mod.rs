@@ -29,8 +29,8 @@ use crate::{
 
 /// Keep memories as markdown files that you, git and other tools can read and edit
 ///
-/// A vault is a folder with one file per memory and MEMORY.md as the index; the memory folder of a coding assistant is a
-/// vault as it is. Edits on either side reach the other; if both were edited, both are kept.
+/// A vault is a folder with one file per memory and MEMORY.md as the index; the memory folder of a coding assistant is
+/// a vault as it is. Edits on either side reach the other; if both were edited, both are kept.
 #[derive(Debug, Subcommand)]
 pub(crate) enum VaultCommand {
     Init(sync::VaultInitArgs),

@@ -19,8 +19,9 @@ pub(crate) struct VaultInitArgs {
 
 /// Sync a vault with the stored memories, once
 ///
-/// New, edited, renamed and deleted files reach memory; new, edited, archived and deleted memories reach the files. The file
-/// of a forgotten memory is removed and does not come back. Files that cannot be imported are reported and left alone.
+/// New, edited, renamed and deleted files reach memory; new, edited, archived and deleted memories reach the files. The
+/// file of a forgotten memory is removed and does not come back. Files that cannot be imported are reported and left
+/// alone.
 #[derive(Debug, Args)]
 pub(crate) struct VaultSyncArgs {
     #[command(flatten)]
