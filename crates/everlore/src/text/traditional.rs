@@ -26,9 +26,10 @@ static FOLDS: LazyLock<Box<[u16]>> = LazyLock::new(|| {
 
 /// The text with simplified characters only; not copied if it has no others.
 pub fn simplify(text: &str) -> Cow<'_, str> {
-    match text.is_ascii() || !text.chars().any(|c| simplify_char(c) != c) {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(text.chars().map(simplify_char).collect()),
+    if text.is_ascii() || !text.chars().any(|c| simplify_char(c) != c) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.chars().map(simplify_char).collect())
     }
 }
 
