@@ -1,4 +1,4 @@
-//! What is stored: scopes, memories, turns, changes and the journal. Plain values, no I/O.
+//! Stored values: scopes, memories, turns, changes and the journal. Plain values, no I/O.
 
 mod scope;
 mod memory;
@@ -33,10 +33,10 @@ pub use trust::{TRUST_KEY, Trust};
 pub use vector::{ChangeVectors, EmbeddingModelId, Vector};
 pub use weight::{PINNED_KEY, decay_factor};
 
-/// A moment, kept to the millisecond so that every backend gives back what it was given.
+/// Point in time, kept to the millisecond so that every backend returns what it was given.
 pub use jiff::Timestamp;
 
-/// Cuts a moment down to the millisecond that backends keep.
+/// Truncates a time to the millisecond that backends keep.
 pub fn to_millisecond(at: Timestamp) -> Timestamp {
     Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
 }

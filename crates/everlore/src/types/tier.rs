@@ -32,7 +32,7 @@ impl Tier {
         }
     }
 
-    /// Serializes as `L0`, `L1` or `L2`: so the entries of a block name their tier.
+    /// Serializes as `L0`, `L1` or `L2`, the names in the entries of a block.
     pub(crate) fn serialize_upper<S: Serializer>(
         &self,
         serializer: S,

@@ -76,7 +76,7 @@ impl SqliteWriter {
         match self.mode {
             OpenMode::ReadWrite => Ok(()),
             OpenMode::ReadOnly | OpenMode::Immutable => {
-                Err(Error::ReadOnly { place: self.path.display().to_string() })
+                Err(Error::ReadOnly { path: self.path.display().to_string() })
             }
         }
     }
