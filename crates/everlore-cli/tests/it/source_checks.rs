@@ -1,14 +1,14 @@
-//! Checks the source of the binary itself: file heads, lengths, and that one file prints.
+//! Checks of the binary's own sources: file heads, lengths, doc comments, and that one file prints.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// A file longer than this holds more than one thing.
+/// Most lines of a file.
 const MAX_LINES: usize = 400;
 
-/// What only `output.rs` may do; `main.rs` tells the log where to go.
+/// Calls that only `output.rs` may contain; `main.rs` sets up the log.
 const PRINTS: [&str; 7] =
     ["print!", "println!", "eprint!", "eprintln!", "io::stdout", "io::stderr", "Term::"];
 
@@ -19,18 +19,37 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_file_says_what_it_is_for_is_short_and_prints_through_output() {
+fn every_file_has_a_head_is_short_and_prints_through_output() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files = [sources(&root.join("src")), sources(&root.join("tests"))].concat();
     assert!(files.len() > 20);
     for path in files {
         let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
         let text = fs::read_to_string(&path).unwrap();
-        assert!(text.starts_with("//! "), "{name} must start with what it is for");
+        assert!(text.starts_with("//! "), "{name} must start with a module comment");
         assert!(text.lines().count() <= MAX_LINES, "{name} is too long");
         let may_print = ["src/output.rs", "src/main.rs"].contains(&name.as_str());
         for print in PRINTS.iter().filter(|_| name.starts_with("src/") && !may_print) {
             assert!(!text.contains(print), "{name} uses {print}: print through Output");
+        }
+    }
+}
+
+#[test]
+fn doc_comments_begin_with_a_verb_or_a_noun() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for path in sources(&root.join("src")) {
+        let text = fs::read_to_string(&path).unwrap();
+        let comments = text
+            .lines()
+            .map(str::trim_start)
+            .filter_map(|line| line.strip_prefix("/// ").or_else(|| line.strip_prefix("//! ")));
+        // A line that continues a sentence may begin with any word.
+        let first = comments.filter(|line| line.starts_with(char::is_uppercase));
+        for line in first {
+            let word = line.split([' ', ',']).next().unwrap_or_default();
+            let banned = ["What", "Whether", "Who", "How", "Those"];
+            assert!(!banned.contains(&word), "{}: {line}", path.display());
         }
     }
 }

@@ -3,7 +3,6 @@
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, RandomState},
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, Command, Stdio},
@@ -11,7 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicI64, AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use everlore::{
@@ -27,15 +26,18 @@ use everlore::{
 use everlore_scripted::{MockChat, MockServer, ModelResponse};
 use serde_json::{Value, json};
 
-use crate::support;
+use crate::{random::TestRandom, support};
 
 const ROUNDS: usize = 100;
 
 /// Exchanges of one child, at most.
 const EXCHANGES: usize = 12;
 
-/// The longest wait between the last answer read and the kill, in microseconds: several readings fit in.
-const MAX_WAIT: usize = 150_000;
+/// Longest wait between the question to the model and the kill, in microseconds: several extractions fit in.
+const MAX_WAIT: usize = 50_000;
+
+/// Time after which the test gives up waiting for a question to the model.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// How the child is told where the model is, where the file is, and when time began.
 const MODEL: &str = "EVERLORE_TEST_KILL_MODEL";
@@ -64,14 +66,12 @@ fn clock() -> Timestamp {
 async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed() {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let path = folder.path().join("everlore.db");
-    let seed = RandomState::new().hash_one("capture");
-    println!("seed {seed}");
     BEGINNING.store(Timestamp::now().as_millisecond(), Ordering::Relaxed);
-    let provider = FlakyProvider::start(seed);
-    let mut random = Xorshift(seed | 1);
+    let mut random = TestRandom::new();
+    let provider = FlakyProvider::start(random.below(usize::MAX) as u64);
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..ROUNDS {
-        acknowledged.extend(killed_child(&path, &provider.server.url(), round, &mut random));
+        acknowledged.extend(killed_child(&path, &provider, round, &mut random));
     }
     let engine = engine_on(&path, &provider.server.url()).await;
     let drained = drain(&engine).await;
@@ -83,9 +83,12 @@ async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed()
         memories.iter().filter(|memory| memory.kind == Kind::Turn).count(),
         provider.failed.load(Ordering::Relaxed)
     );
-    assert!(acknowledged.len() > 2 * ROUNDS, "the kills came too early to tell anything");
-    assert!(asked > ROUNDS, "the model was hardly asked");
-    assert!(provider.failed.load(Ordering::Relaxed) > asked / 3, "it hardly failed");
+    assert!(
+        acknowledged.len() > 2 * ROUNDS,
+        "each round acknowledges three exchanges before its kill"
+    );
+    assert!(asked >= ROUNDS, "each round asks the model before its kill");
+    assert!(provider.failed.load(Ordering::Relaxed) > asked / 4, "every second answer fails");
     assert_all_there(&memories, &acknowledged);
     assert_each_once(&memories);
     assert_eq!(engine.store().pending(None).await.unwrap(), []);
@@ -165,21 +168,33 @@ fn assert_each_once(memories: &[Memory]) {
     }
 }
 
-/// Starts a child, kills it, and returns the ids of the turns that it acknowledged.
-fn killed_child(path: &Path, provider: &str, round: usize, random: &mut Xorshift) -> Vec<String> {
-    let mut child = start(path, provider);
+/// Starts a child and kills it after three acknowledgements at least and a question to the model. Returns the ids of the
+/// turns that it acknowledged.
+fn killed_child(
+    path: &Path,
+    provider: &FlakyProvider,
+    round: usize,
+    random: &mut TestRandom,
+) -> Vec<String> {
+    let questions = provider.asked.load(Ordering::Relaxed);
+    let mut child = start(path, &provider.server.url());
     let mut answers = BufReader::new(child.stdout.take().unwrap());
     let mut lines = Vec::new();
-    let enough = random.below(EXCHANGES);
+    let enough = 3 + random.below(EXCHANGES - 2);
     while lines.len() < enough {
         let line = next_line(&mut answers);
         lines.extend(line.or_else(|| panic!("round {round}: the child ended by itself")));
         lines.retain(|line| line.starts_with("ack "));
     }
+    let start = Instant::now();
+    while provider.asked.load(Ordering::Relaxed) == questions {
+        assert!(start.elapsed() < DEADLINE, "round {round}: the model was not asked");
+        std::thread::sleep(Duration::from_millis(1));
+    }
     std::thread::sleep(Duration::from_micros(random.below(MAX_WAIT) as u64));
     child.kill().unwrap();
     child.wait().unwrap();
-    // What was answered before the kill counts, even if nobody had read it yet.
+    // Acknowledgements from before the kill count, even if they were not read yet.
     lines.extend(std::iter::from_fn(|| next_line(&mut answers)));
     let id = |line: String| line.strip_prefix("ack ").map(|id| id.trim().to_owned());
     lines.into_iter().filter_map(id).collect()
@@ -243,7 +258,7 @@ impl FlakyProvider {
     fn start(seed: u64) -> Self {
         let (asked, failed) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
         let counts = (Arc::clone(&asked), Arc::clone(&failed));
-        let mut random = Xorshift(seed.rotate_left(17) | 1);
+        let mut random = TestRandom::with_seed(seed);
         let server = MockServer::start(MockChat::new().otherwise(move |asked| {
             counts.0.fetch_add(1, Ordering::Relaxed);
             let fate = random.below(8);
@@ -285,16 +300,4 @@ fn answer(question: &str) -> String {
 fn word(number: usize) -> String {
     let letter = |digit: char| b"bcfhjkmnpqrtvwxz"[digit.to_digit(16).unwrap() as usize] as char;
     format!("zz{}", format!("{number:08x}").chars().map(letter).collect::<String>())
-}
-
-/// Xorshift: moments need to be many, not secret.
-struct Xorshift(u64);
-
-impl Xorshift {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
 }

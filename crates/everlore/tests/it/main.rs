@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod support;
+#[cfg(feature = "remote")]
+mod random;
 mod architecture;
 mod bm25;
 mod recall;
