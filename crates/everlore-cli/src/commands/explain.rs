@@ -64,10 +64,10 @@ fn describe_feature(part: &FeatureContribution) -> String {
         "coverage" => format!("the best memory covers {percent}% of the query terms by idf"),
         "matched" => format!("summed idf of the matched terms: {:.2}", part.value),
         "strength" => format!("strength of the match: {percent}% of the maximum"),
-        "known" => format!("{percent}% of the query terms occur in this memory"),
+        "known" => format!("{percent}% of the query terms occur in any memory"),
         "meaning" => format!("semantic similarity is {:+.2} from the mean", part.value),
         "speaker" => "the named person is the speaker".to_owned(),
-        "strangers" => format!("names that never occur in this memory: {}", part.value),
+        "strangers" => format!("names that occur in no memory: {}", part.value),
         "date" => "it falls into the named time".to_owned(),
         "small" => format!("there are few memories: {percent}% of the way to a single one"),
         "coverage if small" => {

@@ -8,7 +8,7 @@ use crate::home::{TestHome, write_file};
 
 const GUIDE: &str = "# Guide\n\n## Staging\nThe staging server listens on port 9443.\n\n## 备份\n每天凌晨三点备份到杭州机房。\n";
 
-/// A folder with documents of every sort beside a home.
+/// Returns a home with a folder of various documents beside it.
 fn filled() -> TestHome {
     let home = TestHome::new();
     let folder = home.sibling("docs");

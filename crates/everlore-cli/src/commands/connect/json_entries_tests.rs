@@ -1,3 +1,5 @@
+//! Tests of `json_entries`: round trips, comments, and files that are not edited.
+
 use serde_json::json;
 
 use super::*;
