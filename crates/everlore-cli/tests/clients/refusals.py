@@ -55,7 +55,7 @@ for module, client, long, too_long in [
     (anthropic, anthropic_client, messages, anthropic.RequestTooLargeError),
 ]:
     refused(module.AuthenticationError, lambda: client("wrong").models.list(), "unknown token or key")
-    for headers, words in [(HOST, "this server is not called that"), (ORIGIN, "pages of other sites may not ask")]:
+    for headers, words in [(HOST, "does not answer to this host name"), (ORIGIN, "pages of other sites may not use this server")]:
         told = refused(module.PermissionDeniedError, lambda: client(headers=headers).models.list(), words)
         kind = told.body["type"] if module is openai else told.body["error"]["type"]
         assert kind == "permission_error", told.body
@@ -68,8 +68,8 @@ def mem0(key=KEY, headers=None):
 
 
 refused(ValueError, lambda: mem0("wrong"), "unknown token or key")
-refused(ValueError, lambda: mem0(headers=HOST), "this server is not called that")
-refused(ValueError, lambda: mem0(headers=ORIGIN), "pages of other sites may not ask")
+refused(ValueError, lambda: mem0(headers=HOST), "does not answer to this host name")
+refused(ValueError, lambda: mem0(headers=ORIGIN), "pages of other sites may not use this server")
 print("mem0: key, host and origin are told")
 
 
@@ -80,8 +80,8 @@ def viking(key=KEY, headers=None):
 
 
 refused(UnauthenticatedError, lambda: viking("wrong"), "unknown token or key")
-refused(PermissionDeniedError, lambda: viking(headers=HOST), "this server is not called that")
-refused(PermissionDeniedError, lambda: viking(headers=ORIGIN), "pages of other sites may not ask")
+refused(PermissionDeniedError, lambda: viking(headers=HOST), "does not answer to this host name")
+refused(PermissionDeniedError, lambda: viking(headers=ORIGIN), "pages of other sites may not use this server")
 print("openviking: key, host and origin are told")
 
 for module, client in [(openai, openai_client()), (anthropic, anthropic_client())]:
