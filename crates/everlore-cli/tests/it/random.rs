@@ -43,7 +43,10 @@ impl TestRandom {
 impl Drop for TestRandom {
     fn drop(&mut self) {
         if let Some(seed) = self.printed_seed.filter(|_| std::thread::panicking()) {
-            eprintln!("repeat with {SEED_VARIABLE}={seed}");
+            #[expect(clippy::print_stderr, reason = "the output of a failed test names its seed")]
+            {
+                eprintln!("repeat with {SEED_VARIABLE}={seed}");
+            }
         }
     }
 }
