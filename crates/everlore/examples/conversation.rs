@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p everlore --example conversation`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
 use everlore::{Engine, Scope, Turn, types::Role};
 
 #[tokio::main(flavor = "current_thread")]

@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p everlore --example documents`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
 use everlore::{Document, Engine, Scope, ingest::IngestOptions};
 
 const GUIDE: &str =

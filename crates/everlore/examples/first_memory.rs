@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p everlore --example first_memory`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
 use everlore::{Engine, RememberRequest, Scope};
 
 #[tokio::main(flavor = "current_thread")]

@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p everlore --example history`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
 use everlore::{
     Engine, MemoryEdit, RememberRequest, Scope, ingest::UndoTarget, store::JournalQuery,
 };

@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p everlore --example own_model`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
 use std::sync::Arc;
 
 use async_trait::async_trait;

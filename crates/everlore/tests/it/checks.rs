@@ -16,16 +16,16 @@ use crate::support::{DAY, NOON, at, engine, say, scope};
 
 /// An engine on a home of its own that waits long enough for any disk.
 async fn homed(home: &Path) -> Engine {
-    patient(engine().await.rebuild().home(home).build())
+    patient(&engine().await.rebuild().home(home).build())
 }
 
-fn patient(engine: Engine) -> Engine {
+fn patient(engine: &Engine) -> Engine {
     let mut config = engine.config().clone();
     config.checks.time_limit_ms = 30_000;
     engine.rebuild().config(config).build()
 }
 
-fn with_commands(engine: Engine) -> Engine {
+fn with_commands(engine: &Engine) -> Engine {
     let mut config: Config = engine.config().clone();
     config.checks.commands = true;
     let path = ("PATH".into(), "/usr/bin:/bin".into());
@@ -212,7 +212,7 @@ async fn a_check_survives_edits_history_and_undo_and_can_be_taken_away() {
 async fn an_export_carries_the_check_and_only_its_own_home_and_scope_look() {
     let (home, other, owner) =
         (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), scope("ann"));
-    let engine = with_commands(homed(home.path()).await);
+    let engine = with_commands(&homed(home.path()).await);
     let parser = home.path().join("解析.rs");
     fs::write(&parser, "").unwrap();
     engine.remember(&owner, checked("The parser is in a file", path(&parser))).await.unwrap();
@@ -229,7 +229,7 @@ async fn an_export_carries_the_check_and_only_its_own_home_and_scope_look() {
         assert_eq!(told.len(), 3);
         told
     };
-    let elsewhere = verdicts(&with_commands(homed(other.path()).await), &owner).await;
+    let elsewhere = verdicts(&with_commands(&homed(other.path()).await), &owner).await;
     assert_eq!(
         (&elsewhere[0].reason, &elsewhere[1].reason),
         (&CheckReason::SetElsewhere, &CheckReason::SetElsewhere)
@@ -237,7 +237,7 @@ async fn an_export_carries_the_check_and_only_its_own_home_and_scope_look() {
     assert_eq!(elsewhere[2].verdict, CheckStatus::Fresh, "a date is the same everywhere");
     let other_scope = verdicts(&engine, &scope("bob")).await;
     assert_eq!(other_scope[0].reason, CheckReason::SetElsewhere);
-    let restored = with_commands(homed(home.path()).await);
+    let restored = with_commands(&homed(home.path()).await);
     let same_home = verdicts(&restored, &owner).await;
     assert_eq!(
         same_home[0].verdict,
@@ -249,7 +249,7 @@ async fn an_export_carries_the_check_and_only_its_own_home_and_scope_look() {
 #[tokio::test]
 async fn free_data_that_looks_like_a_check_is_never_looked_at() {
     let (home, owner) = (tempfile::tempdir().unwrap(), scope("ann"));
-    let engine = with_commands(homed(home.path()).await);
+    let engine = with_commands(&homed(home.path()).await);
     let secret = home.path().join("secret");
     let mark = home.path().join("mark");
     fs::write(&secret, "").unwrap();
@@ -284,7 +284,7 @@ async fn commands_run_only_if_they_are_allowed_and_a_person_set_them() {
     let told = verdict(&off, &owner, "构建通过了吗").await;
     assert_eq!(told.verdict, CheckStatus::Unverifiable);
     assert!(told.why().contains("[checks] commands = true"), "{}", told.why());
-    let on = with_commands(off.clone());
+    let on = with_commands(&off.clone());
     assert_eq!(verdict(&on, &owner, "构建通过了吗").await.verdict, CheckStatus::Fresh);
     let agent = on.on_behalf_of(ChangeAuthor { actor: Actor::Agent, ..ChangeAuthor::PERSON });
     let refused = agent.remember(&owner, checked("tests pass", command(&["true"]))).await;
@@ -304,13 +304,13 @@ async fn commands_run_only_if_they_are_allowed_and_a_person_set_them() {
 #[tokio::test]
 async fn a_recall_waits_for_nothing_that_hangs() {
     let (home, owner) = (tempfile::tempdir().unwrap(), scope("ann"));
-    let engine = with_commands(homed(home.path()).await);
+    let engine = with_commands(&homed(home.path()).await);
     engine
         .remember(&owner, checked("the slow build passes", command(&["sleep", "600"])))
         .await
         .unwrap();
     let begun = std::time::Instant::now();
-    let verified = verdict(&patient_no_more(engine), &owner, "slow build").await;
+    let verified = verdict(&patient_no_more(&engine), &owner, "slow build").await;
     assert_eq!(
         (verified.verdict, verified.reason),
         (CheckStatus::Unverifiable, CheckReason::TimedOut)
@@ -319,7 +319,7 @@ async fn a_recall_waits_for_nothing_that_hangs() {
 }
 
 /// With the time limit of the defaults.
-fn patient_no_more(engine: Engine) -> Engine {
+fn patient_no_more(engine: &Engine) -> Engine {
     let mut config = engine.config().clone();
     config.checks.time_limit_ms = Config::default().checks.time_limit_ms;
     engine.rebuild().config(config).build()
@@ -410,10 +410,10 @@ async fn what_two_users_check_stays_apart() {
 #[tokio::test]
 async fn without_a_home_a_check_holds_for_as_long_as_the_engine() {
     let (folder, owner) = (tempfile::tempdir().unwrap(), scope("ann"));
-    let engine = patient(engine().await);
+    let engine = patient(&engine().await);
     let id = engine.remember(&owner, checked("here it is", path(folder.path()))).await.unwrap().id;
     let memory = engine.get(&owner, id).await.unwrap();
     assert_eq!(engine.verify_memory(&memory).await.unwrap().verdict, CheckStatus::Fresh);
-    let other = patient(Engine::new(Arc::clone(engine.store())));
+    let other = patient(&Engine::new(Arc::clone(engine.store())));
     assert_eq!(other.verify_memory(&memory).await.unwrap().reason, CheckReason::SetElsewhere);
 }
