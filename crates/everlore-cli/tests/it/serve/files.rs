@@ -75,7 +75,7 @@ fn what_a_route_does_not_take_is_told_before_anything_is_done() {
         ("GET", "/v1/fs/inject?uri=user", "`query` is missing"),
         ("GET", "/v1/fs/inject?query=%E8%8C%B6&limit=0", "`limit` must be from 1 to 1000"),
         ("GET", "/v1/fs/grep?uri=%E8%8C%B6", "`pattern` is missing"),
-        ("GET", "/v1/fs/read?uri=user&level=0", "no such `level`"),
+        ("GET", "/v1/fs/read?uri=user&level=0", "unknown `level`"),
         ("GET", "/v1/fs/ls?limit=0", "`limit` must be from 1 to 1000"),
         ("GET", "/v1/fs/tree?depth=1001", "`depth` must be from 1 to 1000"),
         ("GET", "/v1/fs/find?query=%E8%8C%B6&min_score=NaN", "`min_score` must be from 0 to 1"),
