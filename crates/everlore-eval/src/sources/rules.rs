@@ -1,4 +1,5 @@
-//! Rules for the source of every crate: file heads and lengths, unique type names, prose, and the crates that may print.
+//! Rules for the source of every crate: file heads and lengths, unique type names, prose, and the crates that may
+//! print.
 //!
 //! The arrows between the engine's modules are in `crates/everlore/tests/it/architecture.rs`.
 
